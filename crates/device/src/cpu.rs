@@ -1,0 +1,109 @@
+//! Processor cores.
+
+use crate::split::Split;
+
+/// The cores of this machine, as many as asked for.
+pub struct Cpu {
+    pool: rayon::ThreadPool,
+}
+
+/// The threads could not be started.
+#[derive(Debug)]
+pub struct CpuError {
+    /// How many were asked for.
+    pub threads: usize,
+    /// What the system said.
+    pub cause: String,
+}
+
+impl std::fmt::Display for CpuError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "cannot start {} threads: {}; ask for fewer with --threads", self.threads, self.cause)
+    }
+}
+
+impl std::error::Error for CpuError {}
+
+impl Cpu {
+    /// A pool of this many threads; 0 = one per core.
+    ///
+    /// # Errors
+    /// If the system refuses the threads.
+    pub fn new(threads: usize) -> Result<Cpu, CpuError> {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .thread_name(|k| format!("seixo-{k}"))
+            .build()
+            .map_err(|error| CpuError { threads, cause: error.to_string() })?;
+        Ok(Cpu { pool })
+    }
+
+    /// Number of threads.
+    pub fn threads(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+
+    /// Runs `body` on a thread of the pool; calls of [`Cpu::run`] inside it start without a hand-over.
+    pub fn enter<T: Send>(&self, body: impl FnOnce() -> T + Send) -> T {
+        if self.threads() == 1 { body() } else { self.pool.install(body) }
+    }
+
+    /// Runs `body(part, data of that part)` for every part, side by side. What a part computes must not depend on the others,
+    /// so the result is the same on any number of threads. Allocates nothing.
+    pub fn run<D: Split>(&self, parts: usize, data: D, body: impl Fn(usize, D) + Sync) {
+        if self.threads() == 1 {
+            return in_turn(0, parts, data, &body);
+        }
+        fn in_turn<D: Split>(first: usize, parts: usize, data: D, body: &(impl Fn(usize, D) + Sync)) {
+            match parts {
+                0 => {}
+                1 => body(first, data),
+                _ => {
+                    let (one, rest) = data.split(1);
+                    body(first, one);
+                    in_turn(first + 1, parts - 1, rest, body);
+                }
+            }
+        }
+        fn halves<D: Split>(first: usize, parts: usize, data: D, body: &(impl Fn(usize, D) + Sync)) {
+            match parts {
+                0 => {}
+                1 => body(first, data),
+                _ => {
+                    let half = parts / 2;
+                    let (left, right) = data.split(half);
+                    rayon::join(|| halves(first, half, left, body), || halves(first + half, parts - half, right, body));
+                }
+            }
+        }
+        self.enter(|| halves(0, parts, data, &body));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::split::{Ranges, Strided};
+
+    #[test]
+    fn every_part_gets_its_own_items() {
+        for threads in [1, 2, 3, 8] {
+            let cpu = Cpu::new(threads).unwrap();
+            for parts in [0usize, 1, 2, 7, 64] {
+                let bounds: Vec<u32> = (0..=parts as u32).map(|k| k * (k + 1) / 2).collect();
+                let mut ragged = vec![u32::MAX; 2 * bounds[parts] as usize];
+                let mut even = vec![u32::MAX; parts * 3];
+                let data = (Ranges { items: &mut ragged, bounds: &bounds, stride: 2 }, Strided { items: &mut even, per_part: 3 });
+                cpu.run(parts, data, |part, (ragged, even): (Ranges<u32>, Strided<u32>)| {
+                    assert_eq!(ragged.items.len(), 2 * (part + 1));
+                    ragged.items.fill(part as u32);
+                    even.items.fill(part as u32);
+                });
+                for part in 0..parts {
+                    assert!(ragged[2 * bounds[part] as usize..2 * bounds[part + 1] as usize].iter().all(|&p| p == part as u32));
+                    assert!(even[3 * part..3 * part + 3].iter().all(|&p| p == part as u32));
+                }
+            }
+        }
+    }
+}

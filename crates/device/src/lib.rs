@@ -1,0 +1,9 @@
+//! Where and how n shares run. Nothing here knows what the shares compute.
+
+mod cpu;
+mod sort;
+mod split;
+
+pub use cpu::{Cpu, CpuError};
+pub use sort::{exclusive_scan, stable_order_by_key};
+pub use split::{Ranges, Split, Strided};

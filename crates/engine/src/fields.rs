@@ -1,0 +1,128 @@
+//! THE TABLE of grain fields: one line per field makes its storage, its reordering, its section in checkpoints and its share of memory.
+
+use crate::state::{Column, State};
+use seixo_device::{Cpu, Strided};
+
+/// Grains per part: the unit of work, the same on any number of threads.
+pub const PART: usize = 1024;
+
+/// Parts of n grains.
+pub fn parts(n: usize) -> usize {
+    n.div_ceil(PART)
+}
+
+/// The first grain of a part and the one after its last.
+pub fn part_range(part: usize, n: usize) -> (usize, usize) {
+    (part * PART, ((part + 1) * PART).min(n))
+}
+
+/// A number type that fields are made of.
+trait Number: Copy + Default + Send + Sync {
+    fn column(values: &[Self]) -> Column;
+    fn from_column(column: &Column) -> Option<Vec<Self>>;
+}
+
+macro_rules! number {
+    ($type:ty, $variant:ident) => {
+        impl Number for $type {
+            fn column(values: &[Self]) -> Column {
+                Column::$variant(values.to_vec())
+            }
+            fn from_column(column: &Column) -> Option<Vec<Self>> {
+                match column {
+                    Column::$variant(values) => Some(values.clone()),
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+number!(f64, F64);
+number!(u32, U32);
+
+fn gather<T: Number>(device: &Cpu, field: &mut Vec<T>, spare: &mut Vec<T>, numbers: usize, order: &[u32]) {
+    if field.is_empty() {
+        return;
+    }
+    spare.resize(numbers * order.len(), T::default());
+    let from: &[T] = field;
+    device.run(parts(order.len()), (Strided { items: &mut spare[..], per_part: PART * numbers },), |part, (to,): (Strided<T>,)| {
+        let (first, end) = part_range(part, order.len());
+        for (slot, &source) in order[first..end].iter().enumerate() {
+            let source = source as usize * numbers;
+            to.items[slot * numbers..(slot + 1) * numbers].copy_from_slice(&from[source..source + numbers]);
+        }
+    });
+    std::mem::swap(field, spare);
+}
+
+macro_rules! fields {
+    ($($(#[$doc:meta])* $name:ident: $type:ty, $numbers:literal, $spare:ident;)+) => {
+        /// All fields of all grains, in the order of the cells. The last name in a line of the table is the buffer it reorders through.
+        #[derive(Default)]
+        pub struct Fields { $($(#[$doc])* pub $name: Vec<$type>,)+ spare_f64: Vec<f64>, spare_u32: Vec<u32> }
+
+        impl Fields {
+            /// Puts grain `order[k]` in place k; grains that `order` does not name are dropped.
+            pub fn reorder(&mut self, device: &Cpu, order: &[u32]) {
+                $(gather(device, &mut self.$name, &mut self.$spare, $numbers, order);)+
+            }
+
+            /// Copies every field into a checkpoint.
+            pub fn save(&self, state: &mut State) {
+                $(state.sections.push((concat!("grains/", stringify!($name)).into(), Number::column(&self.$name)));)+
+            }
+
+            /// Reads every field from a checkpoint; `Err` names the one that is missing or of the wrong size.
+            pub fn load(state: &State) -> Result<Fields, &'static str> {
+                let mut fields = Fields::default();
+                $(
+                    let name = concat!("grains/", stringify!($name));
+                    fields.$name = state.get(name).and_then(Number::from_column).ok_or(name)?;
+                )+
+                let n = fields.id.len();
+                $(if !fields.$name.is_empty() && fields.$name.len() != n * $numbers { return Err(concat!("grains/", stringify!($name))); })+
+                Ok(fields)
+            }
+
+            /// Bytes that the fields hold.
+            pub fn bytes(&self) -> u64 {
+                let mut bytes = self.spare_f64.capacity() * 8 + self.spare_u32.capacity() * 4;
+                $(bytes += self.$name.capacity() * size_of::<$type>();)+
+                bytes as u64
+            }
+        }
+    };
+}
+
+fields! {
+    /// Identity.
+    id: u32, 1, spare_u32;
+    /// Index of the material.
+    material: u32, 1, spare_u32;
+    /// Index of the group.
+    group: u32, 1, spare_u32;
+    /// Center x y z and radius \[m\].
+    position: f64, 4, spare_f64;
+    /// Velocity at whole steps x y z \[m/s\], mass \[kg\].
+    velocity: f64, 4, spare_f64;
+    /// Angular velocity at whole steps x y z \[rad/s\]; empty without friction.
+    spin: f64, 4, spare_f64;
+    /// Velocity at half steps \[m/s\].
+    half_velocity: f64, 3, spare_f64;
+    /// Angular velocity at half steps \[rad/s\]; empty without friction.
+    half_spin: f64, 3, spare_f64;
+    /// Force of contacts x y z \[N\], number of touches.
+    force: f64, 4, spare_f64;
+    /// Torque of contacts x y z \[N m\]; empty without friction.
+    torque: f64, 4, spare_f64;
+    /// Center when the cells were last sorted \[m\].
+    reference: f64, 3, spare_f64;
+}
+
+impl Fields {
+    /// Number of grains.
+    pub fn len(&self) -> usize {
+        self.id.len()
+    }
+}

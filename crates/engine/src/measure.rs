@@ -1,0 +1,267 @@
+//! What is measured: the ledger, snapshots, momenta.
+
+use crate::fields::{part_range, parts};
+use crate::simulation::Simulation;
+use crate::state::{GrainSnapshot, Ledger, WallSnapshot};
+use seixo_device::Strided;
+use seixo_laws::motion::whole_step_velocity;
+use seixo_laws::{Real, Vector3};
+use seixo_sweeps::contact::{Stored, Tally, stored_in_contacts_of};
+use seixo_sweeps::motion::{acceleration_of, angular_acceleration_of};
+use seixo_sweeps::views::{RECORD, load};
+use seixo_sweeps::wall::stored_in_walls_of;
+
+/// Energies taken since time zero \[J\].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Work {
+    pub normal_damping: f64,
+    /// By tangential forces: into springs, by damping, by sliding.
+    pub tangential: f64,
+    pub tangential_damping: f64,
+    pub local_damping: f64,
+    pub wall: f64,
+    pub left_domain: f64,
+    pub initial: f64,
+}
+
+/// Linear and angular momentum of all grains.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Momentum {
+    /// Σ m v \[kg m/s\].
+    pub linear: [f64; 3],
+    /// Σ x × m v + I ω about the origin \[kg m²/s\].
+    pub angular: [f64; 3],
+}
+
+/// Sums of one part, folded in the order of the parts.
+#[derive(Clone, Copy, Default)]
+struct Share {
+    kinetic: f64,
+    rotational: f64,
+    gravity: f64,
+    stored: Stored<f64>,
+    linear: [f64; 3],
+    angular: [f64; 3],
+}
+
+impl Simulation {
+    /// Books the work of this step's contacts: a step's share is the mean of the powers at its two ends.
+    pub(crate) fn book_work(&mut self) {
+        let total = |tallies: &[Tally<f64>]| tallies.iter().fold(NO_CONTACT, sum);
+        let now = sum(total(&self.tallies), &total(&self.wall_tallies));
+        let half_dt = 0.5 * self.stepping.dt;
+        let before = std::mem::replace(&mut self.last_tally, now);
+        self.work.normal_damping += half_dt * (before.normal_power + now.normal_power);
+        self.work.tangential_damping += half_dt * (before.damping_power + now.damping_power);
+        self.work.tangential += half_dt * (before.tangential_power + now.tangential_power);
+        self.work.wall += half_dt * (before.wall_power + now.wall_power);
+        self.work.local_damping += self.moves.iter().fold(0.0, |sum, moved| sum + moved.damping_work);
+    }
+
+    /// Velocity and angular velocity of grain i at [`Simulation::time`].
+    fn velocities(&self, i: usize, scratch: &mut [[f64; RECORD]; 3]) -> (Vector3<f64>, Vector3<f64>) {
+        let record = |field: &[f64]| {
+            let at = i * RECORD;
+            if field.is_empty() { [0.0; RECORD] } else { [field[at], field[at + 1], field[at + 2], field[at + 3]] }
+        };
+        *scratch = [record(&self.fields.position), record(&self.fields.velocity), record(&self.fields.spin)];
+        let [position, velocity, spin] = scratch;
+        let linear = acceleration_of::<f64>(0, velocity, &record(&self.fields.force), &self.stepping);
+        let half = load::<f64>(&self.fields.half_velocity, 3 * i);
+        let v = whole_step_velocity::<f64>(&half, &linear.rate, self.stepping.dt);
+        if !self.frictional {
+            return (v, Vector3::zero());
+        }
+        let angular = angular_acceleration_of::<f64>(0, position, velocity, spin, &record(&self.fields.torque), &self.stepping);
+        let half = load::<f64>(&self.fields.half_spin, 3 * i);
+        (v, whole_step_velocity::<f64>(&half, &angular.rate, self.stepping.dt))
+    }
+
+    fn share_of(&self, part: usize) -> Share {
+        let mut share = Share::default();
+        let mut scratch = [[0.0; RECORD]; 3];
+        let mut row = Vec::new();
+        let fields = &self.fields;
+        let n = fields.len();
+        let (part_first, part_end) = part_range(part, n);
+        for i in part_first..part_end {
+            let (v, w) = self.velocities(i, &mut scratch);
+            let mass = fields.velocity[i * RECORD + 3];
+            let radius = fields.position[i * RECORD + 3];
+            let inertia = 0.4 * mass * radius * radius;
+            let x = load::<f64>(&fields.position, i * RECORD);
+            share.kinetic += 0.5 * mass * v.dot(&v);
+            share.rotational += 0.5 * inertia * w.dot(&w);
+            share.gravity -= mass * self.stepping.gravity.dot(&x);
+            let spin = x.cross(&v.times(mass)).plus(&w.times(inertia));
+            for (axis, (p, l)) in [(v.x * mass, spin.x), (v.y * mass, spin.y), (v.z * mass, spin.z)].into_iter().enumerate() {
+                share.linear[axis] += p;
+                share.angular[axis] += l;
+            }
+            let stored = if self.frictional {
+                let (first, end) = (self.pairs.row[i] as usize, self.pairs.row[i + 1] as usize);
+                stored_in_contacts_of::<f64>(
+                    i,
+                    first,
+                    end,
+                    &self.pairs.neighbors,
+                    &self.pairs.history,
+                    &fields.position,
+                    &fields.material,
+                    self.materials,
+                    &self.table,
+                    part_first,
+                    part_end,
+                    true,
+                    true,
+                )
+            } else {
+                self.cells.neighbors(i, &fields.position, self.cells.skin, &mut row);
+                let (end, position, material) = (row.len(), &fields.position, &fields.material);
+                stored_in_contacts_of::<f64>(i, 0, end, &row, &[], position, material, self.materials, &self.table, 0, 0, false, false)
+            };
+            let (first, end) = (self.walls.row[i] as usize, self.walls.row[i + 1] as usize);
+            let in_walls = stored_in_walls_of::<f64>(
+                i,
+                first,
+                end,
+                &self.walls.list,
+                &self.walls.elements,
+                &self.walls.records,
+                &self.walls.history,
+                &self.walls.touches,
+                &fields.position,
+                &fields.material,
+                self.materials,
+                &self.table,
+                self.frictional,
+            );
+            share.stored.normal += stored.normal + in_walls.normal;
+            share.stored.tangential += stored.tangential + in_walls.tangential;
+        }
+        share
+    }
+
+    fn shares(&self) -> Share {
+        let mut shares = vec![Share::default(); parts(self.fields.len())];
+        let data = (Strided { items: &mut shares[..], per_part: 1 },);
+        self.device.run(parts(self.fields.len()), data, |part, (share,): (Strided<Share>,)| share.items[0] = self.share_of(part));
+        shares.iter().fold(Share::default(), |mut all, share| {
+            all.kinetic += share.kinetic;
+            all.rotational += share.rotational;
+            all.gravity += share.gravity;
+            all.stored.normal += share.stored.normal;
+            all.stored.tangential += share.stored.tangential;
+            for axis in 0..3 {
+                all.linear[axis] += share.linear[axis];
+                all.angular[axis] += share.angular[axis];
+            }
+            all
+        })
+    }
+
+    /// The energy ledger at [`Simulation::time`].
+    pub fn ledger(&self) -> Ledger {
+        let now = self.shares();
+        let work = &self.work;
+        let held = now.kinetic + now.rotational + now.stored.normal + now.stored.tangential + now.gravity;
+        // What tangential forces took and neither damping nor springs have, sliding took.
+        let friction = work.tangential - work.tangential_damping - now.stored.tangential;
+        let taken = work.normal_damping + work.tangential_damping + friction + work.local_damping + work.left_domain;
+        Ledger {
+            kinetic: now.kinetic,
+            rotational: now.rotational,
+            elastic_normal: now.stored.normal,
+            elastic_tangential: now.stored.tangential,
+            gravity: now.gravity,
+            normal_damping: work.normal_damping,
+            tangential_damping: work.tangential_damping,
+            friction,
+            local_damping: work.local_damping,
+            wall_work: work.wall,
+            left_domain: work.left_domain,
+            initial: work.initial,
+            residual: held + taken - work.wall - work.initial,
+        }
+    }
+
+    /// Linear and angular momentum at [`Simulation::time`].
+    pub fn momentum(&self) -> Momentum {
+        let now = self.shares();
+        Momentum { linear: now.linear, angular: now.angular }
+    }
+
+    /// What a grain takes along when it leaves: kinetic energy and potential in gravity \[J\].
+    pub(crate) fn energy_of(&self, i: usize) -> f64 {
+        let (v, w) = self.velocities(i, &mut [[0.0; RECORD]; 3]);
+        let mass = self.fields.velocity[i * RECORD + 3];
+        let radius = self.fields.position[i * RECORD + 3];
+        let x = load::<f64>(&self.fields.position, i * RECORD);
+        0.5 * mass * v.dot(&v) + 0.2 * mass * radius * radius * w.dot(&w) - mass * self.stepping.gravity.dot(&x)
+    }
+
+    /// All grains as they stand, in the order of their ids.
+    pub fn snapshot(&self) -> GrainSnapshot {
+        let mut order: Vec<usize> = (0..self.fields.len()).collect();
+        order.sort_unstable_by_key(|&i| self.fields.id[i]);
+        let mut scratch = [[0.0; RECORD]; 3];
+        let mut snapshot = GrainSnapshot::default();
+        let record = |field: &[f64], i: usize| {
+            if field.is_empty() { [0.0; 3] } else { [field[RECORD * i], field[RECORD * i + 1], field[RECORD * i + 2]] }
+        };
+        for i in order {
+            let (v, w) = self.velocities(i, &mut scratch);
+            snapshot.id.push(self.fields.id[i]);
+            snapshot.position.push(record(&self.fields.position, i));
+            snapshot.velocity.push([v.x, v.y, v.z]);
+            snapshot.angular_velocity.push([w.x, w.y, w.z]);
+            snapshot.force.push(record(&self.fields.force, i));
+            snapshot.torque.push(record(&self.fields.torque, i));
+            snapshot.radius.push(self.fields.position[RECORD * i + 3]);
+            snapshot.mass.push(self.fields.velocity[RECORD * i + 3]);
+            snapshot.material.push(self.fields.material[i]);
+            snapshot.group.push(self.fields.group[i]);
+            snapshot.coordination.push(f64::whole(self.fields.force[RECORD * i + 3]));
+        }
+        snapshot
+    }
+
+    /// All walls as they stand.
+    pub fn walls(&self) -> Vec<WallSnapshot> {
+        let loads = self.walls.loads();
+        let given = self.walls.given.iter().zip(loads).enumerate();
+        given
+            .map(|(index, (wall, (force, torque)))| {
+                let (triangles, plane) = self.walls.surface(index);
+                WallSnapshot { name: wall.name.clone(), triangles, plane, force, torque }
+            })
+            .collect()
+    }
+
+    /// Contacts that bear now: pairs of grains once, and grains with wall elements.
+    pub fn contacts(&self) -> u64 {
+        let ends: f64 = self.fields.force.chunks_exact(RECORD).map(|record| record[3]).sum();
+        let with_walls = self.walls.touches.chunks_exact(seixo_sweeps::views::TOUCH).filter(|touch| touch[7] > 0.0).count() as u64;
+        (ends as u64 - with_walls) / 2 + with_walls
+    }
+
+    /// Bytes that the simulation's arrays hold.
+    pub fn bytes(&self) -> u64 {
+        let tallies = (self.tallies.capacity() + self.wall_tallies.capacity()) * size_of::<Tally<f64>>();
+        self.fields.bytes() + self.cells.bytes() + self.pairs.bytes() + self.old_pairs.bytes() + self.walls.bytes() + tallies as u64
+    }
+}
+
+/// The tally of no contact at all.
+pub(crate) const NO_CONTACT: Tally<f64> = Tally { normal_power: 0.0, tangential_power: 0.0, damping_power: 0.0, wall_power: 0.0, excess: -1.0 };
+
+/// Sum of two tallies.
+pub(crate) fn sum(mut all: Tally<f64>, one: &Tally<f64>) -> Tally<f64> {
+    all.normal_power += one.normal_power;
+    all.tangential_power += one.tangential_power;
+    all.damping_power += one.damping_power;
+    all.wall_power += one.wall_power;
+    all.excess = all.excess.max(one.excess);
+    all
+}
+

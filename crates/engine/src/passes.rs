@@ -1,0 +1,252 @@
+//! The passes of a step: each runs a sweep over all parts.
+
+use crate::fields::{Fields, PART, part_range, parts};
+use crate::measure::{NO_CONTACT, sum};
+use crate::simulation::Simulation;
+use crate::walls::Walls;
+use crate::world::{Leaving, Vec3};
+use seixo_device::{Ranges, Strided};
+use seixo_sweeps::contact::{Tally, contacts_of, press_through_cells};
+use seixo_sweeps::motion::{LEFT, Moved, STALE, advance};
+use seixo_sweeps::views::{RECORD, TOUCH};
+use seixo_sweeps::wall::walls_of;
+
+impl Simulation {
+    /// Kick and drift: velocities and positions of all grains go one step on.
+    pub(crate) fn advance_grains(&mut self) {
+        self.steps += 1;
+        if self.frictional { self.advance_parts::<true>() } else { self.advance_parts::<false>() }
+    }
+
+    fn advance_parts<const FRICTIONAL: bool>(&mut self) {
+        let n = self.fields.len();
+        let Fields { position, velocity, spin, half_velocity, half_spin, force, torque, reference, .. } = &mut self.fields;
+        let (force, torque, reference, stepping) = (&force[..], &torque[..], &reference[..], &self.stepping);
+        let rotating = usize::from(FRICTIONAL);
+        let data = (
+            Strided { items: &mut position[..], per_part: PART * RECORD },
+            Strided { items: &mut velocity[..], per_part: PART * RECORD },
+            Strided { items: &mut spin[..], per_part: PART * RECORD * rotating },
+            Strided { items: &mut half_velocity[..], per_part: PART * 3 },
+            Strided { items: &mut half_spin[..], per_part: PART * 3 * rotating },
+            Strided { items: &mut self.moves[..], per_part: 1 },
+        );
+        type Data<'a> =
+            (Strided<'a, f64>, Strided<'a, f64>, Strided<'a, f64>, Strided<'a, f64>, Strided<'a, f64>, Strided<'a, Moved<f64>>);
+        self.device.run(parts(n), data, |part, (position, velocity, spin, half_velocity, half_spin, moves): Data| {
+            let (first, end) = part_range(part, n);
+            let torque = if FRICTIONAL { &torque[first * RECORD..] } else { &[] };
+            let mut all = Moved { flags: 0, damping_work: 0.0 };
+            for i in 0..end - first {
+                let moved = advance::<f64>(
+                    i,
+                    position.items,
+                    velocity.items,
+                    spin.items,
+                    half_velocity.items,
+                    half_spin.items,
+                    &force[first * RECORD..],
+                    torque,
+                    &reference[first * 3..],
+                    stepping,
+                    FRICTIONAL,
+                );
+                all.flags |= moved.flags;
+                all.damping_work += moved.damping_work;
+            }
+            moves.items[0] = all;
+        });
+    }
+
+    /// Puts the walls where they are at the new time.
+    pub(crate) fn move_walls(&mut self) {
+        if self.walls.has_moving() {
+            self.walls.place(self.time(), false);
+        }
+    }
+
+    /// Renews cells and lists if a grain or a wall moved half the skin, or a grain left.
+    pub(crate) fn renew_lists_when_stale(&mut self) {
+        let flags = self.moves.iter().fold(0, |all, moved| all | moved.flags);
+        let wall_moved = self.walls.has_moving() && self.walls.moved_since_listed(self.time()) > 0.5 * self.cells.skin;
+        if flags & (STALE | LEFT) != 0 || wall_moved {
+            self.renew_lists();
+        }
+    }
+
+    /// Sorts the grains into cells and lists pairs and walls anew; grains outside the domain are removed.
+    pub(crate) fn renew_lists(&mut self) {
+        self.rebuilds += 1;
+        if let Some(domain) = self.domain.filter(|domain| domain.leaving == Leaving::Delete) {
+            for i in 0..self.fields.len() {
+                if self.has_left(&self.fields.position[i * RECORD..]) {
+                    self.work.left_domain += self.energy_of(i);
+                }
+            }
+            let inside = |x: Vec3| (0..3).all(|axis| x[axis] >= domain.min[axis] && x[axis] <= domain.max[axis]);
+            self.cells.sort(&self.device, &mut self.fields, inside);
+        } else {
+            self.cells.sort(&self.device, &mut self.fields, |_| true);
+        }
+        let n = self.fields.len();
+        self.fields.reference.clear();
+        self.fields.reference.extend(self.fields.position.chunks_exact(RECORD).flat_map(|record| &record[..3]));
+        if self.frictional {
+            std::mem::swap(&mut self.pairs, &mut self.old_pairs);
+            if self.old_pairs.row.is_empty() {
+                self.old_pairs.row.resize(n + 1, 0);
+            }
+            self.pairs.list(&self.device, &self.cells, &self.fields.position, &self.old_pairs);
+        }
+        self.walls.list(&self.cells, &self.fields, self.steps as f64 * self.stepping.dt);
+        self.moves.resize(parts(n), Moved { flags: 0, damping_work: 0.0 });
+        self.tallies.resize(parts(n), NO_CONTACT);
+        self.wall_tallies.resize(parts(n), NO_CONTACT);
+    }
+
+    /// Forces between grains.
+    pub(crate) fn touch_grains(&mut self) {
+        if self.frictional { self.rub_grains() } else { self.press_grains() }
+    }
+
+    fn rub_grains(&mut self) {
+        let n = self.fields.len();
+        let Fields { position, velocity, spin, material, force, torque, .. } = &mut self.fields;
+        let (position, velocity, spin, material) = (&position[..], &velocity[..], &spin[..], &material[..]);
+        let (row, neighbors, table, materials, dt) = (&self.pairs.row[..], &self.pairs.neighbors[..], &self.table[..], self.materials, self.stepping.dt);
+        let overlap_limit = self.settings.overlap_limit;
+        let data = (
+            Ranges { items: &mut self.pairs.history[..], bounds: &self.pairs.part_row, stride: RECORD },
+            Strided { items: &mut force[..], per_part: PART * RECORD },
+            Strided { items: &mut torque[..], per_part: PART * RECORD },
+            Strided { items: &mut self.tallies[..], per_part: 1 },
+        );
+        type Data<'a> = (Ranges<'a, f64>, Strided<'a, f64>, Strided<'a, f64>, Strided<'a, Tally<f64>>);
+        self.device.run(parts(n), data, |part, (history, force, torque, tally): Data| {
+            let (first, end) = part_range(part, n);
+            let base = row[first] as usize;
+            force.items.fill(0.0);
+            torque.items.fill(0.0);
+            let mut all = NO_CONTACT;
+            for i in first..end {
+                let one = contacts_of::<f64>(
+                    i,
+                    row[i] as usize,
+                    row[i + 1] as usize,
+                    neighbors,
+                    history.items,
+                    base,
+                    position,
+                    velocity,
+                    spin,
+                    material,
+                    materials,
+                    table,
+                    force.items,
+                    torque.items,
+                    first,
+                    end,
+                    dt,
+                    overlap_limit,
+                    true,
+                    true,
+                );
+                all = sum(all, &one);
+            }
+            tally.items[0] = all;
+        });
+    }
+
+    fn press_grains(&mut self) {
+        let n = self.fields.len();
+        let Fields { position, velocity, material, force, .. } = &mut self.fields;
+        let (position, velocity, material) = (&position[..], &velocity[..], &material[..]);
+        let (cells, table, materials) = (&self.cells, &self.table[..], self.materials);
+        let overlap_limit = self.settings.overlap_limit;
+        let data = (Strided { items: &mut force[..], per_part: PART * RECORD }, Strided { items: &mut self.tallies[..], per_part: 1 });
+        self.device.run(parts(n), data, |part, (force, tally): (Strided<f64>, Strided<Tally<f64>>)| {
+            let (first, end) = part_range(part, n);
+            force.items.fill(0.0);
+            let mut all = NO_CONTACT;
+            for i in first..end {
+                let one = press_through_cells::<f64>(
+                    i,
+                    i - first,
+                    position,
+                    velocity,
+                    material,
+                    materials,
+                    table,
+                    &cells.grids,
+                    &cells.shapes,
+                    cells.grids(),
+                    &cells.first,
+                    cells.skin,
+                    overlap_limit,
+                    force.items,
+                );
+                all = sum(all, &one);
+            }
+            tally.items[0] = all;
+        });
+    }
+
+    /// Forces between grains and walls, added to those between grains.
+    pub(crate) fn touch_walls(&mut self) {
+        if self.walls.list.is_empty() {
+            self.wall_tallies.fill(NO_CONTACT);
+            return;
+        }
+        if self.frictional { self.touch_wall_parts::<true>() } else { self.touch_wall_parts::<false>() }
+    }
+
+    fn touch_wall_parts<const FRICTIONAL: bool>(&mut self) {
+        let n = self.fields.len();
+        let Fields { position, velocity, spin, material, force, torque, .. } = &mut self.fields;
+        let (position, velocity, spin, material) = (&position[..], &velocity[..], &spin[..], &material[..]);
+        let (table, materials, dt) = (&self.table[..], self.materials, self.stepping.dt);
+        let Walls { elements, records, row, list, history, touches, part_row, .. } = &mut self.walls;
+        let (elements, records, row, list, part_row) = (&elements[..], &records[..], &row[..], &list[..], &part_row[..]);
+        let overlap_limit = self.settings.overlap_limit;
+        let data = (
+            Ranges { items: &mut history[..], bounds: part_row, stride: RECORD },
+            Ranges { items: &mut touches[..], bounds: part_row, stride: TOUCH },
+            Strided { items: &mut force[..], per_part: PART * RECORD },
+            Strided { items: &mut torque[..], per_part: PART * RECORD * usize::from(FRICTIONAL) },
+            Strided { items: &mut self.wall_tallies[..], per_part: 1 },
+        );
+        type Data<'a> = (Ranges<'a, f64>, Ranges<'a, f64>, Strided<'a, f64>, Strided<'a, f64>, Strided<'a, Tally<f64>>);
+        self.device.run(parts(n), data, |part, (history, touches, force, torque, tally): Data| {
+            let (first, end) = part_range(part, n);
+            let base = row[first] as usize;
+            let mut all = NO_CONTACT;
+            for i in (first..end).filter(|&i| row[i] < row[i + 1]) {
+                let one = walls_of::<f64>(
+                    i,
+                    i - first,
+                    row[i] as usize,
+                    row[i + 1] as usize,
+                    list,
+                    base,
+                    elements,
+                    records,
+                    history.items,
+                    touches.items,
+                    position,
+                    velocity,
+                    spin,
+                    material,
+                    materials,
+                    table,
+                    force.items,
+                    torque.items,
+                    dt,
+                    overlap_limit,
+                    FRICTIONAL,
+                );
+                all = sum(all, &one);
+            }
+            tally.items[0] = all;
+        });
+    }
+}

@@ -1,0 +1,135 @@
+//! Why a world is not simulated: every message names the thing, its value, the limit and the remedy.
+
+/// A world or setting that cannot be simulated.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// No grain in the world.
+    #[error("the world holds no grain; add a [grains.*] table")]
+    NoGrains,
+    /// Two grains share an id.
+    #[error("two grains have the id {id}; give every grain its own")]
+    DuplicateId {
+        /// The id.
+        id: u32,
+    },
+    /// A number is not usable.
+    #[error("grain {id}: {what} is {value}, must be {must}")]
+    Grain {
+        /// The grain.
+        id: u32,
+        /// Which number.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it must be.
+        must: &'static str,
+    },
+    /// A material number is not usable.
+    #[error("material {name}: {what} is {value}, must be {must}")]
+    Material {
+        /// The material.
+        name: String,
+        /// Which number.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it must be.
+        must: &'static str,
+    },
+    /// Two materials that can meet have no interaction.
+    #[error("materials {a} and {b} can touch, but no interaction is given; add [interaction.{a}-{b}]")]
+    NoInteraction {
+        /// One material.
+        a: String,
+        /// The other.
+        b: String,
+    },
+    /// An interaction number is not usable.
+    #[error("interaction {a}-{b}: {what}")]
+    Interaction {
+        /// One material.
+        a: String,
+        /// The other.
+        b: String,
+        /// What is wrong, with value, limit and remedy.
+        what: String,
+    },
+    /// A wall is not usable.
+    #[error("wall {name}: {what}")]
+    Wall {
+        /// The wall.
+        name: String,
+        /// What is wrong, with value, limit and remedy.
+        what: String,
+    },
+    /// The time step is above the stable limit.
+    #[error("the time step {value:.4e} s is above the stable limit {limit:.4e} s set by {cause}; use \"auto\" ({auto:.4e} s) or less than the limit")]
+    TimeStep {
+        /// The step asked for \[s\].
+        value: f64,
+        /// The limit \[s\].
+        limit: f64,
+        /// The step that "auto" takes \[s\].
+        auto: f64,
+        /// What sets the limit.
+        cause: String,
+    },
+    /// Grains overlap at the start.
+    #[error(
+        "grains {a} and {b} overlap by {overlap:.3e} m at the start, {share:.1} % of the smaller radius; the limit is {limit:.1} %: move or shrink them, or raise run.overlap_limit"
+    )]
+    Overlap {
+        /// One grain.
+        a: u32,
+        /// The other.
+        b: u32,
+        /// Overlap \[m\].
+        overlap: f64,
+        /// Overlap over the smaller radius \[%\].
+        share: f64,
+        /// The limit \[%\].
+        limit: f64,
+    },
+    /// A grain is inside a wall at the start.
+    #[error(
+        "grain {id} at ({x:.4e}, {y:.4e}, {z:.4e}) m is {share:.1} % of its radius inside a wall at the start; the limit is {limit:.1} %: move it, or raise run.overlap_limit",
+        x = at[0], y = at[1], z = at[2]
+    )]
+    InWall {
+        /// The grain.
+        id: u32,
+        /// Where \[m\].
+        at: [f64; 3],
+        /// Overlap over the radius \[%\].
+        share: f64,
+        /// The limit \[%\].
+        limit: f64,
+    },
+    /// A grain starts outside the domain.
+    #[error("grain {id} starts at ({x:.4e}, {y:.4e}, {z:.4e}) m, outside the domain; enlarge world.domain or move it", x = at[0], y = at[1], z = at[2])]
+    Outside {
+        /// The grain.
+        id: u32,
+        /// Where \[m\].
+        at: [f64; 3],
+    },
+    /// A setting is not usable.
+    #[error("{what} is {value}, must be {must}")]
+    Setting {
+        /// Which setting.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it must be.
+        must: &'static str,
+    },
+    /// The threads could not be started.
+    #[error(transparent)]
+    Threads(#[from] seixo_device::CpuError),
+    /// A checkpoint does not belong to this scene or build.
+    #[error("the checkpoint does not fit: {what}; resume with the scene and version that wrote it")]
+    State {
+        /// What does not fit.
+        what: String,
+    },
+}

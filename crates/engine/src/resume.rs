@@ -1,0 +1,170 @@
+//! Saving a simulation and going on from what was saved, bit for bit as if it had never stopped.
+//!
+//! Lists are not saved: they follow from the order of the grains and their reference positions, which are.
+
+use crate::fields::Fields;
+use crate::measure::Work;
+use crate::refusal::Refusal;
+use crate::simulation::Simulation;
+use crate::state::{Column, State};
+use crate::world::{Settings, World};
+use seixo_sweeps::contact::Tally;
+use seixo_sweeps::views::RECORD;
+
+fn misfit(what: &str) -> Refusal {
+    Refusal::State { what: what.into() }
+}
+
+fn numbers<'a>(state: &'a State, name: &str, len: Option<usize>) -> Result<&'a [f64], Refusal> {
+    match state.get(name) {
+        Some(Column::F64(values)) if len.is_none_or(|len| values.len() == len) => Ok(values),
+        _ => Err(misfit(&format!("section {name} is missing or of the wrong size"))),
+    }
+}
+
+fn words<'a>(state: &'a State, name: &str) -> Result<&'a [u32], Refusal> {
+    match state.get(name) {
+        Some(Column::U32(values)) => Ok(values),
+        _ => Err(misfit(&format!("section {name} is missing"))),
+    }
+}
+
+impl Simulation {
+    /// Everything that the continuation depends on.
+    pub fn save(&self) -> State {
+        let mut state = State::default();
+        self.fields.save(&mut state);
+        let (mut pair, mut pair_history) = (Vec::new(), Vec::new());
+        for i in 0..self.pairs.row.len().saturating_sub(1) {
+            for k in self.pairs.row[i] as usize..self.pairs.row[i + 1] as usize {
+                let j = self.pairs.neighbors[k] as usize;
+                let record = &self.pairs.history[k * RECORD..][..RECORD];
+                // A pair across parts stands in two rows with opposite forces; the row of the earlier one is saved.
+                if record[3] > 0.0 && i < j {
+                    pair.extend([self.fields.id[i], self.fields.id[j]]);
+                    pair_history.extend(record);
+                }
+            }
+        }
+        let (mut touch, mut touch_history) = (Vec::new(), Vec::new());
+        for i in 0..self.fields.len() {
+            for k in self.walls.row[i] as usize..self.walls.row[i + 1] as usize {
+                let record = &self.walls.history[k * RECORD..][..RECORD];
+                if record[3] > 0.0 {
+                    touch.extend([self.fields.id[i], self.walls.list[k]]);
+                    touch_history.extend(record);
+                }
+            }
+        }
+        let Work { normal_damping, tangential, tangential_damping, local_damping, wall, left_domain, initial } = self.work;
+        let last = &self.last_tally;
+        state.sections.extend([
+            ("contacts/pair".to_string(), Column::U32(pair)),
+            ("contacts/history".to_string(), Column::F64(pair_history)),
+            ("walls/touch".to_string(), Column::U32(touch)),
+            ("walls/history".to_string(), Column::F64(touch_history)),
+            ("clock/steps".to_string(), Column::U64(vec![self.steps, self.rebuilds])),
+            ("clock/time_step".to_string(), Column::F64(vec![self.stepping.dt, self.walls.listed_at])),
+            (
+                "ledger/work".to_string(),
+                Column::F64(vec![normal_damping, tangential, tangential_damping, local_damping, wall, left_domain, initial]),
+            ),
+            (
+                "ledger/last".to_string(),
+                Column::F64(vec![last.normal_power, last.tangential_power, last.damping_power, last.wall_power, last.excess]),
+            ),
+        ]);
+        state
+    }
+
+    /// Goes on from a saved state of the same world and settings; the number of threads may differ.
+    ///
+    /// # Errors
+    /// If the world cannot be simulated, or the state is of another world.
+    pub fn restore(world: World, settings: Settings, state: &State) -> Result<Simulation, Refusal> {
+        let fields = Fields::load(state).map_err(|name| misfit(&format!("section {name} is missing or of the wrong size")))?;
+        let n = fields.len();
+        let materials = world.materials.len() as u32;
+        if fields.position.len() != n * RECORD || fields.material.iter().any(|&m| m >= materials) {
+            return Err(misfit("its grains have other columns or materials"));
+        }
+        let mut simulation = Simulation::prepare(&world, settings, fields)?;
+        if simulation.frictional == simulation.fields.spin.is_empty() && n > 0 {
+            return Err(misfit("one of the two has friction, the other has not"));
+        }
+        let [dt, listed_at] = *numbers(state, "clock/time_step", Some(2))? else { unreachable!("the length was checked") };
+        if dt != simulation.stepping.dt {
+            return Err(misfit(&format!("its time step is {dt:e} s, the scene's is {:e} s", simulation.stepping.dt)));
+        }
+        let Some(Column::U64(clock)) = state.get("clock/steps") else { return Err(misfit("section clock/steps is missing")) };
+        let &[steps, rebuilds] = clock.as_slice() else { return Err(misfit("section clock/steps has the wrong size")) };
+
+        // The lists follow from where grains and walls were when they were made.
+        let now = simulation.fields.position.clone();
+        let ids = simulation.fields.id.clone();
+        for (center, reference) in simulation.fields.position.chunks_exact_mut(RECORD).zip(simulation.fields.reference.chunks_exact(3)) {
+            center[..3].copy_from_slice(reference);
+        }
+        simulation.walls.place(listed_at, true);
+        simulation.renew_lists();
+        if simulation.fields.id != ids {
+            return Err(misfit("the order of its grains does not follow from their positions"));
+        }
+        simulation.fields.position = now;
+        simulation.steps = steps;
+        simulation.rebuilds = rebuilds;
+        simulation.walls.listed_at = listed_at;
+        simulation.walls.place(simulation.time(), true);
+
+        simulation.give_back_histories(state)?;
+        let [normal_damping, tangential, tangential_damping, local_damping, wall, left_domain, initial] = *numbers(state, "ledger/work", Some(7))?
+        else {
+            unreachable!("the length was checked")
+        };
+        simulation.work = Work { normal_damping, tangential, tangential_damping, local_damping, wall, left_domain, initial };
+        let [normal_power, tangential_power, damping_power, wall_power, excess] = *numbers(state, "ledger/last", Some(5))? else {
+            unreachable!("the length was checked")
+        };
+        simulation.last_tally = Tally { normal_power, tangential_power, damping_power, wall_power, excess };
+        simulation.remember_touches();
+        Ok(simulation)
+    }
+
+    fn give_back_histories(&mut self, state: &State) -> Result<(), Refusal> {
+        let n = self.fields.len();
+        let mut place: Vec<(u32, u32)> = self.fields.id.iter().copied().zip(0..n as u32).collect();
+        place.sort_unstable();
+        let place_of = |id: u32| place.binary_search_by_key(&id, |&(id, _)| id).map(|k| place[k].1 as usize);
+        let entry_of = |row: &[u32], list: &[u32], i: usize, wanted: u32| {
+            (row[i] as usize..row[i + 1] as usize).find(|&k| list[k] == wanted)
+        };
+        let unknown = || misfit("it holds a contact that the positions do not give");
+
+        let pair = words(state, "contacts/pair")?;
+        let history = numbers(state, "contacts/history", Some(pair.len() * 2))?;
+        for (ids, record) in pair.chunks_exact(2).zip(history.chunks_exact(RECORD)) {
+            let (i, j) = (place_of(ids[0]).map_err(|_| unknown())?, place_of(ids[1]).map_err(|_| unknown())?);
+            let k = entry_of(&self.pairs.row, &self.pairs.neighbors, i, j as u32).ok_or_else(unknown)?;
+            self.pairs.history[k * RECORD..][..RECORD].copy_from_slice(record);
+            if let Some(k) = entry_of(&self.pairs.row, &self.pairs.neighbors, j, i as u32) {
+                let opposite = [-record[0], -record[1], -record[2], record[3]];
+                self.pairs.history[k * RECORD..][..RECORD].copy_from_slice(&opposite);
+            }
+        }
+        let touch = words(state, "walls/touch")?;
+        let history = numbers(state, "walls/history", Some(touch.len() * 2))?;
+        for (entry, record) in touch.chunks_exact(2).zip(history.chunks_exact(RECORD)) {
+            let i = place_of(entry[0]).map_err(|_| unknown())?;
+            let k = entry_of(&self.walls.row, &self.walls.list, i, entry[1]).ok_or_else(unknown)?;
+            self.walls.history[k * RECORD..][..RECORD].copy_from_slice(record);
+        }
+        Ok(())
+    }
+
+    /// Fills the scratch of wall touches, which measures read, by a trial of the wall pass that leaves no trace elsewhere.
+    fn remember_touches(&mut self) {
+        let kept = (self.fields.force.clone(), self.fields.torque.clone(), self.walls.history.clone());
+        self.touch_walls();
+        (self.fields.force, self.fields.torque, self.walls.history) = kept;
+    }
+}

@@ -1,0 +1,244 @@
+//! Which grains are near each other: cells, and the Verlet list with its history.
+
+use crate::fields::{Fields, PART, part_range, parts};
+use crate::world::{Search, World};
+use seixo_device::{Cpu, Ranges, Strided, exclusive_scan, stable_order_by_key};
+use seixo_sweeps::cells::{GRID, SHAPE, cell_of, neighbors_of};
+use seixo_sweeps::contact::carry_history_of;
+use seixo_sweeps::views::RECORD;
+
+/// Size classes at most; each halves the radius.
+const CLASSES: usize = 8;
+
+/// Uniform grids, one per size class, over the box that holds all grains.
+#[derive(Default)]
+pub struct Cells {
+    /// Records of the grids, see [`seixo_sweeps::cells::GRID`].
+    pub grids: Vec<f64>,
+    /// Records of the grids' shapes, see [`seixo_sweeps::cells::SHAPE`].
+    pub shapes: Vec<u32>,
+    /// First place of every cell, and one more.
+    pub first: Vec<u32>,
+    /// Place of every grain in the order before.
+    pub old_of: Vec<u32>,
+    /// Distance by which surfaces may be apart and still count as near \[m\].
+    pub skin: f64,
+    /// Largest radius of each class in use \[m\], from large to small.
+    largest: Vec<f64>,
+    /// Edge that the cells may not fall below \[m\]; infinite for one cell that holds all.
+    edge_at_least: f64,
+    key: Vec<u32>,
+}
+
+impl Cells {
+    /// Classes for these radii.
+    pub fn new(radii: impl Iterator<Item = f64> + Clone, search: Search, skin: f64) -> Cells {
+        let top = radii.clone().fold(0.0, f64::max);
+        let mut largest = [0.0f64; CLASSES];
+        for radius in radii {
+            let halvings = match search {
+                Search::Auto => (1..CLASSES).take_while(|&c| radius <= top / (1u32 << c) as f64).count(),
+                Search::Grid | Search::BruteForce => 0,
+            };
+            largest[halvings] = largest[halvings].max(radius);
+        }
+        let edge_at_least = if search == Search::BruteForce { f64::INFINITY } else { 0.0 };
+        Cells { largest: largest.into_iter().filter(|&r| r > 0.0).collect(), skin, edge_at_least, ..Cells::default() }
+    }
+
+    /// Number of grids.
+    pub fn grids(&self) -> usize {
+        self.largest.len()
+    }
+
+    /// Smallest cell edge that the radii call for \[m\].
+    pub fn smallest_edge(&self) -> f64 {
+        2.0 * self.largest[self.largest.len() - 1] + self.skin
+    }
+
+    fn class_of(&self, radius: f64) -> usize {
+        self.largest.iter().rposition(|&largest| radius <= largest).unwrap_or(0)
+    }
+
+    /// Lays grids of at most a few cells per grain over the grains and returns the number of cells.
+    fn lay_out(&mut self, fields: &Fields) -> usize {
+        let mut low = [f64::INFINITY; 3];
+        let mut high = [f64::NEG_INFINITY; 3];
+        for center in fields.position.chunks_exact(RECORD) {
+            for axis in 0..3 {
+                low[axis] = low[axis].min(center[axis]);
+                high[axis] = high[axis].max(center[axis]);
+            }
+        }
+        self.grids.clear();
+        self.shapes.clear();
+        let mut total = 0;
+        let cells_at_most = (4 * fields.len() + 4096) as f64;
+        for &largest in &self.largest {
+            let mut edge = (2.0 * largest + self.skin).max(self.edge_at_least);
+            let shape = loop {
+                let shape = [0, 1, 2].map(|axis| ((high[axis] - low[axis]) / edge).floor().max(0.0) + 1.0);
+                if shape.iter().product::<f64>() <= cells_at_most {
+                    break shape.map(|cells| cells as u32);
+                }
+                edge *= 1.26;
+            };
+            self.grids.extend([low[0], low[1], low[2], 1.0 / edge, largest, 0.0, 0.0, 0.0]);
+            let blocks = shape.map(|cells| cells.div_ceil(8));
+            self.shapes.extend([shape[0], shape[1], shape[2], blocks[0], blocks[1], total, 0, 0]);
+            total += blocks.iter().product::<u32>() * 512;
+        }
+        debug_assert_eq!((self.grids.len(), self.shapes.len()), (self.grids() * GRID, self.grids() * SHAPE));
+        total as usize
+    }
+
+    /// Sorts the grains by cell and id, dropping those for which `keep` is false; `old_of` then tells where each one was.
+    pub fn sort(&mut self, device: &Cpu, fields: &mut Fields, keep: impl Fn([f64; 3]) -> bool + Sync) {
+        let cells = self.lay_out(fields);
+        let n = fields.len();
+        let mut key = std::mem::take(&mut self.key);
+        key.resize(n, 0);
+        let position = &fields.position[..];
+        device.run(parts(n), (Strided { items: &mut key[..], per_part: PART },), |part, (key,): (Strided<u32>,)| {
+            let (first, end) = part_range(part, n);
+            for i in first..end {
+                let at = i * RECORD;
+                key.items[i - first] = if keep([position[at], position[at + 1], position[at + 2]]) {
+                    cell_of::<f64>(i, position, &self.grids, &self.shapes, self.class_of(position[at + 3]))
+                } else {
+                    cells as u32
+                };
+            }
+        });
+        stable_order_by_key(&key, cells + 1, &mut self.old_of, &mut self.first);
+        self.key = key;
+        self.first.truncate(cells + 1);
+        self.old_of.truncate(self.first[cells] as usize);
+        for cell in self.first.windows(2) {
+            if cell[1] - cell[0] > 1 {
+                self.old_of[cell[0] as usize..cell[1] as usize].sort_unstable_by_key(|&i| fields.id[i as usize]);
+            }
+        }
+        fields.reorder(device, &self.old_of);
+    }
+
+    /// The neighbors of grain i closer than `skin`, written to `row`.
+    pub fn neighbors(&self, i: usize, position: &[f64], skin: f64, row: &mut Vec<u32>) {
+        let (grids, shapes, n) = (&self.grids[..], &self.shapes[..], position.len() / RECORD);
+        let count = neighbors_of::<f64>(i, position, grids, shapes, self.grids(), &self.first, skin, 0, n, 0, &mut [], false, false);
+        row.resize(count as usize, 0);
+        neighbors_of::<f64>(i, position, grids, shapes, self.grids(), &self.first, skin, 0, n, 0, row, false, true);
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> u64 {
+        (self.first.capacity() * 4 + self.old_of.capacity() * 4 + self.key.capacity() * 4) as u64
+    }
+}
+
+/// Rows of near pairs: a pair inside a part stands in the row of its first member, a pair across parts in both.
+#[derive(Default)]
+pub struct Pairs {
+    /// First entry of every grain's row, and one more.
+    pub row: Vec<u32>,
+    /// Places of the partners.
+    pub neighbors: Vec<u32>,
+    /// Records of history, see [`seixo_sweeps::views`].
+    pub history: Vec<f64>,
+    /// First entry of every part, and one more.
+    pub part_row: Vec<u32>,
+}
+
+impl Pairs {
+    /// Lists all pairs nearer than the skin; the history of pairs that `old` knows is taken over.
+    pub fn list(&mut self, device: &Cpu, cells: &Cells, position: &[f64], old: &Pairs) {
+        let n = position.len() / RECORD;
+        let (grids, shapes, number, first_of, skin) = (&cells.grids[..], &cells.shapes[..], cells.grids(), &cells.first[..], cells.skin);
+        self.row.resize(n + 1, 0);
+        self.row[n] = 0;
+        device.run(parts(n), (Strided { items: &mut self.row[..n], per_part: PART },), |part, (count,): (Strided<u32>,)| {
+            let (first, end) = part_range(part, n);
+            for i in first..end {
+                count.items[i - first] =
+                    neighbors_of::<f64>(i, position, grids, shapes, number, first_of, skin, first, end, 0, &mut [], true, false);
+            }
+        });
+        let entries = exclusive_scan(&mut self.row) as usize;
+        self.part_row.clear();
+        self.part_row.extend((0..parts(n)).map(|part| self.row[part * PART]).chain([entries as u32]));
+        resize_with_room(&mut self.neighbors, entries);
+        resize_with_room(&mut self.history, entries * RECORD);
+        let row = &self.row[..];
+        let data = (
+            Ranges { items: &mut self.neighbors[..], bounds: &self.part_row, stride: 1 },
+            Ranges { items: &mut self.history[..], bounds: &self.part_row, stride: RECORD },
+        );
+        device.run(parts(n), data, |part, (neighbors, history): (Ranges<u32>, Ranges<f64>)| {
+            let (first, end) = part_range(part, n);
+            let base = row[first] as usize;
+            for i in first..end {
+                let at = row[i] as usize - base;
+                neighbors_of::<f64>(i, position, grids, shapes, number, first_of, skin, first, end, at, neighbors.items, true, true);
+            }
+            for i in first..end {
+                let (from, to) = (row[i] as usize - base, row[i + 1] as usize - base);
+                carry_history_of::<f64>(
+                    i,
+                    from,
+                    to,
+                    neighbors.items,
+                    history.items,
+                    0,
+                    &cells.old_of,
+                    &old.row,
+                    &old.neighbors,
+                    &old.history,
+                );
+            }
+        });
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> u64 {
+        ((self.row.capacity() + self.neighbors.capacity() + self.part_row.capacity()) * 4 + self.history.capacity() * 8) as u64
+    }
+}
+
+/// Resizes and, where that needs memory, takes a quarter more, so that lists that breathe do not allocate.
+pub fn resize_with_room<T: Clone + Default>(items: &mut Vec<T>, len: usize) {
+    if items.capacity() < len {
+        items.reserve_exact(len + len / 4 - items.len());
+    }
+    items.resize(len, T::default());
+}
+
+/// The grains of a world that overlap most, relative to the smaller radius: (id, id, overlap \[m\]).
+pub fn deepest_overlap(world: &World) -> Option<(u32, u32, f64)> {
+    let device = Cpu::new(1).ok()?;
+    let grains = &world.grains;
+    let mut fields = Fields::default();
+    fields.id.extend(0..grains.len() as u32);
+    for (center, radius) in grains.position.iter().zip(&grains.radius) {
+        fields.position.extend([center[0], center[1], center[2], *radius]);
+    }
+    let mut cells = Cells::new(grains.radius.iter().copied(), Search::Auto, 0.0);
+    if grains.is_empty() {
+        return None;
+    }
+    cells.sort(&device, &mut fields, |_| true);
+    let mut deepest: Option<(u32, u32, f64, f64)> = None;
+    let mut row = Vec::new();
+    for i in 0..fields.len() {
+        cells.neighbors(i, &fields.position, 0.0, &mut row);
+        for &j in row.iter().filter(|&&j| j as usize > i) {
+            let (a, b) = (&fields.position[i * RECORD..][..RECORD], &fields.position[j as usize * RECORD..][..RECORD]);
+            let distance = (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt();
+            let overlap = a[3] + b[3] - distance;
+            let share = overlap / a[3].min(b[3]);
+            if deepest.is_none_or(|d| share > d.3) {
+                deepest = Some((grains.id[fields.id[i] as usize], grains.id[fields.id[j as usize] as usize], overlap, share));
+            }
+        }
+    }
+    deepest.map(|(a, b, overlap, _)| (a.min(b), a.max(b), overlap))
+}

@@ -1,0 +1,241 @@
+//! A world in motion.
+
+use crate::assemble::{check, fields_of, table_of};
+use crate::fields::Fields;
+use crate::measure::{NO_CONTACT, Work};
+use crate::refusal::Refusal;
+use crate::search::{Cells, Pairs};
+use crate::state::Profile;
+use crate::time_step::{TimeStep, plan_time_step};
+use crate::walls::Walls;
+use crate::world::{Domain, Leaving, Settings, Vec3, World};
+use seixo_device::Cpu;
+use seixo_laws::Vector3;
+use seixo_laws::contact::TangentialLaw;
+use seixo_sweeps::contact::Tally;
+use seixo_sweeps::motion::{Moved, Stepping, acceleration_of, angular_acceleration_of};
+use seixo_sweeps::views::RECORD;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The passes of a step, by the words of `step.rs`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Pass {
+    Advance,
+    Boundaries,
+    Cells,
+    Contacts,
+    Walls,
+    Measure,
+    Guard,
+}
+
+/// Names of the passes, in their order.
+const PASSES: [&str; 7] = ["advance", "boundaries", "cells", "contacts", "walls", "measure", "guard"];
+
+/// A world in motion: made from a [`World`], advanced step by step.
+pub struct Simulation {
+    pub(crate) device: Arc<Cpu>,
+    pub(crate) settings: Settings,
+    pub(crate) domain: Option<Domain>,
+    pub(crate) fields: Fields,
+    pub(crate) table: Vec<f64>,
+    pub(crate) materials: u32,
+    pub(crate) frictional: bool,
+    pub(crate) cells: Cells,
+    pub(crate) pairs: Pairs,
+    pub(crate) old_pairs: Pairs,
+    pub(crate) walls: Walls,
+    pub(crate) stepping: Stepping<f64>,
+    pub(crate) moves: Vec<Moved<f64>>,
+    pub(crate) tallies: Vec<Tally<f64>>,
+    pub(crate) wall_tallies: Vec<Tally<f64>>,
+    pub(crate) last_tally: Tally<f64>,
+    pub(crate) work: Work,
+    pub(crate) steps: u64,
+    pub(crate) rebuilds: u64,
+    pub(crate) time_step: TimeStep,
+    profile: Profile,
+}
+
+impl Simulation {
+    /// Sets a world up at time zero, with its forces.
+    ///
+    /// # Errors
+    /// If the world or a setting cannot be simulated.
+    pub fn new(world: World, settings: Settings) -> Result<Simulation, Refusal> {
+        let mut simulation = Simulation::prepare(&world, settings, fields_of(&world))?;
+        simulation.renew_lists();
+        simulation.touch_grains();
+        simulation.touch_walls();
+        simulation.refuse_deep_overlaps()?;
+        simulation.pull_back_half_a_step();
+        simulation.last_tally = NO_CONTACT;
+        simulation.work.initial = simulation.ledger().residual;
+        Ok(simulation)
+    }
+
+    /// Checks a world and sets everything up but lists and forces.
+    pub(crate) fn prepare(world: &World, settings: Settings, fields: Fields) -> Result<Simulation, Refusal> {
+        check(world, &settings)?;
+        let mut time_step = plan_time_step(world)?;
+        if let Some(value) = settings.time_step {
+            if value > time_step.limit {
+                let TimeStep { limit, auto, cause, .. } = time_step;
+                return Err(Refusal::TimeStep { value, limit, auto, cause });
+            }
+            time_step.value = value;
+        }
+        let frictional = world.interactions.iter().flatten().any(|i| i.tangential != TangentialLaw::None);
+        let radii = world.grains.radius.iter().copied();
+        let skin = settings.skin.unwrap_or_else(|| SKIN_OF_RADIUS * smallest_common_radius(&world.grains.radius));
+        let cells = Cells::new(radii, settings.search, skin);
+        let bounds = world.domain.map_or((Vector3 { x: -1e300, y: -1e300, z: -1e300 }, Vector3 { x: 1e300, y: 1e300, z: 1e300 }), |d| {
+            (vector(d.min), vector(d.max))
+        });
+        let stepping = Stepping {
+            dt: time_step.value,
+            gravity: vector(world.gravity),
+            local_damping: world.local_damping,
+            stale_square: 0.25 * skin * skin,
+            stride_square: cells.smallest_edge().powi(2),
+            domain_min: bounds.0,
+            domain_max: bounds.1,
+        };
+        let reach = world.grains.position.iter().flatten().fold(0.0, |most: f64, x| most.max(2.0 * x.abs()));
+        Ok(Simulation {
+            device: Arc::new(Cpu::new(settings.threads)?),
+            domain: world.domain,
+            fields,
+            table: table_of(world)?,
+            materials: world.materials.len() as u32,
+            frictional,
+            cells,
+            pairs: Pairs::default(),
+            old_pairs: Pairs::default(),
+            walls: Walls::new(world.walls.clone(), reach),
+            stepping,
+            moves: Vec::new(),
+            tallies: Vec::new(),
+            wall_tallies: Vec::new(),
+            last_tally: NO_CONTACT,
+            work: Work::default(),
+            steps: 0,
+            rebuilds: 0,
+            time_step,
+            profile: Profile { passes: PASSES.iter().map(|&name| (name, 0.0, 0)).collect() },
+            settings,
+        })
+    }
+
+    /// Time reached \[s\].
+    pub fn time(&self) -> f64 {
+        self.steps as f64 * self.stepping.dt
+    }
+
+    /// Steps completed.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Number of grains.
+    pub fn len(&self) -> usize {
+        self.fields.len()
+    }
+
+    /// Whether no grain is left.
+    pub fn is_empty(&self) -> bool {
+        self.fields.len() == 0
+    }
+
+    /// The time step and what limits it.
+    pub fn time_step(&self) -> &TimeStep {
+        &self.time_step
+    }
+
+    /// Threads at work.
+    pub fn threads(&self) -> usize {
+        self.device.threads()
+    }
+
+    /// How often the neighbor lists were renewed.
+    pub fn rebuilds(&self) -> u64 {
+        self.rebuilds
+    }
+
+    /// Seconds per pass.
+    pub fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    pub(crate) fn leaving(&self) -> Leaving {
+        self.domain.map_or(Leaving::Delete, |domain| domain.leaving)
+    }
+
+    /// Whether a center is outside the domain.
+    pub(crate) fn has_left(&self, center: &[f64]) -> bool {
+        self.domain.is_some_and(|d| (0..3).any(|axis| center[axis] < d.min[axis] || center[axis] > d.max[axis]))
+    }
+
+    /// Runs a pass and adds its time to the profile.
+    pub(crate) fn pass<T>(&mut self, pass: Pass, run: impl FnOnce(&mut Simulation) -> T) -> T {
+        let start = Instant::now();
+        let result = run(self);
+        let entry = &mut self.profile.passes[pass as usize];
+        entry.1 += start.elapsed().as_secs_f64();
+        entry.2 += 1;
+        result
+    }
+
+    fn refuse_deep_overlaps(&self) -> Result<(), Refusal> {
+        let limit = self.settings.overlap_limit;
+        // The overlap of two centers in one place gives forces that are not numbers.
+        if !self.is_too_deep() && self.fields.force.iter().all(|f| f.is_finite()) {
+            return Ok(());
+        }
+        let (share, i, partner) = self.deepest_touch();
+        let (id, limit, share) = (self.fields.id[i], 100.0 * limit, 100.0 * share);
+        let center = &self.fields.position[i * RECORD..];
+        match partner.strip_prefix("grain ").and_then(|other| other.parse::<u32>().ok()) {
+            Some(other) => {
+                let overlap = 0.01 * share * center[3];
+                Err(Refusal::Overlap { a: id.min(other), b: id.max(other), overlap, share, limit })
+            }
+            None => Err(Refusal::InWall { id, at: [center[0], center[1], center[2]], share, limit }),
+        }
+    }
+
+    /// Leap-frog starts with velocities half a step back: v^{−Δt/2} = v⁰ − a⁰ Δt/2.
+    fn pull_back_half_a_step(&mut self) {
+        let backwards = -0.5 * self.stepping.dt;
+        let n = self.fields.len();
+        let stepping = self.stepping;
+        let Fields { position, velocity, spin, half_velocity, half_spin, force, torque, .. } = &mut self.fields;
+        for i in 0..n {
+            let rate = acceleration_of::<f64>(i, velocity, force, &stepping).rate;
+            for (slot, a) in half_velocity[3 * i..3 * i + 3].iter_mut().zip([rate.x, rate.y, rate.z]) {
+                *slot += backwards * a;
+            }
+            if self.frictional {
+                let rate = angular_acceleration_of::<f64>(i, position, velocity, spin, torque, &stepping).rate;
+                for (slot, a) in half_spin[3 * i..3 * i + 3].iter_mut().zip([rate.x, rate.y, rate.z]) {
+                    *slot += backwards * a;
+                }
+            }
+        }
+    }
+}
+
+/// Skin of the lists as a share of the radius, where the scene gives none.
+const SKIN_OF_RADIUS: f64 = 0.2;
+
+/// The median radius: a few small or large grains do not set the skin.
+fn smallest_common_radius(radii: &[f64]) -> f64 {
+    let mut sorted = radii.to_vec();
+    let middle = sorted.len() / 2;
+    *sorted.select_nth_unstable_by(middle, f64::total_cmp).1
+}
+
+fn vector(v: Vec3) -> Vector3<f64> {
+    Vector3 { x: v[0], y: v[1], z: v[2] }
+}

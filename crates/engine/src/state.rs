@@ -1,0 +1,144 @@
+//! The state of a simulation as named sections: what a checkpoint holds.
+
+/// One column of a checkpoint.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Column {
+    /// Doubles.
+    F64(Vec<f64>),
+    /// 32-bit integers.
+    U32(Vec<u32>),
+    /// 64-bit integers.
+    U64(Vec<u64>),
+}
+
+/// Named columns; the names are those of the field table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    /// (name, column), in a fixed order.
+    pub sections: Vec<(String, Column)>,
+}
+
+impl State {
+    /// The column of this name.
+    pub fn get(&self, name: &str) -> Option<&Column> {
+        self.sections.iter().find(|(n, _)| n == name).map(|(_, c)| c)
+    }
+}
+
+/// Grains as they stand, in the order of their ids.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GrainSnapshot {
+    /// Ids, ascending.
+    pub id: Vec<u32>,
+    /// Centers \[m\].
+    pub position: Vec<[f64; 3]>,
+    /// Velocities at this time \[m/s\].
+    pub velocity: Vec<[f64; 3]>,
+    /// Angular velocities at this time \[rad/s\].
+    pub angular_velocity: Vec<[f64; 3]>,
+    /// Contact forces, gravity not included \[N\].
+    pub force: Vec<[f64; 3]>,
+    /// Contact torques \[N m\].
+    pub torque: Vec<[f64; 3]>,
+    /// Radii \[m\].
+    pub radius: Vec<f64>,
+    /// Masses \[kg\].
+    pub mass: Vec<f64>,
+    /// Material indices.
+    pub material: Vec<u32>,
+    /// Group indices.
+    pub group: Vec<u32>,
+    /// Grains and wall elements touched.
+    pub coordination: Vec<u32>,
+}
+
+/// A wall as it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WallSnapshot {
+    /// Name as the scene spells it.
+    pub name: String,
+    /// Triangles now \[m\]; empty for a plane.
+    pub triangles: Vec<[[f64; 3]; 3]>,
+    /// (point, normal) now, for a plane.
+    pub plane: Option<([f64; 3], [f64; 3])>,
+    /// Force of the grains on the wall \[N\].
+    pub force: [f64; 3],
+    /// Torque of the grains on the wall about its axis point (the origin for a fixed wall) \[N m\].
+    pub torque: [f64; 3],
+}
+
+/// The energy ledger \[J\]: where the energy is and where it went since time zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Ledger {
+    /// Σ ½ m v².
+    pub kinetic: f64,
+    /// Σ ½ I ω².
+    pub rotational: f64,
+    /// Stored in normal contact springs.
+    pub elastic_normal: f64,
+    /// Stored in tangential contact springs.
+    pub elastic_tangential: f64,
+    /// −Σ m g·x.
+    pub gravity: f64,
+    /// Taken by normal damping.
+    pub normal_damping: f64,
+    /// Taken by tangential damping.
+    pub tangential_damping: f64,
+    /// Taken by frictional sliding (and by tangential springs let go).
+    pub friction: f64,
+    /// Taken by local non-viscous damping.
+    pub local_damping: f64,
+    /// Work done by moving walls on the grains.
+    pub wall_work: f64,
+    /// Taken along by grains that left the domain.
+    pub left_domain: f64,
+    /// Total of all terms at time zero.
+    pub initial: f64,
+    /// What the balance misses: stored + taken − wall work − initial.
+    pub residual: f64,
+}
+
+impl Ledger {
+    /// Column names with units, in the order of [`Ledger::values`].
+    pub const NAMES: [&'static str; 13] = [
+        "kinetic [J]",
+        "rotational [J]",
+        "elastic_normal [J]",
+        "elastic_tangential [J]",
+        "gravity [J]",
+        "normal_damping [J]",
+        "tangential_damping [J]",
+        "friction [J]",
+        "local_damping [J]",
+        "wall_work [J]",
+        "left_domain [J]",
+        "initial [J]",
+        "residual [J]",
+    ];
+
+    /// The terms in the order of [`Ledger::NAMES`].
+    pub fn values(&self) -> [f64; 13] {
+        [
+            self.kinetic,
+            self.rotational,
+            self.elastic_normal,
+            self.elastic_tangential,
+            self.gravity,
+            self.normal_damping,
+            self.tangential_damping,
+            self.friction,
+            self.local_damping,
+            self.wall_work,
+            self.left_domain,
+            self.initial,
+            self.residual,
+        ]
+    }
+}
+
+/// Seconds of wall time per pass since the start, in the order of the step, by the words of the step.
+#[derive(Clone, Debug, Default)]
+pub struct Profile {
+    /// (pass, seconds, calls).
+    pub passes: Vec<(&'static str, f64, u64)>,
+}

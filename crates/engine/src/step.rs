@@ -1,0 +1,30 @@
+//! One time step: a page on which every line is one pass.
+
+use crate::guard::Stop;
+use crate::simulation::{Pass, Simulation};
+
+impl Simulation {
+    /// Advances by one time step; afterwards positions, velocities and forces all belong to [`Simulation::time`].
+    ///
+    /// # Errors
+    /// If a grain's state became impossible; the error names it and the likely cause.
+    pub fn step(&mut self) -> Result<(), Stop> {
+        self.pass(Pass::Advance, Simulation::advance_grains);
+        self.pass(Pass::Boundaries, Simulation::move_walls);
+        self.pass(Pass::Guard, Simulation::guard_motion)?;
+        self.pass(Pass::Cells, Simulation::renew_lists_when_stale);
+        self.pass(Pass::Contacts, Simulation::touch_grains);
+        self.pass(Pass::Walls, Simulation::touch_walls);
+        self.pass(Pass::Measure, Simulation::book_work);
+        self.pass(Pass::Guard, Simulation::guard_contacts)
+    }
+
+    /// Advances by `steps` time steps, or until one fails.
+    ///
+    /// # Errors
+    /// As [`Simulation::step`].
+    pub fn advance(&mut self, steps: u64) -> Result<(), Stop> {
+        let device = self.device.clone();
+        device.enter(|| (0..steps).try_for_each(|_| self.step()))
+    }
+}

@@ -1,0 +1,94 @@
+//! The time step: what is stable, and what "auto" takes.
+
+use crate::refusal::Refusal;
+use crate::world::{Material, World};
+use seixo_laws::contact::NormalLaw;
+
+/// A time step and what limits it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimeStep {
+    /// The step in use \[s\].
+    pub value: f64,
+    /// What "auto" takes \[s\].
+    pub auto: f64,
+    /// The stable limit \[s\]; larger steps are refused.
+    pub limit: f64,
+    /// What sets the limit.
+    pub cause: String,
+}
+
+/// Share of the Rayleigh time that "auto" takes.
+const AUTO_OF_RAYLEIGH: f64 = 0.15;
+/// Share of the Rayleigh time above which a dense frictional packing is unstable: twelve contacts at 2 % overlap, rolling included.
+const LIMIT_OF_RAYLEIGH: f64 = 0.5;
+/// "auto" resolves the collision of a linear contact, t_c = π √(m*/k), in this many steps.
+const STEPS_PER_COLLISION: f64 = 40.0;
+/// Share of √(m/k) above which a dense frictional packing of linear contacts is unstable.
+const LIMIT_OF_PERIOD: f64 = 0.5;
+
+/// The Rayleigh time of a sphere \[s\]: π R √(ρ/G) / (0.1631 ν + 0.8766) (Thornton & Randall 1988).
+fn rayleigh_time(radius: f64, material: &Material) -> f64 {
+    std::f64::consts::PI * radius * (material.density / material.shear_modulus()).sqrt() / (0.1631 * material.poisson_ratio + 0.8766)
+}
+
+/// The duration of a Hertzian impact \[s\]: 2.87 (m*² / (R* E*² v))^{1/5} (Johnson 1985, eq. 11.24).
+fn hertz_time(effective_mass: f64, effective_radius: f64, effective_modulus: f64, speed: f64) -> f64 {
+    2.87 * (effective_mass * effective_mass / (effective_radius * effective_modulus * effective_modulus * speed)).powf(0.2)
+}
+
+/// The stable time step of a world, and the one that "auto" takes.
+///
+/// Hertzian contacts are limited by the Rayleigh time of the smallest grain of each material, linear ones by its mass and the pair's
+/// stiffness; "auto" also resolves the impact of the fastest grain at the start.
+///
+/// # Errors
+/// If there is no grain, or no interaction for materials that can touch.
+pub fn plan_time_step(world: &World) -> Result<TimeStep, Refusal> {
+    if world.grains.is_empty() {
+        return Err(Refusal::NoGrains);
+    }
+    let mut smallest = vec![f64::INFINITY; world.materials.len()];
+    for (&radius, &material) in world.grains.radius.iter().zip(&world.grains.material) {
+        let slot = &mut smallest[material as usize];
+        *slot = slot.min(radius);
+    }
+    let speed = world.grains.velocity.iter().map(|v| v.iter().map(|c| c * c).sum::<f64>().sqrt()).fold(0.0, f64::max);
+    let mut step = TimeStep { value: 0.0, auto: f64::INFINITY, limit: f64::INFINITY, cause: String::new() };
+    for (a, material) in world.materials.iter().enumerate().filter(|(a, _)| smallest[*a].is_finite()) {
+        let radius = smallest[a];
+        let mass = 4.0 / 3.0 * std::f64::consts::PI * radius.powi(3) * material.density;
+        for (b, other) in world.materials.iter().enumerate() {
+            let Some(interaction) = world.interaction(a as u32, b as u32) else { continue };
+            let (auto, limit, cause) = match interaction.normal {
+                NormalLaw::Hertz => {
+                    let rayleigh = rayleigh_time(radius, material);
+                    let modulus = material.youngs_modulus / (1.0 - material.poisson_ratio * material.poisson_ratio);
+                    let impact = hertz_time(0.5 * mass, 0.5 * radius, 0.5 * modulus, speed.max(1e-30));
+                    let auto = (AUTO_OF_RAYLEIGH * rayleigh).min(impact / STEPS_PER_COLLISION);
+                    (auto, LIMIT_OF_RAYLEIGH * rayleigh, format!("the Rayleigh time {rayleigh:.3e} s of {} grains of radius {radius:.3e} m", material.name))
+                }
+                NormalLaw::Linear => {
+                    let stiffness = interaction.stiffness.unwrap_or(f64::NAN);
+                    let period = (mass / stiffness).sqrt();
+                    let collision = std::f64::consts::PI * (0.5 * mass / stiffness).sqrt();
+                    let cause = format!(
+                        "the stiffness {stiffness:.3e} N/m of {}-{} and the mass {mass:.3e} kg of grains of radius {radius:.3e} m",
+                        material.name, other.name
+                    );
+                    (collision / STEPS_PER_COLLISION, LIMIT_OF_PERIOD * period, cause)
+                }
+            };
+            step.auto = step.auto.min(auto);
+            if limit < step.limit {
+                step.limit = limit;
+                step.cause = cause;
+            }
+        }
+    }
+    if !step.limit.is_finite() {
+        let name = world.materials[world.grains.material[0] as usize].name.clone();
+        return Err(Refusal::NoInteraction { a: name.clone(), b: name });
+    }
+    step.value = step.auto;
+    Ok(step)
+}

@@ -1,0 +1,206 @@
+//! What a simulation starts from: materials, interactions, grains, walls, gravity. SI throughout.
+
+use seixo_laws::contact::{NormalLaw, TangentialLaw};
+
+/// A point or vector in space, x y z.
+pub type Vec3 = [f64; 3];
+
+/// An isotropic elastic solid.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Material {
+    /// Name as the scene spells it.
+    pub name: String,
+    /// Mass density \[kg/m³\].
+    pub density: f64,
+    /// Young's modulus E \[Pa\].
+    pub youngs_modulus: f64,
+    /// Poisson's ratio ν \[-\], −1 < ν ≤ 0.5.
+    pub poisson_ratio: f64,
+}
+
+impl Material {
+    /// Shear modulus G = E / (2 (1 + ν)) \[Pa\].
+    pub fn shear_modulus(&self) -> f64 {
+        self.youngs_modulus / (2.0 * (1.0 + self.poisson_ratio))
+    }
+}
+
+/// How two materials act on each other when they touch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interaction {
+    /// Law of the normal force.
+    pub normal: NormalLaw,
+    /// Law of the tangential force.
+    pub tangential: TangentialLaw,
+    /// Coefficient of restitution e \[-\], 0 < e ≤ 1.
+    pub restitution: f64,
+    /// Coulomb friction coefficient μ \[-\].
+    pub friction: f64,
+    /// Normal spring k_n \[N/m\]; required by, and only used by, the linear law.
+    pub stiffness: Option<f64>,
+    /// Tangential spring k_t \[N/m\] of the linear tangential law; default 2/7 k_n with a linear normal law.
+    pub tangential_stiffness: Option<f64>,
+}
+
+/// Grains as parallel columns; every column has the same length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Grains {
+    /// Unique ids.
+    pub id: Vec<u32>,
+    /// Centers \[m\].
+    pub position: Vec<Vec3>,
+    /// Velocities \[m/s\].
+    pub velocity: Vec<Vec3>,
+    /// Angular velocities \[rad/s\].
+    pub angular_velocity: Vec<Vec3>,
+    /// Radii \[m\].
+    pub radius: Vec<f64>,
+    /// Index into [`World::materials`].
+    pub material: Vec<u32>,
+    /// Index into [`World::groups`].
+    pub group: Vec<u32>,
+}
+
+impl Grains {
+    /// Number of grains.
+    pub fn len(&self) -> usize {
+        self.id.len()
+    }
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.id.is_empty()
+    }
+    /// Appends one grain.
+    #[expect(clippy::too_many_arguments, reason = "one argument per column of the table")]
+    pub fn push(&mut self, id: u32, position: Vec3, velocity: Vec3, angular_velocity: Vec3, radius: f64, material: u32, group: u32) {
+        self.id.push(id);
+        self.position.push(position);
+        self.velocity.push(velocity);
+        self.angular_velocity.push(angular_velocity);
+        self.radius.push(radius);
+        self.material.push(material);
+        self.group.push(group);
+    }
+}
+
+/// A triangle by its corners \[m\].
+pub type Triangle = [Vec3; 3];
+
+/// The surface of a wall at time zero.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WallShape {
+    /// Infinite plane; grains live on the side the normal points to, contact iff N·(x − p) < R (S2).
+    Plane {
+        /// A point p of the plane \[m\].
+        point: Vec3,
+        /// Unit normal N.
+        normal: Vec3,
+    },
+    /// Triangles, touched from both sides.
+    Mesh(Vec<Triangle>),
+}
+
+/// Rigid motion at constant rates: translation plus rotation about an axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct WallMotion {
+    /// Velocity of the whole wall and of its axis \[m/s\].
+    pub velocity: Vec3,
+    /// Angular velocity \[rad/s\]; zero means no rotation.
+    pub angular_velocity: Vec3,
+    /// A point of the rotation axis at time zero \[m\].
+    pub through: Vec3,
+}
+
+/// A rigid boundary that grains touch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wall {
+    /// Name as the scene spells it.
+    pub name: String,
+    /// Index into [`World::materials`].
+    pub material: u32,
+    /// Surface at time zero.
+    pub shape: WallShape,
+    /// Prescribed motion.
+    pub motion: WallMotion,
+}
+
+/// What happens to a grain whose center leaves the domain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leaving {
+    /// It is removed; the ledger keeps what it took along.
+    Delete,
+    /// The run stops with an error that names it.
+    Error,
+}
+
+/// The box in which grains may be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Domain {
+    /// Lower corner \[m\].
+    pub min: Vec3,
+    /// Upper corner \[m\].
+    pub max: Vec3,
+    /// What happens outside.
+    pub leaving: Leaving,
+}
+
+/// Everything a simulation starts from.
+#[derive(Clone, Debug)]
+pub struct World {
+    /// Gravitational acceleration \[m/s²\].
+    pub gravity: Vec3,
+    /// Local non-viscous damping α \[-\] (S0), 0 ≤ α < 1.
+    pub local_damping: f64,
+    /// Box outside of which grains are deleted or refused; `None` = unbounded.
+    pub domain: Option<Domain>,
+    /// Materials.
+    pub materials: Vec<Material>,
+    /// Interaction of materials a and b at `a * materials.len() + b`, symmetric; `None` where the scene gives none.
+    pub interactions: Vec<Option<Interaction>>,
+    /// Names of the grain groups (scene sections).
+    pub groups: Vec<String>,
+    /// The grains.
+    pub grains: Grains,
+    /// The walls.
+    pub walls: Vec<Wall>,
+}
+
+impl World {
+    /// The interaction of two materials, if the scene gives one.
+    pub fn interaction(&self, a: u32, b: u32) -> Option<&Interaction> {
+        self.interactions[a as usize * self.materials.len() + b as usize].as_ref()
+    }
+}
+
+/// How pairs are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Search {
+    /// One uniform grid per size class: one class while R_max ≤ 2 R_min.
+    #[default]
+    Auto,
+    /// Uniform grid, one cell size for all (S0 §5.1.1).
+    Grid,
+    /// Every pair tested; the reference for tests (S2).
+    BruteForce,
+}
+
+/// How a world is stepped.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Time step \[s\]; `None` = chosen from the stable limit.
+    pub time_step: Option<f64>,
+    /// Pair search.
+    pub search: Search,
+    /// Skin of the Verlet list \[m\]; `None` = chosen from the radii. Zero rebuilds at every step.
+    pub skin: Option<f64>,
+    /// Threads; 0 = all cores.
+    pub threads: usize,
+    /// Overlap above which the run stops, as a fraction of the smaller radius.
+    pub overlap_limit: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { time_step: None, search: Search::Auto, skin: None, threads: 0, overlap_limit: 0.5 }
+    }
+}

@@ -1,0 +1,393 @@
+//! Checkpoints: everything a run needs to go on, in one file that is whole or refused.
+//!
+//! ```text
+//! magic             8 bytes   "SEIXOCKP"
+//! format version    u32
+//! length of preface u32
+//! preface           JSON: the header, and for each section name, kind, encoding, count, stored bytes, BLAKE3 of the stored bytes
+//! sections          the stored bytes, one after the other; little-endian values, zstd level 1
+//! seal              BLAKE3 of all bytes before
+//! ```
+
+use crate::FilesError;
+use crate::layer::{FileLayer, beside, temporary_of, write_temporary};
+use seixo_engine::state::{Column, State};
+use serde::{Deserialize, Serialize};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Name of the newest checkpoint in its folder; the one before has `.prev` after it.
+pub const FILE_NAME: &str = "state.checkpoint";
+
+const MAGIC: &[u8; 8] = b"SEIXOCKP";
+const FORMAT_VERSION: u32 = 1;
+const FIXED_LENGTH: u64 = 16;
+const SEAL_LENGTH: u64 = blake3::OUT_LEN as u64;
+/// Longest preface \[bytes\]: some ten thousand sections and output files.
+const LONGEST_PREFACE: u64 = 4 << 20;
+/// Longest file \[bytes\]: some 10⁹ grains.
+const LONGEST_FILE: u64 = 512 << 30;
+/// A file may unpack to this many bytes …
+const FREE_EXPANSION: u64 = 64 << 20;
+/// … and to as many times its own length; what would unpack to more is stored as it is, so that a bomb cannot look like a checkpoint.
+const MOST_EXPANSION: u64 = 256;
+const USE_ANOTHER: &str = "resume from another checkpoint, or start the run anew";
+
+/// What a checkpoint says about itself besides the state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// Version of the program that wrote it.
+    pub version: String,
+    /// BLAKE3 of the scene that it belongs to.
+    pub scene_hash: String,
+    /// Simulated time \[s\]; spelled as text in the file because JSON numbers lose the last bit in some readers.
+    #[serde(with = "exact")]
+    pub time: f64,
+    /// Steps done.
+    pub steps: u64,
+    /// Counters of the outputs, and the [`crate::table::Mark`]s of the append-only files.
+    pub outputs: serde_json::Value,
+}
+
+mod exact {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{value:?}"))
+    }
+
+    pub fn deserialize<'a, D: Deserializer<'a>>(deserializer: D) -> Result<f64, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    F64,
+    U32,
+    U64,
+}
+
+impl Kind {
+    fn of(column: &Column) -> Kind {
+        match column {
+            Column::F64(_) => Kind::F64,
+            Column::U32(_) => Kind::U32,
+            Column::U64(_) => Kind::U64,
+        }
+    }
+
+    fn width(self) -> u64 {
+        if self == Kind::U32 { 4 } else { 8 }
+    }
+
+    fn column(self, bytes: &[u8]) -> Column {
+        match self {
+            Kind::F64 => Column::F64(bytes.as_chunks().0.iter().map(|&value| f64::from_le_bytes(value)).collect()),
+            Kind::U32 => Column::U32(bytes.as_chunks().0.iter().map(|&value| u32::from_le_bytes(value)).collect()),
+            Kind::U64 => Column::U64(bytes.as_chunks().0.iter().map(|&value| u64::from_le_bytes(value)).collect()),
+        }
+    }
+}
+
+fn plain_bytes(column: &Column) -> Vec<u8> {
+    match column {
+        Column::F64(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+        Column::U32(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+        Column::U64(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+    }
+}
+
+fn count(column: &Column) -> u64 {
+    (match column {
+        Column::F64(values) => values.len(),
+        Column::U32(values) => values.len(),
+        Column::U64(values) => values.len(),
+    }) as u64
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Encoding {
+    Plain,
+    Zstd,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Section {
+    name: String,
+    kind: Kind,
+    encoding: Encoding,
+    count: u64,
+    stored: u64,
+    blake3: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Preface {
+    header: Header,
+    sections: Vec<Section>,
+}
+
+fn most_plain_bytes(stored: u64) -> u64 {
+    stored.saturating_mul(MOST_EXPANSION).saturating_add(FREE_EXPANSION)
+}
+
+fn encode(state: &State, encoding: Encoding) -> io::Result<(Vec<Section>, Vec<Vec<u8>>)> {
+    let mut sections = Vec::new();
+    let mut payloads = Vec::new();
+    for (name, column) in &state.sections {
+        let plain = plain_bytes(column);
+        let stored = match encoding {
+            Encoding::Plain => plain,
+            Encoding::Zstd => zstd::bulk::compress(&plain, 1)?,
+        };
+        sections.push(Section {
+            name: name.clone(),
+            kind: Kind::of(column),
+            encoding,
+            count: count(column),
+            stored: stored.len() as u64,
+            blake3: blake3::hash(&stored).to_string(),
+        });
+        payloads.push(stored);
+    }
+    Ok((sections, payloads))
+}
+
+/// Writes `folder/state.checkpoint`; the one that was there becomes `state.checkpoint.prev`. Once this returns, the checkpoint
+/// survives a power cut; if it fails or the machine stops, an older one is still there.
+pub fn write(layer: &dyn FileLayer, folder: &Path, header: &Header, state: &State) -> Result<PathBuf, FilesError> {
+    let path = folder.join(FILE_NAME);
+    write_bytes(layer, folder, &path, header, state).map_err(FilesError::disk(&path, "write the checkpoint"))?;
+    Ok(path)
+}
+
+fn write_bytes(layer: &dyn FileLayer, folder: &Path, path: &Path, header: &Header, state: &State) -> io::Result<()> {
+    let plain: u64 = state
+        .sections
+        .iter()
+        .map(|(_, column)| count(column) * Kind::of(column).width())
+        .sum();
+    let (mut sections, mut payloads) = encode(state, Encoding::Zstd)?;
+    if plain > most_plain_bytes(payloads.iter().map(|payload| payload.len() as u64).sum()) {
+        (sections, payloads) = encode(state, Encoding::Plain)?;
+    }
+    let preface = serde_json::to_vec(&Preface {
+        header: header.clone(),
+        sections,
+    })?;
+    let length = u32::try_from(preface.len())
+        .ok()
+        .filter(|&length| u64::from(length) <= LONGEST_PREFACE);
+    let length =
+        length.ok_or_else(|| io::Error::other(format!("the preface takes {} bytes of at most {LONGEST_PREFACE}", preface.len())))?;
+    let start = [&MAGIC[..], &FORMAT_VERSION.to_le_bytes(), &length.to_le_bytes(), &preface].concat();
+    let mut seal = blake3::Hasher::new();
+    for part in [&start].into_iter().chain(&payloads) {
+        seal.update(part);
+    }
+
+    layer.create_dir_all(folder)?;
+    let temporary = write_temporary(layer, path, &mut |file| {
+        file.write_all(&start)?;
+        payloads.iter().try_for_each(|payload| file.write_all(payload))?;
+        file.write_all(seal.finalize().as_bytes())
+    })?;
+    // The new file's name is made durable first: from here on it stands in for the current one even if that is damaged.
+    layer.sync_dir(folder)?;
+    if layer.exists(path)? {
+        layer.rename(path, &previous_of(path))?;
+    }
+    layer.rename(&temporary, path)?;
+    layer.sync_dir(folder)
+}
+
+fn previous_of(path: &Path) -> PathBuf {
+    beside(path, ".prev")
+}
+
+/// Reads a checkpoint and checks all of it. No more memory is taken than its state fills, and none for a file that lies about its size.
+pub fn read(layer: &dyn FileLayer, path: &Path) -> Result<(Header, State), FilesError> {
+    let disk = |source| FilesError::disk(path, "read the checkpoint")(source);
+    let size = layer.size(path).map_err(disk)?;
+    if size > LONGEST_FILE {
+        return Err(FilesError::TooLarge {
+            path: path.to_owned(),
+            what: "a checkpoint",
+            size,
+            limit: LONGEST_FILE,
+        });
+    }
+    let mut input = Sealed {
+        input: layer.open(path).map_err(disk)?,
+        seal: blake3::Hasher::new(),
+    };
+    decode(&mut input, size).map_err(|error| match error {
+        Refused::Disk(source) if source.kind() != io::ErrorKind::UnexpectedEof => disk(source),
+        Refused::Disk(_) => FilesError::content(path, "the checkpoint ends too early", USE_ANOTHER),
+        Refused::Content(problem) => FilesError::content(path, problem, USE_ANOTHER),
+    })
+}
+
+enum Refused {
+    Disk(io::Error),
+    Content(String),
+}
+
+impl From<io::Error> for Refused {
+    fn from(error: io::Error) -> Refused {
+        Refused::Disk(error)
+    }
+}
+
+impl From<std::collections::TryReserveError> for Refused {
+    fn from(_: std::collections::TryReserveError) -> Refused {
+        Refused::Disk(io::ErrorKind::OutOfMemory.into())
+    }
+}
+
+fn refused<T>(problem: impl Into<String>) -> Result<T, Refused> {
+    Err(Refused::Content(problem.into()))
+}
+
+/// A reader that remembers the hash of what it gave.
+struct Sealed {
+    input: Box<dyn Read + Send>,
+    seal: blake3::Hasher,
+}
+
+impl Sealed {
+    fn take(&mut self, length: u64) -> Result<Vec<u8>, Refused> {
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(usize::try_from(length).unwrap_or(usize::MAX))?;
+        (&mut self.input).take(length).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 != length {
+            return Err(Refused::Disk(io::ErrorKind::UnexpectedEof.into()));
+        }
+        self.seal.update(&bytes);
+        Ok(bytes)
+    }
+
+    fn take_u32(&mut self) -> Result<u32, Refused> {
+        let bytes = self.take(4)?;
+        Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+    }
+}
+
+fn decode(input: &mut Sealed, size: u64) -> Result<(Header, State), Refused> {
+    if size < FIXED_LENGTH + SEAL_LENGTH {
+        return refused(format!("{size} bytes are too few for a checkpoint"));
+    }
+    if input.take(8)? != MAGIC {
+        return refused("this is not a Seixo checkpoint");
+    }
+    let version = input.take_u32()?;
+    if version != FORMAT_VERSION {
+        return refused(format!(
+            "checkpoint format {version}, but this program reads format {FORMAT_VERSION}"
+        ));
+    }
+    let length = u64::from(input.take_u32()?);
+    if length > LONGEST_PREFACE.min(size - FIXED_LENGTH - SEAL_LENGTH) {
+        return refused(format!(
+            "a preface of {length} bytes does not fit (file {size} bytes, limit {LONGEST_PREFACE})"
+        ));
+    }
+    let preface = input.take(length)?;
+    let preface: Preface = match serde_json::from_slice(&preface) {
+        Ok(preface) => preface,
+        Err(error) => return refused(format!("its preface is damaged: {error}")),
+    };
+    check_sizes(&preface.sections, length, size)?;
+    let mut state = State::default();
+    for section in preface.sections {
+        let column = decode_section(input, &section)?;
+        state.sections.push((section.name, column));
+    }
+    let seal = input.seal.finalize();
+    if input.take(SEAL_LENGTH)? != seal.as_bytes() {
+        return refused("the checksum over the whole file is wrong: the file is damaged");
+    }
+    Ok((preface.header, state))
+}
+
+/// Everything the preface promises is weighed against the length of the file before any of it is unpacked.
+fn check_sizes(sections: &[Section], preface: u64, size: u64) -> Result<(), Refused> {
+    let total = |bytes: &dyn Fn(&Section) -> Option<u64>| sections.iter().try_fold(0u64, |sum, section| sum.checked_add(bytes(section)?));
+    let stored = total(&|section| Some(section.stored));
+    let expected = stored.and_then(|stored| stored.checked_add(FIXED_LENGTH + preface + SEAL_LENGTH));
+    if expected != Some(size) {
+        let expected = expected.map_or("far more".into(), |expected| expected.to_string());
+        return refused(format!("{size} bytes long instead of {expected}: cut off or damaged"));
+    }
+    let limit = most_plain_bytes(stored.unwrap_or(0));
+    match total(&|section| section.count.checked_mul(section.kind.width())) {
+        Some(plain) if plain <= limit => Ok(()),
+        plain => {
+            let plain = plain.map_or("more than 2⁶⁴".into(), |plain| plain.to_string());
+            refused(format!(
+                "it claims to unpack to {plain} bytes, more than the {limit} a file of {size} bytes may"
+            ))
+        }
+    }
+}
+
+fn decode_section(input: &mut Sealed, section: &Section) -> Result<Column, Refused> {
+    let name = &section.name;
+    let stored = input.take(section.stored)?;
+    if blake3::hash(&stored).to_string() != section.blake3 {
+        return refused(format!("the checksum of section `{name}` is wrong: the file is damaged"));
+    }
+    let expected = usize::try_from(section.count * section.kind.width()).unwrap_or(usize::MAX);
+    let plain = match section.encoding {
+        Encoding::Plain => stored,
+        Encoding::Zstd => {
+            let mut plain = Vec::new();
+            plain.try_reserve_exact(expected)?;
+            match zstd::bulk::Decompressor::new()?.decompress_to_buffer(&stored, &mut plain) {
+                Ok(_) => plain,
+                Err(error) => return refused(format!("section `{name}` cannot be unpacked: {error}")),
+            }
+        }
+    };
+    if plain.len() != expected {
+        return refused(format!("section `{name}` holds {} bytes instead of {expected}", plain.len()));
+    }
+    Ok(section.kind.column(&plain))
+}
+
+/// The newest checkpoint of a folder that is whole: the current one, else the one before it (the path tells which).
+/// Where both are damaged and a complete one was about to take its place, that one is put there and returned.
+pub fn newest_valid(layer: &dyn FileLayer, folder: &Path) -> Result<(PathBuf, Header, State), FilesError> {
+    let current = folder.join(FILE_NAME);
+    let pending = temporary_of(&current);
+    let mut reasons = Vec::new();
+    for path in [current.clone(), previous_of(&current), pending.clone()] {
+        match read(layer, &path) {
+            Ok((header, state)) if path == pending => {
+                let finish = layer.rename(&pending, &current).and_then(|()| layer.sync_dir(folder));
+                finish.map_err(FilesError::disk(&current, "finish the interrupted checkpoint"))?;
+                return Ok((current, header, state));
+            }
+            Ok((header, state)) => return Ok((path, header, state)),
+            Err(error) => reasons.push(error.to_string()),
+        }
+    }
+    Err(FilesError::NoCheckpoint {
+        folder: folder.to_owned(),
+        reasons: reasons.join("\n"),
+    })
+}
+
+/// BLAKE3 of a state's canonical bytes: equal exactly for states that are equal bit for bit.
+pub fn digest(state: &State) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for (name, column) in &state.sections {
+        hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes());
+        hasher.update(&[Kind::of(column) as u8]).update(&count(column).to_le_bytes());
+        hasher.update(&plain_bytes(column));
+    }
+    hasher.finalize().to_string()
+}

@@ -1,0 +1,178 @@
+//! Grains from a text file: a first line of column names with units, then a line for each grain.
+
+use crate::FilesError;
+use crate::columns::{Column, Header, Known, Lines, Quantity, open_input};
+use std::path::Path;
+
+/// How much of a file is accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Longest file \[bytes\].
+    pub bytes: u64,
+    /// Most grains.
+    pub rows: usize,
+    /// Grains to take from the top, the rest is not looked at; `None` = all.
+    pub take: Option<usize>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            bytes: 16 << 30,
+            rows: 100_000_000,
+            take: None,
+        }
+    }
+}
+
+/// A grain as its file gives it, in SI.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GrainRow {
+    /// Line of the file, from 1, for messages.
+    pub line: u64,
+    /// Id, if the file numbers its grains; no two are equal.
+    pub id: Option<u32>,
+    /// Center \[m\].
+    pub position: [f64; 3],
+    /// Velocity \[m/s\]; zero where the file gives none.
+    pub velocity: [f64; 3],
+    /// Angular velocity \[rad/s\]; zero where the file gives none.
+    pub angular_velocity: [f64; 3],
+    /// Radius \[m\], positive, if the file gives it.
+    pub radius: Option<f64>,
+    /// Name of the material, if the file gives it.
+    pub material: Option<String>,
+}
+
+const KNOWN: [Known; 12] = [
+    Known {
+        names: &["id"],
+        quantity: Quantity::Plain,
+    },
+    Known {
+        names: &["material"],
+        quantity: Quantity::Plain,
+    },
+    Known {
+        names: &["radius", "r"],
+        quantity: Quantity::Length,
+    },
+    Known {
+        names: &["x", "posx", "position_x"],
+        quantity: Quantity::Length,
+    },
+    Known {
+        names: &["y", "posy", "position_y"],
+        quantity: Quantity::Length,
+    },
+    Known {
+        names: &["z", "posz", "position_z"],
+        quantity: Quantity::Length,
+    },
+    Known {
+        names: &["vx", "velx", "velocity_x"],
+        quantity: Quantity::Velocity,
+    },
+    Known {
+        names: &["vy", "vely", "velocity_y"],
+        quantity: Quantity::Velocity,
+    },
+    Known {
+        names: &["vz", "velz", "velocity_z"],
+        quantity: Quantity::Velocity,
+    },
+    Known {
+        names: &["wx", "omega_x", "angular_velocity_x"],
+        quantity: Quantity::AngularVelocity,
+    },
+    Known {
+        names: &["wy", "omega_y", "angular_velocity_y"],
+        quantity: Quantity::AngularVelocity,
+    },
+    Known {
+        names: &["wz", "omega_z", "angular_velocity_z"],
+        quantity: Quantity::AngularVelocity,
+    },
+];
+const X: usize = 3;
+
+impl GrainRow {
+    /// Puts one value where its column says.
+    fn put(&mut self, lines: &Lines, column: &Column, value: &str) -> Result<(), FilesError> {
+        match column.slot {
+            0 => match value.parse() {
+                Ok(id) => self.id = Some(id),
+                Err(_) => return Err(column.wrong(lines, value, "is not an id", "use whole numbers from 0 to 4294967295")),
+            },
+            1 => self.material = Some(value.to_owned()),
+            2 => match column.number(lines, value)? {
+                radius if radius > 0.0 => self.radius = Some(radius),
+                _ => return Err(column.wrong(lines, value, "is not a radius", "use a number above zero")),
+            },
+            slot => {
+                let vectors = [&mut self.position, &mut self.velocity, &mut self.angular_velocity];
+                vectors
+                    .into_iter()
+                    .flatten()
+                    .zip(X..)
+                    .filter(|(_, at)| *at == slot)
+                    .try_for_each(|(component, _)| {
+                        *component = column.number(lines, value)?;
+                        Ok(())
+                    })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads a grain file. Columns stand apart by commas, or by tabs and spaces; `x`, `y` and `z` are required,
+/// `id`, `radius`, `material`, `vx` `vy` `vz`, `wx` `wy` `wz` are not. Lines that are blank or start with `#` are skipped.
+pub fn read(path: &Path, limits: &Limits) -> Result<Vec<GrainRow>, FilesError> {
+    let (file, _) = open_input(path, "a grain file", limits.bytes)?;
+    let mut lines = Lines::new(path, file);
+    let mut text = String::new();
+    if lines.next(&mut text)?.is_none() {
+        return Err(FilesError::content(
+            path,
+            "the file is empty",
+            "start it with a line like `x[m] y[m] z[m] radius[m]`",
+        ));
+    }
+    let header = Header::parse(&lines, &text, &KNOWN)?;
+    if let Some(missing) = (X..X + 3).find(|&slot| !header.has(slot)) {
+        return Err(lines.error(
+            format!("no column `{}`", KNOWN[missing].names[0]),
+            "name x, y and z in the first line",
+        ));
+    }
+    let mut rows = Vec::new();
+    while limits.take.is_none_or(|take| rows.len() < take) {
+        let Some(line) = lines.next(&mut text)? else { break };
+        if rows.len() == limits.rows {
+            return Err(lines.error(format!("more than {} grains, which is the limit", limits.rows), "take fewer"));
+        }
+        let mut row = GrainRow {
+            line,
+            ..GrainRow::default()
+        };
+        header.row(&lines, &text, |column, value| row.put(&lines, column, value))?;
+        rows.push(row);
+    }
+    refuse_equal_ids(path, &rows)?;
+    Ok(rows)
+}
+
+fn refuse_equal_ids(path: &Path, rows: &[GrainRow]) -> Result<(), FilesError> {
+    let mut ids: Vec<(u32, u64)> = rows.iter().filter_map(|row| Some((row.id?, row.line))).collect();
+    ids.sort_unstable();
+    match ids.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        Some(&[(id, first), (_, second)]) => Err(FilesError::line(
+            path,
+            second,
+            format!("column `id`: {id} is already the id of line {first}"),
+            "number each grain once",
+        )),
+        _ => Ok(()),
+    }
+}

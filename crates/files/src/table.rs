@@ -1,0 +1,103 @@
+//! Files that only grow: tables of numbers (CSV) and logs. A checkpoint keeps a [`Mark`] of each, and a resumed run cuts
+//! the file back to it, so that the whole file is what an uninterrupted run would have written.
+
+use crate::FilesError;
+use crate::layer::{FileLayer, LayerFile, folder_of};
+use serde::{Deserialize, Serialize};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// How far a file was written, and what it held.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// Length \[bytes\].
+    pub bytes: u64,
+    /// BLAKE3 of these bytes.
+    pub blake3: String,
+}
+
+/// A file that only grows. After an error, only [`Table::resume`] makes it whole again.
+pub struct Table {
+    path: PathBuf,
+    file: Box<dyn LayerFile>,
+    bytes: u64,
+    hasher: blake3::Hasher,
+}
+
+impl Table {
+    /// A new table with a line of column names, units in brackets: `time [s]`. An existing file is an error.
+    pub fn create(layer: &dyn FileLayer, path: &Path, columns: &[&str]) -> Result<Table, FilesError> {
+        let mut table = Table::create_log(layer, path)?;
+        table.line(&columns.join(","))?;
+        Ok(table)
+    }
+
+    /// A new file of lines, without column names. An existing file is an error.
+    pub fn create_log(layer: &dyn FileLayer, path: &Path) -> Result<Table, FilesError> {
+        let create = || {
+            let file = layer.create_new(path)?;
+            layer.sync_dir(folder_of(path))?;
+            Ok(file)
+        };
+        let file = create().map_err(FilesError::disk(path, "create it"))?;
+        Ok(Table {
+            path: path.to_owned(),
+            file,
+            bytes: 0,
+            hasher: blake3::Hasher::new(),
+        })
+    }
+
+    /// Continues a file from a mark: what was written after it is cut off, what was written before must be unchanged.
+    pub fn resume(layer: &dyn FileLayer, path: &Path, mark: &Mark) -> Result<Table, FilesError> {
+        const REMEDY: &str = "put the file back as the run left it, or start the run anew";
+        let mut hasher = blake3::Hasher::new();
+        let mut read_start = || io::copy(&mut layer.open(path)?.take(mark.bytes), &mut hasher);
+        let bytes = read_start().map_err(FilesError::disk(path, "read it"))?;
+        if bytes < mark.bytes {
+            let problem = format!("{bytes} bytes, but the checkpoint knows {}: it was cut short", mark.bytes);
+            return Err(FilesError::content(path, problem, REMEDY));
+        }
+        if hasher.finalize().to_string() != mark.blake3 {
+            let problem = format!("its first {bytes} bytes are not those that the checkpoint knows");
+            return Err(FilesError::content(path, problem, REMEDY));
+        }
+        let reopen = || {
+            layer.truncate(path, mark.bytes)?;
+            layer.append(path)
+        };
+        let file = reopen().map_err(FilesError::disk(path, "continue it"))?;
+        Ok(Table {
+            path: path.to_owned(),
+            file,
+            bytes,
+            hasher,
+        })
+    }
+
+    /// Appends a row of numbers, each in the shortest form that reads back to the same bits.
+    pub fn row(&mut self, values: &[f64]) -> Result<(), FilesError> {
+        let values: Vec<String> = values.iter().map(|value| format!("{value:?}")).collect();
+        self.line(&values.join(","))
+    }
+
+    /// Appends a line of text.
+    pub fn line(&mut self, text: &str) -> Result<(), FilesError> {
+        let line = format!("{text}\n");
+        self.file
+            .write_all(line.as_bytes())
+            .map_err(FilesError::disk(&self.path, "append to it"))?;
+        self.hasher.update(line.as_bytes());
+        self.bytes += line.len() as u64;
+        Ok(())
+    }
+
+    /// Where the file stands. What it holds up to here survives a power cut, so that a checkpoint may rely on it.
+    pub fn mark(&mut self) -> Result<Mark, FilesError> {
+        self.file.sync().map_err(FilesError::disk(&self.path, "sync it"))?;
+        Ok(Mark {
+            bytes: self.bytes,
+            blake3: self.hasher.finalize().to_string(),
+        })
+    }
+}

@@ -1,0 +1,253 @@
+//! Fields for ParaView and its kin: `.vtp` (XML, base64 of zlib level 1) and the `.pvd` that lists them by time.
+
+mod plane;
+mod read;
+
+pub use read::{VtkPoints, VtkWalls, read_grains, read_walls};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use seixo_engine::state::{GrainSnapshot, WallSnapshot};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::str::FromStr;
+
+/// Bytes that are compressed together.
+const BLOCK: usize = 1 << 18;
+
+/// A field of the grains that can be written; position, radius and id always are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Field {
+    /// Velocity \[m/s\].
+    Velocity,
+    /// Angular velocity \[rad/s\].
+    AngularVelocity,
+    /// Contact force \[N\].
+    Force,
+    /// Contact torque \[N m\].
+    Torque,
+    /// Material index.
+    Material,
+    /// Group index.
+    Group,
+    /// Grains and wall elements touched.
+    Coordination,
+    /// Mass \[kg\].
+    Mass,
+}
+
+impl Field {
+    /// Every field, with the word for it in scenes and files.
+    pub const ALL: [(Field, &'static str); 8] = [
+        (Field::Velocity, "velocity"),
+        (Field::AngularVelocity, "angular_velocity"),
+        (Field::Force, "force"),
+        (Field::Torque, "torque"),
+        (Field::Material, "material"),
+        (Field::Group, "group"),
+        (Field::Coordination, "coordination"),
+        (Field::Mass, "mass"),
+    ];
+
+    /// The word for it.
+    pub fn keyword(self) -> &'static str {
+        Field::ALL[self as usize].1
+    }
+
+    fn values<'a>(self, snapshot: &'a GrainSnapshot) -> Values<'a> {
+        match self {
+            Field::Velocity => Values::Vectors32(&snapshot.velocity),
+            Field::AngularVelocity => Values::Vectors32(&snapshot.angular_velocity),
+            Field::Force => Values::Vectors32(&snapshot.force),
+            Field::Torque => Values::Vectors32(&snapshot.torque),
+            Field::Material => Values::Integers(&snapshot.material),
+            Field::Group => Values::Integers(&snapshot.group),
+            Field::Coordination => Values::Integers(&snapshot.coordination),
+            Field::Mass => Values::Scalars64(&snapshot.mass),
+        }
+    }
+}
+
+impl std::fmt::Display for Field {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(self.keyword())
+    }
+}
+
+/// A word that names no field.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no field `{0}`; known are {known}", known = Field::ALL.map(|(_, keyword)| keyword).join(", "))]
+pub struct UnknownField(pub String);
+
+impl FromStr for Field {
+    type Err = UnknownField;
+    fn from_str(word: &str) -> Result<Field, UnknownField> {
+        let found = Field::ALL.into_iter().find(|(_, keyword)| *keyword == word);
+        found.map(|(field, _)| field).ok_or_else(|| UnknownField(word.to_owned()))
+    }
+}
+
+/// What an array of a file is made from: places and sizes keep all digits, the rest seven.
+enum Values<'a> {
+    Vectors64(&'a [[f64; 3]]),
+    Vectors32(&'a [[f64; 3]]),
+    Scalars64(&'a [f64]),
+    Integers(&'a [u32]),
+    Offsets(&'a [i64]),
+}
+
+impl Values<'_> {
+    fn attributes(&self) -> &'static str {
+        match self {
+            Values::Vectors64(_) => r#"type="Float64" NumberOfComponents="3""#,
+            Values::Vectors32(_) => r#"type="Float32" NumberOfComponents="3""#,
+            Values::Scalars64(_) => r#"type="Float64""#,
+            Values::Integers(_) => r#"type="UInt32""#,
+            Values::Offsets(_) => r#"type="Int64""#,
+        }
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        match self {
+            Values::Vectors64(values) => values.as_flattened().iter().flat_map(|value| value.to_le_bytes()).collect(),
+            Values::Vectors32(values) => values
+                .as_flattened()
+                .iter()
+                .flat_map(|&value| (value as f32).to_le_bytes())
+                .collect(),
+            Values::Scalars64(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+            Values::Integers(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+            Values::Offsets(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+        }
+    }
+}
+
+/// A `.vtp` in the making.
+struct Document(String);
+
+impl Document {
+    /// Starts the one piece of the document; `cells` is the attribute that counts them.
+    fn new(time: f64, field_data: &str, points: usize, cells: &str) -> Document {
+        Document(format!(
+            r#"<?xml version="1.0"?>
+<VTKFile type="PolyData" version="1.0" byte_order="LittleEndian" header_type="UInt64" compressor="vtkZLibDataCompressor">
+<PolyData>
+<FieldData>
+<DataArray type="Float64" Name="TimeValue" NumberOfTuples="1" format="ascii">{time:?}</DataArray>
+{field_data}</FieldData>
+<Piece NumberOfPoints="{points}" {cells}>
+"#
+        ))
+    }
+
+    fn group(&mut self, tag: &str, arrays: &[(&str, Values)]) {
+        let _ = writeln!(self.0, "<{tag}>");
+        for (name, values) in arrays {
+            let _ = write!(self.0, r#"<DataArray {} Name="{name}" format="binary">"#, values.attributes());
+            pack(&mut self.0, &values.bytes());
+            self.0.push_str("</DataArray>\n");
+        }
+        let name = tag.split_whitespace().next().unwrap_or(tag);
+        let _ = writeln!(self.0, "</{name}>");
+    }
+
+    fn finish(mut self) -> Vec<u8> {
+        self.0.push_str("</Piece>\n</PolyData>\n</VTKFile>\n");
+        self.0.into_bytes()
+    }
+}
+
+/// Blocks of zlib behind a header of their number, size, last size (0 = full) and packed sizes; header and blocks are base64 each.
+fn pack(out: &mut String, bytes: &[u8]) {
+    let mut header = vec![bytes.len().div_ceil(BLOCK) as u64, BLOCK as u64, (bytes.len() % BLOCK) as u64];
+    let mut packed = Vec::new();
+    for block in bytes.chunks(BLOCK) {
+        let start = packed.len();
+        let mut encoder = ZlibEncoder::new(&mut packed, Compression::new(1));
+        // A vector in memory takes every write.
+        let _ = encoder.write_all(block).and_then(|()| encoder.try_finish());
+        drop(encoder);
+        header.push((packed.len() - start) as u64);
+    }
+    let header: Vec<u8> = header.iter().flat_map(|value| value.to_le_bytes()).collect();
+    STANDARD.encode_string(header, out);
+    STANDARD.encode_string(packed, out);
+}
+
+/// The grains at one time \[s\] as a `.vtp`: points with radius, id and the given fields.
+pub fn grains(snapshot: &GrainSnapshot, fields: &[Field], time: f64) -> Vec<u8> {
+    let count = snapshot.id.len();
+    let mut document = Document::new(time, "", count, &format!(r#"NumberOfVerts="{count}""#));
+    let mut arrays = vec![
+        ("radius", Values::Scalars64(&snapshot.radius)),
+        ("id", Values::Integers(&snapshot.id)),
+    ];
+    arrays.extend(fields.iter().map(|field| (field.keyword(), field.values(snapshot))));
+    document.group(r#"PointData Scalars="radius""#, &arrays);
+    document.group("Points", &[("position", Values::Vectors64(&snapshot.position))]);
+    let connectivity: Vec<i64> = (0..count as i64).collect();
+    let offsets: Vec<i64> = (1..=count as i64).collect();
+    document.group(
+        "Verts",
+        &[
+            ("connectivity", Values::Offsets(&connectivity)),
+            ("offsets", Values::Offsets(&offsets)),
+        ],
+    );
+    document.finish()
+}
+
+/// The walls at one time \[s\] as a `.vtp`: polygons with the index of their wall, and the names of the walls.
+/// A plane is drawn where it crosses the box `bounds` (lower and upper corner \[m\]); without one it is left out.
+pub fn walls(walls: &[WallSnapshot], bounds: Option<[[f64; 3]; 2]>, time: f64) -> Vec<u8> {
+    let (mut points, mut wall_of, mut offsets) = (Vec::new(), Vec::new(), Vec::new());
+    let mut names = format!(
+        r#"<Array type="String" Name="wall_names" NumberOfTuples="{}" format="ascii">"#,
+        walls.len()
+    );
+    for (index, wall) in walls.iter().enumerate() {
+        let mut polygon = |corners: &[[f64; 3]]| {
+            points.extend_from_slice(corners);
+            wall_of.push(index as u32);
+            offsets.push(points.len() as i64);
+        };
+        wall.triangles.iter().for_each(|triangle| polygon(triangle));
+        if let (Some((point, normal)), Some(bounds)) = (wall.plane, bounds) {
+            let corners = plane::cut(point, normal, bounds);
+            if corners.len() >= 3 {
+                polygon(&corners);
+            }
+        }
+        wall.name.bytes().chain([0]).for_each(|byte| {
+            let _ = write!(names, "{byte} ");
+        });
+    }
+    names.push_str("</Array>\n");
+    let cells = format!(r#"NumberOfPolys="{}""#, offsets.len());
+    let mut document = Document::new(time, &names, points.len(), &cells);
+    document.group(r#"CellData Scalars="wall""#, &[("wall", Values::Integers(&wall_of))]);
+    document.group("Points", &[("position", Values::Vectors64(&points))]);
+    let connectivity: Vec<i64> = (0..points.len() as i64).collect();
+    document.group(
+        "Polys",
+        &[
+            ("connectivity", Values::Offsets(&connectivity)),
+            ("offsets", Values::Offsets(&offsets)),
+        ],
+    );
+    document.finish()
+}
+
+/// A `.pvd`: the files of a series with their times \[s\], by paths as seen from the folder of the `.pvd`.
+pub fn collection(frames: &[(f64, String)]) -> String {
+    let mut text =
+        String::from("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" byte_order=\"LittleEndian\">\n<Collection>\n");
+    for (time, file) in frames {
+        let file = file.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
+        let _ = writeln!(text, r#"<DataSet timestep="{time:?}" part="0" file="{file}"/>"#);
+    }
+    text.push_str("</Collection>\n</VTKFile>\n");
+    text
+}

@@ -1,0 +1,250 @@
+//! Reads back the `.vtp` files of this program; files of other writers are refused, not guessed at.
+
+use super::BLOCK;
+use crate::FilesError;
+use crate::columns::{number, open_input};
+use crate::error::quoted;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::read::ZlibDecoder;
+use std::io::Read;
+use std::path::Path;
+
+/// Longest file \[bytes\]: some 10⁸ grains.
+const LONGEST_FILE: u64 = 16 << 30;
+/// The most that zlib unpacks from one byte.
+const MOST_EXPANSION: usize = 1100;
+
+/// Grains of one file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct VtkPoints {
+    /// Time \[s\].
+    pub time: f64,
+    /// Centers \[m\].
+    pub position: Vec<[f64; 3]>,
+    /// Radii \[m\].
+    pub radius: Vec<f64>,
+    /// Ids.
+    pub id: Vec<u32>,
+    /// Further fields: name, values one after the other, values for each grain (1 or 3).
+    pub scalars: Vec<(String, Vec<f64>, usize)>,
+}
+
+/// Walls of one file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct VtkWalls {
+    /// Time \[s\].
+    pub time: f64,
+    /// Triangles \[m\]; polygons are cut into them.
+    pub triangles: Vec<[[f64; 3]; 3]>,
+    /// Index into `names` for each triangle.
+    pub wall: Vec<u32>,
+    /// Names of the walls.
+    pub names: Vec<String>,
+}
+
+/// Reads a file that [`super::grains`] made.
+pub fn read_grains(path: &Path) -> Result<VtkPoints, FilesError> {
+    read(path, |text| {
+        let count = attribute(text, "NumberOfPoints")
+            .and_then(|count| count.parse().ok())
+            .ok_or("it does not count its points")?;
+        let mut points = VtkPoints {
+            time: time(text)?,
+            ..VtkPoints::default()
+        };
+        points.position = vectors(find(text, "position")?.values(count, 3)?);
+        for array in arrays(group(text, "PointData")?) {
+            let components = if array.attribute("NumberOfComponents") == Some("3") { 3 } else { 1 };
+            let values = array.values(count, components)?;
+            match array.attribute("Name").ok_or("an array has no name")? {
+                "radius" => points.radius = values,
+                "id" => points.id = values.into_iter().map(|id| id as u32).collect(),
+                name => points.scalars.push((name.to_owned(), values, components)),
+            }
+        }
+        if points.radius.len() != count || points.id.len() != count {
+            return Err("it lacks radius or id".into());
+        }
+        Ok(points)
+    })
+}
+
+/// Reads a file that [`super::walls`] made.
+pub fn read_walls(path: &Path) -> Result<VtkWalls, FilesError> {
+    read(path, |text| {
+        let count = |key| {
+            attribute(text, key)
+                .and_then(|count| count.parse().ok())
+                .ok_or("it does not count its polygons")
+        };
+        let (points, polygons): (usize, usize) = (count("NumberOfPoints")?, count("NumberOfPolys")?);
+        let corners = vectors(find(text, "position")?.values(points, 3)?);
+        let wall_of = find(text, "wall")?.values(polygons, 1)?;
+        let offsets = find(text, "offsets")?.values(polygons, 1)?;
+        let mut walls = VtkWalls {
+            time: time(text)?,
+            names: names(text)?,
+            ..VtkWalls::default()
+        };
+        let mut start = 0;
+        for (wall, end) in wall_of.into_iter().zip(offsets) {
+            let polygon = corners.get(start..end as usize).ok_or("a polygon has corners that are not there")?;
+            start = end as usize;
+            for edge in polygon.get(1..).unwrap_or_default().windows(2) {
+                walls.triangles.push([polygon[0], edge[0], edge[1]]);
+                walls.wall.push(wall as u32);
+            }
+        }
+        Ok(walls)
+    })
+}
+
+fn read<T>(path: &Path, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<T, FilesError> {
+    const REMEDY: &str = "give a .vtp file that Seixo wrote";
+    const START: &str = "<?xml";
+    let (mut file, _) = open_input(path, "a .vtp file", LONGEST_FILE)?;
+    let mut text = String::new();
+    let taken = (&mut file).take(START.len() as u64).read_to_string(&mut text);
+    let taken = taken.and_then(|_| {
+        if text == START {
+            file.take(LONGEST_FILE).read_to_string(&mut text)
+        } else {
+            Ok(0)
+        }
+    });
+    match taken {
+        Err(error) if error.kind() == std::io::ErrorKind::InvalidData => Err(FilesError::content(path, "this is not a text file", REMEDY)),
+        Err(error) => Err(FilesError::disk(path, "read it")(error)),
+        Ok(_) if !text.ends_with("</VTKFile>\n") => Err(FilesError::content(path, "it is cut off, or no VTK file", REMEDY)),
+        Ok(_) => parse(&text).map_err(|problem| FilesError::content(path, problem, REMEDY)),
+    }
+}
+
+/// The value of the first `key="value"`.
+fn attribute<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(&format!(" {key}=\""))?;
+    Some(rest.split_once('"')?.0)
+}
+
+fn group<'a>(text: &'a str, tag: &str) -> Result<&'a str, String> {
+    let inside = text
+        .split_once(&format!("<{tag}"))
+        .and_then(|(_, rest)| rest.split_once(&format!("</{tag}>")));
+    inside.map(|(inside, _)| inside).ok_or_else(|| format!("it has no <{tag}>"))
+}
+
+struct Array<'a> {
+    attributes: &'a str,
+    body: &'a str,
+}
+
+fn arrays(text: &str) -> impl Iterator<Item = Array<'_>> {
+    let elements = text.split("<DataArray").skip(1);
+    elements.filter_map(|element| {
+        let (attributes, rest) = element.split_once('>')?;
+        let (body, _) = rest.split_once("</DataArray>")?;
+        Some(Array { attributes, body })
+    })
+}
+
+fn find<'a>(text: &'a str, name: &str) -> Result<Array<'a>, String> {
+    arrays(text)
+        .find(|array| array.attribute("Name") == Some(name))
+        .ok_or_else(|| format!("it has no array `{name}`"))
+}
+
+fn time(text: &str) -> Result<f64, String> {
+    let body = find(text, "TimeValue")?.body;
+    number(body).ok_or_else(|| format!("its time {} is no number", quoted(body)))
+}
+
+fn names(text: &str) -> Result<Vec<String>, String> {
+    let field_data = group(text, "FieldData")?;
+    let (_, list) = field_data
+        .split_once("<Array")
+        .and_then(|(_, rest)| rest.split_once('>'))
+        .ok_or("it has no names")?;
+    let (list, _) = list.split_once("</Array>").ok_or("its names do not end")?;
+    let bytes: Vec<u8> = list
+        .split_whitespace()
+        .map(str::parse)
+        .collect::<Result<_, _>>()
+        .map_err(|_| "its names are no bytes")?;
+    let names = bytes.split_inclusive(|&byte| byte == 0);
+    Ok(names
+        .map(|name| String::from_utf8_lossy(name).trim_end_matches('\0').to_owned())
+        .collect())
+}
+
+fn vectors(values: Vec<f64>) -> Vec<[f64; 3]> {
+    values.as_chunks().0.to_vec()
+}
+
+impl<'a> Array<'a> {
+    fn attribute(&self, key: &str) -> Option<&'a str> {
+        attribute(self.attributes, key)
+    }
+
+    /// The numbers of this array, which must be `count` times `components`.
+    fn values(&self, count: usize, components: usize) -> Result<Vec<f64>, String> {
+        let name = self.attribute("Name").unwrap_or("without a name");
+        let bytes = unpack(self.body).ok_or_else(|| format!("array `{name}` is damaged"))?;
+        let values: Vec<f64> = match self.attribute("type") {
+            Some("Float64") => bytes.as_chunks().0.iter().map(|&value| f64::from_le_bytes(value)).collect(),
+            Some("Float32") => bytes
+                .as_chunks()
+                .0
+                .iter()
+                .map(|&value| f64::from(f32::from_le_bytes(value)))
+                .collect(),
+            Some("UInt32") => bytes
+                .as_chunks()
+                .0
+                .iter()
+                .map(|&value| f64::from(u32::from_le_bytes(value)))
+                .collect(),
+            Some("Int64") => bytes.as_chunks().0.iter().map(|&value| i64::from_le_bytes(value) as f64).collect(),
+            other => return Err(format!("array `{name}` is of type {}", quoted(other.unwrap_or_default()))),
+        };
+        if Some(values.len()) != count.checked_mul(components) {
+            return Err(format!(
+                "array `{name}` has {} numbers for {count} times {components}",
+                values.len()
+            ));
+        }
+        Ok(values)
+    }
+}
+
+/// Undoes [`super::pack`]; `None` where it does not fit.
+fn unpack(body: &str) -> Option<Vec<u8>> {
+    let body = body.trim();
+    let encoded = |bytes: usize| bytes.div_ceil(3) * 4;
+    let words = |bytes: &[u8]| -> Vec<u64> { bytes.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)).collect() };
+    let start = words(&STANDARD.decode(body.get(..encoded(24))?).ok()?);
+    let blocks = usize::try_from(start[0]).ok().filter(|&blocks| blocks <= body.len())?;
+    let (header, packed) = body.split_at_checked(encoded(24 + 8 * blocks))?;
+    let header = words(&STANDARD.decode(header).ok()?);
+    let packed = STANDARD.decode(packed).ok()?;
+    let (block, last) = (usize::try_from(header[1]).ok()?, usize::try_from(header[2]).ok()?);
+    if block != BLOCK || last >= block {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    let mut rest = packed.as_slice();
+    for (index, &length) in header[3..].iter().enumerate() {
+        let (part, after) = rest.split_at_checked(usize::try_from(length).ok()?)?;
+        let expected = if index + 1 == blocks && last > 0 { last } else { block };
+        if expected > part.len().saturating_mul(MOST_EXPANSION) {
+            return None;
+        }
+        let before = bytes.len();
+        ZlibDecoder::new(part).take(expected as u64).read_to_end(&mut bytes).ok()?;
+        if bytes.len() - before != expected {
+            return None;
+        }
+        rest = after;
+    }
+    rest.is_empty().then_some(bytes)
+}

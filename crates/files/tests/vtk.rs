@@ -1,0 +1,152 @@
+//! VTK files: what is written reads back, and what ParaView needs is there.
+
+use proptest::prelude::*;
+use seixo_engine::state::{GrainSnapshot, WallSnapshot};
+use seixo_files::vtk::{self, Field};
+
+fn snapshot(count: u32) -> GrainSnapshot {
+    let mut snapshot = GrainSnapshot::default();
+    for id in 0..count {
+        let x = f64::from(id) * 0.1 + 1e-9;
+        snapshot.id.push(id * 3);
+        snapshot.position.push([x, -x, 1e4 + x]);
+        snapshot.velocity.push([x, 2.0 * x, 3.0 * x]);
+        snapshot.angular_velocity.push([-x; 3]);
+        snapshot.force.push([x * 1e6; 3]);
+        snapshot.torque.push([x * 1e-6; 3]);
+        snapshot.radius.push(0.001 + x * 1e-6);
+        snapshot.mass.push(x * 1e-3);
+        snapshot.material.push(id % 2);
+        snapshot.group.push(id % 3);
+        snapshot.coordination.push(id % 13);
+    }
+    snapshot
+}
+
+fn read<T>(bytes: &[u8], read: impl FnOnce(&std::path::Path) -> T) -> T {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("grains_000000.vtp");
+    std::fs::write(&path, bytes).unwrap();
+    read(&path)
+}
+
+#[test]
+fn grains_come_back() {
+    // The middle one is a whole number of compressed blocks, the last one a few and a bit.
+    for count in [0, 1, 32_768, 100_000] {
+        let snapshot = snapshot(count);
+        let fields = Field::ALL.map(|(field, _)| field);
+        let points = read(&vtk::grains(&snapshot, &fields, 0.1 + 0.2), vtk::read_grains).unwrap();
+        assert_eq!(points.time, 0.1 + 0.2);
+        assert_eq!(
+            (&points.id, &points.position, &points.radius),
+            (&snapshot.id, &snapshot.position, &snapshot.radius)
+        );
+        let names: Vec<_> = points
+            .scalars
+            .iter()
+            .map(|(name, _, components)| (name.as_str(), *components))
+            .collect();
+        let components = [3, 3, 3, 3, 1, 1, 1, 1];
+        assert_eq!(
+            names,
+            Field::ALL
+                .iter()
+                .zip(components)
+                .map(|((_, keyword), count)| (*keyword, count))
+                .collect::<Vec<_>>()
+        );
+        assert_eq!(points.scalars[7].1, snapshot.mass);
+        assert_eq!(
+            points.scalars[6].1,
+            snapshot.coordination.iter().map(|&count| f64::from(count)).collect::<Vec<_>>()
+        );
+        let force = snapshot.force.as_flattened();
+        assert!(
+            points.scalars[2]
+                .1
+                .iter()
+                .zip(force)
+                .all(|(read, sent)| (read - sent).abs() <= 1e-7 * sent.abs())
+        );
+    }
+}
+
+#[test]
+fn walls_come_back_and_planes_are_drawn_inside_the_box() {
+    let wall = |name: &str, triangles, plane| WallSnapshot {
+        name: name.into(),
+        triangles,
+        plane,
+        force: [0.0; 3],
+        torque: [0.0; 3],
+    };
+    let triangle = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+    let diagonal = 1.0 / 3.0f64.sqrt();
+    let sent = [
+        wall("chute & hopper", vec![triangle, triangle], None),
+        wall("floor", vec![], Some(([9.0, 9.0, 0.25], [0.0, 0.0, 1.0]))),
+        wall("corner", vec![], Some(([0.5; 3], [diagonal; 3]))),
+        wall("far away", vec![], Some(([0.0, 0.0, -7.0], [0.0, 0.0, 1.0]))),
+    ];
+    let found = read(&vtk::walls(&sent, Some([[0.0; 3], [1.0; 3]]), 2.0), vtk::read_walls).unwrap();
+    assert_eq!(
+        (found.time, found.names),
+        (2.0, ["chute & hopper", "floor", "corner", "far away"].map(String::from).to_vec())
+    );
+    assert_eq!(found.triangles[..2], [triangle, triangle]);
+    let area = |index: u32| {
+        let of_wall = found.triangles.iter().zip(&found.wall).filter(|(_, wall)| **wall == index);
+        of_wall
+            .map(|(triangle, _)| signed_area(triangle, if index == 1 { [0.0, 0.0, 1.0] } else { [diagonal; 3] }))
+            .sum::<f64>()
+    };
+    assert!((area(1) - 1.0).abs() < 1e-12, "a square across the box");
+    assert!(
+        (area(2) - 0.75 * 3.0f64.sqrt()).abs() < 1e-12,
+        "the regular hexagon of a cube's diagonal cut"
+    );
+    assert_eq!(area(3), 0.0);
+    assert_eq!(read(&vtk::walls(&sent, None, 0.0), vtk::read_walls).unwrap().triangles.len(), 2);
+}
+
+/// Area of a triangle, positive if its corners turn left around `normal`.
+fn signed_area([a, b, c]: &[[f64; 3]; 3], normal: [f64; 3]) -> f64 {
+    let edge = |to: &[f64; 3]| [to[0] - a[0], to[1] - a[1], to[2] - a[2]];
+    let (u, v) = (edge(b), edge(c));
+    0.5 * (normal[0] * (u[1] * v[2] - u[2] * v[1]) + normal[1] * (u[2] * v[0] - u[0] * v[2]) + normal[2] * (u[0] * v[1] - u[1] * v[0]))
+}
+
+#[test]
+fn a_collection_lists_times_and_files() {
+    let text = vtk::collection(&[(0.0, "grains_000000.vtp".into()), (1e-7, "a&\"b\".vtp".into())]);
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines[3], r#"<DataSet timestep="0.0" part="0" file="grains_000000.vtp"/>"#);
+    assert_eq!(lines[4], r#"<DataSet timestep="1e-7" part="0" file="a&amp;&quot;b&quot;.vtp"/>"#);
+    assert_eq!((lines[0], lines[6]), (r#"<?xml version="1.0"?>"#, "</VTKFile>"));
+}
+
+#[test]
+fn fields_go_by_their_keywords() {
+    for (field, keyword) in Field::ALL {
+        assert_eq!((field.to_string(), keyword.parse()), (keyword.to_owned(), Ok(field)));
+    }
+    let message = "speed".parse::<Field>().unwrap_err().to_string();
+    assert!(message.contains("`speed`") && message.contains("angular_velocity"), "{message}");
+}
+
+proptest! {
+    #[test]
+    fn damaged_files_are_refused_or_read_without_a_panic(at in 0.0f64..1.0, byte in any::<u8>(), cut in any::<bool>()) {
+        let mut bytes = vtk::grains(&snapshot(50), &[Field::Velocity], 0.0);
+        let at = (at * bytes.len() as f64) as usize;
+        if cut {
+            bytes.truncate(at);
+            prop_assert!(read(&bytes, vtk::read_grains).is_err());
+        } else {
+            bytes[at] = byte;
+            let _ = read(&bytes, vtk::read_grains);
+            let _ = read(&bytes, vtk::read_walls);
+        }
+    }
+}

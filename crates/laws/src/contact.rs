@@ -1,0 +1,202 @@
+//! Contact of two grains, or of a grain and a wall: normal and tangential force with history (S0 ch. 3 and § 5.3, S2).
+//!
+//! Conventions: the normal points from j to i, the force is the one on i, approach has a negative normal velocity.
+
+mod family;
+pub mod hertz;
+pub mod linear;
+pub mod mindlin;
+pub mod restitution;
+
+pub use family::{NormalLaw, PairOfMaterials, TangentialLaw, derive, normal_energy, normal_force, stored_force_left, tangential_dashpot, tangential_stiffness};
+
+use crate::{real::Real, vector::Vector3};
+use cubecl::prelude::*;
+
+/// How two bodies touch.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct Touch<R: Real> {
+    /// δ = R_i + R_j − |x_i − x_j| \[m\], positive.
+    pub overlap: R,
+    /// √(R* δ) \[m\].
+    pub contact_radius: R,
+    /// m* = m_i m_j / (m_i + m_j) \[kg\].
+    pub effective_mass: R,
+}
+
+/// The two parts of a normal law: spring force \[N\] and dashpot coefficient \[N s/m\].
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct NormalForce<R: Real> {
+    /// Spring force \[N\], repulsive when positive.
+    pub elastic: R,
+    /// Dashpot coefficient \[N s/m\].
+    pub damping: R,
+}
+
+/// What a pair of materials means to the laws, derived once on the host by [`derive`].
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq)]
+pub struct Coefficients<R: Real> {
+    /// Stiffness parameter of the normal law.
+    pub normal_stiffness: R,
+    /// Damping parameter of the normal law.
+    pub normal_damping: R,
+    /// Stiffness parameter of the tangential law.
+    pub tangential_stiffness: R,
+    /// Damping parameter of the tangential law: the same share of critical damping as in normal direction.
+    pub tangential_damping: R,
+    /// Coulomb coefficient μ \[-\].
+    pub friction: R,
+    /// Code of the normal law, [`NormalLaw::code`].
+    pub normal_law: R,
+    /// Code of the tangential law, [`TangentialLaw::code`].
+    pub tangential_law: R,
+}
+
+/// Numbers per row of a table of [`Coefficients`].
+pub const COEFFICIENTS: usize = 8;
+
+impl Coefficients<f64> {
+    /// The row of a coefficient table that sweeps read; the last number is padding.
+    pub fn row(&self) -> [f64; COEFFICIENTS] {
+        [
+            self.normal_stiffness,
+            self.normal_damping,
+            self.tangential_stiffness,
+            self.tangential_damping,
+            self.friction,
+            self.normal_law,
+            self.tangential_law,
+            0.0,
+        ]
+    }
+}
+
+/// Relative motion of two touching surfaces.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct Approach<R: Real> {
+    /// Velocity of i's surface relative to j's at the contact point \[m/s\].
+    pub velocity: Vector3<R>,
+    /// ½ (ω_i + ω_j)·n \[rad/s\]: the turn of the contact about its own normal.
+    pub twist: R,
+}
+
+/// What a frictional contact remembers.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct Memory<R: Real> {
+    /// Tangential spring force on i \[N\].
+    pub force: Vector3<R>,
+    /// Contact radius √(R* δ) at the last step \[m\]; zero means not touching.
+    pub contact_radius: R,
+}
+
+/// Force on i and where the work went in this step.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct Response<R: Real> {
+    /// Normal force \[N\] along the normal, never negative.
+    pub normal: R,
+    /// Tangential force on i \[N\].
+    pub tangential: Vector3<R>,
+    /// What the contact remembers from now on.
+    pub memory: Memory<R>,
+    /// Power taken by normal damping \[W\].
+    pub normal_power: R,
+    /// Power taken from the motion by the tangential force \[W\]: into its spring, by damping, by sliding.
+    pub tangential_power: R,
+    /// The part of it that damping takes \[W\].
+    pub damping_power: R,
+}
+
+/// The normal force and the power its dashpot takes.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct Pressure<R: Real> {
+    /// Normal force \[N\], never negative.
+    pub force: R,
+    /// Power taken by normal damping \[W\].
+    pub power: R,
+}
+
+/// Normal part of a contact: spring and dashpot, never attractive.
+#[cube]
+#[inline(always)]
+pub fn press<R: Real>(touch: &Touch<R>, normal_velocity: R, coefficients: &Coefficients<R>) -> Pressure<R> {
+    let law = normal_force::<R>(touch, coefficients);
+    let force = max(law.elastic - law.damping * normal_velocity, R::new(0.0));
+    Pressure::<R> { force, power: (law.elastic - force) * normal_velocity }
+}
+
+/// The stored force carried along by a contact that turned: projected on the new tangent plane, turned by the twist about the normal,
+/// and given its length back (S0 § 5.3.1: the same rotation as f₁ and f₂ there, to first order).
+#[cube]
+#[inline(always)]
+pub fn carried<R: Real>(stored: &Vector3<R>, normal: &Vector3<R>, turn: R) -> Vector3<R> {
+    let before = stored.dot(stored);
+    let flat = stored.minus(&normal.times(stored.dot(normal)));
+    let turned = flat.plus(&normal.cross(&flat).times(turn));
+    let after = turned.dot(&turned);
+    let mut length = R::new(0.0);
+    if after > R::new(0.0) {
+        length = R::root(before / after);
+    }
+    turned.times(length)
+}
+
+/// Energy of a tangential spring that pulls with `force` \[J\].
+#[cube]
+#[inline(always)]
+pub fn spring_energy<R: Real>(force: &Vector3<R>, stiffness: R) -> R {
+    let pull = force.dot(force);
+    let mut energy = R::new(0.0);
+    if pull > R::new(0.0) {
+        energy = pull / (stiffness + stiffness);
+    }
+    energy
+}
+
+/// A frictional contact over one time step.
+///
+/// The stored spring force lives at half steps, f^{t+Δt/2} = f^{t−Δt/2} − k_t v_t Δt, and acts at whole steps with the mean of the two:
+/// of second order in Δt, and exact in energy while it sticks. Coulomb's law limits it; damping acts inside the limit and not while
+/// sliding.
+#[cube]
+#[inline(always)]
+pub fn rub<R: Real>(touch: &Touch<R>, normal: &Vector3<R>, approach: &Approach<R>, memory: &Memory<R>, coefficients: &Coefficients<R>, dt: R) -> Response<R> {
+    let normal_velocity = approach.velocity.dot(normal);
+    let pressure = press::<R>(touch, normal_velocity, coefficients);
+    let velocity = approach.velocity.minus(&normal.times(normal_velocity));
+    let stiffness = tangential_stiffness::<R>(touch.contact_radius, coefficients);
+    let left = stored_force_left::<R>(memory.contact_radius, touch.contact_radius, coefficients);
+    let stored = carried::<R>(&memory.force.times(left), normal, approach.twist * dt);
+
+    let step = velocity.times(stiffness * dt);
+    let spring = stored.minus(&step.times(R::new(0.5)));
+    let limit = coefficients.friction * pressure.force;
+    let pull = spring.dot(&spring);
+    let mut share = R::new(1.0);
+    let mut onward = R::new(0.5);
+    let mut dashpot = R::new(0.0);
+    if pull > limit * limit {
+        share = limit / R::root(pull);
+        onward = R::new(0.0);
+    } else {
+        dashpot = tangential_dashpot::<R>(touch, coefficients);
+    }
+    let elastic = spring.times(share);
+    let next = elastic.minus(&step.times(onward));
+    let damped = elastic.minus(&velocity.times(dashpot));
+    let total = damped.dot(&damped);
+    let mut cap = R::new(1.0);
+    if dashpot > R::new(0.0) && total > limit * limit {
+        cap = limit / R::root(total);
+    }
+    let force = damped.times(cap);
+    let tangential_power = -force.dot(&velocity);
+    let damping_power = elastic.dot(&velocity) + tangential_power;
+    Response::<R> {
+        normal: pressure.force,
+        tangential: force,
+        memory: Memory::<R> { force: next, contact_radius: touch.contact_radius },
+        normal_power: pressure.power,
+        tangential_power,
+        damping_power,
+    }
+}

@@ -1,0 +1,29 @@
+//! Hertz: F_n = 4/3 E* √R* δ^{3/2} + 2 ζ √(m* k_n) δ̇ with the tangent stiffness k_n = 2 E* √(R* δ)
+//! (Thornton, Cummins & Cleary 2013, Powder Technology 233:30), limited to repulsion.
+
+use super::{Coefficients, NormalForce, PairOfMaterials, Touch, restitution};
+use crate::real::Real;
+use cubecl::prelude::*;
+
+/// 4/3 E* \[Pa\] and 2 ζ √(2 E*) \[√Pa\].
+pub fn normal_parameters(pair: &PairOfMaterials) -> (f64, f64) {
+    let damping_ratio = restitution::damping_ratio(restitution::Spring::Hertz, pair.restitution);
+    (4.0 / 3.0 * pair.effective_modulus, 2.0 * damping_ratio * (2.0 * pair.effective_modulus).sqrt())
+}
+
+/// Spring force \[N\] and dashpot \[N s/m\].
+#[cube]
+#[inline(always)]
+pub fn normal<R: Real>(touch: &Touch<R>, coefficients: &Coefficients<R>) -> NormalForce<R> {
+    NormalForce::<R> {
+        elastic: coefficients.normal_stiffness * touch.contact_radius * touch.overlap,
+        damping: coefficients.normal_damping * R::root(touch.effective_mass * touch.contact_radius),
+    }
+}
+
+/// Energy stored in the normal spring \[J\]: 8/15 E* √R* δ^{5/2}.
+#[cube]
+#[inline(always)]
+pub fn energy<R: Real>(touch: &Touch<R>, coefficients: &Coefficients<R>) -> R {
+    coefficients.normal_stiffness * touch.contact_radius * touch.overlap * touch.overlap * (R::new(2.0) / R::new(5.0))
+}

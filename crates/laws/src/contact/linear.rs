@@ -1,0 +1,27 @@
+//! Hooke's spring with a dashpot: F_n = k_n δ − γ_n v_n (S0, S2), limited to repulsion; tangential spring of constant stiffness.
+
+use super::{Coefficients, NormalForce, PairOfMaterials, Touch, restitution};
+use crate::real::Real;
+use cubecl::prelude::*;
+
+/// Stiffness k_n \[N/m\] and damping parameter 2 ζ √k_n of the normal law.
+pub fn normal_parameters(pair: &PairOfMaterials) -> (f64, f64) {
+    (pair.stiffness, 2.0 * restitution::damping_ratio(restitution::Spring::Hooke, pair.restitution) * pair.stiffness.sqrt())
+}
+
+/// Spring force \[N\] and dashpot \[N s/m\].
+#[cube]
+#[inline(always)]
+pub fn normal<R: Real>(touch: &Touch<R>, coefficients: &Coefficients<R>) -> NormalForce<R> {
+    NormalForce::<R> {
+        elastic: coefficients.normal_stiffness * touch.overlap,
+        damping: coefficients.normal_damping * R::root(touch.effective_mass),
+    }
+}
+
+/// Energy stored in the normal spring \[J\]: ½ k_n δ².
+#[cube]
+#[inline(always)]
+pub fn energy<R: Real>(touch: &Touch<R>, coefficients: &Coefficients<R>) -> R {
+    R::new(0.5) * coefficients.normal_stiffness * touch.overlap * touch.overlap
+}

@@ -1,0 +1,29 @@
+//! Mindlin's no-slip tangential stiffness k_t = 8 G* √(R* δ), incremental, with the stored force scaled down while the contact
+//! unloads so that a cycle never gains energy (Thornton, Cummins & Cleary 2013).
+
+use super::{Coefficients, PairOfMaterials};
+use crate::real::Real;
+use cubecl::prelude::*;
+
+/// 8 G* \[Pa\].
+pub fn parameter(pair: &PairOfMaterials) -> f64 {
+    8.0 * pair.effective_shear_modulus
+}
+
+/// Tangential stiffness \[N/m\].
+#[cube]
+#[inline(always)]
+pub fn stiffness<R: Real>(contact_radius: R, coefficients: &Coefficients<R>) -> R {
+    coefficients.tangential_stiffness * contact_radius
+}
+
+/// What is left of the stored force when the contact radius changes from `before` to `now`.
+#[cube]
+#[inline(always)]
+pub fn stored_force_left<R: Real>(before: R, now: R) -> R {
+    let mut left = R::new(1.0);
+    if now < before {
+        left = now / before;
+    }
+    left
+}

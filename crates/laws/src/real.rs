@@ -1,0 +1,35 @@
+//! The scalar of all laws and sweeps.
+
+use cubecl::prelude::*;
+
+/// A floating-point number that laws compute with, natively and in GPU kernels.
+///
+/// A trait of our own because generic `Float` methods do not run natively, and because a plain `Float` bound makes kernels
+/// use a dynamic scalar. `R::new` takes an `f32`: pass it only numbers that `f32` holds exactly; all others come from the host.
+#[cube]
+pub trait Real: Float + LaunchArg<RuntimeArg = Self, CompilationArg = ()> {
+    /// Square root.
+    fn root(x: Self) -> Self;
+    /// Largest whole number not above a non-negative x, as an index; negative x gives 0.
+    fn whole(x: Self) -> u32;
+}
+
+#[cube]
+impl Real for f32 {
+    fn root(x: f32) -> f32 {
+        x.sqrt()
+    }
+    fn whole(x: f32) -> u32 {
+        f32::max(x, 0.0) as u32
+    }
+}
+
+#[cube]
+impl Real for f64 {
+    fn root(x: f64) -> f64 {
+        x.sqrt()
+    }
+    fn whole(x: f64) -> u32 {
+        f64::max(x, 0.0) as u32
+    }
+}

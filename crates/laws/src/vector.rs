@@ -1,0 +1,59 @@
+//! Vectors of three numbers.
+
+use crate::real::Real;
+use cubecl::prelude::*;
+
+/// A vector x y z.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq)]
+pub struct Vector3<R: Real> {
+    /// First component.
+    pub x: R,
+    /// Second component.
+    pub y: R,
+    /// Third component.
+    pub z: R,
+}
+
+#[cube]
+impl<R: Real> Vector3<R> {
+    /// The vector (0, 0, 0).
+    #[inline(always)]
+    pub fn zero() -> Vector3<R> {
+        Vector3::<R> { x: R::new(0.0), y: R::new(0.0), z: R::new(0.0) }
+    }
+    /// Sum.
+    #[inline(always)]
+    pub fn plus(&self, other: &Vector3<R>) -> Vector3<R> {
+        Vector3::<R> { x: self.x + other.x, y: self.y + other.y, z: self.z + other.z }
+    }
+    /// Difference.
+    #[inline(always)]
+    pub fn minus(&self, other: &Vector3<R>) -> Vector3<R> {
+        Vector3::<R> { x: self.x - other.x, y: self.y - other.y, z: self.z - other.z }
+    }
+    /// Product with a number.
+    #[inline(always)]
+    pub fn times(&self, factor: R) -> Vector3<R> {
+        Vector3::<R> { x: self.x * factor, y: self.y * factor, z: self.z * factor }
+    }
+    /// Scalar product.
+    #[inline(always)]
+    pub fn dot(&self, other: &Vector3<R>) -> R {
+        self.x * other.x + self.y * other.y + self.z * other.z
+    }
+    /// Vector product.
+    #[inline(always)]
+    pub fn cross(&self, other: &Vector3<R>) -> Vector3<R> {
+        Vector3::<R> {
+            x: self.y * other.z - self.z * other.y,
+            y: self.z * other.x - self.x * other.z,
+            z: self.x * other.y - self.y * other.x,
+        }
+    }
+    /// Length.
+    #[inline(always)]
+    pub fn length(&self) -> R {
+        R::root(self.dot(self))
+    }
+}
+

@@ -1,0 +1,278 @@
+//! What is wrong with a scene: message, place, value, limit, remedy.
+
+use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet, renderer::DecorStyle};
+use std::{fmt, io::IsTerminal, ops::Range, path::PathBuf};
+
+/// Most errors that one look at a scene collects.
+pub(crate) const MOST: usize = 30;
+/// Longest line of a scene that is shown in a message \[bytes\].
+const LONGEST_LINE: usize = 2000;
+
+/// What is wrong with a value, before it is known where the value stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Complaint {
+    /// What is wrong.
+    pub message: String,
+    /// What would be accepted.
+    pub limit: Option<String>,
+    /// What to do.
+    pub remedy: String,
+}
+
+impl Complaint {
+    /// A complaint with its message.
+    pub fn new(message: impl Into<String>) -> Self {
+        Complaint {
+            message: message.into(),
+            ..Complaint::default()
+        }
+    }
+    /// A complaint about a file, whose message ends with the remedy.
+    pub(crate) fn of_file(error: &seixo_files::FilesError) -> Self {
+        let message = error.to_string();
+        match message.rsplit_once("; ") {
+            Some((message, remedy)) => Complaint::new(message).remedy(remedy),
+            None => Complaint::new(message),
+        }
+    }
+    /// A complaint that still lacks its message.
+    pub(crate) fn wanted(limit: String, remedy: String) -> Self {
+        Complaint {
+            message: String::new(),
+            limit: Some(limit),
+            remedy,
+        }
+    }
+    /// Adds what would be accepted.
+    pub fn limit(mut self, limit: impl Into<String>) -> Self {
+        self.limit = Some(limit.into());
+        self
+    }
+    /// Names the part of the scene that it is about.
+    pub(crate) fn within(mut self, part: &str) -> Self {
+        self.message = format!("{part}: {}", self.message);
+        self
+    }
+    /// Adds what to do.
+    pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.remedy = remedy.into();
+        self
+    }
+}
+
+const SEPARATOR: char = '\u{1f}';
+
+/// Serde carries errors as text only: the three parts travel with a separator between them.
+impl fmt::Display for Complaint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}{SEPARATOR}{}{SEPARATOR}{}",
+            self.message,
+            self.limit.as_deref().unwrap_or_default(),
+            self.remedy
+        )
+    }
+}
+
+impl From<String> for Complaint {
+    fn from(text: String) -> Self {
+        let mut parts = text.split(SEPARATOR).map(str::to_owned);
+        Complaint {
+            message: parts.next().unwrap_or_default(),
+            limit: parts.next().filter(|limit| !limit.is_empty()),
+            remedy: parts.next().unwrap_or_default(),
+        }
+    }
+}
+
+/// Where a value of the scene stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// No place of its own: the scene as a whole.
+    #[default]
+    Whole,
+    /// Bytes of the scene file.
+    Span(Range<usize>),
+    /// The n-th `--set`.
+    Override(usize),
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug)]
+pub struct Diagnostic {
+    /// What is wrong.
+    pub message: String,
+    /// The value as written, if one is at fault.
+    pub value: Option<String>,
+    /// What would be accepted.
+    pub limit: Option<String>,
+    /// What to do.
+    pub remedy: String,
+    pub(crate) place: Place,
+}
+
+/// Everything that is wrong with a scene, with the text to point at.
+#[derive(Clone, Default)]
+pub struct Diagnostics {
+    pub(crate) file: PathBuf,
+    pub(crate) text: String,
+    pub(crate) overrides: Vec<String>,
+    pub(crate) list: Vec<Diagnostic>,
+}
+
+impl Diagnostics {
+    /// What is wrong, in the order of the file.
+    pub fn list(&self) -> &[Diagnostic] {
+        &self.list
+    }
+
+    /// Line and column (from 1) of a diagnostic in the scene file, if it has a place there.
+    pub fn line_and_column(&self, diagnostic: &Diagnostic) -> Option<(usize, usize)> {
+        let Place::Span(span) = &diagnostic.place else { return None };
+        let before = self.text.get(..span.start)?;
+        let start = before.rfind('\n').map_or(0, |at| at + 1);
+        Some((before.matches('\n').count() + 1, before[start..].chars().count() + 1))
+    }
+
+    pub(crate) fn push(&mut self, place: Place, value: Option<String>, complaint: Complaint) {
+        let Complaint { message, limit, remedy } = complaint;
+        self.list.push(Diagnostic {
+            message,
+            value,
+            limit,
+            remedy,
+            place,
+        });
+    }
+
+    /// Sorts by place, keeping overrides and the scene as a whole last.
+    pub(crate) fn sort(&mut self) {
+        self.list.sort_by_key(|d| match &d.place {
+            Place::Span(span) => (0, span.start),
+            Place::Override(index) => (1, *index),
+            Place::Whole => (2, 0),
+        });
+        self.list.dedup_by(|a, b| a.place == b.place && a.message == b.message);
+    }
+
+    /// All messages without colors.
+    pub fn plain(&self) -> String {
+        self.render(&Renderer::plain())
+    }
+
+    /// All messages as a JSON array of objects with file, line, column, message, value, limit and remedy.
+    pub fn to_json(&self) -> serde_json::Value {
+        let entry = |d: &Diagnostic| {
+            let at = self.line_and_column(d);
+            let file = match d.place {
+                Place::Override(_) => "--set".to_owned(),
+                _ => self.file.display().to_string(),
+            };
+            serde_json::json!({
+                "file": file, "line": at.map(|a| a.0), "column": at.map(|a| a.1),
+                "message": d.message, "value": d.value, "limit": d.limit, "remedy": d.remedy,
+            })
+        };
+        self.list.iter().map(entry).collect()
+    }
+
+    fn render(&self, renderer: &Renderer) -> String {
+        let renderer = renderer.clone().decor_style(DecorStyle::Ascii);
+        let mut rendered: Vec<String> = self.list.iter().take(MOST).map(|d| self.render_one(d, &renderer)).collect();
+        if self.list.len() > MOST {
+            rendered.push(format!("… and {} more", self.list.len() - MOST));
+        }
+        rendered.join("\n\n")
+    }
+
+    fn render_one(&self, diagnostic: &Diagnostic, renderer: &Renderer) -> String {
+        let clean = |text: &str| annotate_snippets::normalize_untrusted_str(text);
+        let label = match (&diagnostic.value, &diagnostic.limit) {
+            (Some(value), Some(limit)) => format!("{value}; accepted: {limit}"),
+            (Some(value), None) => value.clone(),
+            (None, Some(limit)) => format!("accepted: {limit}"),
+            (None, None) => String::new(),
+        };
+        let file = self.file.display().to_string();
+        let mut group = Level::ERROR
+            .primary_title(clean(&diagnostic.message))
+            .elements([] as [Origin<'_>; 0]);
+        let mut is_labeled = true;
+        match &diagnostic.place {
+            Place::Override(index) => {
+                let text = self.overrides.get(*index).map_or("", String::as_str);
+                let annotation = AnnotationKind::Primary.span(0..text.len()).label(label.clone());
+                group = group.element(Snippet::source(text).path("--set").annotation(annotation));
+            }
+            Place::Span(span) => match self.line_of(span) {
+                Some((line, start, within)) => {
+                    let annotation = AnnotationKind::Primary.span(within).label(label.clone());
+                    group = group.element(Snippet::source(line).line_start(start).path(file).annotation(annotation));
+                }
+                None => {
+                    is_labeled = false;
+                    let (line, column) = self.line_and_column(diagnostic).unwrap_or((1, 1));
+                    group = group.element(Origin::path(file).line(line).char_column(column));
+                }
+            },
+            Place::Whole => {
+                is_labeled = false;
+                group = group.element(Origin::path(file));
+            }
+        }
+        if !is_labeled && !label.is_empty() {
+            group = group.element(Level::NOTE.message(clean(&label)));
+        }
+        if !diagnostic.remedy.is_empty() {
+            group = group.element(Level::HELP.message(clean(&diagnostic.remedy)));
+        }
+        renderer.render(&[group])
+    }
+
+    /// The first line that a span touches, its number, and the part of the span inside it; `None` for lines too long to show.
+    fn line_of(&self, span: &Range<usize>) -> Option<(&str, usize, Range<usize>)> {
+        let before = self.text.get(..span.start)?;
+        let start = before.rfind('\n').map_or(0, |at| at + 1);
+        let line = self.text[start..].split('\n').next()?.trim_end_matches('\r');
+        let from = (span.start - start).min(line.len());
+        let to = (span.end.max(span.start) - start).min(line.len()).max(from);
+        let is_whole = line.is_char_boundary(from) && line.is_char_boundary(to);
+        (line.len() <= LONGEST_LINE && is_whole).then(|| (line, before.matches('\n').count() + 1, from..to))
+    }
+}
+
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) || !std::io::stderr().is_terminal();
+        f.write_str(&self.render(&if is_plain { Renderer::plain() } else { Renderer::styled() }))
+    }
+}
+
+impl fmt::Debug for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.plain())
+    }
+}
+
+impl std::error::Error for Diagnostics {}
+
+/// The candidate that a misspelled word most likely means.
+pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word: String = word.chars().take(64).collect::<String>().to_lowercase();
+    let scored = candidates
+        .into_iter()
+        .map(|candidate| (strsim::damerau_levenshtein(&word, candidate), candidate));
+    let (distance, candidate) = scored.min_by_key(|(distance, _)| *distance)?;
+    (distance <= word.chars().count().max(4) / 2 || strsim::jaro_winkler(&word, candidate) > 0.9).then_some(candidate)
+}
+
+/// The remedy for an unknown word: the nearest known one, and all of them.
+pub(crate) fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> String {
+    let all = candidates.clone().into_iter().collect::<Vec<_>>().join(", ");
+    match nearest(word, candidates) {
+        Some(known) => format!("did you mean `{known}`? Known here: {all}"),
+        None if all.is_empty() => "none is known here".to_owned(),
+        None => format!("known here: {all}"),
+    }
+}

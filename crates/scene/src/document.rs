@@ -1,0 +1,284 @@
+//! The scene file as a tree whose every node knows where it stands; `--set` edits the tree.
+
+use crate::diagnostics::{Complaint, Diagnostics, MOST, Place};
+use std::{collections::BTreeMap, ops::Range, path::Path};
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue},
+};
+
+/// A value and its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub value: Value,
+    pub place: Place,
+}
+
+/// What a node holds.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    Text(String),
+    Integer(i64),
+    Float(f64),
+    Boolean(bool),
+    List(Vec<Node>),
+    Table(BTreeMap<String, Entry>),
+}
+
+/// A node under its key.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub key: Place,
+    pub node: Node,
+}
+
+impl Node {
+    /// The root of a scene file; syntax errors are pushed to `found`, and the tree then lacks what could not be read.
+    pub fn parse(text: &str, found: &mut Diagnostics) -> Node {
+        if let Some(span) = too_deep(text) {
+            let complaint = Complaint::new("tables and lists are nested too deeply").limit(format!("{MOST_LEVELS} levels"));
+            found.push(
+                Place::Span(span),
+                None,
+                complaint.remedy("no key of a scene is nested deeper than 6 levels"),
+            );
+            return Node {
+                value: Value::Table(BTreeMap::new()),
+                place: Place::Whole,
+            };
+        }
+        let (table, errors) = DeTable::parse_recoverable(text);
+        for error in errors.into_iter().take(MOST) {
+            let complaint = Complaint::new(format!("this is not TOML: {}", error.message())).remedy("see https://toml.io for the syntax");
+            found.push(error.span().map_or(Place::Whole, Place::Span), None, complaint);
+        }
+        Node {
+            value: Value::Table(table.into_inner().into_iter().map(entry).collect()),
+            place: Place::Whole,
+        }
+    }
+
+    /// Sets the value at a dotted path, making the tables on the way.
+    ///
+    /// # Errors
+    /// When the path runs through something that is not a table.
+    pub fn set(&mut self, path: &str, value: &str, place: &Place) -> Result<(), Complaint> {
+        if path.matches('.').count() > MOST_LEVELS {
+            return Err(Complaint::new("--set: the path has too many levels")
+                .limit(format!("{MOST_LEVELS} levels"))
+                .remedy("name a key of the scene, as in --set run.until=2"));
+        }
+        let mut node = self;
+        for key in path.split('.') {
+            let Value::Table(table) = &mut node.value else {
+                return Err(Complaint::new(format!("--set {path}: `{key}` is not inside a table"))
+                    .remedy("name a key of the scene, as in --set run.until=2"));
+            };
+            let fresh = || Entry {
+                key: place.clone(),
+                node: Node {
+                    value: Value::Table(BTreeMap::new()),
+                    place: place.clone(),
+                },
+            };
+            node = &mut table.entry(key.to_owned()).or_insert_with(fresh).node;
+        }
+        let parsed = if too_deep(value).is_none() {
+            DeValue::parse(value).ok()
+        } else {
+            None
+        };
+        node.value = parsed.map_or_else(|| Value::Text(value.to_owned()), |parsed| placed(parsed).value);
+        node.stand_at(place);
+        Ok(())
+    }
+
+    /// Takes out what stands at a path.
+    pub fn remove(&mut self, path: &[String]) {
+        let Some((last, before)) = path.split_last() else { return };
+        let mut node = self;
+        for key in before {
+            let Value::Table(table) = &mut node.value else { return };
+            let Some(entry) = table.get_mut(key) else { return };
+            node = &mut entry.node;
+        }
+        if let Value::Table(table) = &mut node.value {
+            table.remove(last);
+        }
+    }
+
+    /// The node at a path, or the last one on the way to it, with the place to point at: a table is shown by its key.
+    pub fn find<'a>(&self, path: impl Iterator<Item = &'a str>) -> (&Node, Place) {
+        let mut at = (self, Place::Whole);
+        for key in path {
+            at = match &at.0.value {
+                Value::Table(table) => match table.get(key) {
+                    Some(entry) if matches!(entry.node.value, Value::Table(_)) => (&entry.node, entry.key.clone()),
+                    Some(entry) => (&entry.node, entry.node.place.clone()),
+                    None => return at,
+                },
+                Value::List(list) => match key.parse::<usize>().ok().and_then(|index| list.get(index)) {
+                    Some(node) => (node, node.place.clone()),
+                    None => return at,
+                },
+                _ => return at,
+            };
+        }
+        at
+    }
+
+    /// Gives the node and all below it one place.
+    fn stand_at(&mut self, place: &Place) {
+        self.place = place.clone();
+        match &mut self.value {
+            Value::List(list) => list.iter_mut().for_each(|node| node.stand_at(place)),
+            Value::Table(table) => table.values_mut().for_each(|entry| {
+                entry.key = place.clone();
+                entry.node.stand_at(place);
+            }),
+            _ => {}
+        }
+    }
+
+    /// The value as written, shortened; `None` for tables, which are too much to show.
+    pub fn shown(&self) -> Option<String> {
+        let text = match &self.value {
+            Value::Text(text) => format!("\"{text}\""),
+            Value::Integer(value) => value.to_string(),
+            Value::Float(value) => value.to_string(),
+            Value::Boolean(value) => value.to_string(),
+            Value::List(list) => format!("[{}]", list.iter().take(4).filter_map(Node::shown).collect::<Vec<_>>().join(", ")),
+            Value::Table(_) => return None,
+        };
+        Some(if text.chars().count() > 60 {
+            text.chars().take(60).chain(['…']).collect()
+        } else {
+            text
+        })
+    }
+}
+
+/// Deepest nesting of tables and lists; a scene has at most 6 levels.
+const MOST_LEVELS: usize = 32;
+
+/// Where the text nests more deeply than [`MOST_LEVELS`], counting brackets and the dots of keys: found without recursion and before
+/// parsing, because the tree is walked by recursion. Tokens end where the TOML parser ends them, also in text that is not TOML.
+fn too_deep(text: &str) -> Option<Range<usize>> {
+    let (mut at, mut depth, mut dots) = (0, 0, 0);
+    let mut open: Vec<(char, usize)> = Vec::new();
+    while let Some(first) = text[at..].chars().next() {
+        let rest = &text[at..];
+        let mut length = first.len_utf8();
+        match first {
+            '.' => dots += 1,
+            '[' | '{' => {
+                open.push((if first == '[' { ']' } else { '}' }, dots + 1));
+                depth += dots + 1;
+                dots = 0;
+            }
+            ']' | '}' => {
+                dots = 0;
+                depth -= open.pop_if(|(closing, _)| *closing == first).map_or(0, |(_, levels)| levels);
+            }
+            ',' | '\n' => dots = 0,
+            '=' | ' ' | '\t' | '\r' => {}
+            '#' => length = rest.find('\n').unwrap_or(rest.len()),
+            '"' | '\'' => length = string_length(rest, first),
+            _ => {
+                length = rest
+                    .find(['.', '=', ',', '[', ']', '{', '}', ' ', '\t', '#', '\r', '\n'])
+                    .unwrap_or(rest.len())
+            }
+        }
+        if depth + dots > MOST_LEVELS {
+            return Some(at..at + length);
+        }
+        at += length;
+    }
+    None
+}
+
+/// Length of the string at the start of `text`; one that is not closed ends with its line, or with the text if it has three quotes.
+fn string_length(text: &str, quote: char) -> usize {
+    let is_long = text.starts_with(&quote.to_string().repeat(3));
+    let delimiter = quote.to_string().repeat(if is_long { 3 } else { 1 });
+    let mut at = delimiter.len();
+    while let Some(first) = text[at..].chars().next() {
+        if text[at..].starts_with(&delimiter) {
+            // Up to two quotes right before the closing three belong to the string.
+            let extra = if is_long {
+                text[at + 3..].chars().take(2).take_while(|c| *c == quote).count()
+            } else {
+                0
+            };
+            return at + delimiter.len() + extra;
+        }
+        if first == '\n' && !is_long {
+            return at;
+        }
+        let is_escape = first == '\\' && quote == '"' && text[at + 1..].starts_with(['"', '\\']);
+        at += if is_escape { 2 } else { first.len_utf8() };
+    }
+    text.len()
+}
+
+fn entry((key, value): (Spanned<std::borrow::Cow<'_, str>>, Spanned<DeValue<'_>>)) -> (String, Entry) {
+    let place = Place::Span(key.span());
+    (
+        key.into_inner().into_owned(),
+        Entry {
+            key: place,
+            node: placed(value),
+        },
+    )
+}
+
+/// The tree of a parsed value.
+fn placed(value: Spanned<DeValue<'_>>) -> Node {
+    let place = Place::Span(value.span());
+    let value = match value.into_inner() {
+        DeValue::String(text) => Value::Text(text.into_owned()),
+        DeValue::Integer(digits) => match i64::from_str_radix(digits.as_str(), digits.radix()) {
+            Ok(value) => Value::Integer(value),
+            Err(_) => Value::Float(digits.as_str().parse().unwrap_or(f64::INFINITY)),
+        },
+        DeValue::Float(digits) => Value::Float(digits.as_str().parse().unwrap_or(f64::NAN)),
+        DeValue::Boolean(value) => Value::Boolean(value),
+        DeValue::Datetime(value) => Value::Text(value.to_string()),
+        DeValue::Array(list) => Value::List(list.iter().cloned().map(placed).collect()),
+        DeValue::Table(table) => Value::Table(table.into_iter().map(entry).collect()),
+    };
+    Node { value, place }
+}
+
+/// Largest scene file that is read \[bytes\].
+const LARGEST: u64 = 16 << 20;
+
+/// The text of a scene file.
+///
+/// # Errors
+/// When it is missing, not a regular file, too large, or not UTF-8.
+pub(crate) fn text_of(path: &Path) -> Result<String, Complaint> {
+    let metadata = std::fs::metadata(path).map_err(|error| {
+        Complaint::new(format!("the scene file \"{}\" cannot be opened: {error}", path.display()))
+            .remedy("check the path, or write a scene to start from with `seixo new`")
+    })?;
+    if !metadata.is_file() {
+        return Err(Complaint::new(format!("\"{}\" is not a regular file", path.display())).remedy("name a scene file, such as scene.toml"));
+    }
+    if metadata.len() > LARGEST {
+        return Err(Complaint::new(format!("the scene file holds {} bytes", metadata.len()))
+            .limit(format!("{LARGEST} bytes"))
+            .remedy("keep grains in a file of their own and name it with `file`"));
+    }
+    let bytes = std::fs::read(path).map_err(|error| {
+        Complaint::new(format!("the scene file \"{}\" cannot be read: {error}", path.display())).remedy("check its permissions")
+    })?;
+    String::from_utf8(bytes).map_err(|error| {
+        Complaint::new(format!(
+            "the scene file is not UTF-8 text at byte {}",
+            error.utf8_error().valid_up_to()
+        ))
+        .remedy("save it as UTF-8")
+    })
+}

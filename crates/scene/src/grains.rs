@@ -1,0 +1,226 @@
+//! Grains of all sections, gathered into one table and numbered.
+
+use crate::{
+    assemble::Findings,
+    diagnostics::Complaint,
+    fill::{fill, refuse_too_many, si},
+    interactions::Materials,
+    schema::{GrainsSection, SceneFile},
+};
+use seixo_engine::world::{Domain, Grains, Vec3};
+use seixo_files::grains_in::{self, GrainRow, Limits};
+use std::{collections::BTreeMap, collections::BTreeSet, path::Path};
+
+/// A grain before it is numbered.
+struct Loose {
+    row: GrainRow,
+    radius: f64,
+    material: u32,
+}
+
+/// The grains of all sections in alphabetical order. Ids that files claim are kept; the others are counted from 0 on, around those.
+pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option<&Domain>, findings: &mut Findings) -> Grains {
+    let seed = file.run.seed.0;
+    let mut sections = Vec::new();
+    for (name, section) in &mut file.grains {
+        match loose(name, section, seed, materials, findings) {
+            Ok(loose) => sections.push((name.as_str(), loose)),
+            Err((key, complaint)) => {
+                let complaint = complaint.within(&format!("grains.{name}"));
+                findings.add(&format!("grains.{name}.{key}"), complaint);
+                sections.push((name, Vec::new()));
+            }
+        }
+    }
+    let mut claimed: BTreeMap<u32, &str> = BTreeMap::new();
+    for (name, loose) in &sections {
+        for id in loose.iter().filter_map(|grain| grain.row.id) {
+            if let Some(first) = claimed.insert(id, name) {
+                let complaint = Complaint::new(format!("grains.{name}: id {id} is already a grain of grains.{first}"));
+                findings.add(
+                    &format!("grains.{name}.file"),
+                    complaint
+                        .limit("each id once in a scene")
+                        .remedy("number the grains anew, or drop the id column"),
+                );
+                break;
+            }
+        }
+    }
+    let mut free = (0_u32..).filter(|id| !claimed.contains_key(id));
+    let mut grains = Grains::default();
+    for (group, (name, loose)) in sections.iter().enumerate() {
+        if let Some((grain, domain)) =
+            domain.and_then(|domain| Some((loose.iter().find(|grain| !is_inside(&grain.row.position, domain))?, domain)))
+        {
+            let [x, y, z] = grain.row.position;
+            let complaint = Complaint::new(format!("grains.{name}: a grain at ({x}, {y}, {z}) m starts outside of the domain"));
+            findings.add(
+                &format!("grains.{name}"),
+                complaint
+                    .limit(format!("{:?} to {:?} m", domain.min, domain.max))
+                    .remedy("enlarge world.domain or move the grains"),
+            );
+        }
+        for Loose { row, radius, material } in loose {
+            let Some(id) = row.id.or_else(|| free.next()) else { break };
+            grains.push(
+                id,
+                row.position,
+                row.velocity,
+                row.angular_velocity,
+                *radius,
+                *material,
+                group as u32,
+            );
+        }
+    }
+    grains
+}
+
+fn is_inside(position: &Vec3, domain: &Domain) -> bool {
+    (0..3).all(|axis| (domain.min[axis]..=domain.max[axis]).contains(&position[axis]))
+}
+
+/// A complaint with the key it is about.
+type At = (&'static str, Complaint);
+
+fn loose(name: &str, section: &mut GrainsSection, seed: u64, materials: &Materials, findings: &mut Findings) -> Result<Vec<Loose>, At> {
+    let ways = [section.file.is_some(), section.fill.is_some(), section.at.is_some()];
+    if ways.iter().filter(|is_given| **is_given).count() != 1 {
+        return Err((
+            "",
+            Complaint::new("grains come from exactly one of `file`, `fill` and `at`")
+                .remedy("keep one, and write a section for each of the others"),
+        ));
+    }
+    if section.file.is_none() && (section.rows.is_some() || section.scale.is_some()) {
+        let key = if section.rows.is_some() { "rows" } else { "scale" };
+        return Err((
+            key,
+            Complaint::new(format!("`{key}` is for grains from a file")).remedy("remove it"),
+        ));
+    }
+    let place = |position: Vec3, radius: Option<f64>| GrainRow {
+        position,
+        radius,
+        ..GrainRow::default()
+    };
+    let mut rows: Vec<GrainRow> = if let Some(at) = &section.at {
+        at.iter().map(|center| place(si(center), None)).collect()
+    } else if let Some(wish) = &section.fill {
+        if section.radius.is_some() {
+            return Err((
+                "radius",
+                Complaint::new("the radius of a fill stands in the fill").remedy("move it into `fill = { … }`"),
+            ));
+        }
+        // A stream of its own per section: what else the scene holds does not move these grains.
+        let filled = fill(wish, seed, fnv1a(name)).map_err(|complaint| ("fill", complaint))?;
+        filled.into_iter().map(|(position, radius)| place(position, Some(radius))).collect()
+    } else {
+        from_file(section, findings)?
+    };
+    let (velocity, angular_velocity) = (si(&section.velocity), si(&section.angular_velocity));
+    for row in &mut rows {
+        for axis in 0..3 {
+            row.velocity[axis] += velocity[axis];
+            row.angular_velocity[axis] += angular_velocity[axis];
+        }
+    }
+    let own = section
+        .material
+        .as_deref()
+        .map(|material| materials.index(material))
+        .transpose()
+        .map_err(|complaint| ("material", complaint))?;
+    rows.into_iter()
+        .map(|mut row| {
+            let line = row.line;
+            let material = match row.material.take() {
+                Some(material) => materials
+                    .index(&material)
+                    .map_err(|complaint| ("file", complaint.within(&format!("line {line}"))))?,
+                None => own.ok_or_else(|| {
+                    (
+                        "",
+                        Complaint::new("`material` is missing").remedy(format!("add material = \"…\"; {}", materials.known())),
+                    )
+                })?,
+            };
+            let radius = row.radius.or(section.radius.map(|radius| radius.si));
+            let radius = radius.ok_or_else(|| {
+                (
+                    "",
+                    Complaint::new("`radius` is missing").remedy("add radius = \"2 mm\", or a radius column to the file"),
+                )
+            })?;
+            Ok(Loose { row, radius, material })
+        })
+        .collect()
+}
+
+fn from_file(section: &mut GrainsSection, findings: &Findings) -> Result<Vec<GrainRow>, At> {
+    let scale = section.scale.get_or_insert_default().0;
+    let range = *section.rows.get_or_insert([1, -1]);
+    let Some(file) = &mut section.file else { return Ok(Vec::new()) };
+    let whole = findings.absolute(file);
+    *file = whole.display().to_string();
+    refuse_a_large_file(&whole)?;
+    let take = usize::try_from(range[1]).ok();
+    let limits = Limits { take, ..Limits::default() };
+    let mut rows = grains_in::read(&whole, &limits).map_err(|error| ("file", Complaint::of_file(&error)))?;
+    let total = rows.len() as i64;
+    let [first, last] = range.map(|row| if row < 0 { total + 1 + row } else { row });
+    if first < 1 || first > last || last > total {
+        let complaint = Complaint::new(format!("rows {} to {} of a file with {total} rows", range[0], range[1]));
+        return Err((
+            "rows",
+            complaint
+                .limit(format!("1 to {total}, or -{total} to -1 from the end"))
+                .remedy("write the first and the last row, as in rows = [1, -1]"),
+        ));
+    }
+    rows.truncate(last as usize);
+    rows.drain(..first as usize - 1);
+    for row in &mut rows {
+        row.radius = row.radius.map(|radius| radius * scale);
+        row.position = row.position.map(|coordinate| coordinate * scale);
+        if !row.position.iter().chain(&row.radius).all(|value| value.is_finite()) {
+            let complaint = Complaint::new(format!(
+                "line {}: scaled by {scale}, the grain is beyond what a double can hold",
+                row.line
+            ));
+            return Err(("scale", complaint.remedy("use a smaller `scale`")));
+        }
+    }
+    Ok(rows)
+}
+
+/// A row is at least a dozen bytes: the size of a file bounds its grains before it is read.
+fn refuse_a_large_file(path: &Path) -> Result<(), At> {
+    let bytes = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+    refuse_too_many(bytes as f64 / 64.0).map_err(|complaint| ("file", complaint))
+}
+
+/// Fowler, Noll and Vo's hash, variant 1a: the same on every machine and in every version.
+fn fnv1a(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    })
+}
+
+/// Pairs of materials that can meet: grains with grains, and grains with walls.
+pub(crate) fn meetings(grains: &Grains, walls: impl Iterator<Item = u32>) -> BTreeSet<(u32, u32)> {
+    let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+    for material in &grains.material {
+        *counts.entry(*material).or_default() += 1;
+    }
+    let of_walls: BTreeSet<u32> = walls.collect();
+    let mut pairs = BTreeSet::new();
+    for (&a, &count) in &counts {
+        let others = counts.keys().copied().filter(|b| *b != a || count > 1);
+        pairs.extend(others.chain(of_walls.iter().copied()).map(|b| (a.min(b), a.max(b))));
+    }
+    pairs
+}

@@ -1,0 +1,173 @@
+//! The scene file: schema, units, diagnostics, and its assembly into a world.
+//!
+//! [`load`] is the whole way: text → tree with places (`document`) → keys and quantities (`reader`, `schema`) → world (`assemble`).
+
+mod assemble;
+pub mod diagnostics;
+mod document;
+mod fill;
+mod grains;
+mod interactions;
+pub mod quantity;
+mod range;
+mod reader;
+mod schema;
+mod templates;
+mod walls;
+mod words;
+
+pub use diagnostics::{Complaint, Diagnostic, Diagnostics};
+pub use schema::schema;
+pub use templates::{Template, templates};
+pub use words::{Device, Precision};
+
+use seixo_engine::world::{Settings, Vec3, World};
+use seixo_files::vtk::Field;
+use std::{ops::Range, path::Path};
+
+/// A scene that was read, checked and assembled: ready to run.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    /// What it shows.
+    pub title: String,
+    /// What the simulation starts from.
+    pub world: World,
+    /// How the world is stepped.
+    pub settings: Settings,
+    /// How long and on what it runs.
+    pub run: RunPlan,
+    /// What is written.
+    pub output: OutputPlan,
+    /// When checkpoints are written.
+    pub checkpoint: CheckpointPlan,
+    /// What is logged over time, in alphabetical order.
+    pub probes: Vec<Probe>,
+    /// The scene as TOML with every default filled in and every path absolute; it loads to this scene again.
+    pub resolved: String,
+    /// What the user should know although nothing is wrong.
+    pub notices: Vec<String>,
+}
+
+/// How long and on what a scene runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RunPlan {
+    /// Time at which the run ends \[s\].
+    pub until: f64,
+    /// Where it computes.
+    pub device: Device,
+    /// With what numbers it computes.
+    pub precision: Precision,
+    /// Every random choice follows from it.
+    pub seed: u64,
+}
+
+/// What is written, and how often.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutputPlan {
+    /// Simulated time between two frames \[s\].
+    pub every: f64,
+    /// What frames hold beside id and radius.
+    pub fields: Vec<Field>,
+    /// Simulated time between two lines of the energy ledger \[s\].
+    pub energies_every: f64,
+}
+
+/// When checkpoints are written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CheckpointPlan {
+    /// Wall time between two checkpoints \[s\].
+    pub every_wall: f64,
+    /// How many are kept.
+    pub keep: u32,
+}
+
+/// A quantity logged over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Probe {
+    /// Name as the scene spells it; letters, digits, `_` and `-` only.
+    pub name: String,
+    /// Simulated time between two lines \[s\].
+    pub every: f64,
+    /// What is logged.
+    pub what: ProbeKind,
+}
+
+/// What a probe logs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ProbeKind {
+    /// Position of a grain.
+    Position {
+        /// Its id.
+        grain: u32,
+    },
+    /// Number of grains that passed a plane along its normal.
+    CountThrough {
+        /// A point of the plane \[m\].
+        point: Vec3,
+        /// Its unit normal.
+        normal: Vec3,
+        /// Count only within this distance of the point \[m\].
+        radius: Option<f64>,
+    },
+    /// Energies.
+    Energy,
+    /// Center of mass of a group.
+    GroupCenter {
+        /// Index into [`World::groups`].
+        group: u32,
+    },
+    /// Force of the grains on a wall.
+    WallForce {
+        /// Indices into [`World::walls`]: several for a box, whose faces count as one.
+        walls: Range<usize>,
+    },
+}
+
+/// Reads a scene file, applies `--set path.to.key=value` overrides, checks it and assembles the world.
+/// Paths in the scene are relative to its folder.
+///
+/// # Errors
+/// Everything that is wrong, with places.
+pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Scene, Diagnostics> {
+    match document::text_of(path) {
+        Ok(text) => load_text(&text, path, overrides),
+        Err(complaint) => {
+            let mut found = Diagnostics {
+                file: path.to_owned(),
+                ..Diagnostics::default()
+            };
+            found.push(diagnostics::Place::Whole, None, complaint);
+            Err(found)
+        }
+    }
+}
+
+/// As [`load`], from text that stands for the file at `path_for_messages`.
+///
+/// # Errors
+/// Everything that is wrong, with places.
+pub fn load_text(text: &str, path_for_messages: &Path, overrides: &[(String, String)]) -> Result<Scene, Diagnostics> {
+    let mut found = Diagnostics {
+        file: path_for_messages.to_owned(),
+        text: text.to_owned(),
+        ..Diagnostics::default()
+    };
+    let mut root = document::Node::parse(text, &mut found);
+    for (index, (path, value)) in overrides.iter().enumerate() {
+        found.overrides.push(format!("{path}={value}"));
+        let place = diagnostics::Place::Override(index);
+        if let Err(complaint) = root.set(path, value, &place) {
+            found.push(place, None, complaint);
+        }
+    }
+    let is_sound = found.list.is_empty();
+    let file = if is_sound { reader::read(root.clone(), &mut found) } else { None };
+    let scene = match file {
+        Some(file) if found.list.is_empty() => assemble::assemble(file, assemble::Findings::new(root, found)),
+        _ => Err(found),
+    };
+    scene.map_err(|mut found| {
+        found.sort();
+        found
+    })
+}

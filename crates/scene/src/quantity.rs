@@ -1,0 +1,448 @@
+//! Numbers with units – `"2 mm"`, `"9.81 m/s^2"` – checked for dimension and range as they are read.
+
+pub use crate::range::*;
+
+use crate::diagnostics::Complaint;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserialize, Deserializer, Visitor};
+use serde::ser::{Serialize, Serializer};
+use std::{borrow::Cow, fmt, marker::PhantomData, ops::Bound};
+
+/// Powers of meter, kilogram, second and radian: the dimension of a quantity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Powers(pub [i32; 4]);
+
+/// A dimension that a key of the scene asks for.
+pub trait Dimension: 'static {
+    /// What users call it.
+    const NAME: &'static str;
+    /// Its SI unit; empty for a pure number.
+    const UNIT: &'static str;
+    /// A value as users write it.
+    const EXAMPLE: &'static str;
+    /// Its powers of the base units.
+    const POWERS: Powers;
+}
+
+macro_rules! dimensions {
+    ($($name:ident $title:literal, $unit:literal, $example:literal, $powers:expr;)+) => {
+        $(
+            #[doc = concat!("The dimension ", $title, " \\[", $unit, "\\].")]
+            #[derive(Clone, Copy, Debug, PartialEq)]
+            pub struct $name;
+            impl Dimension for $name {
+                const NAME: &'static str = $title;
+                const UNIT: &'static str = $unit;
+                const EXAMPLE: &'static str = $example;
+                const POWERS: Powers = Powers($powers);
+            }
+        )+
+        const NAMED: &[(Powers, &str, &str)] = &[$((Powers($powers), $title, $unit)),+];
+    };
+}
+
+dimensions! {
+    Number          "pure number",      "",        "0.5",          [0, 0, 0, 0];
+    Length          "length",           "m",       "2 mm",         [1, 0, 0, 0];
+    Time            "time",             "s",       "1.5 us",       [0, 0, 1, 0];
+    Mass            "mass",             "kg",      "3 g",          [0, 1, 0, 0];
+    Angle           "angle",            "rad",     "30 deg",       [0, 0, 0, 1];
+    Velocity        "velocity",         "m/s",     "-5 m/s",       [1, 0, -1, 0];
+    Acceleration    "acceleration",     "m/s^2",   "-9.81 m/s^2",  [1, 0, -2, 0];
+    AngularVelocity "angular velocity", "rad/s",   "2 rad/s",      [0, 0, -1, 1];
+    Density         "density",          "kg/m^3",  "2500 kg/m^3",  [-3, 1, 0, 0];
+    Pressure        "pressure",         "Pa",      "1 GPa",        [-1, 1, -2, 0];
+    Stiffness       "stiffness",        "N/m",     "400 N/m",      [0, 1, -2, 0];
+    Force           "force",            "N",       "10 N",         [1, 1, -2, 0];
+    Energy          "energy",           "J",       "1 mJ",         [2, 1, -2, 0];
+    Frequency       "frequency",        "Hz",      "50 Hz",        [0, 0, -1, 0];
+}
+
+impl fmt::Display for Powers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((_, name, unit)) = NAMED.iter().find(|(powers, ..)| powers == self) {
+            return if unit.is_empty() {
+                f.write_str(name)
+            } else {
+                write!(f, "{name} [{unit}]")
+            };
+        }
+        let factors: Vec<String> = ["m", "kg", "s", "rad"]
+            .iter()
+            .zip(self.0)
+            .filter(|(_, power)| *power != 0)
+            .map(|(unit, power)| {
+                if power == 1 {
+                    (*unit).to_owned()
+                } else {
+                    format!("{unit}^{power}")
+                }
+            })
+            .collect();
+        write!(f, "[{}]", factors.join(" "))
+    }
+}
+
+/// What was written: a value in SI units, and the dimension if it named a unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parsed {
+    /// Value in SI units.
+    pub value: f64,
+    /// Dimension of the unit; `None` for a bare number.
+    pub powers: Option<Powers>,
+}
+
+/// A unit as a power of ten, another factor, and a dimension.
+#[derive(Clone, Copy)]
+struct Unit {
+    ten: i32,
+    factor: f64,
+    powers: Powers,
+}
+
+const UNITS: &str = "units are built from m, g, s, min, h, Hz, N, Pa, J, W, t, rad, deg, rpm and %, with the prefixes n u m c k M G";
+/// Longest exponent of a unit and longest text of a quantity: far beyond sense, small enough for plain arithmetic.
+const MOST_POWER: i32 = 9;
+const LONGEST: usize = 80;
+
+/// The unit of this symbol, prefix included.
+fn symbol(word: &str) -> Option<Unit> {
+    let base = |name: &str| -> Option<(i32, f64, [i32; 4], bool)> {
+        Some(match name {
+            "m" => (0, 1.0, Length::POWERS.0, true),
+            "g" => (-3, 1.0, Mass::POWERS.0, true),
+            "t" => (3, 1.0, Mass::POWERS.0, false),
+            "s" => (0, 1.0, Time::POWERS.0, true),
+            "min" => (0, 60.0, Time::POWERS.0, false),
+            "h" => (0, 3600.0, Time::POWERS.0, false),
+            "Hz" => (0, 1.0, Frequency::POWERS.0, true),
+            "N" => (0, 1.0, Force::POWERS.0, true),
+            "Pa" => (0, 1.0, Pressure::POWERS.0, true),
+            "J" => (0, 1.0, Energy::POWERS.0, true),
+            "W" => (0, 1.0, [2, 1, -3, 0], true),
+            "rad" => (0, 1.0, Angle::POWERS.0, true),
+            "deg" | "°" => (0, std::f64::consts::PI / 180.0, Angle::POWERS.0, false),
+            "rpm" => (0, std::f64::consts::PI / 30.0, AngularVelocity::POWERS.0, false),
+            "%" => (-2, 1.0, Number::POWERS.0, false),
+            _ => return None,
+        })
+    };
+    if let Some((ten, factor, powers, _)) = base(word) {
+        return Some(Unit {
+            ten,
+            factor,
+            powers: Powers(powers),
+        });
+    }
+    let prefix = word.chars().next()?;
+    let shift = match prefix {
+        'n' => -9,
+        'u' | 'µ' | 'μ' => -6,
+        'm' => -3,
+        'c' => -2,
+        'k' => 3,
+        'M' => 6,
+        'G' => 9,
+        _ => return None,
+    };
+    let (ten, factor, powers, takes_prefix) = base(&word[prefix.len_utf8()..])?;
+    takes_prefix.then_some(Unit {
+        ten: ten + shift,
+        factor,
+        powers: Powers(powers),
+    })
+}
+
+/// Length of the number at the start of `text`; an `e` belongs to it only when digits follow.
+fn number_length(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut end = usize::from(matches!(bytes.first(), Some(b'+' | b'-')));
+    while matches!(bytes.get(end), Some(b'0'..=b'9' | b'.' | b'_')) {
+        end += 1;
+    }
+    if matches!(bytes.get(end), Some(b'e' | b'E')) {
+        let digits = end + 1 + usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+        if matches!(bytes.get(digits), Some(b'0'..=b'9')) {
+            end = digits;
+            while matches!(bytes.get(end), Some(b'0'..=b'9')) {
+                end += 1;
+            }
+        }
+    }
+    end
+}
+
+/// Splits `m^2`, `m²`, `m2` or `s^-1` into symbol and power.
+fn power(factor: &str) -> Result<(&str, i32), Complaint> {
+    let is_symbol = |c: char| c.is_alphabetic() || c == '°' || c == '%';
+    let end = factor.find(|c| !is_symbol(c)).unwrap_or(factor.len());
+    let (word, rest) = factor.split_at(end);
+    if rest.is_empty() {
+        return Ok((word, 1));
+    }
+    let digits: String = rest
+        .strip_prefix('^')
+        .unwrap_or(rest)
+        .chars()
+        .map(|c| match c {
+            '⁻' => '-',
+            '¹' => '1',
+            '²' => '2',
+            '³' => '3',
+            other => other,
+        })
+        .collect();
+    match digits.parse() {
+        Ok(value) if (-MOST_POWER..=MOST_POWER).contains(&value) => Ok((word, value)),
+        _ => Err(Complaint::new(format!("\"{factor}\" has no power that can be read"))
+            .limit(format!("whole powers from -{MOST_POWER} to {MOST_POWER}"))
+            .remedy("write powers as in \"m/s^2\"")),
+    }
+}
+
+/// Reads a product of units such as `kg/m^3` or `N s/m`; a `/` divides by the one factor after it.
+fn unit(text: &str) -> Result<Unit, Complaint> {
+    let mut product = Unit {
+        ten: 0,
+        factor: 1.0,
+        powers: Powers::default(),
+    };
+    let mut sign = 1;
+    let spaced = text.replace('/', " / ").replace(['*', '·'], " ");
+    for word in spaced.split_whitespace() {
+        if word == "/" {
+            if sign < 0 {
+                return Err(Complaint::new(format!("\"{text}\" has two division signs in a row")).remedy("write units as in \"kg/m^3\""));
+            }
+            sign = -1;
+            continue;
+        }
+        let (name, exponent) = power(word)?;
+        let found = symbol(name).ok_or_else(|| Complaint::new(format!("unknown unit \"{name}\"")).remedy(UNITS))?;
+        let exponent = sign * exponent;
+        product.ten += found.ten * exponent;
+        product.factor *= found.factor.powi(exponent);
+        for (sum, one) in product.powers.0.iter_mut().zip(found.powers.0) {
+            *sum += one * exponent;
+        }
+        sign = 1;
+    }
+    if sign < 0 {
+        return Err(Complaint::new(format!("\"{text}\" ends with a division sign")).remedy("write units as in \"kg/m^3\""));
+    }
+    Ok(product)
+}
+
+/// Reads a number and its unit.
+///
+/// ```
+/// let parsed = seixo_scene::quantity::parse("-9.81 m/s^2").unwrap();
+/// assert_eq!(parsed.value, -9.81);
+/// assert_eq!(parsed.powers.unwrap().to_string(), "acceleration [m/s^2]");
+/// ```
+///
+/// # Errors
+/// When there is no number, the unit is unknown, or the value is not finite.
+pub fn parse(text: &str) -> Result<Parsed, Complaint> {
+    let text = text.trim();
+    if text.len() > LONGEST {
+        return Err(Complaint::new("a quantity of this length cannot be read")
+            .limit(format!("at most {LONGEST} bytes"))
+            .remedy("write it as in \"2 mm\""));
+    }
+    let (digits, rest) = text.split_at(number_length(text));
+    let Ok(number) = digits.replace('_', "").parse::<f64>() else {
+        return Err(Complaint::new(format!("\"{text}\" does not start with a number")).remedy("write a number and a unit, as in \"2 mm\""));
+    };
+    let named = unit(rest)?;
+    let scaled = if named.ten < 0 {
+        number / 10_f64.powi(-named.ten)
+    } else {
+        number * 10_f64.powi(named.ten)
+    };
+    let value = scaled * named.factor;
+    if !value.is_finite() || (value == 0.0) != (number == 0.0) {
+        return Err(Complaint::new(format!("\"{text}\" is beyond what a double can hold"))
+            .limit("1e-308 to 1e308")
+            .remedy("check the exponent and the unit"));
+    }
+    Ok(Parsed {
+        value,
+        powers: (!rest.trim().is_empty()).then_some(named.powers),
+    })
+}
+
+/// A value of one dimension in one range, in SI units.
+pub struct Quantity<D, R = Any> {
+    /// Value in SI units.
+    pub si: f64,
+    kind: PhantomData<(D, R)>,
+}
+
+impl<D, R> Quantity<D, R> {
+    /// A quantity from a value in SI units that is known to be in range.
+    pub const fn new(si: f64) -> Self {
+        Quantity { si, kind: PhantomData }
+    }
+}
+
+impl<D, R> Clone for Quantity<D, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<D, R> Copy for Quantity<D, R> {}
+impl<D, R> Default for Quantity<D, R> {
+    fn default() -> Self {
+        Quantity::new(0.0)
+    }
+}
+impl<D, R> fmt::Debug for Quantity<D, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.si, f)
+    }
+}
+impl<D, R> Serialize for Quantity<D, R> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.si)
+    }
+}
+
+impl<D: Dimension, R: Range> Quantity<D, R> {
+    fn checked(value: f64) -> Result<Self, Complaint> {
+        if R::contains(value) {
+            return Ok(Quantity::new(value));
+        }
+        let message = if value.is_finite() {
+            format!("{value} {} is out of range", D::UNIT)
+        } else {
+            format!("{value} is not a finite number")
+        };
+        let remedy = format!("give a value in the accepted range for {}, as in {}", D::NAME, example::<D>());
+        Err(Complaint::new(message.replace("  ", " "))
+            .limit(format!("{} {}", R::text(), D::UNIT).trim_end().to_owned())
+            .remedy(remedy))
+    }
+
+    fn written(text: &str) -> Result<Self, Complaint> {
+        let parsed = parse(text)?;
+        let wanted = || Complaint::wanted(D::POWERS.to_string(), format!("write it as in {}", example::<D>()));
+        match parsed.powers {
+            None if D::UNIT.is_empty() => Self::checked(parsed.value),
+            None => Err(Complaint {
+                message: format!("\"{text}\" has no unit, {} is wanted", D::POWERS),
+                ..wanted()
+            }),
+            Some(powers) if powers == D::POWERS => Self::checked(parsed.value),
+            Some(powers) => Err(Complaint {
+                message: format!("\"{text}\" is {powers}, but {} belongs here", D::POWERS),
+                ..wanted()
+            }),
+        }
+    }
+}
+
+/// A value of this dimension as a scene spells it.
+fn example<D: Dimension>() -> String {
+    if D::UNIT.is_empty() {
+        D::EXAMPLE.to_owned()
+    } else {
+        format!("\"{}\"", D::EXAMPLE)
+    }
+}
+
+impl<'de, D: Dimension, R: Range> Deserialize<'de> for Quantity<D, R> {
+    fn deserialize<X: Deserializer<'de>>(deserializer: X) -> Result<Self, X::Error> {
+        struct Reader<D, R>(PhantomData<(D, R)>);
+        impl<D: Dimension, R: Range> Visitor<'_> for Reader<D, R> {
+            type Value = Quantity<D, R>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{} such as {}", D::POWERS, example::<D>())
+            }
+            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Self::Value, E> {
+                Quantity::checked(value).map_err(E::custom)
+            }
+            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Self::Value, E> {
+                self.visit_f64(value as f64)
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+                Quantity::written(text).map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_any(Reader(PhantomData))
+    }
+}
+
+impl<D: Dimension, R: Range> JsonSchema for Quantity<D, R> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("{} {}", D::NAME, R::text()).into()
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let mut number = json_schema!({ "type": "number" });
+        for (bound, inclusive, exclusive) in [(R::LOW, "minimum", "exclusiveMinimum"), (R::HIGH, "maximum", "exclusiveMaximum")] {
+            match bound {
+                Bound::Included(v) => drop(number.insert(inclusive.to_owned(), v.into())),
+                Bound::Excluded(v) => drop(number.insert(exclusive.to_owned(), v.into())),
+                Bound::Unbounded => {}
+            }
+        }
+        json_schema!({ "anyOf": [number, { "type": "string", "examples": [D::EXAMPLE] }] })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_scale_without_rounding_twice() {
+        for (text, si) in [
+            ("0.3 mm", 3e-4),
+            ("1.5us", 1.5e-6),
+            ("1 GPa", 1e9),
+            ("2 g/cm^3", 2000.0),
+            ("-9.81 m s⁻²", -9.81),
+            ("60 rpm", std::f64::consts::TAU),
+            ("400 N/m", 400.0),
+            ("30 %", 0.3),
+            ("1e3 m", 1e3),
+            ("2 h", 7200.0),
+        ] {
+            assert_eq!(parse(text).map(|p| p.value), Ok(si), "{text}");
+        }
+    }
+
+    #[test]
+    fn dimensions_are_told_apart() {
+        assert_eq!(parse("1 N s/m").unwrap().powers, Some(Powers([0, 1, -1, 0])));
+        assert_eq!(parse("2 rad/s").unwrap().powers, parse("2 rpm").unwrap().powers);
+        assert_ne!(parse("2 rad/s").unwrap().powers, parse("2 Hz").unwrap().powers);
+        assert_eq!(Powers([0, 1, -1, 0]).to_string(), "[kg s^-1]");
+        assert!(
+            parse("1 Gdeg").is_err()
+                && parse("5 m//s").is_err()
+                && parse("5 m/").is_err()
+                && parse("nan m").is_err()
+                && parse("1e400 m").is_err()
+                && parse("1e-320 nm").is_err()
+        );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn arbitrary_text_never_panics(text in "\\PC{0,40}", digits in "[-+0-9.eE_]{0,12}", unit in "[a-zµ°%²³⁻^/ *·0-9-]{0,12}") {
+            let _ = parse(&text);
+            let _ = parse(&format!("{digits}{unit}"));
+        }
+
+        #[test]
+        fn what_is_read_is_finite(value in proptest::num::f64::ANY, unit in "(|m|mm|km|us|GPa|deg|kg/m\\^3|m\\^-9)") {
+            if let Ok(parsed) = parse(&format!("{value:e} {unit}")) {
+                proptest::prop_assert!(parsed.value.is_finite());
+            }
+        }
+    }
+}

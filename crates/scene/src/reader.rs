@@ -1,0 +1,249 @@
+//! Reads the tree of a scene into the schema with serde, and goes on after an error to find the next.
+
+use crate::{
+    diagnostics::{Complaint, Diagnostics, MOST, Place, did_you_mean},
+    document::{Entry, Node, Value},
+};
+use serde::de::{self, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer};
+use std::{collections::BTreeSet, fmt};
+
+/// Reads the tree. Each error is noted, the part at fault taken out, and the rest read again, so that one look finds many.
+/// What is wrong with a table only because a part was taken out is not reported again.
+pub(crate) fn read<T: for<'de> de::Deserialize<'de>>(mut root: Node, found: &mut Diagnostics) -> Option<T> {
+    let mut taken_out = BTreeSet::new();
+    loop {
+        let mut error = match T::deserialize(Reader(&root)) {
+            Ok(value) => return Some(value),
+            Err(error) => error,
+        };
+        error.path.reverse();
+        let is_known = match error.missing {
+            Some(field) => taken_out.contains(&[error.path.clone(), vec![field.to_owned()]].concat()),
+            None => taken_out
+                .iter()
+                .any(|path: &Vec<String>| path.len() > error.path.len() && path.starts_with(&error.path)),
+        };
+        if !is_known {
+            let (node, place) = root.find(error.path.iter().map(String::as_str));
+            let name = error.path.join(".");
+            let complaint = if name.is_empty() {
+                error.complaint
+            } else {
+                error.complaint.within(&name)
+            };
+            found.push(error.key.unwrap_or(place), node.shown(), complaint);
+        }
+        if error.path.is_empty() || found.list.len() >= MOST {
+            return None;
+        }
+        while error.path.last().is_some_and(|key| key.parse::<usize>().is_ok()) {
+            error.path.pop();
+        }
+        root.remove(&error.path);
+        taken_out.insert(error.path);
+    }
+}
+
+/// What stopped serde, and where.
+#[derive(Debug)]
+struct ReadError {
+    complaint: Complaint,
+    /// Keys from the innermost outward.
+    path: Vec<String>,
+    /// The key itself is at fault.
+    key: Option<Place>,
+    missing: Option<&'static str>,
+}
+
+impl ReadError {
+    fn new(complaint: Complaint) -> Self {
+        ReadError {
+            complaint,
+            path: Vec::new(),
+            key: None,
+            missing: None,
+        }
+    }
+    fn within(mut self, key: &str) -> Self {
+        self.path.push(key.to_owned());
+        self
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.complaint.message)
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+impl de::Error for ReadError {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        ReadError::new(Complaint::from(message.to_string()))
+    }
+    fn invalid_type(found: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        let found = match found {
+            de::Unexpected::Map => "a table".to_owned(),
+            de::Unexpected::Seq => "a list".to_owned(),
+            other => other.to_string(),
+        };
+        let expected = match expected.to_string().as_str() {
+            "a map" => "a table".to_owned(),
+            "a sequence" => "a list".to_owned(),
+            other => other.to_owned(),
+        };
+        ReadError::new(
+            Complaint::new(format!("{found} cannot stand here"))
+                .remedy(format!("write {expected}"))
+                .limit(expected),
+        )
+    }
+    fn invalid_value(found: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        Self::invalid_type(found, expected)
+    }
+    fn unknown_variant(word: &str, known: &'static [&'static str]) -> Self {
+        ReadError::new(Complaint::new(format!("`{word}` is not known")).remedy(did_you_mean(word, known.iter().copied())))
+    }
+    fn missing_field(field: &'static str) -> Self {
+        let complaint = Complaint::new(format!("`{field}` is missing")).remedy(format!("add `{field}`; `seixo schema` describes it"));
+        ReadError {
+            missing: Some(field),
+            ..ReadError::new(complaint)
+        }
+    }
+}
+
+/// Serde's view of a node.
+struct Reader<'a>(&'a Node);
+
+impl<'a> Reader<'a> {
+    fn entries(&self) -> Result<Entries<'a>, ReadError> {
+        match &self.0.value {
+            Value::Table(table) => Ok(Entries {
+                rest: table.iter(),
+                current: None,
+            }),
+            _ => Err(ReadError::new(
+                Complaint::new("a table belongs here").remedy("write a table, as in [section] or { key = value }"),
+            )),
+        }
+    }
+}
+
+impl<'de> Deserializer<'de> for Reader<'_> {
+    type Error = ReadError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        match &self.0.value {
+            Value::Text(text) => visitor.visit_str(text),
+            Value::Integer(value) => visitor.visit_i64(*value),
+            Value::Float(value) => visitor.visit_f64(*value),
+            Value::Boolean(value) => visitor.visit_bool(*value),
+            Value::List(list) => visitor.visit_seq(Items {
+                rest: list.iter().enumerate(),
+            }),
+            Value::Table(_) => visitor.visit_map(self.entries()?),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, ReadError> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, ReadError> {
+        match &self.0.value {
+            Value::List(list) if list.len() == length => self.deserialize_any(visitor),
+            _ => Err(ReadError::new(
+                Complaint::new(format!("a list of {length} values belongs here")).remedy("write it as in [0, 0, \"2 mm\"] or [1, 100]"),
+            )),
+        }
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        let mut entries = self.entries()?;
+        match entries.rest.find(|(key, _)| !fields.contains(&key.as_str())) {
+            Some((key, entry)) => {
+                let complaint = Complaint::new("unknown key").remedy(did_you_mean(key, fields.iter().copied()));
+                Err(ReadError {
+                    key: Some(entry.key.clone()),
+                    ..ReadError::new(complaint)
+                }
+                .within(key))
+            }
+            None => visitor.visit_map(self.entries()?),
+        }
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        match &self.0.value {
+            Value::Table(table) if table.len() == 1 => visitor.visit_enum(MapAccessDeserializer::new(self.entries()?)),
+            _ => {
+                let choices: Vec<String> = variants.iter().map(|variant| format!("{{ {variant} = … }}")).collect();
+                Err(ReadError::new(
+                    Complaint::new("a table with exactly one choice belongs here").remedy(format!("write one of {}", choices.join(", "))),
+                ))
+            }
+        }
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple_struct map identifier ignored_any
+    }
+}
+
+struct Items<'a> {
+    rest: std::iter::Enumerate<std::slice::Iter<'a, Node>>,
+}
+
+impl<'de> SeqAccess<'de> for Items<'_> {
+    type Error = ReadError;
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, ReadError> {
+        let Some((index, node)) = self.rest.next() else { return Ok(None) };
+        seed.deserialize(Reader(node))
+            .map(Some)
+            .map_err(|error| error.within(&index.to_string()))
+    }
+}
+
+struct Entries<'a> {
+    rest: std::collections::btree_map::Iter<'a, String, Entry>,
+    current: Option<(&'a str, &'a Node)>,
+}
+
+impl<'de> MapAccess<'de> for Entries<'_> {
+    type Error = ReadError;
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, ReadError> {
+        let Some((key, entry)) = self.rest.next() else { return Ok(None) };
+        self.current = Some((key, &entry.node));
+        seed.deserialize(key.as_str().into_deserializer())
+            .map(Some)
+            .map_err(|error: ReadError| {
+                ReadError {
+                    key: Some(entry.key.clone()),
+                    ..error
+                }
+                .within(key)
+            })
+    }
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, ReadError> {
+        let Some((key, node)) = self.current.take() else {
+            return Err(de::Error::custom("a value was asked for before its key"));
+        };
+        seed.deserialize(Reader(node)).map_err(|error| error.within(key))
+    }
+}

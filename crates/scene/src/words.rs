@@ -1,0 +1,336 @@
+//! Values of a scene that are neither quantities nor tables: words of a vocabulary, whole numbers, `"auto"`, scales.
+
+use crate::{
+    diagnostics::{Complaint, did_you_mean},
+    quantity,
+};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use seixo_engine::world::{Leaving, Search};
+use seixo_files::vtk::Field;
+use seixo_laws::contact::{NormalLaw, TangentialLaw};
+use serde::de::{self, Deserialize, Deserializer, IntoDeserializer, Visitor};
+use serde::ser::{Serialize, Serializer};
+use std::{borrow::Cow, fmt, marker::PhantomData};
+
+/// A set of words that a scene may use, each with its meaning.
+pub trait Vocabulary: Copy + PartialEq + 'static {
+    /// Name of the set.
+    const NAME: &'static str;
+    /// Every word with its meaning.
+    fn words() -> Vec<(String, Self)>;
+}
+
+/// One word of a vocabulary.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Word<T>(pub T);
+
+macro_rules! vocabulary {
+    ($($name:ty, $title:literal: $words:expr;)+) => {$(
+        impl Vocabulary for $name {
+            const NAME: &'static str = $title;
+            fn words() -> Vec<(String, Self)> {
+                $words.into_iter().map(|(word, meaning)| (word.to_string(), meaning)).collect()
+            }
+        }
+    )+};
+}
+
+/// Where a run computes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Device {
+    /// The fastest that is there.
+    #[default]
+    Auto,
+    /// The processor's cores.
+    Cpu,
+    /// The graphics processor.
+    Gpu,
+    /// Both at once.
+    Heterogeneous,
+}
+
+/// With what numbers a run computes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Precision {
+    /// Doubles throughout.
+    #[default]
+    F64,
+    /// Singles in the laws, relative geometry without loss.
+    Mixed,
+    /// Singles throughout.
+    F32,
+}
+
+/// How a fill places its grains.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// Jittered hexagonal close packing.
+    #[default]
+    Lattice,
+    /// Random sequential insertion.
+    Random,
+}
+
+/// A face of a box, seen along +y with z up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Face {
+    /// Lowest x.
+    Left,
+    /// Highest x.
+    Right,
+    /// Lowest y.
+    Front,
+    /// Highest y.
+    Back,
+    /// Lowest z.
+    Bottom,
+    /// Highest z.
+    Top,
+}
+
+/// An end of a cylinder or cone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// At `from`.
+    From,
+    /// At `to`.
+    To,
+}
+
+vocabulary! {
+    Device, "device": [("auto", Device::Auto), ("cpu", Device::Cpu), ("gpu", Device::Gpu), ("heterogeneous", Device::Heterogeneous)];
+    Precision, "precision": [("f64", Precision::F64), ("mixed", Precision::Mixed), ("f32", Precision::F32)];
+    Search, "search": [("auto", Search::Auto), ("grid", Search::Grid), ("brute_force", Search::BruteForce)];
+    Leaving, "leaving": [("delete", Leaving::Delete), ("error", Leaving::Error)];
+    Method, "fill method": [("lattice", Method::Lattice), ("random", Method::Random)];
+    Face, "box face": [("left", Face::Left), ("right", Face::Right), ("front", Face::Front), ("back", Face::Back), ("bottom", Face::Bottom), ("top", Face::Top)];
+    End, "cylinder end": [("from", End::From), ("to", End::To)];
+    NormalLaw, "normal law": NormalLaw::ALL.iter().map(|law| (law.keyword(), *law));
+    TangentialLaw, "tangential law": TangentialLaw::ALL.iter().map(|law| (law.keyword(), *law));
+    Field, "output field": Field::ALL.map(|(field, word)| (word, field));
+}
+
+impl<'de, T: Vocabulary> Deserialize<'de> for Word<T> {
+    fn deserialize<X: Deserializer<'de>>(deserializer: X) -> Result<Self, X::Error> {
+        struct Reader<T>(PhantomData<T>);
+        impl<T: Vocabulary> Visitor<'_> for Reader<T> {
+            type Value = Word<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let words: Vec<String> = T::words().into_iter().map(|(word, _)| word).collect();
+                write!(f, "one of {}", words.join(", "))
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+                let words = T::words();
+                words
+                    .iter()
+                    .find(|(word, _)| word == text)
+                    .map(|(_, meaning)| Word(*meaning))
+                    .ok_or_else(|| {
+                        let known = words.iter().map(|(word, _)| word.as_str());
+                        E::custom(Complaint::new(format!("unknown {} `{text}`", T::NAME)).remedy(did_you_mean(text, known)))
+                    })
+            }
+        }
+        deserializer.deserialize_any(Reader(PhantomData))
+    }
+}
+
+impl<T: Vocabulary> Serialize for Word<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let word = T::words().into_iter().find(|(_, meaning)| *meaning == self.0).map(|(word, _)| word);
+        serializer.serialize_str(&word.unwrap_or_default())
+    }
+}
+
+impl<T: Vocabulary> JsonSchema for Word<T> {
+    fn schema_name() -> Cow<'static, str> {
+        T::NAME.into()
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "enum": T::words().into_iter().map(|(word, _)| word).collect::<Vec<_>>() })
+    }
+}
+
+/// A whole number from `MIN` to `MAX`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Whole<const MIN: u64, const MAX: u64>(pub u64);
+
+/// The largest whole number that TOML holds.
+pub const LARGEST_WHOLE: u64 = i64::MAX as u64;
+
+impl<const MIN: u64, const MAX: u64> Default for Whole<MIN, MAX> {
+    fn default() -> Self {
+        Whole(MIN)
+    }
+}
+
+impl<'de, const MIN: u64, const MAX: u64> Deserialize<'de> for Whole<MIN, MAX> {
+    fn deserialize<X: Deserializer<'de>>(deserializer: X) -> Result<Self, X::Error> {
+        struct Reader<const MIN: u64, const MAX: u64>;
+        impl<const MIN: u64, const MAX: u64> Visitor<'_> for Reader<MIN, MAX> {
+            type Value = Whole<MIN, MAX>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                if MIN == MAX {
+                    write!(f, "{MIN}")
+                } else {
+                    write!(f, "a whole number from {MIN} to {MAX}")
+                }
+            }
+            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Self::Value, E> {
+                match u64::try_from(value) {
+                    Ok(value) if (MIN..=MAX).contains(&value) => Ok(Whole(value)),
+                    _ => Err(E::invalid_value(de::Unexpected::Signed(value), &self)),
+                }
+            }
+            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Self::Value, E> {
+                if value.fract() == 0.0 && value.abs() < LARGEST_WHOLE as f64 {
+                    self.visit_i64(value as i64)
+                } else {
+                    Err(E::invalid_value(de::Unexpected::Float(value), &self))
+                }
+            }
+        }
+        deserializer.deserialize_any(Reader)
+    }
+}
+
+impl<const MIN: u64, const MAX: u64> Serialize for Whole<MIN, MAX> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(self.0)
+    }
+}
+
+impl<const MIN: u64, const MAX: u64> JsonSchema for Whole<MIN, MAX> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("whole number from {MIN} to {MAX}").into()
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "integer", "minimum": MIN, "maximum": MAX })
+    }
+}
+
+/// `"auto"` or a value.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum AutoOr<T> {
+    /// The program chooses.
+    #[default]
+    Auto,
+    /// The user chose.
+    Value(T),
+}
+
+impl<T: Copy> AutoOr<T> {
+    /// The user's value, if any.
+    pub fn value(self) -> Option<T> {
+        match self {
+            AutoOr::Auto => None,
+            AutoOr::Value(value) => Some(value),
+        }
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for AutoOr<T> {
+    fn deserialize<X: Deserializer<'de>>(deserializer: X) -> Result<Self, X::Error> {
+        struct Reader<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Reader<T> {
+            type Value = AutoOr<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("\"auto\" or a value with its unit")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+                if text == "auto" {
+                    Ok(AutoOr::Auto)
+                } else {
+                    T::deserialize(text.into_deserializer()).map(AutoOr::Value)
+                }
+            }
+            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Self::Value, E> {
+                T::deserialize(value.into_deserializer()).map(AutoOr::Value)
+            }
+            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Self::Value, E> {
+                T::deserialize(value.into_deserializer()).map(AutoOr::Value)
+            }
+        }
+        deserializer.deserialize_any(Reader(PhantomData))
+    }
+}
+
+impl<T: Serialize> Serialize for AutoOr<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            AutoOr::Auto => serializer.serialize_str("auto"),
+            AutoOr::Value(value) => value.serialize(serializer),
+        }
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for AutoOr<T> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("auto or {}", T::schema_name()).into()
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [{ "const": "auto" }, generator.subschema_for::<T>()] })
+    }
+}
+
+/// By what the lengths of a file are multiplied: a factor, or the unit they are in, as in `"mm"`.
+#[derive(Clone, Copy, Debug)]
+pub struct Scale(pub f64);
+
+impl Default for Scale {
+    fn default() -> Self {
+        Scale(1.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Scale {
+    fn deserialize<X: Deserializer<'de>>(deserializer: X) -> Result<Self, X::Error> {
+        struct Reader;
+        impl Visitor<'_> for Reader {
+            type Value = Scale;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a factor such as 0.001 or a unit of length such as \"mm\"")
+            }
+            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Scale, E> {
+                quantity::Quantity::<quantity::Number, quantity::Positive>::deserialize(value.into_deserializer())
+                    .map(|factor| Scale(factor.si))
+            }
+            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Scale, E> {
+                self.visit_f64(value as f64)
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Scale, E> {
+                let unit = format!("1 {text}");
+                quantity::Quantity::<quantity::Length, quantity::Positive>::deserialize(unit.as_str().into_deserializer())
+                    .map(|length| Scale(length.si))
+            }
+        }
+        deserializer.deserialize_any(Reader)
+    }
+}
+
+impl Serialize for Scale {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.0)
+    }
+}
+
+impl JsonSchema for Scale {
+    fn schema_name() -> Cow<'static, str> {
+        "scale".into()
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [{ "type": "number", "exclusiveMinimum": 0 }, { "type": "string", "examples": ["mm"] }] })
+    }
+}

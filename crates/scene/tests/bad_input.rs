@@ -1,0 +1,396 @@
+//! Bad scenes: each is refused with its line, its value and a remedy, never with a panic.
+
+use proptest::prelude::*;
+use seixo_scene::{Diagnostics, load_text};
+use std::path::Path;
+
+/// A small sound scene that the cases below spoil; line numbers in the table refer to it.
+const SOUND: &str = r#"title = "sound"
+[run]
+until = "1 s"
+[world]
+gravity = [0, 0, "-9.81 m/s^2"]
+[material.glass]
+density = "2500 kg/m^3"
+youngs_modulus = "1 GPa"
+poisson_ratio = 0.2
+[interaction.glass-glass]
+restitution = 0.5
+friction = 0.3
+[grains.bed]
+material = "glass"
+at = [[0, 0, 0], ["3 mm", 0, 0]]
+radius = "1 mm"
+[wall.floor]
+material = "glass"
+plane = { point = [0, 0, "-2 mm"], normal = [0, 0, 1] }
+[output]
+every = "10 ms"
+[probe.first]
+position = 0
+"#;
+
+fn refused(text: &str) -> Diagnostics {
+    load_text(text, Path::new("scene.toml"), &[]).expect_err(text)
+}
+
+/// (what is replaced, by what, the phrases that the message must hold).
+const CASES: &[(&str, &str, &[&str])] = &[
+    (
+        "until = \"1 s\"",
+        "until = \"1 mm\"",
+        &["scene.toml:3:9", "\"1 mm\" is length [m], but time [s] belongs here", "1.5 us"],
+    ),
+    (
+        "until = \"1 s\"",
+        "until = \"1 sec\"",
+        &["scene.toml:3:9", "unknown unit \"sec\"", "units are built from"],
+    ),
+    (
+        "until = \"1 s\"",
+        "until = \"soon\"",
+        &["scene.toml:3:9", "\"soon\" does not start with a number"],
+    ),
+    (
+        "until = \"1 s\"",
+        "until = \"5\"",
+        &["scene.toml:3:9", "\"5\" has no unit, time [s] is wanted"],
+    ),
+    (
+        "until = \"1 s\"",
+        "until = -1",
+        &["scene.toml:3:9", "-1 s is out of range", "accepted: > 0 s"],
+    ),
+    ("until = \"1 s\"", "until = nan", &["scene.toml:3:9", "NaN is not a finite number"]),
+    ("until = \"1 s\"", "until = inf", &["scene.toml:3:9", "inf is not a finite number"]),
+    ("until = \"1 s\"", "", &["scene.toml:2:", "run: `until` is missing"]),
+    (
+        "until = \"1 s\"",
+        "until = \"1 s\"\ntime_stp = \"auto\"",
+        &["scene.toml:4:1", "unknown key", "did you mean `time_step`?"],
+    ),
+    (
+        "until = \"1 s\"",
+        "until = \"1 s\"\ntime_step = \"1 mm\"",
+        &["scene.toml:4:13", "length [m]", "time [s]"],
+    ),
+    (
+        "until = \"1 s\"",
+        "until = \"1 s\"\ndevice = \"gpu\"",
+        &["scene.toml:4:10", "not in this build", "write device = \"cpu\""],
+    ),
+    (
+        "until = \"1 s\"",
+        "until = \"1 s\"\nprecision = \"mixed\"",
+        &["scene.toml:4:13", "the CPU runs f64"],
+    ),
+    (
+        "until = \"1 s\"",
+        "until = \"1 s\"\nsearch = \"gird\"",
+        &["scene.toml:4:10", "unknown search `gird`", "did you mean `grid`?"],
+    ),
+    (
+        "until = \"1 s\"",
+        "until = \"1 s\"\nthreads = 1.5",
+        &["scene.toml:4:11", "1.5", "a whole number from 0 to 4096"],
+    ),
+    (
+        "until = \"1 s\"",
+        "until = \"1 s\"\noverlap_limit = 2",
+        &["scene.toml:4:17", "2", "> 0 and <= 1"],
+    ),
+    (
+        "poisson_ratio = 0.2",
+        "poisson_ratio = 0.7",
+        &[
+            "scene.toml:9:17",
+            "material.glass.poisson_ratio: 0.7 is out of range",
+            "> -1 and <= 0.5",
+        ],
+    ),
+    (
+        "poisson_ratio = 0.2",
+        "",
+        &["scene.toml:6:", "material.glass: `poisson_ratio` is missing"],
+    ),
+    (
+        "density = \"2500 kg/m^3\"",
+        "density = \"-2500 kg/m^3\"",
+        &["scene.toml:7:11", "-2500 kg/m^3 is out of range", "> 0 kg/m^3"],
+    ),
+    (
+        "density = \"2500 kg/m^3\"",
+        "densty = 1",
+        &["scene.toml:7:1", "did you mean `density`?", "densty"],
+    ),
+    (
+        "restitution = 0.5",
+        "restitution = 0",
+        &["scene.toml:11:15", "0 is out of range", "> 0 and <= 1"],
+    ),
+    (
+        "friction = 0.3",
+        "",
+        &["scene.toml:10:", "tangential = \"mindlin\" needs `friction`", "add friction = 0.3"],
+    ),
+    (
+        "friction = 0.3",
+        "friction = 0.3\nnormal = \"linear\"",
+        &["scene.toml:10:", "needs `stiffness`", "1e5 N/m"],
+    ),
+    (
+        "friction = 0.3",
+        "friction = 0.3\nnormal = \"hooke\"",
+        &["scene.toml:13:10", "unknown normal law `hooke`", "linear, hertz"],
+    ),
+    (
+        "[interaction.glass-glass]",
+        "[interaction.glass-steel]",
+        &[
+            "scene.toml:10:",
+            "`glass-steel` does not join two known materials",
+            "did you mean `glass-glass`?",
+        ],
+    ),
+    (
+        "[interaction.glass-glass]\nrestitution = 0.5\nfriction = 0.3",
+        "",
+        &["glass and glass can meet", "[interaction.glass-glass]"],
+    ),
+    (
+        "material = \"glass\"\nat",
+        "material = \"glas\"\nat",
+        &["scene.toml:14:12", "no material is named `glas`", "did you mean `glass`?"],
+    ),
+    (
+        "radius = \"1 mm\"",
+        "radius = \"-1 mm\"",
+        &["scene.toml:16:10", "-0.001 m is out of range", "> 0 m"],
+    ),
+    ("radius = \"1 mm\"", "", &["scene.toml:13:", "`radius` is missing", "add radius"]),
+    (
+        "at = [[0, 0, 0], [\"3 mm\", 0, 0]]",
+        "file = \"missing.txt\"",
+        &["scene.toml:15:8", "missing.txt", "check the path"],
+    ),
+    (
+        "at = [[0, 0, 0], [\"3 mm\", 0, 0]]",
+        "at = [[0, 0], [\"3 mm\", 0, 0]]",
+        &["scene.toml:15:7", "grains.bed.at.0: a list of 3 values belongs here"],
+    ),
+    (
+        "at = [[0, 0, 0], [\"3 mm\", 0, 0]]",
+        "",
+        &["scene.toml:13:", "exactly one of `file`, `fill` and `at`"],
+    ),
+    (
+        "at = [[0, 0, 0], [\"3 mm\", 0, 0]]\nradius = \"1 mm\"",
+        "fill = { region = { sphere = { center = [0, 0, 0], radius = 1 } }, count = 1_000_000_000_000_000_000, radius = \"1 mm\" }",
+        &["scene.toml:15:", "1.0000e18 grains need about 1.0e12 GB of memory", "available"],
+    ),
+    (
+        "at = [[0, 0, 0], [\"3 mm\", 0, 0]]\nradius = \"1 mm\"",
+        "fill = { region = { box = { min = [0, 0, 0], max = [0.1, 0.1, 0.1] } }, solid_fraction = 0.6, radius = \"5 mm\", method = \"random\" }",
+        &[
+            "scene.toml:15:",
+            "a solid fraction of 0.2",
+            "0.600 is wanted",
+            "method = \"lattice\"",
+        ],
+    ),
+    (
+        "at = [[0, 0, 0], [\"3 mm\", 0, 0]]\nradius = \"1 mm\"",
+        "fill = { region = { cone = { } }, count = 10, radius = \"5 mm\" }",
+        &["scene.toml:15:", "`cone` is not known", "box, cylinder, sphere"],
+    ),
+    (
+        "at = [[0, 0, 0], [\"3 mm\", 0, 0]]\nradius = \"1 mm\"",
+        "fill = { region = { box = { min = [0, 0, 0], max = [1, 1, 1] } }, count = 10, radius = { normal = [\"1 mm\", \"1 mm\"] } }",
+        &["scene.toml:15:", "leave no radius", "below a third of the mean"],
+    ),
+    (
+        "gravity = [0, 0, \"-9.81 m/s^2\"]",
+        "gravity = [0, 0, \"-9.81 m/s\"]",
+        &["scene.toml:5:18", "velocity [m/s]", "acceleration [m/s^2]"],
+    ),
+    (
+        "gravity = [0, 0, \"-9.81 m/s^2\"]",
+        "domain = { min = [0, 0, 0], max = [1, 0, 1] }",
+        &["scene.toml:5:1", "world.domain", "min below max"],
+    ),
+    (
+        "gravity = [0, 0, \"-9.81 m/s^2\"]",
+        "domain = { min = [1, 1, 1], max = [2, 2, 2] }",
+        &["scene.toml:13:", "starts outside of the domain", "enlarge world.domain"],
+    ),
+    (
+        "normal = [0, 0, 1] }",
+        "normal = [0, 0, 0] }",
+        &["scene.toml:19:45", "length zero points nowhere"],
+    ),
+    (
+        "plane = { point = [0, 0, \"-2 mm\"], normal = [0, 0, 1] }",
+        "mesh = \"../none.stl\"",
+        &["scene.toml:19:8", "none.stl", "check the path"],
+    ),
+    (
+        "plane = { point = [0, 0, \"-2 mm\"], normal = [0, 0, 1] }",
+        "",
+        &["scene.toml:17:", "exactly one of `plane`, `mesh`, `box`, `cylinder` and `cone`"],
+    ),
+    (
+        "[output]",
+        "motion = { rotate = \"2 rad/s\" }\n[output]",
+        &["scene.toml:20:1", "a rotation needs `axis` and `through`"],
+    ),
+    (
+        "[output]",
+        "motion = { rotate = \"2 Hz\" }\n[output]",
+        &["scene.toml:20:21", "frequency [Hz]", "angular velocity [rad/s]"],
+    ),
+    ("every = \"10 ms\"", "every = \"1 ps\"", &["scene.toml:21:9", "unknown unit \"ps\""]),
+    (
+        "every = \"10 ms\"",
+        "every = \"1 ns\"",
+        &["scene.toml:21:9", "asks for 1.000e9 outputs", "write less often"],
+    ),
+    (
+        "every = \"10 ms\"",
+        "fields = [\"velocty\"]",
+        &["scene.toml:21:11", "unknown output field `velocty`", "did you mean `velocity`?"],
+    ),
+    (
+        "every = \"10 ms\"\n[probe.first]",
+        "[checkpoint]\nkeep = 9\n[probe.first]",
+        &["scene.toml:22:8", "9", "a whole number from 1 to 2"],
+    ),
+    (
+        "position = 0",
+        "position = 7",
+        &["scene.toml:23:12", "no grain has the id 7", "ids up to 1"],
+    ),
+    (
+        "position = 0",
+        "wall_force = \"flor\"",
+        &["scene.toml:23:14", "no wall is named `flor`", "did you mean `floor`?"],
+    ),
+    (
+        "[probe.first]",
+        "[probe.\"../first\"]",
+        &["cannot be a name", "letters, digits, _ and -"],
+    ),
+    ("[probe.first]", "[fluid.water]", &["unknown key", "fluid", "known here: title"]),
+    ("title = \"sound\"", "title = \"sound", &["scene.toml:1:", "this is not TOML"]),
+    ("title = \"sound\"", "version = 2", &["scene.toml:1:11", "version", "write 1"]),
+];
+
+#[test]
+fn sound_scene_loads() {
+    let scene = load_text(SOUND, Path::new("scene.toml"), &[]).unwrap();
+    assert_eq!((scene.world.grains.len(), scene.world.walls.len(), scene.probes.len()), (2, 1, 1));
+}
+
+#[test]
+fn every_bad_scene_is_refused_with_place_and_remedy() {
+    for (what, by, phrases) in CASES {
+        assert_eq!(SOUND.matches(what).count(), 1, "{what}");
+        let found = refused(&SOUND.replace(what, by));
+        let message = found.plain();
+        for phrase in *phrases {
+            assert!(message.contains(phrase), "`{by}`: no `{phrase}` in\n{message}");
+        }
+        assert!(found.list().iter().all(|d| !d.remedy.is_empty()), "`{by}`: no remedy in\n{message}");
+    }
+}
+
+#[test]
+fn one_look_finds_several_errors_in_the_order_of_the_file() {
+    let text = SOUND
+        .replace("\"1 s\"", "\"1 m\"")
+        .replace("0.2", "0.6")
+        .replace("radius = \"1 mm\"", "radus = 3");
+    let found = refused(&text);
+    let lines: Vec<_> = found.list().iter().map(|d| found.line_and_column(d).unwrap().0).collect();
+    assert_eq!(lines, [3, 9, 16], "{}", found.plain());
+    let json = found.to_json();
+    assert_eq!((json[0]["line"].as_u64(), json[0]["value"].as_str()), (Some(3), Some("\"1 m\"")));
+}
+
+#[test]
+fn errors_of_overrides_show_the_override() {
+    let set = |path: &str, value: &str| load_text(SOUND, Path::new("scene.toml"), &[(path.to_owned(), value.to_owned())]);
+    assert_eq!(set("run.until", "2 s").unwrap().run.until, 2.0);
+    assert_eq!(set("run.until", "\"3 s\"").unwrap().run.until, 3.0);
+    assert_eq!(set("world.gravity", "[0, 0, -1.62]").unwrap().world.gravity, [0.0, 0.0, -1.62]);
+    for (path, value, phrase) in [
+        ("run.until", "2 m", "run.until=2 m"),
+        ("run.untl", "2 s", "did you mean `until`?"),
+        ("run.until.x", "1", "`x` is not inside a table"),
+        ("material.glass.density", "-1", "material.glass.density=-1"),
+    ] {
+        let message = set(path, value).unwrap_err().plain();
+        assert!(message.contains(phrase) && message.contains("--set"), "{message}");
+    }
+}
+
+#[test]
+fn hostile_files_are_refused_quickly() {
+    let deep_list = format!("a = {}{}", "[".repeat(20_000), "]".repeat(20_000));
+    let deep_table = format!("a = {}1{}", "{a = ".repeat(20_000), "}".repeat(20_000));
+    let deep_key = format!("{} = 1", vec!["a"; 20_000].join("."));
+    let dotted = ["a"; 70].join(".");
+    let deep_tables_of_dotted_keys = format!("a = {}1{}", format!("{{{dotted} = ").repeat(70), "}".repeat(70));
+    for text in [deep_list, deep_table, deep_key, deep_tables_of_dotted_keys] {
+        let message = refused(&text).plain();
+        assert!(
+            message.contains("nested too deeply") && message.contains("scene.toml:1:"),
+            "{message}"
+        );
+    }
+    let harmless = format!("title = \"\"\"{}\\\"\"\"\"\"\" # {}\n", "[".repeat(99), "{".repeat(99));
+    assert_eq!(
+        load_text(&SOUND.replace("title = \"sound\"\n", &harmless), Path::new("scene.toml"), &[])
+            .unwrap()
+            .title
+            .len(),
+        102
+    );
+    let deep_set = [
+        ("run.until".to_owned(), "[".repeat(20_000)),
+        (["a"; 20_000].join("."), "1".to_owned()),
+    ];
+    assert_eq!(load_text(SOUND, Path::new("scene.toml"), &deep_set).unwrap_err().list().len(), 1);
+    let folder = tempfile::tempdir().unwrap();
+    let binary = folder.path().join("binary.toml");
+    std::fs::write(&binary, b"title = \"\xff\xfe\"").unwrap();
+    for (path, phrase) in [
+        (binary.as_path(), "not UTF-8 text at byte 9"),
+        (folder.path(), "not a regular file"),
+        (Path::new("/none/scene.toml"), "cannot be opened"),
+        (Path::new("/dev/zero"), "not a regular file"),
+    ] {
+        let message = seixo_scene::load(path, &[]).unwrap_err().plain();
+        assert!(message.contains(phrase), "{message}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn arbitrary_text_never_panics(text in "\\PC{0,200}", lines in proptest::collection::vec("[a-z.\\[\\]\"={},0-9\\-\n é]{0,20}", 0..12)) {
+        for text in [text, lines.join("\n")] {
+            if let Err(found) = load_text(&text, Path::new("scene.toml"), &[]) {
+                prop_assert!(!found.plain().is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn arbitrary_changes_of_a_sound_scene_never_panic(at in 0..SOUND.len(), length in 0..30_usize, by in "[\\PC]{0,8}|[-0-9.e]{1,6}|\\[|\\]|\\{|\"", set in "[a-z.]{0,16}") {
+        let end = (at + length).min(SOUND.len());
+        let text = format!("{}{by}{}", &SOUND[..at], &SOUND[end..]);
+        let _ = load_text(&text, Path::new("scene.toml"), &[]).map_err(|found| found.plain());
+        let _ = load_text(SOUND, Path::new("scene.toml"), &[(set, by)]).map_err(|found| (found.plain(), found.to_json()));
+    }
+}

@@ -1,0 +1,1 @@
+//! Seixo, a particle engine: scene file in, checked numbers and pictures out.

@@ -1,0 +1,104 @@
+//! Cells of the uniform grids, and the neighbors found through them.
+//!
+//! Cells are numbered block by block of 8 × 8 × 8, so that grains sorted by cell keep their neighbors close in memory.
+
+use crate::views::load;
+use cubecl::prelude::*;
+use seixo_laws::Real;
+
+/// Numbers per grid in the slice `grids`: origin x y z, cells per length, largest radius in it, padding.
+pub const GRID: usize = 8;
+/// Numbers per grid in the slice `shapes`: cells x y z, blocks x y, first cell, padding.
+pub const SHAPE: usize = 8;
+
+/// Index of the cell that holds a coordinate; coordinates outside fall into the outermost cell.
+#[cube]
+#[inline(always)]
+pub fn cell_index<R: Real>(coordinate: R, origin: R, cells_per_length: R, cells: u32) -> u32 {
+    min(R::whole((coordinate - origin) * cells_per_length), cells - 1u32)
+}
+
+/// Number of the cell x y z of grid `g`.
+#[cube]
+#[inline(always)]
+pub fn cell_number(shapes: &[u32], g: usize, x: u32, y: u32, z: u32) -> u32 {
+    let at = g * 8usize;
+    let block = ((z >> 3u32) * shapes[at + 4usize] + (y >> 3u32)) * shapes[at + 3usize] + (x >> 3u32);
+    shapes[at + 5usize] + block * 512u32 + (((z & 7u32) << 6u32) | ((y & 7u32) << 3u32) | (x & 7u32))
+}
+
+/// Number of the cell of grid `g` that holds grain i.
+#[cube]
+#[inline(always)]
+pub fn cell_of<R: Real>(i: usize, position: &[R], grids: &[R], shapes: &[u32], g: usize) -> u32 {
+    let p = load::<R>(position, i * 4usize);
+    let at = g * 8usize;
+    let x = cell_index::<R>(p.x, grids[at], grids[at + 3usize], shapes[at]);
+    let y = cell_index::<R>(p.y, grids[at + 1usize], grids[at + 3usize], shapes[at + 1usize]);
+    let z = cell_index::<R>(p.z, grids[at + 2usize], grids[at + 3usize], shapes[at + 2usize]);
+    cell_number(shapes, g, x, y, z)
+}
+
+/// Neighbors of grain i: all j whose surfaces are nearer than `skin`, in the order of grids, cells and places.
+///
+/// Counts them, and writes them to `neighbors` from `at` on when `fill`. With `once`, a pair inside the places `part_first..part_end` is
+/// listed only by its first member; pairs across the border of a part are listed by both.
+#[cube]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub fn neighbors_of<R: Real>(
+    i: usize,
+    position: &[R],
+    grids: &[R],
+    shapes: &[u32],
+    number_of_grids: usize,
+    cell_first: &[u32],
+    skin: R,
+    part_first: usize,
+    part_end: usize,
+    at: usize,
+    neighbors: &mut [u32],
+    #[comptime] once: bool,
+    #[comptime] fill: bool,
+) -> u32 {
+    let p = load::<R>(position, i * 4usize);
+    let radius = position[i * 4usize + 3usize];
+    let mut count = 0u32;
+    for g in 0..number_of_grids {
+        let grid = g * 8usize;
+        let reach = radius + grids[grid + 4usize] + skin;
+        let scale = grids[grid + 3usize];
+        let x_first = cell_index::<R>(p.x - reach, grids[grid], scale, shapes[grid]);
+        let x_last = cell_index::<R>(p.x + reach, grids[grid], scale, shapes[grid]);
+        let y_first = cell_index::<R>(p.y - reach, grids[grid + 1usize], scale, shapes[grid + 1usize]);
+        let y_last = cell_index::<R>(p.y + reach, grids[grid + 1usize], scale, shapes[grid + 1usize]);
+        let z_first = cell_index::<R>(p.z - reach, grids[grid + 2usize], scale, shapes[grid + 2usize]);
+        let z_last = cell_index::<R>(p.z + reach, grids[grid + 2usize], scale, shapes[grid + 2usize]);
+        for z in z_first..z_last + 1u32 {
+            for y in y_first..y_last + 1u32 {
+                for x in x_first..x_last + 1u32 {
+                    let cell = cell_number(shapes, g, x, y, z) as usize;
+                    let first = cell_first[cell] as usize;
+                    let end = cell_first[cell + 1usize] as usize;
+                    for j in first..end {
+                        let mut wanted = j != i;
+                        if once {
+                            wanted = j > i || j < part_first || j >= part_end;
+                            wanted = wanted && j != i;
+                        }
+                        if wanted {
+                            let d = p.minus(&load::<R>(position, j * 4usize));
+                            let near = radius + position[j * 4usize + 3usize] + skin;
+                            if d.dot(&d) < near * near {
+                                if fill {
+                                    neighbors[at + count as usize] = j as u32;
+                                }
+                                count += 1u32;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    count
+}

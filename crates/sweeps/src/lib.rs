@@ -1,0 +1,12 @@
+//! One particle's share of one pass, written once for every device.
+//!
+//! A sweep reads slices, calls laws and yields slot i. It knows nothing of threads or launches, cannot fail, and holds no formula of a law.
+
+#![allow(missing_docs, reason = "the cube macro generates undocumented items; `cargo xtask tidy` checks the written ones")]
+#![allow(unused_assignments, reason = "a variable of a kernel needs a value before the branches that set it")]
+
+pub mod cells;
+pub mod contact;
+pub mod motion;
+pub mod views;
+pub mod wall;

@@ -1,0 +1,73 @@
+//! How records lie in memory.
+//!
+//! Every field of a grain is a record of [`RECORD`] numbers, so that a grain's record is one aligned load:
+//! `position` = x y z radius, `velocity` = x y z mass, `spin` = angular velocity x y z and the material's index,
+//! `force` = x y z and the number of touches, `torque` = x y z and padding. A contact's `history` = tangential spring force x y z and contact radius.
+
+use cubecl::prelude::*;
+use seixo_laws::contact::Coefficients;
+use seixo_laws::{Real, Vector3};
+
+/// Numbers per record.
+pub const RECORD: usize = 4;
+
+/// Numbers per wall element: nine coordinates (triangle corners, or point and normal of a plane), kind, wall, padding.
+pub const ELEMENT: usize = 12;
+
+/// Numbers per wall: a point of its axis, its velocity, its angular velocity, its material, padding.
+pub const WALL: usize = 12;
+
+/// Numbers per touch of a wall element: nearest point, its distance, force on the grain, padding.
+pub const TOUCH: usize = 8;
+
+/// The first three numbers of the record that starts at `at`.
+#[cube]
+#[inline(always)]
+pub fn load<R: Real>(numbers: &[R], at: usize) -> Vector3<R> {
+    let z = numbers[at + 2usize];
+    Vector3::<R> { x: numbers[at], y: numbers[at + 1usize], z }
+}
+
+/// As [`load`], from numbers that the sweep also writes.
+#[cube]
+#[inline(always)]
+pub fn recall<R: Real>(numbers: &mut [R], at: usize) -> Vector3<R> {
+    let z = numbers[at + 2usize];
+    Vector3::<R> { x: numbers[at], y: numbers[at + 1usize], z }
+}
+
+/// Overwrites three numbers.
+#[cube]
+#[inline(always)]
+pub fn store<R: Real>(numbers: &mut [R], at: usize, value: &Vector3<R>) {
+    numbers[at] = value.x;
+    numbers[at + 1usize] = value.y;
+    numbers[at + 2usize] = value.z;
+}
+
+/// Adds to three numbers.
+#[cube]
+#[inline(always)]
+pub fn add<R: Real>(numbers: &mut [R], at: usize, value: &Vector3<R>) {
+    numbers[at] += value.x;
+    numbers[at + 1usize] += value.y;
+    numbers[at + 2usize] += value.z;
+}
+
+/// The coefficients of row `row` of the interaction table.
+#[cube]
+#[inline(always)]
+pub fn coefficients<R: Real>(table: &[R], row: usize) -> Coefficients<R> {
+    let at = row * 8usize;
+    // The last number first: one check of the bounds serves all.
+    let tangential_law = table[at + 6usize];
+    Coefficients::<R> {
+        normal_stiffness: table[at],
+        normal_damping: table[at + 1usize],
+        tangential_stiffness: table[at + 2usize],
+        tangential_damping: table[at + 3usize],
+        friction: table[at + 4usize],
+        normal_law: table[at + 5usize],
+        tangential_law,
+    }
+}

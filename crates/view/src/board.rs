@@ -1,0 +1,134 @@
+//! What is written around the scene: heading, legend, scale bar.
+
+use crate::{
+    canvas::Canvas,
+    color::{self, Rgb},
+    coloring::Legend,
+    scale,
+    text::{Align, Pen, Style},
+};
+
+/// Writes around the scene; all lengths are in thousandths of the height.
+pub struct Board<'a> {
+    /// What is written on.
+    pub canvas: &'a mut Canvas,
+    /// What writes.
+    pub pen: &'a Pen,
+    /// Length of one unit \[px\].
+    pub unit: f32,
+}
+
+impl Board<'_> {
+    fn write(&mut self, [x, y]: [f32; 2], size: f32, (color, align): (Rgb, Align), text: &str) {
+        let style = Style {
+            size: size * self.unit,
+            color,
+            align,
+        };
+        self.pen.write(self.canvas, [x * self.unit, y * self.unit], style, text);
+    }
+
+    fn fill(&mut self, from: [f32; 2], to: [f32; 2], color: Rgb) {
+        self.canvas.fill(from.map(|x| x * self.unit), to.map(|x| x * self.unit), color);
+    }
+
+    fn width(&self) -> f32 {
+        self.canvas.width as f32 / self.unit
+    }
+
+    fn height(&self) -> f32 {
+        self.canvas.height as f32 / self.unit
+    }
+
+    /// Title, time and number of grains.
+    pub fn heading(&mut self, title: &str, time: f64, grains: usize) {
+        self.write([44.0, 66.0], 38.0, (color::INK, Align::Left), title);
+        let plural = if grains == 1 { "grain" } else { "grains" };
+        let (factor, unit) = scale::readable(time, "s");
+        let time = scale::digits(time * factor, 4);
+        let line = format!("t = {time} {unit}   ·   {} {plural}", scale::count(grains));
+        self.write([45.0, 102.0], 23.0, (color::FAINT_INK, Align::Left), &line);
+    }
+
+    /// The meaning of the colors, at the right edge.
+    pub fn legend(&mut self, legend: &Legend) {
+        let (left, middle) = (self.width() - 150.0, self.height() / 2.0);
+        match legend {
+            Legend::Scale {
+                name,
+                unit,
+                range,
+                goes_on,
+            } => {
+                let (factor, unit) = scale::readable(range.0.abs().max(range.1.abs()), unit);
+                let (top, bottom) = (middle - 230.0, middle + 230.0);
+                self.name(name, &unit, top - if goes_on[1] { 14.0 } else { 0.0 });
+                for (end, outward, shade) in [(bottom, 1.0, color::viridis(0.0)), (top, -1.0, color::viridis(1.0))] {
+                    if goes_on[usize::from(outward < 0.0)] {
+                        self.tip([left, end], outward, shade);
+                    }
+                }
+                for i in 0..460 {
+                    let shade = color::viridis(1.0 - (f64::from(i) + 0.5) / 460.0);
+                    let y = top + i as f32;
+                    self.fill([left, y], [left + 20.0, (y + 1.5).min(bottom)], shade);
+                }
+                let (ticks, step) = scale::ticks(range.0 * factor, range.1 * factor, 6);
+                for tick in ticks {
+                    let part = (tick / factor - range.0) / (range.1 - range.0);
+                    let y = bottom - part as f32 * (bottom - top);
+                    self.fill([left + 20.0, y - 0.75], [left + 27.0, y + 0.75], color::FAINT_INK);
+                    self.write([left + 34.0, y + 7.0], 22.0, (color::INK, Align::Left), &scale::number(tick, step));
+                }
+            }
+            Legend::Classes { name, values } => {
+                let shown = &values[..values.len().min(12)];
+                let top = middle - 18.0 * shown.len() as f32;
+                self.name(name, "", top);
+                for (i, value) in shown.iter().enumerate() {
+                    let y = top + 36.0 * i as f32;
+                    self.fill([left, y], [left + 20.0, y + 20.0], color::distinct(i));
+                    self.write([left + 32.0, y + 17.0], 22.0, (color::INK, Align::Left), &value.to_string());
+                }
+            }
+        }
+    }
+
+    /// A tip at the end of a scale: some values go on beyond it.
+    fn tip(&mut self, [left, end]: [f32; 2], outward: f32, shade: Rgb) {
+        for row in 0..14 {
+            let (inset, y) = (row as f32 * 10.0 / 14.0, end + outward * row as f32);
+            self.fill([left + inset, y.min(y + outward)], [left + 20.0 - inset, y.max(y + outward)], shade);
+        }
+    }
+
+    /// The name of a field above its legend, the unit on a line of its own when both are too long for one.
+    fn name(&mut self, name: &str, unit: &str, top: f32) {
+        let left = self.width() - 150.0;
+        let text = scale::with_unit(&name.replace('_', " "), unit);
+        if self.pen.width(&text, 24.0) < 140.0 || unit.is_empty() {
+            let left = left.min(self.width() - 10.0 - self.pen.width(&text, 24.0));
+            self.write([left, top - 24.0], 24.0, (color::INK, Align::Left), &text);
+        } else {
+            let name = name.replace('_', " ");
+            let aside = left.min(self.width() - 10.0 - self.pen.width(&name, 24.0));
+            self.write([aside, top - 52.0], 24.0, (color::INK, Align::Left), &name);
+            self.write([left, top - 24.0], 24.0, (color::INK, Align::Left), &format!("[{unit}]"));
+        }
+    }
+
+    /// A bar of round length, true at the middle of the scene where a pixel is `meters` wide.
+    pub fn scale_bar(&mut self, meters: f64, room: f64) {
+        let length = scale::round_below(0.2 * room * meters);
+        let pixels = (length / meters) as f32 / self.unit;
+        let (factor, unit) = scale::readable(length, "m");
+        let (left, base) = (45.0, self.height() - 44.0);
+        self.fill([left, base - 1.5], [left + pixels, base + 1.5], color::INK);
+        for x in [left, left + pixels] {
+            self.fill([x - 1.25, base - 8.0], [x + 1.25, base + 8.0], color::INK);
+        }
+        let value = length * factor;
+        let label = format!("{} {unit}", scale::number(value, scale::round_below(value)));
+        self.write([left + pixels / 2.0, base - 16.0], 23.0, (color::INK, Align::Center), &label);
+    }
+}

@@ -1,0 +1,86 @@
+//! The camera: where it stands, what it sees, where a point lands in the picture.
+
+use glam::DVec3;
+
+/// Angle of view over the height of the frame \[rad\]: a long lens, so that near grains do not dwarf far ones.
+const FIELD_OF_VIEW: f64 = 0.40;
+
+/// A rectangle of the picture \[px\], y downwards.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame {
+    /// Left and top edge.
+    pub corner: [f64; 2],
+    /// Width and height.
+    pub size: [f64; 2],
+}
+
+/// A perspective camera. View coordinates are right, up, and depth along the optical axis.
+#[derive(Clone, Copy, Debug)]
+pub struct Camera {
+    /// Where it stands \[m\].
+    pub eye: DVec3,
+    /// Unit vectors to the right, upwards and into the scene.
+    pub axes: [DVec3; 3],
+    /// Pixels per unit of tangent.
+    pub focal: f64,
+    /// Where the optical axis meets the picture \[px\].
+    pub center: [f64; 2],
+    /// Nearest depth that is drawn \[m\].
+    pub near: f64,
+    /// Depth of the middle of the scene \[m\].
+    pub middle: f64,
+}
+
+impl Camera {
+    /// A point in view coordinates \[m\].
+    pub fn view(&self, point: DVec3) -> DVec3 {
+        self.turn(point - self.eye)
+    }
+
+    /// A direction in view coordinates.
+    pub fn turn(&self, direction: DVec3) -> DVec3 {
+        DVec3::from(self.axes.map(|axis| axis.dot(direction)))
+    }
+
+    /// The camera that sees all these balls (center, radius), from the direction `from`, as large as they fit in the frame.
+    ///
+    /// A ball is inside the frame when it is on the inner side of the four planes through the eye and the edges of the
+    /// frame; with tangents t of the half angles each plane gives one linear inequality for the eye, so the nearest eye
+    /// is known in closed form.
+    pub fn framing(balls: impl Iterator<Item = (DVec3, f64)>, from: DVec3, frame: Frame) -> Camera {
+        let forward = -from.normalize();
+        let vertical = if forward.z.abs() > 0.999 { DVec3::Y } else { DVec3::Z };
+        let right = forward.cross(vertical).normalize();
+        let up = right.cross(forward);
+        let focal = frame.size[1] / (2.0 * (FIELD_OF_VIEW / 2.0).tan());
+        let tangent = frame.size.map(|side| side / (2.0 * focal));
+        let slant = tangent.map(|t| (1.0 + t * t).sqrt());
+        let mut reach = [f64::NEG_INFINITY; 4];
+        let mut depth = [f64::INFINITY, f64::NEG_INFINITY];
+        for (center, radius) in balls {
+            let (x, y, z) = (right.dot(center), up.dot(center), forward.dot(center));
+            let sides = [x - tangent[0] * z, -x - tangent[0] * z, y - tangent[1] * z, -y - tangent[1] * z];
+            for (side, value) in sides.into_iter().enumerate() {
+                reach[side] = reach[side].max(value + radius * slant[side / 2]);
+            }
+            depth = [depth[0].min(z - radius), depth[1].max(z + radius)];
+        }
+        if depth[0] > depth[1] {
+            (reach, depth) = ([1.0; 4], [-1.0, 1.0]);
+        }
+        let back = f64::max(
+            (reach[0] + reach[1]) / (2.0 * tangent[0]),
+            (reach[2] + reach[3]) / (2.0 * tangent[1]),
+        );
+        let extent = (depth[1] - depth[0]).max(back.abs() * 1e-6).max(f64::MIN_POSITIVE.sqrt());
+        let back = back.max(0.05 * extent - depth[0]);
+        Camera {
+            eye: right * ((reach[0] - reach[1]) / 2.0) + up * ((reach[2] - reach[3]) / 2.0) - forward * back,
+            axes: [right, up, forward],
+            focal,
+            center: [frame.corner[0] + frame.size[0] / 2.0, frame.corner[1] + frame.size[1] / 2.0],
+            near: ((depth[0] + back) * 0.5).max(0.01 * extent),
+            middle: (depth[0] + depth[1]) / 2.0 + back,
+        }
+    }
+}

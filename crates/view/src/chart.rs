@@ -1,0 +1,277 @@
+//! Charts: curves in stacked panels over one axis, and bars; drawn alike as SVG and as PNG.
+
+use std::sync::OnceLock;
+
+use plotters::{
+    coord::Shift,
+    prelude::*,
+    style::{
+        register_font,
+        text_anchor::{HPos, Pos, VPos},
+    },
+};
+
+use crate::{
+    ChartFormat, ViewError,
+    canvas::Canvas,
+    color::{self, Rgb},
+    scale,
+};
+
+/// Width of every chart.
+const WIDTH: f64 = 1200.0;
+/// Drawing units per unit of length: backends know whole numbers only, curves need finer ones.
+const FINE: f64 = 4.0;
+/// More points than this along the width of a curve cannot be told apart.
+const COLUMNS: usize = 1000;
+/// Height between panels.
+const GAP: f64 = 64.0;
+const GRID: Rgb = [226, 230, 235];
+
+/// Curves over one horizontal axis.
+pub struct Chart {
+    /// What it shows.
+    pub title: String,
+    /// Quantity and unit of the horizontal axis.
+    pub horizontal: String,
+    /// From the top down.
+    pub panels: Vec<Panel>,
+}
+
+/// Curves of one unit.
+pub struct Panel {
+    /// Quantity and unit of the vertical axis.
+    pub vertical: String,
+    /// Height.
+    pub height: f64,
+    /// The curves with their names.
+    pub curves: Vec<(String, Vec<(f64, f64)>)>,
+}
+
+/// One bar for each row.
+pub struct Bars {
+    /// What it shows.
+    pub title: String,
+    /// Name, length and what is written behind the bar.
+    pub rows: Vec<(String, f64, String)>,
+}
+
+/// Something that can be drawn on a sheet.
+pub trait Drawing {
+    /// Height of the sheet it needs.
+    fn height(&self) -> f64;
+    /// Draws it.
+    fn draw<B: DrawingBackend>(&self, sheet: &Sheet<B>) -> Result<(), ViewError>;
+}
+
+/// The drawing as a file.
+pub fn encode(drawing: &impl Drawing, format: ChartFormat) -> Result<Vec<u8>, ViewError> {
+    static FONT: OnceLock<()> = OnceLock::new();
+    FONT.get_or_init(|| drop(register_font("sans-serif", FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT)));
+    let size = (fine(WIDTH) as u32, fine(drawing.height()) as u32);
+    match format {
+        ChartFormat::Svg => {
+            let mut text = String::new();
+            drawing.draw(&Sheet {
+                area: SVGBackend::with_string(&mut text, size).into_drawing_area(),
+                sink: 0.0,
+            })?;
+            // The fine units stay inside; outside the chart has its proper size.
+            let shown = format!(r#"width="{WIDTH}" height="{}""#, drawing.height());
+            Ok(text
+                .replacen(&format!(r#"width="{}" height="{}""#, size.0, size.1), &shown, 1)
+                .into_bytes())
+        }
+        ChartFormat::Png => {
+            let mut canvas = Canvas {
+                width: size.0,
+                height: size.1,
+                rgb: vec![255; 3 * size.0 as usize * size.1 as usize],
+            };
+            drawing.draw(&Sheet {
+                area: BitMapBackend::with_buffer(&mut canvas.rgb, size).into_drawing_area(),
+                sink: 0.17,
+            })?;
+            canvas.reduced(2).png()
+        }
+    }
+}
+
+fn fine(length: f64) -> i32 {
+    (length * FINE).round() as i32
+}
+
+/// What charts are drawn on.
+pub struct Sheet<B: DrawingBackend> {
+    area: DrawingArea<B, Shift>,
+    /// How far text sinks below its place, as a part of its size: the bitmap backend sets it too high.
+    sink: f64,
+}
+
+impl<B: DrawingBackend> Sheet<B> {
+    fn rectangle(&self, [left, top]: [f64; 2], [right, bottom]: [f64; 2], color: Rgb) -> Result<(), ViewError> {
+        let corners = [(fine(left), fine(top)), (fine(right), fine(bottom))];
+        self.area.draw(&Rectangle::new(corners, rgb(color).filled())).map_err(failed)
+    }
+
+    fn curve(&self, points: impl Iterator<Item = [f64; 2]>, color: Rgb) -> Result<(), ViewError> {
+        let points: Vec<(i32, i32)> = points.map(|[x, y]| (fine(x), fine(y))).collect();
+        self.area
+            .draw(&PathElement::new(points, rgb(color).stroke_width(fine(1.6) as u32)))
+            .map_err(failed)
+    }
+
+    /// A line of text; `at` is its middle height and the end that `align` names.
+    fn text(&self, at: [f64; 2], size: f64, (color, align): (Rgb, HPos), text: &str) -> Result<(), ViewError> {
+        let color = rgb(color);
+        let style = TextStyle::from(("sans-serif", size * FINE * 1.24).into_font())
+            .color(&color)
+            .pos(Pos::new(align, VPos::Center));
+        self.area
+            .draw(&Text::new(text.to_string(), (fine(at[0]), fine(at[1] + self.sink * size)), style))
+            .map_err(failed)
+    }
+}
+
+fn rgb([red, green, blue]: Rgb) -> RGBColor {
+    RGBColor(red, green, blue)
+}
+
+fn failed<E: std::error::Error + Send + Sync>(error: DrawingAreaErrorKind<E>) -> ViewError {
+    ViewError::Encoding(error.to_string())
+}
+
+/// A range with room at both ends, from zero where that is near.
+fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+        (low.min(value), high.max(value))
+    });
+    let (low, high) = if low <= high { (low, high) } else { (0.0, 1.0) };
+    let (low, high) = if low > 0.0 && low < 0.5 * high { (0.0, high) } else { (low, high) };
+    let room = if high - low > 1e-12 * high.abs() {
+        0.06 * (high - low)
+    } else {
+        (0.1 * high.abs()).max(1e-300)
+    };
+    (
+        if low == 0.0 { 0.0 } else { low - room },
+        if high == 0.0 && low < 0.0 { 0.0 } else { high + room },
+    )
+}
+
+/// The highest and lowest point of each of many columns, in order.
+fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    if points.len() <= 3 * COLUMNS {
+        return points.to_vec();
+    }
+    let ends = |column: &[(f64, f64)]| {
+        let by_height = |a: &(usize, &(f64, f64)), b: &(usize, &(f64, f64))| a.1.1.total_cmp(&b.1.1);
+        let lowest = column.iter().enumerate().min_by(by_height).map_or(0, |(i, _)| i);
+        let highest = column.iter().enumerate().max_by(by_height).map_or(0, |(i, _)| i);
+        [lowest.min(highest), lowest.max(highest)].map(|i| column[i])
+    };
+    points.chunks(points.len().div_ceil(COLUMNS)).flat_map(ends).collect()
+}
+
+impl Drawing for Chart {
+    fn height(&self) -> f64 {
+        116.0 + self.panels.iter().map(|panel| panel.height + GAP).sum::<f64>()
+    }
+
+    fn draw<B: DrawingBackend>(&self, sheet: &Sheet<B>) -> Result<(), ViewError> {
+        sheet.rectangle([0.0, 0.0], [WIDTH, self.height()], [255; 3])?;
+        sheet.text([40.0, 42.0], 25.0, (color::INK, HPos::Left), &self.title)?;
+        let has_names = self.panels.iter().any(|panel| panel.curves.len() > 1);
+        let (left, right) = (100.0, WIDTH - if has_names { 230.0 } else { 50.0 });
+        let times = self
+            .panels
+            .iter()
+            .flat_map(|panel| &panel.curves)
+            .flat_map(|(_, points)| points)
+            .map(|point| point.0);
+        let (start, end) = times.fold((f64::INFINITY, f64::NEG_INFINITY), |(start, end), time| {
+            (start.min(time), end.max(time))
+        });
+        let (start, end) = if start < end {
+            (start, end)
+        } else {
+            (start.min(0.0), start.max(0.0) + 1.0)
+        };
+        let across = |time: f64| left + (time - start) / (end - start) * (right - left);
+        let (times, step) = scale::ticks(start, end, 8);
+        let mut top = 115.0;
+        for panel in &self.panels {
+            let bottom = top + panel.height;
+            for &time in &times {
+                sheet.rectangle([across(time) - 0.5, top], [across(time) + 0.5, bottom], GRID)?;
+            }
+            panel.draw(sheet, [top, bottom], [left, right], across)?;
+            top = bottom + GAP;
+        }
+        let bottom = top - GAP;
+        for time in times {
+            sheet.text(
+                [across(time), bottom + 20.0],
+                15.0,
+                (color::FAINT_INK, HPos::Center),
+                &scale::number(time, step),
+            )?;
+        }
+        sheet.text([right, bottom + 44.0], 16.0, (color::INK, HPos::Right), &self.horizontal)
+    }
+}
+
+impl Panel {
+    fn draw<B: DrawingBackend>(
+        &self,
+        sheet: &Sheet<B>,
+        [top, bottom]: [f64; 2],
+        [left, right]: [f64; 2],
+        across: impl Fn(f64) -> f64,
+    ) -> Result<(), ViewError> {
+        let (low, high) = range(self.curves.iter().flat_map(|(_, points)| points).map(|point| point.1));
+        let up = |value: f64| bottom - (value - low) / (high - low) * (bottom - top);
+        let (ticks, step) = scale::ticks(low, high, (self.height / 50.0).max(4.0) as usize);
+        for tick in ticks {
+            let y = up(tick);
+            let shade = if tick == 0.0 { color::FAINT_INK } else { GRID };
+            sheet.rectangle([left, y - 0.5], [right, y + 0.5], shade)?;
+            sheet.text([left - 12.0, y], 15.0, (color::FAINT_INK, HPos::Right), &scale::number(tick, step))?;
+        }
+        sheet.text([left, top - 22.0], 16.0, (color::INK, HPos::Left), &self.vertical)?;
+        for (index, (_, points)) in self.curves.iter().enumerate() {
+            sheet.curve(
+                thinned(points).into_iter().map(|(time, value)| [across(time), up(value)]),
+                color::distinct(index),
+            )?;
+        }
+        if self.curves.len() > 1 {
+            for (index, (name, _)) in self.curves.iter().enumerate() {
+                let y = top + 10.0 + 24.0 * index as f64;
+                sheet.rectangle([right + 22.0, y - 1.5], [right + 44.0, y + 1.5], color::distinct(index))?;
+                sheet.text([right + 54.0, y], 15.0, (color::INK, HPos::Left), name)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drawing for Bars {
+    fn height(&self) -> f64 {
+        110.0 + 34.0 * self.rows.len() as f64
+    }
+
+    fn draw<B: DrawingBackend>(&self, sheet: &Sheet<B>) -> Result<(), ViewError> {
+        sheet.rectangle([0.0, 0.0], [WIDTH, self.height()], [255; 3])?;
+        sheet.text([40.0, 42.0], 25.0, (color::INK, HPos::Left), &self.title)?;
+        let longest = self.rows.iter().map(|row| row.1).fold(f64::MIN_POSITIVE, f64::max);
+        for (index, (name, length, text)) in self.rows.iter().enumerate() {
+            let y = 100.0 + 34.0 * index as f64;
+            let end = 230.0 + (length / longest).max(0.0) * (WIDTH - 540.0);
+            sheet.text([216.0, y], 16.0, (color::INK, HPos::Right), name)?;
+            sheet.rectangle([230.0, y - 10.0], [end.max(231.0), y + 10.0], color::distinct(0))?;
+            sheet.text([end + 12.0, y], 15.0, (color::FAINT_INK, HPos::Left), text)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,141 @@
+//! From the fields of a frame to the colors of its grains and the legend that explains them.
+
+use seixo_files::vtk::VtkPoints;
+
+use crate::{
+    PictureOptions, ViewError,
+    color::{self, Rgb},
+};
+
+/// The colors of all grains and what they mean.
+pub struct Coloring {
+    /// One per grain.
+    pub colors: Vec<Rgb>,
+    /// What the legend says.
+    pub legend: Legend,
+}
+
+/// The meaning of the colors.
+pub enum Legend {
+    /// A scale of numbers.
+    Scale {
+        /// Name of the field.
+        name: String,
+        /// Unit of the ends.
+        unit: String,
+        /// Values at the ends.
+        range: (f64, f64),
+        /// Whether some grains have values below and above them.
+        goes_on: [bool; 2],
+    },
+    /// One color per whole number.
+    Classes {
+        /// Name of the field.
+        name: String,
+        /// Numbers there are, ascending.
+        values: Vec<i64>,
+    },
+}
+
+impl Coloring {
+    /// The colors that the options ask for.
+    pub fn of(grains: &VtkPoints, options: &PictureOptions) -> Result<Coloring, ViewError> {
+        let has_velocity = grains.scalars.iter().any(|(name, _, _)| name == "velocity");
+        let field = options.field.as_deref().unwrap_or(if has_velocity { "speed" } else { "radius" });
+        let (values, unit) = values_of(grains, field)?;
+        if matches!(field, "material" | "group") {
+            let whole: Vec<i64> = values.iter().map(|&value| value as i64).collect();
+            let mut classes = whole.clone();
+            classes.sort_unstable();
+            classes.dedup();
+            let color = |value: &i64| color::distinct(classes.binary_search(value).unwrap_or(0));
+            return Ok(Coloring {
+                colors: whole.iter().map(color).collect(),
+                legend: Legend::Classes {
+                    name: field.into(),
+                    values: classes,
+                },
+            });
+        }
+        Ok(Coloring::scaled(&values, field, unit, options.range))
+    }
+
+    /// Colors on a scale; without a range the scale leaves out the highest and lowest few of a thousand values.
+    pub fn scaled(values: &[f64], name: &str, unit: &str, range: Option<(f64, f64)>) -> Coloring {
+        let range = range.unwrap_or_else(|| {
+            let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
+            sorted.sort_by(f64::total_cmp);
+            let at = |part: f64| {
+                sorted
+                    .get((part * sorted.len().saturating_sub(1) as f64).round() as usize)
+                    .copied()
+                    .unwrap_or(0.0)
+            };
+            let (low, high) = (at(0.002), at(0.998));
+            let low = if low >= 0.0 && low < 0.5 * high { 0.0 } else { low };
+            if high - low > 1e-9 * high.abs() {
+                (low, high)
+            } else {
+                (low.min(0.0), if high > 0.0 { high } else { low.min(0.0) + 1.0 })
+            }
+        });
+        let colors = values
+            .iter()
+            .map(|value| color::viridis((value - range.0) / (range.1 - range.0)))
+            .collect();
+        let goes_on = [
+            values.iter().any(|&value| value < range.0),
+            values.iter().any(|&value| value > range.1),
+        ];
+        Coloring {
+            colors,
+            legend: Legend::Scale {
+                name: name.into(),
+                unit: unit.into(),
+                range,
+                goes_on,
+            },
+        }
+    }
+}
+
+/// The values of a field by name, with its unit.
+fn values_of(grains: &VtkPoints, field: &str) -> Result<(Vec<f64>, &'static str), ViewError> {
+    let asked = if field == "speed" { "velocity" } else { field };
+    if asked == "radius" {
+        return Ok((grains.radius.clone(), "m"));
+    }
+    if asked == "id" {
+        return Ok((grains.id.iter().map(|&id| f64::from(id)).collect(), ""));
+    }
+    let (base, component) = match asked.rsplit_once('_') {
+        Some((base, axis @ ("x" | "y" | "z"))) => (base, "xyz".find(axis)),
+        _ => (asked, None),
+    };
+    let find = |name: &str| grains.scalars.iter().find(|(known, _, _)| known == name);
+    let Some((name, values, width)) = find(asked).or_else(|| find(base).filter(|(_, _, width)| *width == 3)) else {
+        let mut known = vec!["radius".to_string(), "id".to_string()];
+        known.extend(grains.scalars.iter().map(|(name, _, _)| name.clone()));
+        return Err(ViewError::UnknownField {
+            field: field.to_string(),
+            known,
+        });
+    };
+    let unit = match name.as_str() {
+        "velocity" => "m/s",
+        "angular_velocity" => "rad/s",
+        "force" => "N",
+        "torque" => "N m",
+        "mass" => "kg",
+        _ => "",
+    };
+    let rows = values.chunks(*width);
+    Ok(match component {
+        Some(axis) if *width == 3 => (rows.map(|row| row[axis]).collect(), unit),
+        _ if *width == 1 => (values.clone(), unit),
+        _ => (
+            rows.map(|row| row.iter().map(|value| value * value).sum::<f64>().sqrt()).collect(),
+            unit,
+        ),
+    })
+}

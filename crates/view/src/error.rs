@@ -1,0 +1,101 @@
+//! What can keep a picture or a plot from being drawn.
+
+use std::path::PathBuf;
+
+/// Why there is no picture or plot; every message names the thing, the limit and the remedy.
+#[derive(Debug, thiserror::Error)]
+pub enum ViewError {
+    /// No device can draw.
+    #[error(
+        "no graphics adapter to draw with: {found}; on a Linux machine without a GPU install the software driver \
+         (package mesa-vulkan-drivers) and try again"
+    )]
+    NoAdapter {
+        /// What was looked for and found.
+        found: String,
+    },
+    /// The device gave up.
+    #[error("the graphics adapter {adapter} failed: {cause}; try a smaller picture or another adapter")]
+    Device {
+        /// Name of the adapter.
+        adapter: String,
+        /// What it said.
+        cause: String,
+    },
+    /// The run wrote no frames.
+    #[error("{}: no frames (fields/grains_*.vtp) in this run folder; set [output] every in the scene and run it", .folder.display())]
+    NoFrames {
+        /// The run folder.
+        folder: PathBuf,
+    },
+    /// The frame asked for does not exist.
+    #[error("frame {frame} does not exist; this run folder holds frames 0 to {last}")]
+    FrameOutOfRange {
+        /// Frame asked for.
+        frame: usize,
+        /// Last frame there.
+        last: usize,
+    },
+    /// A frame that cannot be read.
+    #[error("no picture of this frame: {0}")]
+    Frame(#[from] seixo_files::FilesError),
+    /// The field asked for is not in the frame.
+    #[error("no field named {field:?} in this frame; it holds {}", .known.join(", "))]
+    UnknownField {
+        /// Field asked for.
+        field: String,
+        /// Fields there.
+        known: Vec<String>,
+    },
+    /// A picture too small or too large.
+    #[error("a picture of {width} × {height} pixels is out of limits; both sides must be {min} to {max} pixels", min = ViewError::SIDE.start(), max = ViewError::SIDE.end())]
+    Size {
+        /// Width asked for, in pixels.
+        width: u32,
+        /// Height asked for, in pixels.
+        height: u32,
+    },
+    /// A viewing direction without a direction.
+    #[error("the view direction {0:?} must be three finite numbers, not all zero, such as 1, -2, 1")]
+    Direction([f64; 3]),
+    /// A color range that is empty.
+    #[error("the color range {0} to {1} must be two finite numbers, the first below the second")]
+    Range(f64, f64),
+    /// A table that is not one.
+    #[error("{}:{line}: {cause}; the table was changed after the run, or the disk damaged it", .path.display())]
+    Table {
+        /// The table.
+        path: PathBuf,
+        /// Line in it, from 1.
+        line: usize,
+        /// What is wrong there.
+        cause: String,
+    },
+    /// A file or folder that cannot be read.
+    #[error("{}: {source}", .path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A folder without anything to plot.
+    #[error("{}: nothing to plot; energies.csv, probes/*.csv and profile.csv are missing or hold no rows", .folder.display())]
+    NothingToPlot {
+        /// The run folder.
+        folder: PathBuf,
+    },
+    /// The image or chart could not be written.
+    #[error("the image could not be encoded: {0}")]
+    Encoding(String),
+}
+
+impl ViewError {
+    /// Sides a picture may have \[px\]; twice the largest is what every graphics adapter can draw into.
+    pub(crate) const SIDE: std::ops::RangeInclusive<u32> = 64..=4096;
+
+    pub(crate) fn io(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> ViewError {
+        let path = path.to_path_buf();
+        move |source| ViewError::Io { path, source }
+    }
+}

@@ -1,0 +1,27 @@
+//! Pictures and plots of a run folder, drawn offscreen.
+//!
+//! [`picture()`] renders one frame of grains and walls to a PNG; [`plot()`] turns the tables of a run into charts.
+
+mod board;
+mod camera;
+mod canvas;
+mod chart;
+mod color;
+mod coloring;
+mod error;
+mod picture;
+mod plot;
+mod render;
+mod scale;
+mod snapshot;
+mod surface;
+mod text;
+
+pub use error::ViewError;
+pub use picture::{PictureOptions, picture};
+pub use plot::{ChartFormat, Charts, plot};
+
+#[cfg(test)]
+mod picture_tests;
+#[cfg(test)]
+mod plot_tests;

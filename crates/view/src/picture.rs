@@ -1,0 +1,127 @@
+//! One frame of a run folder as a picture: the scene in perspective, a legend, a scale bar, title and time.
+
+use std::path::{Path, PathBuf};
+
+use glam::DVec3;
+use seixo_files::vtk::{read_grains, read_walls};
+
+use crate::{ViewError, coloring::Coloring, snapshot::Snapshot};
+
+/// What to show of a run, and from where.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PictureOptions {
+    /// Frame, counted from 0; `None` = the last one.
+    pub frame: Option<usize>,
+    /// Width and height \[px\].
+    pub size: (u32, u32),
+    /// Field to color by; of a vector its magnitude, or a component as in `force_z`. `None` = speed, or radius without it.
+    pub field: Option<String>,
+    /// Values at the ends of the color scale, in SI units; `None` = from the values of the frame.
+    pub range: Option<(f64, f64)>,
+    /// Direction from the scene to the camera; `None` = from the front, a little from the side and above.
+    pub view: Option<[f64; 3]>,
+    /// Whether walls are drawn.
+    pub has_walls: bool,
+    /// Title; `None` = the name of the run folder.
+    pub title: Option<String>,
+}
+
+impl Default for PictureOptions {
+    fn default() -> Self {
+        PictureOptions {
+            frame: None,
+            size: (1600, 1000),
+            field: None,
+            range: None,
+            view: None,
+            has_walls: true,
+            title: None,
+        }
+    }
+}
+
+/// One frame of a run folder as a PNG image.
+pub fn picture(run_folder: &Path, options: &PictureOptions) -> Result<Vec<u8>, ViewError> {
+    options.check()?;
+    let frames = frames(run_folder)?;
+    let last = frames.len() - 1;
+    let index = options.frame.unwrap_or(last);
+    let path = frames.get(index).ok_or(ViewError::FrameOutOfRange { frame: index, last })?;
+    let grains = read_grains(path)?;
+    let walls_path = path.with_file_name(file_name(path).replace("grains_", "walls_"));
+    let mut walls = Vec::new();
+    if options.has_walls && walls_path.exists() {
+        let file = read_walls(&walls_path)?;
+        walls.resize_with(file.names.len(), Vec::new);
+        for (corners, wall) in file.triangles.into_iter().zip(file.wall) {
+            if let Some(wall) = walls.get_mut(wall as usize) {
+                wall.push(corners.map(DVec3::from));
+            }
+        }
+    }
+    let name = run_folder.canonicalize().unwrap_or_else(|_| run_folder.to_path_buf());
+    let snapshot = Snapshot {
+        title: options
+            .title
+            .clone()
+            .unwrap_or_else(|| name.file_stem().unwrap_or_default().to_string_lossy().into_owned()),
+        time: grains.time,
+        coloring: Coloring::of(&grains, options)?,
+        balls: grains
+            .position
+            .iter()
+            .map(|&center| center.into())
+            .zip(grains.radius.iter().copied())
+            .collect(),
+        walls,
+    };
+    snapshot.draw(options)?.png()
+}
+
+impl PictureOptions {
+    fn check(&self) -> Result<(), ViewError> {
+        let (width, height) = self.size;
+        if !ViewError::SIDE.contains(&width) || !ViewError::SIDE.contains(&height) {
+            return Err(ViewError::Size { width, height });
+        }
+        if let Some(view) = self.view
+            && DVec3::from(view).try_normalize().is_none()
+        {
+            return Err(ViewError::Direction(view));
+        }
+        match self.range {
+            Some((low, high)) if !(low < high && (high - low).is_finite()) => Err(ViewError::Range(low, high)),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The grain files of a run folder, in order.
+fn frames(run_folder: &Path) -> Result<Vec<PathBuf>, ViewError> {
+    let fields = run_folder.join("fields");
+    let mut frames = Vec::new();
+    if run_folder.exists() && !fields.exists() {
+        return Err(ViewError::NoFrames {
+            folder: run_folder.to_path_buf(),
+        });
+    }
+    for entry in std::fs::read_dir(&fields).map_err(ViewError::io(&fields))? {
+        let path = entry.map_err(ViewError::io(&fields))?.path();
+        let name = file_name(&path);
+        if name.starts_with("grains_") && name.ends_with(".vtp") {
+            frames.push(path);
+        }
+    }
+    frames.sort();
+    if frames.is_empty() {
+        Err(ViewError::NoFrames {
+            folder: run_folder.to_path_buf(),
+        })
+    } else {
+        Ok(frames)
+    }
+}

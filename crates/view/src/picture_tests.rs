@@ -1,0 +1,248 @@
+use std::{fs, path::Path};
+
+use glam::DVec3;
+use seixo_engine::state::{GrainSnapshot, WallSnapshot};
+use seixo_files::vtk::{self, Field};
+
+use crate::{
+    PictureOptions, ViewError,
+    camera::{Camera, Frame},
+    canvas::Canvas,
+    color::{GROUND, Rgb, SKY},
+    picture,
+    render::{Sphere, Stage, render},
+};
+
+const RED: Rgb = [200, 60, 40];
+const BLUE: Rgb = [40, 80, 200];
+const FOCAL: f64 = 300.0;
+const SIDE: u32 = 256;
+
+/// Five units in front of the origin.
+fn camera() -> Camera {
+    let center = [f64::from(SIDE) / 2.0; 2];
+    Camera {
+        eye: DVec3::new(0.0, 0.0, -5.0),
+        axes: [DVec3::X, DVec3::Y, DVec3::Z],
+        focal: FOCAL,
+        center,
+        near: 0.1,
+        middle: 5.0,
+    }
+}
+
+fn image(spheres: &[(DVec3, Rgb)], walls: &[[DVec3; 3]]) -> Canvas {
+    let spheres = spheres
+        .iter()
+        .map(|&(center, color)| Sphere {
+            center,
+            radius: 1.0,
+            color,
+        })
+        .collect();
+    render(
+        &Stage {
+            spheres,
+            walls: walls.to_vec(),
+            floors: Vec::new(),
+        },
+        &camera(),
+        (SIDE, SIDE),
+    )
+    .unwrap()
+}
+
+fn pixel(image: &Canvas, x: u32, y: u32) -> Rgb {
+    let at = 3 * (y * image.width + x) as usize;
+    [image.rgb[at], image.rgb[at + 1], image.rgb[at + 2]]
+}
+
+fn is_near(a: Rgb, b: Rgb, most: u8) -> bool {
+    a.iter().zip(b).all(|(a, b)| a.abs_diff(b) <= most)
+}
+
+#[test]
+fn a_sphere_has_its_color_and_its_outline_in_perspective() {
+    for x in [0.0, 0.8] {
+        let image = image(&[(DVec3::new(x, 0.0, 0.0), RED)], &[]);
+        let (toward, half) = (f64::atan(x / 5.0), f64::asin(1.0 / f64::hypot(5.0, x)));
+        let expected = [toward - half, toward + half].map(|angle| 128.0 + FOCAL * angle.tan());
+        let row: Vec<u32> = (0..SIDE)
+            .filter(|&x| !is_near(pixel(&image, x, 128), pixel(&image, 0, 128), 3))
+            .collect();
+        let outline = [f64::from(row[0]), f64::from(row[row.len() - 1] + 1)];
+        assert!(
+            outline.iter().zip(expected).all(|(seen, expected)| (seen - expected).abs() <= 1.0),
+            "{outline:?}, not {expected:?}"
+        );
+        let center = pixel(&image, (128.0 + FOCAL * x / 5.0) as u32, 128);
+        assert!(is_near(center, RED, 8), "{center:?}");
+        assert!(is_near(pixel(&image, 0, 0), SKY, 1) && is_near(pixel(&image, 255, 255), GROUND, 1));
+    }
+}
+
+#[test]
+fn the_nearest_of_two_spheres_is_seen() {
+    let (front, back) = (DVec3::new(0.0, 0.0, -0.5), DVec3::new(0.0, 0.0, 0.7));
+    for spheres in [[(front, RED), (back, BLUE)], [(back, BLUE), (front, RED)]] {
+        assert!(is_near(pixel(&image(&spheres, &[]), 128, 128), RED, 8));
+    }
+    let (left, right) = (DVec3::new(-0.5, 0.0, 0.0), DVec3::new(0.5, 0.0, 0.0));
+    let image = image(&[(left, RED), (right, BLUE)], &[]);
+    let [a, b] = [122, 134].map(|x| pixel(&image, x, 128));
+    assert!(a[0] > a[2] && b[2] > b[0], "they part where they intersect: {a:?} {b:?}");
+}
+
+#[test]
+fn a_wall_in_front_shows_the_sphere_behind_it() {
+    let wall = [
+        DVec3::new(-9.0, -9.0, -2.0),
+        DVec3::new(9.0, -9.0, -2.0),
+        DVec3::new(0.0, 9.0, -2.0),
+    ];
+    let (plain, covered) = (image(&[(DVec3::ZERO, RED)], &[]), image(&[(DVec3::ZERO, RED)], &[wall]));
+    assert!(is_near(pixel(&plain, 128, 128), pixel(&covered, 128, 128), 40));
+    assert_ne!(pixel(&plain, 10, 128), pixel(&covered, 10, 128));
+}
+
+#[test]
+fn the_camera_fills_the_frame_and_cuts_nothing() {
+    let balls = [
+        (DVec3::new(-3.0, 0.0, 1.0), 0.5),
+        (DVec3::new(4.0, 2.0, 0.0), 1.5),
+        (DVec3::new(0.0, -5.0, 0.2), 0.1),
+    ];
+    let frame = Frame {
+        corner: [100.0, 50.0],
+        size: [600.0, 400.0],
+    };
+    let camera = Camera::framing(balls.into_iter(), DVec3::new(0.4, -1.0, 0.3), frame);
+    let reach = |axis: usize, sign: f64| {
+        let angle = |(center, radius): (DVec3, f64)| {
+            let view = camera.view(center);
+            sign * view[axis].atan2(view.z) + f64::asin(radius / f64::hypot(view[axis], view.z))
+        };
+        camera.focal * balls.into_iter().map(angle).fold(f64::NEG_INFINITY, f64::max).tan()
+    };
+    let [across, up] = [0, 1].map(|axis| [reach(axis, -1.0), reach(axis, 1.0)]);
+    assert!(across.iter().all(|reach| *reach < 300.0 + 1e-6) && up.iter().all(|reach| *reach < 200.0 + 1e-6));
+    let fills = |[low, high]: [f64; 2], half: f64| (low - half).abs() < 1e-6 && (high - half).abs() < 1e-6;
+    assert!(fills(across, 300.0) || fills(up, 200.0), "{across:?} {up:?}");
+}
+
+/// A run folder of two frames with grains, a box and a plane.
+fn run_folder() -> tempfile::TempDir {
+    let folder = tempfile::Builder::new().suffix(".out").tempdir().unwrap();
+    let fields = folder.path().join("fields");
+    fs::create_dir(&fields).unwrap();
+    let position: Vec<[f64; 3]> = (0..27).map(|i| [i % 3, i / 3 % 3, i / 9].map(|k| 0.002 * f64::from(k))).collect();
+    let grains = GrainSnapshot {
+        id: (0..27).collect(),
+        velocity: position.iter().map(|&[x, _, z]| [z, 0.0, -x]).collect(),
+        radius: vec![0.001; 27],
+        group: (0..27).map(|i| i % 2).collect(),
+        position,
+        ..GrainSnapshot::default()
+    };
+    let plane = WallSnapshot {
+        name: "floor".into(),
+        triangles: Vec::new(),
+        plane: Some(([0.0, 0.0, -0.001], [0.0, 0.0, 1.0])),
+        force: [0.0; 3],
+        torque: [0.0; 3],
+    };
+    for frame in 0..2 {
+        let time = 0.01 * f64::from(frame);
+        let write = |name: &str, bytes: Vec<u8>| fs::write(fields.join(format!("{name}_00000{frame}.vtp")), bytes).unwrap();
+        write("grains", vtk::grains(&grains, &[Field::Velocity, Field::Group], time));
+        write("walls", vtk::walls(&[plane.clone()], Some([[-1.0; 3], [1.0; 3]]), time));
+    }
+    folder
+}
+
+fn refusal(folder: &Path, options: PictureOptions) -> ViewError {
+    picture(folder, &options).expect_err("a refusal")
+}
+
+#[test]
+fn a_run_folder_becomes_a_png_of_the_size_asked_for() {
+    let folder = run_folder();
+    for (field, view) in [
+        (None, None),
+        (Some("velocity_x"), Some([0.0, 0.0, 1.0])),
+        (Some("group"), Some([1.0, 0.0, 0.0])),
+    ] {
+        let options = PictureOptions {
+            size: (320, 200),
+            field: field.map(str::to_string),
+            view,
+            ..PictureOptions::default()
+        };
+        let bytes = picture(folder.path(), &options).unwrap();
+        let image = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+        assert_eq!(image.info().size(), (320, 200));
+    }
+}
+
+#[test]
+fn what_cannot_be_drawn_is_refused_with_a_remedy() {
+    let folder = run_folder();
+    let small = PictureOptions {
+        size: (128, 96),
+        ..PictureOptions::default()
+    };
+    let of = |options: PictureOptions| refusal(folder.path(), options).to_string();
+    let unknown = of(PictureOptions {
+        field: Some("sped".into()),
+        ..small.clone()
+    });
+    assert!(
+        unknown.contains("\"sped\"") && unknown.contains("velocity") && unknown.contains("radius"),
+        "{unknown}"
+    );
+    assert!(
+        of(PictureOptions {
+            frame: Some(2),
+            ..small.clone()
+        })
+        .contains("0 to 1")
+    );
+    assert!(
+        of(PictureOptions {
+            size: (128, 100_000),
+            ..small.clone()
+        })
+        .contains("64 to 4096")
+    );
+    assert!(
+        of(PictureOptions {
+            view: Some([0.0; 3]),
+            ..small.clone()
+        })
+        .contains("direction")
+    );
+    assert!(
+        of(PictureOptions {
+            range: Some((1.0, 1.0)),
+            ..small.clone()
+        })
+        .contains("range")
+    );
+    let last = folder.path().join("fields/grains_000001.vtp");
+    let bytes = fs::read(&last).unwrap();
+    fs::write(&last, &bytes[..bytes.len() / 2]).unwrap();
+    assert!(of(small.clone()).contains("grains_000001.vtp"));
+    assert!(
+        picture(
+            folder.path(),
+            &PictureOptions {
+                frame: Some(0),
+                ..small.clone()
+            }
+        )
+        .is_ok()
+    );
+    let empty = tempfile::tempdir().unwrap();
+    assert!(matches!(refusal(empty.path(), small.clone()), ViewError::NoFrames { .. }));
+    assert!(matches!(refusal(&empty.path().join("nowhere"), small), ViewError::Io { .. }));
+}

@@ -1,0 +1,293 @@
+//! The tables of a run folder as charts: energies, probes, time per pass.
+
+use std::{
+    fs::File,
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    ViewError,
+    chart::{Bars, Chart, Panel, encode},
+    scale,
+};
+
+/// Which charts to draw.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Charts {
+    /// All there is something for.
+    #[default]
+    All,
+    /// The energy ledger.
+    Energies,
+    /// Each probe.
+    Probes,
+    /// Time per pass.
+    Profile,
+}
+
+/// How charts are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ChartFormat {
+    /// Scalable Vector Graphics; the viewer's sans-serif font.
+    #[default]
+    Svg,
+    /// An image of 2400 pixels width.
+    Png,
+}
+
+impl ChartFormat {
+    /// The end of a file name.
+    pub fn extension(self) -> &'static str {
+        match self {
+            ChartFormat::Svg => "svg",
+            ChartFormat::Png => "png",
+        }
+    }
+}
+
+/// The charts of a run folder, each with a name for its file.
+pub fn plot(run_folder: &Path, charts: Charts, format: ChartFormat) -> Result<Vec<(String, Vec<u8>)>, ViewError> {
+    let run = run_folder.canonicalize().map_err(ViewError::io(run_folder))?;
+    let run = run.file_stem().unwrap_or_default().to_string_lossy();
+    let wanted = |kind: Charts| charts == kind || charts == Charts::All;
+    let mut files = Vec::new();
+    let mut add = |name: &str, bytes: Vec<u8>| files.push((format!("{name}.{}", format.extension()), bytes));
+    let energies = run_folder.join("energies.csv");
+    if wanted(Charts::Energies) && energies.exists() {
+        let table = Table::read(&energies)?;
+        if table.has_rows() {
+            add("energies", encode(&energy_chart(table, format!("{run} · energies")), format)?);
+        }
+    }
+    if wanted(Charts::Probes) {
+        for path in probes(&run_folder.join("probes"))? {
+            let table = Table::read(&path)?;
+            if table.has_rows() {
+                let name = path.file_stem().unwrap_or_default().to_string_lossy();
+                add(
+                    &format!("probe-{name}"),
+                    encode(&probe_chart(table, format!("{run} · {name}")), format)?,
+                );
+            }
+        }
+    }
+    let profile = run_folder.join("profile.csv");
+    if wanted(Charts::Profile) && profile.exists() {
+        let rows = profile_rows(&profile)?;
+        if !rows.is_empty() {
+            add(
+                "profile",
+                encode(
+                    &Bars {
+                        title: format!("{run} · time per pass"),
+                        rows,
+                    },
+                    format,
+                )?,
+            );
+        }
+    }
+    if files.is_empty() {
+        Err(ViewError::NothingToPlot {
+            folder: run_folder.to_path_buf(),
+        })
+    } else {
+        Ok(files)
+    }
+}
+
+/// The tables of the probes, by name.
+fn probes(folder: &Path) -> Result<Vec<PathBuf>, ViewError> {
+    if !folder.exists() {
+        return Ok(Vec::new());
+    }
+    let entries = std::fs::read_dir(folder).map_err(ViewError::io(folder))?;
+    let mut paths = entries
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(ViewError::io(folder))?;
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "csv"));
+    paths.sort();
+    Ok(paths)
+}
+
+/// Numbers in named columns; the first is the time.
+struct Table {
+    columns: Vec<Column>,
+}
+
+struct Column {
+    name: String,
+    unit: String,
+    values: Vec<f64>,
+}
+
+impl Table {
+    fn read(path: &Path) -> Result<Table, ViewError> {
+        let mut columns: Vec<Column> = Vec::new();
+        each_line(path, |line, cells| {
+            if line == 1 {
+                columns = cells.iter().map(|cell| Column::named(cell)).collect();
+                return Ok(());
+            }
+            if cells.len() != columns.len() {
+                return Err(format!("{} values where the header names {}", cells.len(), columns.len()));
+            }
+            for (column, cell) in columns.iter_mut().zip(cells) {
+                let name = &column.name;
+                column
+                    .values
+                    .push(cell.parse().map_err(|_| format!("{cell:?} in column {name:?} is not a number"))?);
+            }
+            Ok(())
+        })?;
+        Ok(Table { columns })
+    }
+
+    fn has_rows(&self) -> bool {
+        self.columns.len() > 1 && !self.columns[0].values.is_empty()
+    }
+
+    fn take(&mut self, name: &str) -> Option<Column> {
+        let at = self.columns.iter().position(|column| column.name == name)?;
+        Some(self.columns.remove(at))
+    }
+}
+
+impl Column {
+    fn named(header: &str) -> Column {
+        let (name, unit) = header.split_once('[').unwrap_or((header, ""));
+        Column {
+            name: name.trim().replace('_', " "),
+            unit: unit.trim_end_matches(']').trim().to_string(),
+            values: Vec::new(),
+        }
+    }
+
+    fn extent(&self) -> f64 {
+        self.values
+            .iter()
+            .filter(|value| value.is_finite())
+            .fold(0.0, |extent, value| f64::max(extent, value.abs()))
+    }
+}
+
+/// Calls `use_line` with the number and the cells of each line; a last line that was cut off is left out.
+fn each_line(path: &Path, mut use_line: impl FnMut(usize, &[&str]) -> Result<(), String>) -> Result<(), ViewError> {
+    let mut reader = BufReader::new(File::open(path).map_err(ViewError::io(path))?);
+    let mut text = String::new();
+    for line in 1.. {
+        text.clear();
+        reader.read_line(&mut text).map_err(ViewError::io(path))?;
+        if !text.ends_with('\n') {
+            break;
+        }
+        let cells: Vec<&str> = text.trim_end().split(',').map(str::trim).collect();
+        use_line(line, &cells).map_err(|cause| ViewError::Table {
+            path: path.to_path_buf(),
+            line,
+            cause,
+        })?;
+    }
+    Ok(())
+}
+
+/// Columns of one unit as curves over the time; non-finite values are left out.
+fn panel(name: &str, times: &[f64], columns: &[Column], height: f64) -> Panel {
+    let unit = columns.first().map_or("", |column| &column.unit);
+    let (factor, unit) = scale::readable(columns.iter().map(Column::extent).fold(0.0, f64::max), unit);
+    let points = |column: &Column| {
+        let pairs = times.iter().zip(&column.values).map(|(&time, &value)| (time, value * factor));
+        pairs.filter(|(time, value)| time.is_finite() && value.is_finite()).collect()
+    };
+    let curves = columns.iter().map(|column| (column.name.clone(), points(column))).collect();
+    Panel {
+        vertical: scale::with_unit(name, &unit),
+        height,
+        curves,
+    }
+}
+
+/// The times in a unit that reads well, and the name of the axis.
+fn time_axis(table: &mut Table) -> (Vec<f64>, String) {
+    let mut time = table.columns.remove(0);
+    let (factor, unit) = scale::readable(time.extent(), &time.unit);
+    time.values.iter_mut().for_each(|value| *value *= factor);
+    (time.values, scale::with_unit(&time.name, &unit))
+}
+
+/// All terms of the ledger, and what the balance misses on a scale of its own.
+///
+/// The potential of gravity counts from an arbitrary height, which can dwarf every other term: it is shown as its change
+/// since the start, and the initial energy without it, which leaves the balance as it is.
+fn energy_chart(mut table: Table, title: String) -> Chart {
+    let (times, horizontal) = time_axis(&mut table);
+    let residual = table.take("residual");
+    let first = |name: &str| {
+        table
+            .columns
+            .iter()
+            .find(|column| column.name == name)
+            .and_then(|column| column.values.first().copied())
+    };
+    let offset = first("gravity").unwrap_or(0.0);
+    for column in &mut table.columns {
+        if matches!(column.name.as_str(), "gravity" | "initial") {
+            column.values.iter_mut().for_each(|value| *value -= offset);
+            column
+                .name
+                .push_str(if column.name == "gravity" { " (change)" } else { " (no gravity)" });
+        }
+    }
+    let mut panels = vec![panel("energy", &times, &table.columns, 430.0)];
+    panels.extend(residual.map(|residual| panel("residual", &times, &[residual], 130.0)));
+    Chart { title, horizontal, panels }
+}
+
+/// One panel for each unit.
+fn probe_chart(mut table: Table, title: String) -> Chart {
+    let (times, horizontal) = time_axis(&mut table);
+    let mut groups: Vec<Vec<Column>> = Vec::new();
+    for column in table.columns {
+        match groups.iter_mut().find(|group| group[0].unit == column.unit) {
+            Some(group) => group.push(column),
+            None => groups.push(vec![column]),
+        }
+    }
+    let height: f64 = if groups.len() > 1 { 240.0 } else { 430.0 };
+    let name = |group: &[Column]| group.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ");
+    let panels = groups
+        .iter()
+        .map(|group| panel(&name(group), &times, group, height.max(24.0 * group.len() as f64)))
+        .collect();
+    Chart { title, horizontal, panels }
+}
+
+/// One row for each pass of `pass,seconds,share,calls`.
+fn profile_rows(path: &Path) -> Result<Vec<(String, f64, String)>, ViewError> {
+    let mut rows = Vec::new();
+    let mut total = 0.0;
+    each_line(path, |line, cells| {
+        if line == 1 {
+            return Ok(());
+        }
+        let [name, seconds, ..] = cells else {
+            return Err("a pass and its seconds belong here".to_string());
+        };
+        let seconds: f64 = seconds.parse().map_err(|_| format!("{seconds:?} is not a number of seconds"))?;
+        total += seconds;
+        rows.push((
+            name.to_string(),
+            seconds,
+            cells.get(3).map_or(String::new(), |calls| format!("   ·   {calls} calls")),
+        ));
+        Ok(())
+    })?;
+    for (_, seconds, text) in &mut rows {
+        let (factor, unit) = scale::readable(*seconds, "s");
+        let share = if total > 0.0 { 100.0 * *seconds / total } else { 0.0 };
+        *text = format!("{share:.1} %   ·   {} {unit}{text}", scale::digits(*seconds * factor, 3));
+    }
+    Ok(rows)
+}

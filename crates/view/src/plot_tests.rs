@@ -1,0 +1,116 @@
+use std::fs;
+
+use seixo_engine::state::Ledger;
+
+use crate::{ChartFormat, Charts, ViewError, plot};
+
+/// A run folder with a ledger, one probe of two units and a profile.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::Builder::new().prefix("hopper").suffix(".out").tempdir().unwrap();
+    let mut energies = format!("time [s],{}\n", Ledger::NAMES.join(","));
+    for i in 0..=5000 {
+        let t = f64::from(i) * 1e-4;
+        let fall = (1.0 - (-6.0 * t).exp()) * 0.04;
+        let kinetic = 0.3 * fall * (-4.0 * t).exp();
+        let ledger = Ledger {
+            kinetic,
+            rotational: 0.2 * kinetic,
+            elastic_normal: 0.05 * fall,
+            elastic_tangential: 0.01 * fall,
+            gravity: 12.0 - fall,
+            normal_damping: 0.45 * (fall - 1.2 * kinetic),
+            tangential_damping: 0.1 * (fall - 1.2 * kinetic),
+            friction: 0.39 * (fall - 1.2 * kinetic),
+            initial: 12.0,
+            residual: 3e-9 * (40.0 * t).sin(),
+            ..Ledger::default()
+        };
+        let values: Vec<String> = ledger.values().iter().map(f64::to_string).collect();
+        energies += &format!("{t},{}\n", values.join(","));
+    }
+    fs::write(folder.path().join("energies.csv"), energies + "0.51,cut o").unwrap();
+    fs::create_dir(folder.path().join("probes")).unwrap();
+    let rows = (0..200)
+        .map(|i| f64::from(i) * 1e-3)
+        .map(|t| format!("{t},{},{},{}\n", t, t * t, (9.0 * t).sin() * 30.0));
+    let rows: String = rows.collect();
+    fs::write(
+        folder.path().join("probes/lid.csv"),
+        format!("time [s],x [m],y [m],force_z [N]\n{rows}"),
+    )
+    .unwrap();
+    fs::write(
+        folder.path().join("profile.csv"),
+        "pass,seconds,share,calls\ncells,0.8,0.1,20\ncontacts,6.4,0.8,5000\nkick + drift,0.8,0.1,5000\n",
+    )
+    .unwrap();
+    folder
+}
+
+fn svg(charts: Charts) -> Vec<(String, String)> {
+    let files = plot(folder().path(), charts, ChartFormat::Svg).unwrap();
+    files
+        .into_iter()
+        .map(|(name, bytes)| (name, String::from_utf8(bytes).unwrap()))
+        .collect()
+}
+
+#[test]
+fn the_ledger_has_a_curve_and_a_name_for_each_term() {
+    let files = svg(Charts::Energies);
+    let [(name, text)] = &files[..] else { panic!("one chart expected") };
+    assert_eq!(name, "energies.svg");
+    assert_eq!(text.matches("<polyline").count(), Ledger::NAMES.len());
+    for label in [
+        "kinetic",
+        "left domain",
+        "gravity (change)",
+        "energy [mJ]",
+        "residual [nJ]",
+        "time [s]",
+    ] {
+        assert!(text.contains(&format!("{label}\n</text>")), "{label} is missing");
+    }
+    assert!(text.starts_with("<svg width=\"1200\""));
+    assert_eq!(text.matches("<text").count(), text.matches("</text>").count());
+    assert!(text.trim_end().ends_with("</svg>"));
+}
+
+#[test]
+fn probes_have_a_panel_for_each_unit() {
+    let files = svg(Charts::Probes);
+    let [(name, text)] = &files[..] else { panic!("one chart expected") };
+    assert_eq!(name, "probe-lid.svg");
+    assert_eq!(text.matches("<polyline").count(), 3);
+    assert!(text.contains("x, y [m]") && text.contains("force z [N]") && text.contains("time [s]"));
+}
+
+#[test]
+fn all_charts_are_also_images() {
+    let folder = folder();
+    let files = plot(folder.path(), Charts::All, ChartFormat::Png).unwrap();
+    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["energies.png", "probe-lid.png", "profile.png"]);
+    for (name, bytes) in &files {
+        let image = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+        assert_eq!(image.info().width, 2400, "{name}");
+    }
+}
+
+#[test]
+fn a_damaged_table_is_named_with_line_and_value() {
+    let folder = folder();
+    fs::write(folder.path().join("probes/lid.csv"), "time [s],x [m]\n0,1\n1,one\n").unwrap();
+    let message = plot(folder.path(), Charts::Probes, ChartFormat::Svg).unwrap_err().to_string();
+    assert!(
+        message.contains("lid.csv:3") && message.contains("\"one\"") && message.contains("\"x\""),
+        "{message}"
+    );
+}
+
+#[test]
+fn an_empty_folder_says_what_it_lacks() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = plot(folder.path(), Charts::All, ChartFormat::Svg).unwrap_err();
+    assert!(matches!(error, ViewError::NothingToPlot { .. }) && error.to_string().contains("energies.csv"));
+}

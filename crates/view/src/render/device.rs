@@ -1,0 +1,236 @@
+//! A device to draw with, and the making of its images, buffers and pipelines.
+
+use wgpu::util::DeviceExt;
+
+use crate::ViewError;
+
+/// Format of depth images.
+pub const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
+
+/// A device to draw with.
+pub struct Painter {
+    adapter: String,
+    /// Where everything is made.
+    pub device: wgpu::Device,
+    queue: wgpu::Queue,
+}
+
+/// What a pipeline is made of besides its shader.
+pub struct Pipeline<'a> {
+    /// WGSL.
+    pub shader: &'a str,
+    /// Name of the fragment function.
+    pub fragment: &'a str,
+    /// Layout of the vertices or instances.
+    pub vertices: Option<wgpu::VertexBufferLayout<'a>>,
+    /// How they become triangles.
+    pub topology: wgpu::PrimitiveTopology,
+    /// Images drawn into.
+    pub targets: &'a [wgpu::TextureFormat],
+    /// Whether colors are laid over what is there.
+    pub has_blending: bool,
+    /// Whether depth is written; `None` without a depth image.
+    pub depth: Option<bool>,
+}
+
+impl Painter {
+    /// The best device there is.
+    pub async fn new(descriptor: wgpu::InstanceDescriptor) -> Result<Painter, ViewError> {
+        let instance = wgpu::Instance::new(descriptor);
+        let options = wgpu::RequestAdapterOptions {
+            power_preference: wgpu::PowerPreference::HighPerformance,
+            ..Default::default()
+        };
+        let adapter = instance
+            .request_adapter(&options)
+            .await
+            .map_err(|error| ViewError::NoAdapter { found: error.to_string() })?;
+        let name = adapter.get_info().name;
+        let (device, queue) = adapter
+            .request_device(&wgpu::DeviceDescriptor::default())
+            .await
+            .map_err(|error| ViewError::NoAdapter {
+                found: format!("{name} refused to start ({error})"),
+            })?;
+        Ok(Painter {
+            adapter: name,
+            device,
+            queue,
+        })
+    }
+
+    /// The device's own words as an error.
+    pub fn failed(&self, cause: impl ToString) -> ViewError {
+        ViewError::Device {
+            adapter: self.adapter.clone(),
+            cause: cause.to_string(),
+        }
+    }
+
+    /// Runs the passes and brings the picture to memory, three bytes per pixel.
+    pub fn read(
+        &self,
+        mut encoder: wgpu::CommandEncoder,
+        picture: &wgpu::TextureView,
+        (width, height): (u32, u32),
+    ) -> Result<Vec<u8>, ViewError> {
+        let row = (4 * width).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
+        let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: u64::from(row) * u64::from(height),
+            usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+            mapped_at_creation: false,
+        });
+        let layout = wgpu::TexelCopyBufferLayout {
+            offset: 0,
+            bytes_per_row: Some(row),
+            rows_per_image: None,
+        };
+        encoder.copy_texture_to_buffer(
+            picture.texture().as_image_copy(),
+            wgpu::TexelCopyBufferInfo { buffer: &buffer, layout },
+            wgpu::Extent3d {
+                width,
+                height,
+                depth_or_array_layers: 1,
+            },
+        );
+        self.queue.submit([encoder.finish()]);
+        let (done, mapped) = std::sync::mpsc::channel();
+        buffer.map_async(wgpu::MapMode::Read, .., move |result| drop(done.send(result)));
+        self.device
+            .poll(wgpu::PollType::wait_indefinitely())
+            .map_err(|error| self.failed(error))?;
+        mapped
+            .recv()
+            .map_err(|error| self.failed(error))?
+            .map_err(|error| self.failed(error))?;
+        let bytes = buffer.get_mapped_range(..).map_err(|error| self.failed(error))?;
+        let pixels = bytes
+            .chunks(row as usize)
+            .flat_map(|line| line[..4 * width as usize].chunks(4))
+            .flat_map(|pixel| &pixel[..3]);
+        Ok(pixels.copied().collect())
+    }
+
+    /// An image to draw into and to read from.
+    pub fn image(&self, (width, height): (u32, u32), format: wgpu::TextureFormat) -> wgpu::TextureView {
+        let image = self.device.create_texture(&wgpu::TextureDescriptor {
+            label: None,
+            size: wgpu::Extent3d {
+                width,
+                height,
+                depth_or_array_layers: 1,
+            },
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format,
+            usage: wgpu::TextureUsages::RENDER_ATTACHMENT
+                | if format == DEPTH {
+                    wgpu::TextureUsages::empty()
+                } else {
+                    wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_SRC
+                },
+            view_formats: &[],
+        });
+        image.create_view(&Default::default())
+    }
+
+    /// A buffer that holds these bytes.
+    pub fn buffer(&self, contents: &[u8], usage: wgpu::BufferUsages) -> wgpu::Buffer {
+        self.device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+            label: None,
+            contents,
+            usage,
+        })
+    }
+
+    /// The resources of a pipeline, bound from 0 on.
+    pub fn bind(&self, pipeline: &wgpu::RenderPipeline, resources: &[wgpu::BindingResource]) -> wgpu::BindGroup {
+        let entries: Vec<_> = resources
+            .iter()
+            .zip(0..)
+            .map(|(resource, binding)| wgpu::BindGroupEntry {
+                binding,
+                resource: resource.clone(),
+            })
+            .collect();
+        let layout = pipeline.get_bind_group_layout(0);
+        self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &layout,
+            entries: &entries,
+        })
+    }
+
+    /// A pipeline as its parts say; its shader has `place` for the vertices.
+    pub fn pipeline(&self, parts: &Pipeline) -> wgpu::RenderPipeline {
+        let source = wgpu::ShaderSource::Wgsl(parts.shader.into());
+        let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some(parts.fragment),
+            source,
+        });
+        let blend = parts.has_blending.then_some(wgpu::BlendState::ALPHA_BLENDING);
+        let targets: Vec<_> = parts
+            .targets
+            .iter()
+            .map(|&format| {
+                Some(wgpu::ColorTargetState {
+                    format,
+                    blend,
+                    write_mask: wgpu::ColorWrites::ALL,
+                })
+            })
+            .collect();
+        let buffers = [parts.vertices.clone()];
+        self.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+            label: Some(parts.fragment),
+            layout: None,
+            vertex: wgpu::VertexState {
+                module: &module,
+                entry_point: Some("place"),
+                compilation_options: Default::default(),
+                buffers: if parts.vertices.is_some() { &buffers } else { &[] },
+            },
+            primitive: wgpu::PrimitiveState {
+                topology: parts.topology,
+                ..Default::default()
+            },
+            depth_stencil: parts.depth.map(|writes| wgpu::DepthStencilState {
+                format: DEPTH,
+                depth_write_enabled: Some(writes),
+                depth_compare: Some(wgpu::CompareFunction::Greater),
+                stencil: Default::default(),
+                bias: Default::default(),
+            }),
+            multisample: Default::default(),
+            fragment: Some(wgpu::FragmentState {
+                module: &module,
+                entry_point: Some(parts.fragment),
+                compilation_options: Default::default(),
+                targets: &targets,
+            }),
+            multiview_mask: None,
+            cache: None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_an_adapter_the_remedy_is_named() {
+        let none = wgpu::InstanceDescriptor {
+            backends: wgpu::Backends::empty(),
+            ..wgpu::InstanceDescriptor::new_without_display_handle()
+        };
+        let Err(error) = pollster::block_on(Painter::new(none)) else {
+            panic!("an adapter without a backend")
+        };
+        assert!(matches!(error, ViewError::NoAdapter { .. }));
+        assert!(error.to_string().contains("mesa-vulkan-drivers"), "{error}");
+    }
+}

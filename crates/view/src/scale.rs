@@ -1,0 +1,130 @@
+//! Round numbers for people: ticks, lengths of scale bars, prefixes of units.
+
+/// The largest 1, 2 or 5 times a power of ten that is at most `value` (> 0).
+pub fn round_below(value: f64) -> f64 {
+    let power = 10f64.powf(value.log10().floor());
+    [5.0, 2.0]
+        .into_iter()
+        .map(|digit| digit * power)
+        .find(|&round| round <= value * (1.0 + 1e-9))
+        .unwrap_or(power)
+}
+
+/// Round values inside `low..=high`, at most `most` of them plus one, and the step between them.
+pub fn ticks(low: f64, high: f64, most: usize) -> (Vec<f64>, f64) {
+    let least = (high - low) / most as f64;
+    let below = round_below(least);
+    let step = if below >= least * (1.0 - 1e-9) {
+        below
+    } else {
+        round_below(2.5 * below)
+    };
+    let first = (low / step - 1e-6).ceil() as i64;
+    let last = (high / step + 1e-6).floor() as i64;
+    ((first..=last).take(most + 1).map(|i| i as f64 * step).collect(), step)
+}
+
+/// A number with as many decimals as `step` has.
+pub fn number(value: f64, step: f64) -> String {
+    let decimals = (-step.log10() - 1e-9).ceil().clamp(0.0, 9.0) as usize;
+    let text = format!("{:.decimals$}", if value == 0.0 { 0.0 } else { value });
+    text.replace('-', "\u{2212}")
+}
+
+/// A number with this many digits that count, trailing zeros left out.
+pub fn digits(value: f64, count: i32) -> String {
+    let step = if value == 0.0 {
+        1.0
+    } else {
+        10f64.powi(value.abs().log10().floor() as i32 + 1 - count)
+    };
+    let text = number(value, step);
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_string()
+    } else {
+        text
+    }
+}
+
+/// A count with its thousands set apart.
+pub fn count(value: usize) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The factor and the unit in which values up to `extent` read well: 0.0024 m/s → 1000, "mm/s".
+pub fn readable(extent: f64, unit: &str) -> (f64, String) {
+    const PREFIXES: [(i32, &str); 9] = [
+        (-12, "p"),
+        (-9, "n"),
+        (-6, "µ"),
+        (-3, "m"),
+        (0, ""),
+        (3, "k"),
+        (6, "M"),
+        (9, "G"),
+        (12, "T"),
+    ];
+    if !extent.is_finite() || extent <= 0.0 || (0.1..1000.0).contains(&extent) {
+        return (1.0, unit.to_string());
+    }
+    let power = ((extent.log10() / 3.0).floor() as i32 * 3).clamp(-12, 12);
+    let (grams, rest) = match unit.strip_prefix('k') {
+        Some(rest) if rest.starts_with('g') => (3, rest),
+        _ => (0, unit),
+    };
+    let power = (power + grams).clamp(-12, 12);
+    let takes_prefix = ["m", "s", "g", "N", "J", "Pa", "W", "Hz"].iter().any(|symbol| {
+        rest.strip_prefix(symbol)
+            .is_some_and(|after| !after.starts_with(char::is_alphabetic) && !after.starts_with(['²', '³', '^', '2', '3']))
+    });
+    match PREFIXES.iter().find(|(exponent, _)| *exponent == power) {
+        Some((_, prefix)) if takes_prefix => (10f64.powi(grams - power), format!("{prefix}{rest}")),
+        _ if (1e-2..1e5).contains(&extent) => (1.0, unit.to_string()),
+        _ => (10f64.powi(grams - power), format!("10^{} {unit}", power - grams)),
+    }
+}
+
+/// A quantity as `name [unit]`, or the bare name for a number without one.
+pub fn with_unit(name: &str, unit: &str) -> String {
+    if unit.is_empty() || unit == "-" {
+        name.to_string()
+    } else {
+        format!("{name} [{unit}]")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_read_well_with_a_prefix() {
+        for (value, unit, expected) in [
+            (0.0024, "m/s", "2.4 mm/s"),
+            (0.5, "m/s", "0.5 m/s"),
+            (21_000.0, "N", "21 kN"),
+            (3e-6, "kg", "3 mg"),
+            (2e-9, "N m", "2 nN m"),
+            (250.0, "rad/s", "250 rad/s"),
+        ] {
+            let (factor, readable_unit) = readable(value, unit);
+            assert_eq!(format!("{} {readable_unit}", (value * factor * 1e6).round() / 1e6), expected);
+        }
+    }
+
+    #[test]
+    fn ticks_are_round_and_inside() {
+        let (values, step) = ticks(-0.07, 0.31, 5);
+        let labels: Vec<String> = values.iter().map(|&v| number(v, step)).collect();
+        assert_eq!(labels, ["0.0", "0.1", "0.2", "0.3"]);
+        assert_eq!(ticks(0.0, 4.0, 5).0, [0.0, 1.0, 2.0, 3.0, 4.0]);
+    }
+}

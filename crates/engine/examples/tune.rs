@@ -10,13 +10,13 @@ fn main() {
     let threads: usize = a[4].parse().unwrap();
     let tangential = if a.get(5).is_some_and(|s| s == "none") { TangentialLaw::None } else { TangentialLaw::Mindlin };
     let d = 1e-3;
-    let s = d * (std::f64::consts::PI / 6.0 / 0.30f64).powf(1.0 / 3.0);
+    let s = std::env::var("SPACING").map_or(d * (std::f64::consts::PI / 6.0 / 0.30f64).powf(1.0 / 3.0), |v| v.parse::<f64>().unwrap() * d);
     let k = ((n as f64 / 30.0).sqrt()).ceil() as usize;
     let mut seed = 1u64;
     let mut rnd = || { seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407); ((seed >> 33) as f64) / (1u64 << 31) as f64 * 2.0 - 1.0 };
     let mut grains = Grains::default();
     for i in 0..n {
-        let p = [(i % k) as f64, ((i / k) % k) as f64, (i / (k * k)) as f64].map(|x| x * s + s / 2.0 + 0.1 * d * rnd());
+        let p = [(i % k) as f64, ((i / k) % k) as f64, (i / (k * k)) as f64].map(|x| x * s + s / 2.0 + if s > d { 0.1 } else { 0.003 } * d * rnd());
         let v = [rnd() * 0.05, rnd() * 0.05, rnd() * 0.05];
         grains.push(i as u32, p, v, [0.0; 3], d / 2.0, 0, 0);
     }

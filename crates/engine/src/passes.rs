@@ -6,7 +6,8 @@ use crate::simulation::Simulation;
 use crate::walls::Walls;
 use crate::world::{Leaving, Vec3};
 use seixo_device::{Ranges, Strided};
-use seixo_sweeps::contact::{Tally, contacts_of, press_through_cells};
+use seixo_sweeps::contact::{Tally, press_through_cells};
+use seixo_sweeps::lanes::{GrainsView, Limits, PartOut, PartRows, contacts_of_part};
 use seixo_sweeps::motion::{LEFT, Moved, STALE, advance};
 use seixo_sweeps::views::{RECORD, TOUCH};
 use seixo_sweeps::wall::walls_of;
@@ -112,9 +113,17 @@ impl Simulation {
     fn rub_grains(&mut self) {
         let n = self.fields.len();
         let Fields { position, velocity, spin, material, force, torque, .. } = &mut self.fields;
-        let (position, velocity, spin, material) = (&position[..], &velocity[..], &spin[..], &material[..]);
-        let (row, neighbors, table, materials, dt) = (&self.pairs.row[..], &self.pairs.neighbors[..], &self.table[..], self.materials, self.stepping.dt);
-        let overlap_limit = self.settings.overlap_limit;
+        let grains = GrainsView {
+            position: &position[..],
+            velocity: &velocity[..],
+            spin: &spin[..],
+            material: &material[..],
+            materials: self.materials,
+            table: &self.table[..],
+            is_uniform: self.is_uniform,
+        };
+        let (row, neighbors) = (&self.pairs.row[..], &self.pairs.neighbors[..]);
+        let limits = Limits { dt: self.stepping.dt, overlap: self.settings.overlap_limit };
         let data = (
             Ranges { items: &mut self.pairs.history[..], bounds: &self.pairs.part_row, stride: RECORD },
             Strided { items: &mut force[..], per_part: PART * RECORD },
@@ -124,36 +133,11 @@ impl Simulation {
         type Data<'a> = (Ranges<'a, f64>, Strided<'a, f64>, Strided<'a, f64>, Strided<'a, Tally<f64>>);
         self.device.run(parts(n), data, |part, (history, force, torque, tally): Data| {
             let (first, end) = part_range(part, n);
-            let base = row[first] as usize;
             force.items.fill(0.0);
             torque.items.fill(0.0);
-            let mut all = NO_CONTACT;
-            for i in first..end {
-                let one = contacts_of::<f64>(
-                    i,
-                    row[i] as usize,
-                    row[i + 1] as usize,
-                    neighbors,
-                    history.items,
-                    base,
-                    position,
-                    velocity,
-                    spin,
-                    material,
-                    materials,
-                    table,
-                    force.items,
-                    torque.items,
-                    first,
-                    end,
-                    dt,
-                    overlap_limit,
-                    true,
-                    true,
-                );
-                all = sum(all, &one);
-            }
-            tally.items[0] = all;
+            let rows = PartRows { first, end, row, neighbors };
+            let out = PartOut { history: history.items, force: force.items, torque: torque.items };
+            tally.items[0] = contacts_of_part::<f64>(&grains, &rows, limits, out);
         });
     }
 

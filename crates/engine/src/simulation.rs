@@ -42,6 +42,8 @@ pub struct Simulation {
     pub(crate) table: Vec<f64>,
     pub(crate) materials: u32,
     pub(crate) frictional: bool,
+    /// Whether all grains are of one material.
+    pub(crate) is_uniform: bool,
     pub(crate) cells: Cells,
     pub(crate) pairs: Pairs,
     pub(crate) old_pairs: Pairs,
@@ -110,6 +112,7 @@ impl Simulation {
             table: table_of(world)?,
             materials: world.materials.len() as u32,
             frictional,
+            is_uniform: world.grains.material.windows(2).all(|pair| pair[0] == pair[1]),
             cells,
             pairs: Pairs::default(),
             old_pairs: Pairs::default(),

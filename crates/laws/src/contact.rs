@@ -10,7 +10,8 @@ pub mod restitution;
 
 pub use family::{NormalLaw, PairOfMaterials, TangentialLaw, derive, normal_energy, normal_force, stored_force_left, tangential_dashpot, tangential_stiffness};
 
-use crate::{real::Real, vector::Vector3};
+use crate::real::{Real, larger, smaller};
+use crate::vector::Vector3;
 use cubecl::prelude::*;
 
 /// How two bodies touch.
@@ -120,23 +121,21 @@ pub struct Pressure<R: Real> {
 #[inline(always)]
 pub fn press<R: Real>(touch: &Touch<R>, normal_velocity: R, coefficients: &Coefficients<R>) -> Pressure<R> {
     let law = normal_force::<R>(touch, coefficients);
-    let force = max(law.elastic - law.damping * normal_velocity, R::new(0.0));
+    let force = larger::<R>(law.elastic - law.damping * normal_velocity, R::new(0.0));
     Pressure::<R> { force, power: (law.elastic - force) * normal_velocity }
 }
+
+/// Below every squared force that matters \[N²\], above what single precision cannot hold: a divisor that is never zero.
+const NOTHING: f32 = 1.0e-37;
 
 /// The stored force carried along by a contact that turned: projected on the new tangent plane, turned by the twist about the normal,
 /// and given its length back (S0 § 5.3.1: the same rotation as f₁ and f₂ there, to first order).
 #[cube]
 #[inline(always)]
 pub fn carried<R: Real>(stored: &Vector3<R>, normal: &Vector3<R>, turn: R) -> Vector3<R> {
-    let before = stored.dot(stored);
     let flat = stored.minus(&normal.times(stored.dot(normal)));
     let turned = flat.plus(&normal.cross(&flat).times(turn));
-    let after = turned.dot(&turned);
-    let mut length = R::new(0.0);
-    if after > R::new(0.0) {
-        length = R::root(before / after);
-    }
+    let length = R::root(stored.dot(stored) / larger::<R>(turned.dot(&turned), R::new(NOTHING)));
     turned.times(length)
 }
 
@@ -171,23 +170,18 @@ pub fn rub<R: Real>(touch: &Touch<R>, normal: &Vector3<R>, approach: &Approach<R
     let spring = stored.minus(&step.times(R::new(0.5)));
     let limit = coefficients.friction * pressure.force;
     let pull = spring.dot(&spring);
-    let mut share = R::new(1.0);
+    // No branches on numbers at the end of so long a chain: a processor that guesses wrong there waits for all of it.
+    let share = smaller::<R>(limit / R::root(larger::<R>(pull, R::new(NOTHING))), R::new(1.0));
     let mut onward = R::new(0.5);
-    let mut dashpot = R::new(0.0);
-    if pull > limit * limit {
-        share = limit / R::root(pull);
+    let mut dashpot = tangential_dashpot::<R>(touch, coefficients);
+    if share < R::new(1.0) {
         onward = R::new(0.0);
-    } else {
-        dashpot = tangential_dashpot::<R>(touch, coefficients);
+        dashpot = R::new(0.0);
     }
     let elastic = spring.times(share);
     let next = elastic.minus(&step.times(onward));
     let damped = elastic.minus(&velocity.times(dashpot));
-    let total = damped.dot(&damped);
-    let mut cap = R::new(1.0);
-    if dashpot > R::new(0.0) && total > limit * limit {
-        cap = limit / R::root(total);
-    }
+    let cap = smaller::<R>(limit / R::root(larger::<R>(damped.dot(&damped), R::new(NOTHING))), R::new(1.0));
     let force = damped.times(cap);
     let tangential_power = -force.dot(&velocity);
     let damping_power = elastic.dot(&velocity) + tangential_power;

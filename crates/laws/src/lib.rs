@@ -12,5 +12,5 @@ pub mod real;
 pub mod vector;
 pub mod wall;
 
-pub use real::Real;
+pub use real::{Real, larger, smaller};
 pub use vector::Vector3;

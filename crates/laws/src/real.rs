@@ -33,3 +33,25 @@ impl Real for f64 {
         f64::max(x, 0.0) as u32
     }
 }
+
+/// The larger of two numbers; `b` where they do not compare. One instruction natively, where CubeCL's `max` goes through an ordering.
+#[cube]
+#[inline(always)]
+pub fn larger<R: Real>(a: R, b: R) -> R {
+    let mut most = b;
+    if a > b {
+        most = a;
+    }
+    most
+}
+
+/// The smaller of two numbers; `b` where they do not compare.
+#[cube]
+#[inline(always)]
+pub fn smaller<R: Real>(a: R, b: R) -> R {
+    let mut least = b;
+    if a < b {
+        least = a;
+    }
+    least
+}

@@ -27,7 +27,7 @@ pub(crate) fn read<T: for<'de> de::Deserialize<'de>>(mut root: Node, found: &mut
             let (node, place) = root.find(error.path.iter().map(String::as_str));
             let name = error.path.join(".");
             let complaint = if name.is_empty() {
-                error.complaint
+                *error.complaint
             } else {
                 error.complaint.within(&name)
             };
@@ -47,7 +47,7 @@ pub(crate) fn read<T: for<'de> de::Deserialize<'de>>(mut root: Node, found: &mut
 /// What stopped serde, and where.
 #[derive(Debug)]
 struct ReadError {
-    complaint: Complaint,
+    complaint: Box<Complaint>,
     /// Keys from the innermost outward.
     path: Vec<String>,
     /// The key itself is at fault.
@@ -58,7 +58,7 @@ struct ReadError {
 impl ReadError {
     fn new(complaint: Complaint) -> Self {
         ReadError {
-            complaint,
+            complaint: Box::new(complaint),
             path: Vec::new(),
             key: None,
             missing: None,

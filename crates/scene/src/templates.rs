@@ -21,7 +21,7 @@ macro_rules! templates {
 pub fn templates() -> &'static [Template] {
     templates! {
         "bounce": "a ball bounces on a plane and loses height by the square of its restitution";
-        "pile": "grains drop from a block and come to rest as a pile";
+        "pile": "grains drop from a block and come to rest as a pile in a tray";
         "drum": "a mixture of two sizes in a rotating drum";
         "silo": "a cylinder with a conical hopper discharges under gravity";
         "penetration": "a steel ball hits a bed of glass beads at 5 m/s";

@@ -1,1 +1,23 @@
 //! Seixo, a particle engine: scene file in, checked numbers and pictures out.
+//!
+//! The same nouns as the scene file: a [`Scene`] is read and assembled, its [`World`] becomes a [`Simulation`], and [`run::start`] runs it
+//! into a folder. Without a folder:
+//!
+//! ```
+//! let text = seixo::scene::templates()[0].text;
+//! let scene = seixo::scene::load_text(text, "bounce.toml".as_ref(), &[])?;
+//! let mut simulation = seixo::Simulation::new(scene.world, scene.settings)?;
+//! simulation.advance(100)?;
+//! println!("{:?} at {} s", simulation.snapshot().position[0], simulation.time());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod run;
+pub mod verify;
+
+pub use seixo_engine::world::World;
+pub use seixo_engine::{Refusal, Simulation, Stop};
+pub use seixo_files as files;
+pub use seixo_scene as scene;
+pub use seixo_scene::Scene;
+pub use seixo_view as view;

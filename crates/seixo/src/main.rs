@@ -1,1 +1,69 @@
-fn main() {}
+//! The command line of Seixo.
+
+mod command;
+mod say;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Seixo, a particle engine: scene file in, checked numbers and pictures out.
+#[derive(Parser)]
+#[command(version, propagate_version = true, arg_required_else_help = true, after_help = EXAMPLES)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+A first run:
+  seixo new silo                 a commented scene to start from, silo.toml
+  seixo check silo.toml          is it right, how large, how long will it take
+  seixo run silo.toml            run it into silo.out/ (Ctrl-C keeps a checkpoint)
+  seixo resume silo.out          go on where it stopped
+  seixo picture silo.out         look at the last frame
+  seixo plot silo.out            energies, probes, time per pass
+
+Exit codes: 0 done, 1 the run failed, 2 the input is wrong, 130 interrupted.
+Each command has examples of its own: seixo run --help";
+
+#[derive(Subcommand)]
+enum Command {
+    Run(command::run::RunArguments),
+    Check(command::check::CheckArguments),
+    Resume(command::resume::ResumeArguments),
+    New(command::new::NewArguments),
+    Info(command::info::InfoArguments),
+    Plot(command::plot::PlotArguments),
+    Picture(command::picture::PictureArguments),
+    /// Run the validation cases on this machine: measured, expected, tolerance, pass.
+    Verify(seixo::verify::VerifyArguments),
+    Bench(command::bench::BenchArguments),
+    /// Print the JSON Schema of the scene file, for editors.
+    Schema,
+    /// Print a completion script for a shell, such as: seixo completions bash > ~/.local/share/bash-completion/completions/seixo
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+fn main() -> ExitCode {
+    let done = match CommandLine::parse().command {
+        Command::Run(arguments) => command::run::run(&arguments),
+        Command::Check(arguments) => command::check::check(&arguments),
+        Command::Resume(arguments) => command::resume::resume(&arguments),
+        Command::New(arguments) => command::new::new(&arguments),
+        Command::Info(arguments) => command::info::info(&arguments),
+        Command::Plot(arguments) => command::plot::plot(&arguments),
+        Command::Picture(arguments) => command::picture::picture(&arguments),
+        Command::Verify(arguments) => return seixo::verify::verify(&arguments),
+        Command::Bench(arguments) => command::bench::bench(&arguments),
+        Command::Schema => say::out(&seixo::scene::schema()),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut CommandLine::command(), "seixo", &mut script);
+            say::out(&String::from_utf8_lossy(&script))
+        }
+    };
+    done.map_or_else(|failure| failure.exit(), |()| ExitCode::SUCCESS)
+}

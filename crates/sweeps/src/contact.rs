@@ -3,8 +3,9 @@
 use crate::cells::{cell_index, cell_number};
 use crate::views::{add, coefficients, load, recall, store};
 use cubecl::prelude::*;
-use seixo_laws::contact::{Approach, Memory, Touch, normal_energy, press, rub, spring_energy, tangential_stiffness};
-use seixo_laws::{Real, Vector3};
+use crate::pair::{Pair, push_apart, rub_together};
+use seixo_laws::contact::{Memory, Touch, normal_energy, spring_energy, tangential_stiffness};
+use seixo_laws::{Real, Vector3, larger, smaller};
 
 /// Where the work of contacts went in one step, and how deep the deepest was.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, Default, PartialEq)]
@@ -21,11 +22,8 @@ pub struct Tally<R: Real> {
     pub excess: R,
 }
 
-/// Contacts of grain i with the neighbors in its row `first..end` of the list.
-///
-/// Adds to the slot of i in `force` and `torque`, whose first slot belongs to grain `part_first`; with `once`, pairs inside the part
-/// `part_first..part_end` stand in one row only and the reaction goes to the slot of j. Without `frictional` there is no history, no rotation:
-/// `spin`, `history` and `torque` are not touched.
+/// Contacts of grain i with the neighbors in its row `first..end` of the full list, history included; writes slot i of `force` and
+/// `torque` and the row's records of `history`.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -35,7 +33,6 @@ pub fn contacts_of<R: Real>(
     end: usize,
     neighbors: &[u32],
     history: &mut [R],
-    history_first: usize,
     position: &[R],
     velocity: &[R],
     spin: &[R],
@@ -44,12 +41,8 @@ pub fn contacts_of<R: Real>(
     table: &[R],
     force: &mut [R],
     torque: &mut [R],
-    part_first: usize,
-    part_end: usize,
     dt: R,
     overlap_limit: R,
-    #[comptime] frictional: bool,
-    #[comptime] once: bool,
 ) -> Tally<R> {
     let zero = R::new(0.0);
     let half = R::new(0.5);
@@ -57,103 +50,43 @@ pub fn contacts_of<R: Real>(
     let radius_i = position[i * 4usize + 3usize];
     let v_i = load::<R>(velocity, i * 4usize);
     let mass_i = velocity[i * 4usize + 3usize];
-    let row_i = material[i] * materials;
-    let mut w_i = Vector3::<R>::zero();
-    if frictional {
-        w_i = load::<R>(spin, i * 4usize);
-    }
+    let w_i = load::<R>(spin, i * 4usize);
     let mut push = Vector3::<R>::zero();
     let mut turn = Vector3::<R>::zero();
     let mut touches = zero;
     let mut normal_power = zero;
-    let mut damping_power = zero;
     let mut tangential_power = zero;
+    let mut damping_power = zero;
     let mut excess = R::new(-1.0);
     for k in first..end {
         let j = neighbors[k] as usize;
-        let d = x_i.minus(&load::<R>(position, j * 4usize));
+        let apart = x_i.minus(&load::<R>(position, j * 4usize));
         let radius_j = position[j * 4usize + 3usize];
         let reach = radius_i + radius_j;
-        let square = d.dot(&d);
-        let mut reacts = false;
-        // A pair that stands in two rows books half of its work in each.
-        let mut share = half;
-        if once {
-            reacts = j >= part_first && j < part_end;
-            if reacts {
-                share = R::new(1.0);
-            }
-        }
-        if square < reach * reach {
-            let distance = R::root(square);
-            let overlap = reach - distance;
-            let mass_j = velocity[j * 4usize + 3usize];
-            let mass = mass_i + mass_j;
-            // One division serves three quotients.
-            let inverse = R::new(1.0) / (distance * reach * mass);
-            let normal = d.times(inverse * reach * mass);
-            let touch = Touch::<R> {
-                overlap,
-                contact_radius: R::root(radius_i * radius_j * overlap * (inverse * distance * mass)),
-                effective_mass: mass_i * mass_j * (inverse * distance * reach),
-            };
-            let pair = coefficients::<R>(table, (row_i + material[j]) as usize);
-            let v = v_i.minus(&load::<R>(velocity, j * 4usize));
-            excess = max(excess, overlap - overlap_limit * min(radius_i, radius_j));
+        if apart.dot(&apart) < reach * reach {
+            let coefficients = coefficients::<R>(table, (material[i] * materials + material[j]) as usize);
+            let velocity_ij = v_i.minus(&load::<R>(velocity, j * 4usize));
+            let pair = Pair::<R> { apart, velocity: velocity_ij, radius_i, radius_j, mass_i, mass_j: velocity[j * 4usize + 3usize] };
+            let memory = Memory::<R> { force: recall::<R>(history, k * 4usize), contact_radius: history[k * 4usize + 3usize] };
+            let outcome = rub_together::<R>(&pair, &w_i, &load::<R>(spin, j * 4usize), &memory, &coefficients, dt);
+            store::<R>(history, k * 4usize, &outcome.memory.force);
+            history[k * 4usize + 3usize] = outcome.memory.contact_radius;
+            // Each of the two grains books half of the contact's work.
+            normal_power += half * outcome.normal_power;
+            tangential_power += half * outcome.tangential_power;
+            damping_power += half * outcome.damping_power;
+            excess = larger::<R>(excess, radius_i + radius_j - pair.apart.length() - overlap_limit * smaller::<R>(radius_i, radius_j));
+            push = push.plus(&outcome.force);
+            turn = turn.plus(&outcome.bend.times(outcome.arm_i));
             touches += R::new(1.0);
-            let mut on_i = Vector3::<R>::zero();
-            if frictional {
-                let arm_i = radius_i - half * overlap;
-                let arm_j = radius_j - half * overlap;
-                let w_j = load::<R>(spin, j * 4usize);
-                let rolling = w_i.times(arm_i).plus(&w_j.times(arm_j));
-                let approach = Approach::<R> {
-                    velocity: v.minus(&rolling.cross(&normal)),
-                    twist: half * w_i.plus(&w_j).dot(&normal),
-                };
-                let at = (k - history_first) * 4usize;
-                let memory = Memory::<R> { force: recall::<R>(history, at), contact_radius: history[at + 3usize] };
-                let response = rub::<R>(&touch, &normal, &approach, &memory, &pair, dt);
-                store::<R>(history, at, &response.memory.force);
-                history[at + 3usize] = response.memory.contact_radius;
-                normal_power += share * response.normal_power;
-                damping_power += share * response.damping_power;
-                tangential_power += share * response.tangential_power;
-                let bend = response.tangential.cross(&normal);
-                turn = turn.plus(&bend.times(arm_i));
-                on_i = normal.times(response.normal).plus(&response.tangential);
-                if once {
-                    if reacts {
-                        add::<R>(torque, (j - part_first) * 4usize, &bend.times(arm_j));
-                    }
-                }
-            } else {
-                let pressure = press::<R>(&touch, v.dot(&normal), &pair);
-                normal_power += share * pressure.power;
-                on_i = normal.times(pressure.force);
-            }
-            push = push.plus(&on_i);
-            if once {
-                if reacts {
-                    let slot = (j - part_first) * 4usize;
-                    add::<R>(force, slot, &on_i.times(R::new(-1.0)));
-                    force[slot + 3usize] += R::new(1.0);
-                }
-            }
-        } else if frictional {
-            let at = (k - history_first) * 4usize;
-            if history[at + 3usize] > zero {
-                store::<R>(history, at, &Vector3::<R>::zero());
-                history[at + 3usize] = zero;
-            }
+        } else if history[k * 4usize + 3usize] > zero {
+            store::<R>(history, k * 4usize, &Vector3::<R>::zero());
+            history[k * 4usize + 3usize] = zero;
         }
     }
-    let slot = (i - part_first) * 4usize;
-    add::<R>(force, slot, &push);
-    force[slot + 3usize] += touches;
-    if frictional {
-        add::<R>(torque, slot, &turn);
-    }
+    add::<R>(force, i * 4usize, &push);
+    force[i * 4usize + 3usize] += touches;
+    add::<R>(torque, i * 4usize, &turn);
     Tally::<R> { normal_power, tangential_power, damping_power, wall_power: zero, excess }
 }
 
@@ -205,27 +138,19 @@ pub fn press_through_cells<R: Real>(
                     let first = cell_first[cell] as usize;
                     let end = cell_first[cell + 1usize] as usize;
                     for j in first..end {
-                        let d = x_i.minus(&load::<R>(position, j * 4usize));
+                        let apart = x_i.minus(&load::<R>(position, j * 4usize));
                         let radius_j = position[j * 4usize + 3usize];
                         let sum = radius_i + radius_j;
-                        let square = d.dot(&d);
-                        if square < sum * sum && j != i {
-                            let distance = R::root(square);
-                            let normal = d.times(R::new(1.0) / distance);
-                            let overlap = sum - distance;
+                        if apart.dot(&apart) < sum * sum && j != i {
+                            let coefficients = coefficients::<R>(table, (row_i + material[j]) as usize);
+                            let velocity_ij = v_i.minus(&load::<R>(velocity, j * 4usize));
                             let mass_j = velocity[j * 4usize + 3usize];
-                            let touch = Touch::<R> {
-                                overlap,
-                                contact_radius: R::root(radius_i * radius_j / sum * overlap),
-                                effective_mass: mass_i * mass_j / (mass_i + mass_j),
-                            };
-                            let pair = coefficients::<R>(table, (row_i + material[j]) as usize);
-                            let v = v_i.minus(&load::<R>(velocity, j * 4usize));
-                            let pressure = press::<R>(&touch, v.dot(&normal), &pair);
-                            normal_power += R::new(0.5) * pressure.power;
-                            push = push.plus(&normal.times(pressure.force));
+                            let pair = Pair::<R> { apart, velocity: velocity_ij, radius_i, radius_j, mass_i, mass_j };
+                            let outcome = push_apart::<R>(&pair, &coefficients);
+                            normal_power += R::new(0.5) * outcome.normal_power;
+                            push = push.plus(&outcome.force);
                             touches += R::new(1.0);
-                            excess = max(excess, overlap - overlap_limit * min(radius_i, radius_j));
+                            excess = larger::<R>(excess, sum - pair.apart.length() - overlap_limit * smaller::<R>(radius_i, radius_j));
                         }
                     }
                 }

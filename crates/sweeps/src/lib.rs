@@ -7,6 +7,8 @@
 
 pub mod cells;
 pub mod contact;
+pub mod lanes;
 pub mod motion;
+pub mod pair;
 pub mod views;
 pub mod wall;

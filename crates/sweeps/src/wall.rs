@@ -9,7 +9,7 @@ use crate::views::{add, coefficients, load, recall, store};
 use cubecl::prelude::*;
 use seixo_laws::contact::{Approach, Memory, Touch, normal_energy, press, rub, spring_energy, tangential_stiffness};
 use seixo_laws::wall::nearest_on_triangle;
-use seixo_laws::{Real, Vector3};
+use seixo_laws::{Real, Vector3, larger};
 
 /// Contacts of grain i with the wall elements in its row `first..end` of the list.
 ///
@@ -121,7 +121,7 @@ pub fn walls_of<R: Real>(
             let through = load::<R>(walls, w);
             let wall_velocity = load::<R>(walls, w + 3usize).plus(&load::<R>(walls, w + 6usize).cross(&point.minus(&through)));
             let relative = v.minus(&wall_velocity);
-            excess = max(excess, overlap - overlap_limit * radius);
+            excess = larger::<R>(excess, overlap - overlap_limit * radius);
             if frictional {
                 if history[h + 3usize] == zero {
                     for s in first..end {

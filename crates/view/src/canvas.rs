@@ -59,7 +59,7 @@ impl Canvas {
         let mut encoder = png::Encoder::new(&mut bytes, self.width, self.height);
         encoder.set_color(png::ColorType::Rgb);
         encoder.set_depth(png::BitDepth::Eight);
-        encoder.set_compression(png::Compression::High);
+        encoder.set_compression(png::Compression::Balanced);
         let mut writer = encoder.write_header().map_err(encoding)?;
         writer.write_image_data(&self.rgb).map_err(encoding)?;
         writer.finish().map_err(encoding)?;

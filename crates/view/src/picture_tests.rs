@@ -155,7 +155,7 @@ fn run_folder() -> tempfile::TempDir {
         let time = 0.01 * f64::from(frame);
         let write = |name: &str, bytes: Vec<u8>| fs::write(fields.join(format!("{name}_00000{frame}.vtp")), bytes).unwrap();
         write("grains", vtk::grains(&grains, &[Field::Velocity, Field::Group], time));
-        write("walls", vtk::walls(&[plane.clone()], Some([[-1.0; 3], [1.0; 3]]), time));
+        write("walls", vtk::walls(std::slice::from_ref(&plane), Some([[-1.0; 3], [1.0; 3]]), time));
     }
     folder
 }

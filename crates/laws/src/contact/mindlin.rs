@@ -2,7 +2,7 @@
 //! unloads so that a cycle never gains energy (Thornton, Cummins & Cleary 2013).
 
 use super::{Coefficients, PairOfMaterials};
-use crate::real::Real;
+use crate::real::{Real, larger, smaller};
 use cubecl::prelude::*;
 
 /// 8 G* \[Pa\].
@@ -21,9 +21,5 @@ pub fn stiffness<R: Real>(contact_radius: R, coefficients: &Coefficients<R>) -> 
 #[cube]
 #[inline(always)]
 pub fn stored_force_left<R: Real>(before: R, now: R) -> R {
-    let mut left = R::new(1.0);
-    if now < before {
-        left = now / before;
-    }
-    left
+    smaller::<R>(now / larger::<R>(before, R::new(1.0e-37)), R::new(1.0))
 }

@@ -1,0 +1,174 @@
+//! The commands, one file each, and what they share: flags, failures, progress.
+
+pub mod bench;
+pub mod check;
+pub mod info;
+pub mod new;
+pub mod picture;
+pub mod plot;
+pub mod resume;
+pub mod run;
+mod watch;
+
+use crate::say;
+use clap::Args;
+use seixo::run::RunError;
+use seixo::scene::{Diagnostics, Scene};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Why a command did not do what it was asked to.
+pub enum Failure {
+    /// The input is wrong.
+    Input(String),
+    /// The scene is wrong.
+    Scene(Box<Diagnostics>),
+    /// The run, or the machine, failed.
+    Run(String),
+    /// It was interrupted; what it says is how to go on.
+    Interrupted(String),
+    /// It was said already, as JSON.
+    Told(u8),
+}
+
+/// What a command comes to.
+pub type Done = Result<(), Failure>;
+
+impl Failure {
+    fn code(&self) -> u8 {
+        match self {
+            Failure::Input(_) | Failure::Scene(_) => 2,
+            Failure::Run(_) => 1,
+            Failure::Interrupted(_) => 130,
+            Failure::Told(code) => *code,
+        }
+    }
+
+    /// Says what is wrong and gives the exit code.
+    pub fn exit(&self) -> ExitCode {
+        match self {
+            Failure::Input(text) | Failure::Run(text) => say::error(text),
+            Failure::Scene(diagnostics) => say::note(&diagnostics.to_string()),
+            Failure::Interrupted(text) => say::note(text),
+            Failure::Told(_) => {}
+        }
+        ExitCode::from(self.code())
+    }
+
+    /// Says it as a line of JSON instead, if that is wanted.
+    pub fn told(self, as_json: bool) -> Failure {
+        if !as_json {
+            return self;
+        }
+        let line = match &self {
+            Failure::Input(text) | Failure::Run(text) => json!({"event": "error", "exit_code": self.code(), "message": text}),
+            Failure::Scene(found) => {
+                json!({"event": "error", "exit_code": 2, "message": "the scene is wrong", "diagnostics": found.to_json()})
+            }
+            Failure::Interrupted(text) => json!({"event": "interrupted", "exit_code": 130, "message": text}),
+            Failure::Told(_) => return self,
+        };
+        match say::json(&line) {
+            Ok(()) => Failure::Told(self.code()),
+            Err(failure) => failure,
+        }
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Failure {
+        match error {
+            RunError::Scene(diagnostics) => Failure::Scene(Box::new(diagnostics)),
+            error if error.is_input() => Failure::Input(error.to_string()),
+            error => Failure::Run(error.to_string()),
+        }
+    }
+}
+
+impl From<seixo::files::FilesError> for Failure {
+    fn from(error: seixo::files::FilesError) -> Failure {
+        Failure::Run(error.to_string())
+    }
+}
+
+/// The flags that change a scene; each stands for a `--set`.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Changes {
+    /// Change a value of the scene; repeat it for more
+    #[arg(long = "set", value_name = "PATH.TO.KEY=VALUE", value_parser = setting)]
+    settings: Vec<(String, String)>,
+    /// Where to compute
+    #[arg(long, value_parser = ["auto", "cpu", "gpu", "heterogeneous"])]
+    device: Option<String>,
+    /// With what numbers to compute
+    #[arg(long, value_parser = ["f64", "mixed", "f32"])]
+    precision: Option<String>,
+    #[command(flatten)]
+    limits: Limits,
+}
+
+/// The flags that change how far and on how many threads a scene runs.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Limits {
+    /// Threads; 0 = all cores. Results are the same bits on any number
+    #[arg(long, value_name = "N")]
+    threads: Option<u32>,
+    /// Simulated time at which the run ends, such as "5 s" or 5
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+}
+
+impl Limits {
+    fn overrides(&self) -> Vec<(String, String)> {
+        let threads = self.threads.map(|threads| ("run.threads".to_owned(), threads.to_string()));
+        threads
+            .into_iter()
+            .chain(self.until.clone().map(|until| ("run.until".to_owned(), until)))
+            .collect()
+    }
+}
+
+impl Changes {
+    /// Reads the scene with the changes.
+    fn load(&self, scene: &Path) -> Result<Scene, Failure> {
+        let mut overrides = self.settings.clone();
+        let words = [("run.device", &self.device), ("run.precision", &self.precision)];
+        overrides.extend(words.into_iter().filter_map(|(key, word)| Some((key.to_owned(), word.clone()?))));
+        overrides.extend(self.limits.overrides());
+        seixo::scene::load(scene, &overrides).map_err(|diagnostics| Failure::Scene(Box::new(diagnostics)))
+    }
+}
+
+fn setting(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.trim().to_owned())),
+        _ => Err("write it as path.to.key=value, such as run.until=2 or \"material.glass.youngs_modulus=1 GPa\"".to_owned()),
+    }
+}
+
+/// How much a command says.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub struct Voice {
+    /// Say nothing but errors
+    #[arg(long, short)]
+    quiet: bool,
+    /// Print one JSON object a line on the standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// Writes a file that a command makes beside a run, whole or not at all.
+fn write_file(path: &Path, bytes: &[u8]) -> Done {
+    use seixo::files::{FilesError, layer};
+    let path: PathBuf = path.to_owned();
+    let written = layer::replace(&layer::Disk, &path, bytes);
+    written.map_err(|source| {
+        FilesError::Disk {
+            path,
+            action: "write it",
+            source,
+        }
+        .into()
+    })
+}

@@ -1,0 +1,201 @@
+//! `seixo check`: is a scene right, how large is it, how long will it take.
+
+use super::{Changes, Done, Failure};
+use crate::say;
+use clap::Args;
+use seixo::Simulation;
+use seixo::files::layer::Disk;
+use seixo::run::folder;
+use seixo::scene::Scene;
+use seixo_engine::deepest_overlap;
+use serde::Serialize;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Check a scene: units, geometry, overlaps, time step; size, memory and estimated time. Writes nothing
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  seixo check silo.toml
+  seixo check silo.toml --set \"grains.bed.fill.count=1000000\" --json
+
+Exit code 0 if the scene can be run, 2 if not. The estimated time comes from half a second of steps that are thrown away.")]
+pub struct CheckArguments {
+    /// The scene file
+    scene: PathBuf,
+    #[command(flatten)]
+    changes: Changes,
+    /// Print one JSON object on the standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// Wall time given to the trial that the estimate comes from \[s\].
+const TRIAL: f64 = 0.5;
+
+#[derive(Serialize)]
+struct Findings {
+    scene: PathBuf,
+    title: String,
+    grains: usize,
+    groups: Vec<(String, usize)>,
+    radius: [f64; 2],
+    walls: Vec<String>,
+    materials: Vec<String>,
+    time_step: f64,
+    time_step_limit: f64,
+    time_step_cause: String,
+    until: f64,
+    steps: u64,
+    deepest_overlap: Option<(u32, u32, f64)>,
+    memory: u64,
+    output: u64,
+    free: u64,
+    threads: usize,
+    particle_steps_per_second: f64,
+    estimated_time: f64,
+    notices: Vec<String>,
+}
+
+/// Checks the scene.
+pub fn check(arguments: &CheckArguments) -> Done {
+    let found = arguments.changes.load(&arguments.scene).and_then(|scene| examine(arguments, scene));
+    let found = found.map_err(|failure| failure.told(arguments.json))?;
+    if arguments.json {
+        say::json(&found)
+    } else {
+        say::out(&found.text())
+    }
+}
+
+fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure> {
+    let refused = |refusal: seixo::Refusal| Failure::Input(format!("{}: {refusal}", arguments.scene.display()));
+    let world = scene.world.clone();
+    let mut simulation = Simulation::new(scene.world.clone(), scene.settings.clone()).map_err(refused)?;
+    let step = simulation.time_step().clone();
+    let radius = world
+        .grains
+        .radius
+        .iter()
+        .fold([f64::INFINITY, 0.0], |[low, high]: [f64; 2], &r| [low.min(r), high.max(r)]);
+    let groups = world.groups.iter().enumerate();
+    let size_of = |index: usize| world.grains.group.iter().filter(|&&group| group as usize == index).count();
+    let mut notices = scene.notices.clone();
+    let speed = trial(&mut simulation).unwrap_or_else(|stop| {
+        notices.push(format!("the run will stop at its very start: {stop}"));
+        f64::NAN
+    });
+    let steps = (scene.run.until / step.value).round();
+    Ok(Findings {
+        scene: arguments.scene.clone(),
+        title: scene.title.clone(),
+        grains: world.grains.len(),
+        groups: groups.map(|(index, name)| (name.clone(), size_of(index))).collect(),
+        radius,
+        walls: world.walls.iter().map(|wall| wall.name.clone()).collect(),
+        materials: world.materials.iter().map(|material| material.name.clone()).collect(),
+        time_step: step.value,
+        time_step_limit: step.limit,
+        time_step_cause: step.cause,
+        until: scene.run.until,
+        steps: steps as u64,
+        deepest_overlap: deepest_overlap(&world),
+        memory: simulation.bytes(),
+        output: seixo::run::expected_output(&scene, step.value),
+        free: folder::free_space(&Disk, &folder::of_scene(&arguments.scene))?,
+        threads: simulation.threads(),
+        particle_steps_per_second: speed,
+        estimated_time: steps * world.grains.len() as f64 / speed,
+        notices,
+    })
+}
+
+/// Particle-steps per second of the first steps.
+fn trial(simulation: &mut Simulation) -> Result<f64, seixo::Stop> {
+    let (clock, mut particle_steps, mut steps) = (Instant::now(), 0.0, 1);
+    while clock.elapsed().as_secs_f64() < TRIAL {
+        simulation.advance(steps)?;
+        particle_steps += steps as f64 * simulation.len() as f64;
+        steps = (2 * steps).min(64);
+    }
+    Ok(particle_steps / clock.elapsed().as_secs_f64())
+}
+
+impl Findings {
+    fn text(&self) -> String {
+        let groups: Vec<String> = self
+            .groups
+            .iter()
+            .map(|(name, size)| format!("{} {name}", say::count(*size as u64)))
+            .collect();
+        let radii = self.radius.map(|radius| say::scaled(radius, "m"));
+        let radii = if radii[0] == radii[1] {
+            radii[0].clone()
+        } else {
+            radii.join(" to ")
+        };
+        let overlap = self.deepest_overlap.map_or("none at the start".to_owned(), |(a, b, depth)| {
+            format!("{} at the start, the deepest, between grains {a} and {b}", say::scaled(depth, "m"))
+        });
+        let lines = [
+            (
+                "grains",
+                format!("{} ({}), radius {radii}", say::count(self.grains as u64), groups.join(", ")),
+            ),
+            ("materials", self.materials.join(", ")),
+            (
+                "walls",
+                if self.walls.is_empty() {
+                    "none".to_owned()
+                } else {
+                    self.walls.join(", ")
+                },
+            ),
+            ("overlap", overlap),
+            (
+                "time step",
+                format!(
+                    "{}; stable below {}, set by {}",
+                    say::scaled(self.time_step, "s"),
+                    say::scaled(self.time_step_limit, "s"),
+                    self.time_step_cause
+                ),
+            ),
+            (
+                "run",
+                format!("{} in {} steps", say::scaled(self.until, "s"), say::count(self.steps)),
+            ),
+            (
+                "memory",
+                format!(
+                    "{}, {} a grain",
+                    say::scaled(self.memory as f64, "B"),
+                    self.memory / self.grains.max(1) as u64
+                ),
+            ),
+            (
+                "output",
+                format!(
+                    "about {}; {} are free here",
+                    say::scaled(self.output as f64, "B"),
+                    say::scaled(self.free as f64, "B")
+                ),
+            ),
+            (
+                "time",
+                format!(
+                    "about {} on {} threads, at {} particle-steps/s as measured here",
+                    say::duration(self.estimated_time),
+                    self.threads,
+                    say::scaled(self.particle_steps_per_second, "")
+                ),
+            ),
+        ];
+        let mut text = format!("{}: {}\n", self.scene.display(), self.title);
+        for (what, line) in lines {
+            text += &format!("  {what:10} {line}\n");
+        }
+        self.notices.iter().for_each(|notice| text += &format!("note: {notice}\n"));
+        text + &format!("right; next: seixo run {}", self.scene.display())
+    }
+}

@@ -1,0 +1,168 @@
+//! `seixo info`: what this machine, a run folder, a checkpoint, a mesh or a grain file holds.
+
+use super::{Done, Failure};
+use crate::say;
+use clap::Args;
+use seixo::files::checkpoint::{self, Header};
+use seixo::files::layer::Disk;
+use seixo::files::{grains_in, mesh_in};
+use seixo::run::{Outcome, Record, folder};
+use seixo_engine::state::{Column, State};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Tell what this machine offers, or what a run folder, checkpoint, mesh or grain file holds
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  seixo info                                        this machine
+  seixo info silo.out                               what ran there, how it went, its newest checkpoint
+  seixo info silo.out/checkpoints/state.checkpoint  its sections and the digest of its state
+  seixo info hopper.stl                             triangles, extent, triangles without area
+  seixo info bed.csv                                grains, extent, radii")]
+pub struct InfoArguments {
+    /// A run folder, checkpoint, mesh or grain file; this machine if left out
+    path: Option<PathBuf>,
+    /// Print one JSON object on the standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// Tells it.
+pub fn info(arguments: &InfoArguments) -> Done {
+    let found = match &arguments.path {
+        None => Ok(machine()),
+        Some(path) => look(path),
+    };
+    let found = found.map_err(|failure| failure.told(arguments.json))?;
+    if arguments.json {
+        say::json(&found)
+    } else {
+        say::out(&lines(&found, 0))
+    }
+}
+
+/// An object as indented lines.
+fn lines(value: &Value, indent: usize) -> String {
+    let Value::Object(entries) = value else { return String::new() };
+    let width = entries.keys().map(String::len).max().unwrap_or(0);
+    let mut text = String::new();
+    for (key, value) in entries.iter().filter(|(_, value)| !value.is_null()) {
+        let name = key.replace('_', " ");
+        text += &match value {
+            Value::Object(_) => format!("{:indent$}{name}\n{}", "", lines(value, indent + 2)),
+            Value::String(word) => format!("{:indent$}{name:width$}  {word}\n", ""),
+            _ => format!("{:indent$}{name:width$}  {value}\n", ""),
+        };
+    }
+    text
+}
+
+fn machine() -> Value {
+    let first = |file: &str, key: &str| {
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        let line = text.lines().find(|line| line.starts_with(key))?;
+        line.split_once(':').map(|(_, value)| value.trim().to_owned())
+    };
+    let memory = first("/proc/meminfo", "MemTotal").and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok());
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "processor": first("/proc/cpuinfo", "model name"),
+        "threads": std::thread::available_parallelism().map(usize::from).unwrap_or(1),
+        "memory": memory.map(|kibibytes| say::scaled(1024.0 * kibibytes, "B")),
+        "devices": "cpu (f64); this build does not compute on graphics processors",
+    })
+}
+
+fn look(path: &Path) -> Result<Value, Failure> {
+    if !path.exists() {
+        return Err(Failure::Input(format!(
+            "{}: there is no such file or folder; check the path",
+            path.display()
+        )));
+    }
+    if path.is_dir() {
+        return run_folder(path);
+    }
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let wrong = |error: seixo::files::FilesError| Failure::Input(error.to_string());
+    match ending {
+        "checkpoint" | "prev" => checkpoint::read(&Disk, path)
+            .map(|(header, state)| of_checkpoint(path, &header, &state))
+            .map_err(wrong),
+        "toml" => Err(Failure::Input(format!(
+            "{0}: this is a scene; look at it with `seixo check {0}`",
+            path.display()
+        ))),
+        "stl" => mesh(path).map_err(wrong),
+        // Tables are told by their columns: three vertices a line, or a grain.
+        _ => grains(path).or_else(|error| mesh(path).map_err(|_| error)).map_err(wrong),
+    }
+}
+
+fn run_folder(path: &Path) -> Result<Value, Failure> {
+    let Some(record) = Record::read(&Disk, path) else {
+        return Err(Failure::Input(format!(
+            "{}: is not a run folder (it has no run.json)",
+            path.display()
+        )));
+    };
+    let frames = std::fs::read_dir(path.join(folder::FIELDS)).map_or(0, |entries| {
+        let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names.filter(|name| name.starts_with("grains_") && name.ends_with(".vtp")).count()
+    });
+    let newest = match checkpoint::newest_valid(&Disk, &path.join(folder::CHECKPOINTS)) {
+        Ok((path, header, state)) => of_checkpoint(&path, &header, &state),
+        Err(error) => json!(error.to_string()),
+    };
+    let next = (record.result != Outcome::Finished).then(|| format!("seixo resume {}", path.display()));
+    Ok(json!({ "run": record, "frames": frames, "checkpoint": newest, "next": next }))
+}
+
+fn of_checkpoint(path: &Path, header: &Header, state: &State) -> Value {
+    let size = |column: &Column| match column {
+        Column::F64(values) => format!("{} f64", say::count(values.len() as u64)),
+        Column::U32(values) => format!("{} u32", say::count(values.len() as u64)),
+        Column::U64(values) => format!("{} u64", say::count(values.len() as u64)),
+    };
+    let sections: serde_json::Map<String, Value> = state
+        .sections
+        .iter()
+        .map(|(name, column)| (name.clone(), size(column).into()))
+        .collect();
+    json!({
+        "path": path.display().to_string(),
+        "version": header.version,
+        "time": header.time,
+        "steps": header.steps,
+        "scene_hash": header.scene_hash,
+        "digest": checkpoint::digest(state),
+        "sections": sections,
+    })
+}
+
+fn mesh(path: &Path) -> Result<Value, seixo::files::FilesError> {
+    let triangles = mesh_in::read(path)?;
+    let [min, max] = extent(triangles.iter().flatten());
+    let degenerate = mesh_in::degenerate(&triangles).len();
+    Ok(json!({ "path": path.display().to_string(), "triangles": triangles.len(), "without_area": degenerate, "min": min, "max": max }))
+}
+
+fn grains(path: &Path) -> Result<Value, seixo::files::FilesError> {
+    let rows = grains_in::read(path, &grains_in::Limits::default())?;
+    let [min, max] = extent(rows.iter().map(|row| &row.position));
+    let radii: Vec<f64> = rows.iter().filter_map(|row| row.radius).collect();
+    let smallest = radii.iter().copied().reduce(f64::min);
+    let largest = radii.iter().copied().reduce(f64::max);
+    Ok(json!({
+        "path": path.display().to_string(), "grains": rows.len(), "min": min, "max": max,
+        "smallest_radius": smallest, "largest_radius": largest,
+    }))
+}
+
+/// Lowest and highest coordinates.
+fn extent<'a>(points: impl Iterator<Item = &'a [f64; 3]>) -> [[f64; 3]; 2] {
+    points.fold([[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]], |[low, high], point| {
+        [[0, 1, 2].map(|k| low[k].min(point[k])), [0, 1, 2].map(|k| high[k].max(point[k]))]
+    })
+}

@@ -1,0 +1,77 @@
+//! `seixo picture`: a frame of a run as an image.
+
+use super::{Done, Failure, write_file};
+use crate::say;
+use clap::Args;
+use seixo::view::{PictureOptions, ViewError, picture as draw};
+use std::path::PathBuf;
+
+/// Draw a frame of a run to a PNG image
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  seixo picture silo.out                                the last frame, to silo.out/picture.png
+  seixo picture silo.out --frame 10 --field force_z     the eleventh, colored by vertical force
+  seixo picture silo.out --view 0,-1,0 --size 1920x1080 --no-walls --out front.png")]
+pub struct PictureArguments {
+    /// The run folder
+    folder: PathBuf,
+    /// Frame, counted from 0; the last if left out
+    #[arg(long, value_name = "N")]
+    frame: Option<usize>,
+    /// Field to color by: its magnitude, or a component as in force_z; speed if left out
+    #[arg(long)]
+    field: Option<String>,
+    /// Values at the ends of the color scale, in SI units; those of the frame if left out
+    #[arg(long, value_name = "LOW,HIGH", value_parser = numbers::<2>, allow_hyphen_values = true)]
+    range: Option<[f64; 2]>,
+    /// Direction from the scene to the camera
+    #[arg(long, value_name = "X,Y,Z", value_parser = numbers::<3>, allow_hyphen_values = true)]
+    view: Option<[f64; 3]>,
+    /// Width and height in pixels
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size, default_value = "1600x1000")]
+    size: (u32, u32),
+    /// Leave the walls out
+    #[arg(long)]
+    no_walls: bool,
+    /// Title; the name of the run folder if left out
+    #[arg(long)]
+    title: Option<String>,
+    /// The image file; picture.png in the run folder if left out
+    #[arg(long, short, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+fn numbers<const N: usize>(text: &str) -> Result<[f64; N], String> {
+    let numbers: Option<Vec<f64>> = text.split(',').map(|number| number.trim().parse().ok()).collect();
+    numbers
+        .and_then(|numbers| numbers.try_into().ok())
+        .ok_or_else(|| format!("write {N} numbers with commas between them"))
+}
+
+fn size(text: &str) -> Result<(u32, u32), String> {
+    let sides = text
+        .split_once(['x', '×'])
+        .and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
+    sides.ok_or_else(|| "write width and height in pixels with an x between them, such as 1600x1000".to_owned())
+}
+
+/// Draws the picture.
+pub fn picture(arguments: &PictureArguments) -> Done {
+    let options = PictureOptions {
+        frame: arguments.frame,
+        size: arguments.size,
+        field: arguments.field.clone(),
+        range: arguments.range.map(|[low, high]| (low, high)),
+        view: arguments.view,
+        has_walls: !arguments.no_walls,
+        title: arguments.title.clone(),
+    };
+    let image = draw(&arguments.folder, &options).map_err(|error| match error {
+        ViewError::NoAdapter { .. } | ViewError::Device { .. } | ViewError::Encoding(_) => Failure::Run(error.to_string()),
+        _ => Failure::Input(error.to_string()),
+    })?;
+    let path = arguments.out.clone().unwrap_or_else(|| arguments.folder.join("picture.png"));
+    write_file(&path, &image)?;
+    say::out(&path.display().to_string())
+}

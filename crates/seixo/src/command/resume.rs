@@ -1,0 +1,42 @@
+//! `seixo resume`: goes on with a run.
+
+use super::watch::{Watcher, signals};
+use super::{Done, Failure, Limits, Voice};
+use clap::Args;
+use seixo::run::{Options, resume as go_on};
+use std::path::PathBuf;
+
+/// Go on from the newest checkpoint of a run folder, bit for bit as if it had never stopped
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  seixo resume silo.out                  to the end that the scene gives
+  seixo resume silo.out --until \"10 s\"   further than that
+  seixo resume silo.out --threads 8      on other threads: the results stay the same bits")]
+pub struct ResumeArguments {
+    /// The run folder
+    folder: PathBuf,
+    #[command(flatten)]
+    limits: Limits,
+    #[command(flatten)]
+    voice: Voice,
+}
+
+/// Goes on with the run.
+pub fn resume(arguments: &ResumeArguments) -> Done {
+    let voice = arguments.voice;
+    let ran = || -> Done {
+        let control = signals()?;
+        let mut watcher = Watcher::new(voice);
+        let ending = go_on(
+            &arguments.folder,
+            &arguments.limits.overrides(),
+            Options {
+                control,
+                ..Options::new(&mut watcher)
+            },
+        )?;
+        watcher.close(&arguments.folder, &ending)
+    };
+    ran().map_err(|failure: Failure| failure.told(voice.json))
+}

@@ -1,0 +1,55 @@
+//! `seixo run`: runs a scene into a folder.
+
+use super::watch::{Watcher, signals};
+use super::{Changes, Done, Failure, Voice};
+use clap::Args;
+use seixo::run::{Options, folder, start};
+use std::path::PathBuf;
+
+/// Run a scene; its results go to a folder
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  seixo run silo.toml                              into silo.out/
+  seixo run silo.toml --threads 4 --until \"2 s\"    four threads, two simulated seconds
+  seixo run silo.toml --out wide --set \"grains.bed.fill.count=20000\"
+  seixo run silo.toml --json | jq .time            for scripts: one JSON object a line
+
+Ctrl-C, TERM and HUP write a checkpoint and stop with exit code 130; `seixo resume` goes on, bit for bit as if nothing had happened.
+USR1 writes a checkpoint and goes on. A folder that holds a run is never overwritten without --force.")]
+pub struct RunArguments {
+    /// The scene file
+    scene: PathBuf,
+    /// Folder for the results; SCENE.out if left out
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Remove what an earlier run wrote to that folder, and run anew
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    changes: Changes,
+    #[command(flatten)]
+    voice: Voice,
+}
+
+/// Runs the scene.
+pub fn run(arguments: &RunArguments) -> Done {
+    let voice = arguments.voice;
+    let ran = || -> Done {
+        let control = signals()?;
+        let scene = arguments.changes.load(&arguments.scene)?;
+        let folder = arguments.out.clone().unwrap_or_else(|| folder::of_scene(&arguments.scene));
+        let mut watcher = Watcher::new(voice);
+        let ending = start(
+            scene,
+            &folder,
+            Options {
+                control,
+                overwrite: arguments.force,
+                ..Options::new(&mut watcher)
+            },
+        )?;
+        watcher.close(&folder, &ending)
+    };
+    ran().map_err(|failure: Failure| failure.told(voice.json))
+}

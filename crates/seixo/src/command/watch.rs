@@ -1,0 +1,173 @@
+//! Watching a run from the command line: signals, the progress bar, JSON lines.
+
+use super::{Done, Failure, Voice};
+use crate::say;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use seixo::run::{Control, Ending, Event, Observer, Outcome, Progress};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Ctrl-C, TERM and HUP ask for a checkpoint and the end, USR1 for a checkpoint; a second Ctrl-C ends at once.
+pub fn signals() -> Result<Control, Failure> {
+    let control = Control::default();
+    let register = || -> io::Result<()> {
+        // Registered first, so that it sees the flag only of the signal before. Not for the others: a closing terminal sends them twice.
+        signal_hook::flag::register_conditional_shutdown(SIGINT, 130, control.stop.clone())?;
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            signal_hook::flag::register(signal, control.stop.clone())?;
+        }
+        signal_hook::flag::register(SIGUSR1, control.checkpoint.clone())?;
+        Ok(())
+    };
+    register().map_err(|error| Failure::Run(format!("cannot listen to signals: {error}")))?;
+    Ok(control)
+}
+
+/// Shows a run: a bar on the error stream, or lines of JSON on the standard output.
+pub struct Watcher {
+    voice: Voice,
+    bar: ProgressBar,
+    is_started: bool,
+    last_line: Option<Instant>,
+}
+
+impl Watcher {
+    /// A watcher that speaks as it was asked to.
+    pub fn new(voice: Voice) -> Watcher {
+        let target = if voice.quiet {
+            ProgressDrawTarget::hidden()
+        } else {
+            ProgressDrawTarget::stderr()
+        };
+        let bar = ProgressBar::with_draw_target(None, target);
+        let style =
+            ProgressStyle::with_template("{bar:24} {percent:>3} %  {msg}  ETA {eta}").unwrap_or_else(|_| ProgressStyle::default_bar());
+        bar.set_style(style.progress_chars("━╸ "));
+        bar.enable_steady_tick(Duration::from_millis(500));
+        Watcher {
+            voice,
+            bar,
+            is_started: false,
+            last_line: None,
+        }
+    }
+
+    /// Says how the run ended, and how to go on if it can.
+    pub fn close(&self, folder: &Path, ending: &Ending) -> Done {
+        self.bar.finish_and_clear();
+        let record = &ending.record;
+        let folder = folder.display();
+        if record.result == Outcome::Interrupted {
+            let text = format!(
+                "stopped at t = {} after a checkpoint; go on with: seixo resume {folder}",
+                say::scaled(record.time, "s")
+            );
+            return Err(Failure::Interrupted(text).told(self.voice.json));
+        }
+        if self.voice.quiet || self.voice.json {
+            return Ok(());
+        }
+        let speed = say::scaled(record.particle_steps_per_second, "");
+        let wall = say::duration(record.wall_time);
+        let steps = say::count(record.steps);
+        let time = say::scaled(record.time, "s");
+        say::out(&format!(
+            "done: t = {time} in {steps} steps, {wall}, {speed} particle-steps/s\nresults in {folder} – look at them with `seixo picture {folder}`, `seixo plot {folder}`, or ParaView (fields/grains.pvd)"
+        ))
+    }
+}
+
+impl Observer for Watcher {
+    fn progress(&mut self, progress: &Progress) {
+        if !self.is_started {
+            self.is_started = true;
+            self.bar.set_length(progress.steps_at_end);
+            self.bar.set_position(progress.steps);
+            self.bar.reset_eta();
+        }
+        self.bar.set_position(progress.steps);
+        if self
+            .last_line
+            .is_some_and(|last| last.elapsed() < Duration::from_millis(if self.voice.json { 1000 } else { 100 }))
+        {
+            return;
+        }
+        self.last_line = Some(Instant::now());
+        let &Progress {
+            time,
+            until,
+            wall_time,
+            particle_steps_per_second: speed,
+            kinetic,
+            steps,
+            grains,
+            ..
+        } = progress;
+        self.bar.set_message(format!(
+            "t = {} of {} · {} · {} particle-steps/s · kinetic {}",
+            say::scaled(time, "s"),
+            say::scaled(until, "s"),
+            say::duration(wall_time),
+            say::scaled(speed, ""),
+            say::scaled(kinetic, "J"),
+        ));
+        if self.voice.json {
+            // A reader that went away must not end the run.
+            let _ = say::json(&serde_json::json!({
+                "event": "progress", "time": time, "until": until, "steps": steps, "grains": grains, "wall_time": wall_time,
+                "particle_steps_per_second": speed, "kinetic": kinetic,
+            }));
+        }
+    }
+
+    fn event(&mut self, event: &Event) {
+        if self.voice.json {
+            let _ = say::json(event);
+        }
+        if self.voice.quiet || self.voice.json {
+            return;
+        }
+        match event {
+            Event::Started {
+                folder,
+                grains,
+                threads,
+                time_step,
+                time_step_limit,
+                time_step_cause,
+                notices,
+                ..
+            } => {
+                notices
+                    .iter()
+                    .for_each(|notice| self.bar.suspend(|| say::note(&format!("note: {notice}"))));
+                self.bar.suspend(|| {
+                    say::note(&format!(
+                        "{} grains on {threads} threads into {}; time step {}, stable below {} ({time_step_cause})",
+                        say::count(*grains as u64),
+                        folder.display(),
+                        say::scaled(*time_step, "s"),
+                        say::scaled(*time_step_limit, "s"),
+                    ));
+                });
+            }
+            Event::Resumed {
+                checkpoint,
+                time,
+                threads,
+                until,
+                ..
+            } => self.bar.suspend(|| {
+                say::note(&format!(
+                    "going on from {} at t = {} of {} on {threads} threads",
+                    checkpoint.display(),
+                    say::scaled(*time, "s"),
+                    say::scaled(*until, "s"),
+                ));
+            }),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Running a scene into a folder, and going on from what a folder holds.
+//!
+//! ```no_run
+//! use seixo::run::{self, Options, Silent};
+//! let scene = seixo::scene::load("silo.toml".as_ref(), &[])?;
+//! let ending = run::start(scene, "silo.out".as_ref(), Options::new(&mut Silent))?;
+//! println!("{} steps, {:.3e} particle-steps/s", ending.record.steps, ending.record.particle_steps_per_second);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Nothing a run writes depends on wall time, threads or interruptions, except `run.json`, `log.jsonl` and `profile.csv`: outputs
+//! belong to step numbers, and those follow from the scene alone.
+
+mod driver;
+mod error;
+pub mod folder;
+mod frames;
+mod log;
+mod outputs;
+mod probes;
+mod record;
+mod schedule;
+
+pub use driver::{expected_output, resume, start};
+pub use error::RunError;
+pub use log::Event;
+pub use record::{Outcome, Record, TimeStepRecord};
+
+use seixo_files::layer::{Disk, FileLayer};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// How a run is watched, controlled and written.
+pub struct Options<'a> {
+    /// Where files go.
+    pub layer: &'a dyn FileLayer,
+    /// Requests from outside.
+    pub control: Control,
+    /// Who watches.
+    pub observer: &'a mut dyn Observer,
+    /// Whether an earlier run in the same folder may be removed.
+    pub overwrite: bool,
+}
+
+impl<'a> Options<'a> {
+    /// To the real disk, never over an earlier run.
+    pub fn new(observer: &'a mut dyn Observer) -> Options<'a> {
+        Options {
+            layer: &Disk,
+            control: Control::default(),
+            observer,
+            overwrite: false,
+        }
+    }
+}
+
+/// Requests to a run from outside, such as from signals; seen within a fifth of a second, or at the next step where one takes longer.
+#[derive(Clone, Debug, Default)]
+pub struct Control {
+    /// Write a checkpoint and stop.
+    pub stop: Arc<AtomicBool>,
+    /// Write a checkpoint and go on; set back once seen.
+    pub checkpoint: Arc<AtomicBool>,
+}
+
+/// Where a run stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Simulated time \[s\].
+    pub time: f64,
+    /// Simulated time at which the run ends \[s\].
+    pub until: f64,
+    /// Steps done.
+    pub steps: u64,
+    /// Steps done at the end.
+    pub steps_at_end: u64,
+    /// Grains there.
+    pub grains: usize,
+    /// Wall time since this start or resume \[s\].
+    pub wall_time: f64,
+    /// Grains times steps over the wall time of the last steps \[1/s\].
+    pub particle_steps_per_second: f64,
+    /// Kinetic energy at the last line of the ledger \[J\].
+    pub kinetic: f64,
+}
+
+/// Watches a run.
+pub trait Observer {
+    /// Called several times a second.
+    fn progress(&mut self, _progress: &Progress) {}
+    /// Called for each line of the log.
+    fn event(&mut self, _event: &Event) {}
+}
+
+/// An observer that does nothing.
+pub struct Silent;
+
+impl Observer for Silent {}
+
+/// How a run ended: at its end, or earlier because it was asked to.
+#[derive(Clone, Debug)]
+pub struct Ending {
+    /// What `run.json` says.
+    pub record: Record,
+    /// The checkpoint from which it can go on.
+    pub checkpoint: PathBuf,
+}

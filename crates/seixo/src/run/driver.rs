@@ -1,0 +1,320 @@
+//! The run loop: steps up to the next event, outputs, checkpoints, requests from outside.
+
+use super::folder::{self, CHECKPOINTS, SCENE, disk};
+use super::log::Log;
+use super::outputs::{Marks, Outputs};
+use super::record::{self, Outcome, Record};
+use super::{Ending, Event, Options, Progress, RunError};
+use seixo_engine::Simulation;
+use seixo_engine::state::State;
+use seixo_files::FilesError;
+use seixo_files::checkpoint::{self, Header};
+use seixo_files::layer::{remove_temporaries, replace};
+use seixo_scene::Scene;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+/// Wall time between two looks at what was asked from outside \[s\].
+const LOOK_EVERY: f64 = 0.1;
+
+/// Runs a scene into a folder, from time zero to its end or until it is asked to stop.
+///
+/// # Errors
+/// If the folder is taken, the world is refused, a grain's state becomes impossible, or a file cannot be written.
+pub fn start(scene: Scene, folder: &Path, options: Options) -> Result<Ending, RunError> {
+    let layer = options.layer;
+    folder::check_free(layer, folder, options.overwrite)?;
+    let needed = expected_output(&scene, seixo_engine::plan_time_step(&scene.world)?.value);
+    let free = folder::free_space(layer, folder)?;
+    if needed > free {
+        return Err(RunError::NoSpace {
+            folder: folder.to_owned(),
+            needed,
+            free,
+        });
+    }
+    let scene_hash = record::scene_hash(&scene.resolved, &scene.world);
+    let simulation = Simulation::new(scene.world.clone(), scene.settings.clone())?;
+
+    folder::prepare(layer, folder)?;
+    let record = Record::new(&simulation, &scene.title, &scene_hash, scene.run.until);
+    record.write(layer, folder)?;
+    let path = folder.join(SCENE);
+    replace(layer, &path, scene.resolved.as_bytes()).map_err(disk(&path, "write it"))?;
+    let started = Event::Started {
+        folder: folder.to_owned(),
+        title: scene.title.clone(),
+        grains: simulation.len(),
+        threads: simulation.threads(),
+        until: scene.run.until,
+        time_step: record.time_step.value,
+        time_step_limit: record.time_step.limit,
+        time_step_cause: record.time_step.cause.clone(),
+        notices: scene.notices.clone(),
+    };
+    let outputs = Outputs::open(layer, folder, &scene, record.time_step.value, &Marks::new())?;
+    let log = Log::create(layer, folder)?;
+    Driver::new(folder, &scene, simulation, Books { outputs, log, record }, options).drive(&started)
+}
+
+/// Goes on from the newest valid checkpoint of a run folder, bit for bit as if the run had never stopped.
+/// Of the overrides, those that matter are `run.threads` and `run.until`.
+///
+/// # Errors
+/// If the folder holds no run or no valid checkpoint, its scene has changed, or as [`start`].
+pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -> Result<Ending, RunError> {
+    let layer = options.layer;
+    let path = folder.join(SCENE);
+    if !layer.exists(&path).map_err(disk(&path, "look at it"))? {
+        return Err(RunError::NotARun { folder: folder.to_owned() });
+    }
+    let (from, header, state) = checkpoint::newest_valid(layer, &folder.join(CHECKPOINTS))?;
+    for inside in [folder.to_owned(), folder.join(CHECKPOINTS), folder.join(folder::FIELDS)] {
+        remove_temporaries(layer, &inside).map_err(disk(&inside, "remove temporary files"))?;
+    }
+    let text = String::from_utf8_lossy(&layer.read(&path).map_err(disk(&path, "read it"))?).into_owned();
+    let scene = seixo_scene::load_text(&text, &path, overrides).map_err(RunError::Scene)?;
+    let scene_hash = record::scene_hash(&text, &scene.world);
+    let marks: Option<Marks> = serde_json::from_value(header.outputs.clone()).ok();
+    let Some(marks) = marks.filter(|_| header.scene_hash == scene_hash) else {
+        return Err(RunError::OtherScene { folder: folder.to_owned() });
+    };
+    let simulation = Simulation::restore(scene.world.clone(), scene.settings.clone(), &state)?;
+
+    let mut record = Record::new(&simulation, &scene.title, &scene_hash, scene.run.until);
+    if let Some(before) = Record::read(layer, folder) {
+        record.wall_time = before.wall_time;
+        record.particle_steps = before.particle_steps;
+    }
+    let mut outputs = Outputs::open(layer, folder, &scene, record.time_step.value, &marks)?;
+    outputs.restore(&state, &simulation);
+    let resumed = Event::Resumed {
+        checkpoint: from,
+        time: simulation.time(),
+        steps: simulation.steps(),
+        threads: simulation.threads(),
+        until: scene.run.until,
+    };
+    let log = Log::resume(layer, folder)?;
+    Driver::new(folder, &scene, simulation, Books { outputs, log, record }, options).drive(&resumed)
+}
+
+/// Bytes that a run will write, about: frames, tables and two checkpoints.
+pub fn expected_output(scene: &Scene, time_step: f64) -> u64 {
+    use seixo_files::vtk::Field;
+    let grains = scene.world.grains.len() as f64;
+    let times = |every: f64| (scene.run.until / every.max(time_step)).floor() + 1.0;
+    let wide = [Field::Velocity, Field::AngularVelocity, Field::Force, Field::Torque];
+    let vectors = scene.output.fields.iter().filter(|field| wide.contains(field)).count() as f64;
+    // Places hardly shrink when packed, vectors in singles a little, whole numbers nearly vanish; base64 adds a third.
+    let frame = grains * 4.0 / 3.0 * (22.0 + 10.0 * vectors) + 2e3;
+    let lines: f64 = scene.probes.iter().map(|probe| 70.0 * times(probe.every)).sum();
+    let checkpoint = 300.0 * grains;
+    (frame * times(scene.output.every) + 250.0 * times(scene.output.energies_every) + lines + 2.0 * checkpoint) as u64
+}
+
+/// What a run writes besides checkpoints.
+struct Books {
+    outputs: Outputs,
+    log: Log,
+    record: Record,
+}
+
+struct Driver<'a> {
+    folder: PathBuf,
+    steps_at_end: u64,
+    checkpoint_every: f64,
+    keeps_previous: bool,
+    simulation: Simulation,
+    books: Books,
+    options: Options<'a>,
+    started: Instant,
+    /// Wall time and particle-steps of earlier starts.
+    before: (f64, f64),
+    particle_steps: f64,
+    output_time: (f64, u64),
+    last_checkpoint: (Instant, f64),
+}
+
+impl<'a> Driver<'a> {
+    fn new(folder: &Path, scene: &Scene, simulation: Simulation, books: Books, options: Options<'a>) -> Driver<'a> {
+        Driver {
+            folder: folder.to_owned(),
+            steps_at_end: ((scene.run.until / simulation.time_step().value).round() as u64).max(1),
+            checkpoint_every: scene.checkpoint.every_wall,
+            keeps_previous: scene.checkpoint.keep > 1,
+            before: (books.record.wall_time, books.record.particle_steps),
+            last_checkpoint: (Instant::now(), simulation.time()),
+            simulation,
+            books,
+            options,
+            started: Instant::now(),
+            particle_steps: 0.0,
+            output_time: (0.0, 0),
+        }
+    }
+
+    /// Runs to the end, and says in the books how it ended.
+    fn drive(mut self, opening: &Event) -> Result<Ending, RunError> {
+        let ran = self.report(opening).map_err(RunError::from).and_then(|()| self.run());
+        let (time, steps) = (self.simulation.time(), self.simulation.steps());
+        let outcome = match &ran {
+            Ok(outcome) => *outcome,
+            Err(error) => {
+                self.books.record.reason = Some(error.to_string());
+                Outcome::Failed
+            }
+        };
+        let closed = self.close(outcome);
+        match ran {
+            Ok(_) => closed.map_err(RunError::from)?,
+            Err(error) => {
+                // A full disk keeps the books from being closed, too; the first error is the one worth telling.
+                let _ = self.report(&Event::Failed {
+                    reason: error.to_string(),
+                    time,
+                    steps,
+                });
+                return Err(error);
+            }
+        }
+        let Record {
+            wall_time,
+            particle_steps_per_second,
+            ..
+        } = self.books.record;
+        self.report(&match outcome {
+            Outcome::Finished => Event::Finished {
+                time,
+                steps,
+                wall_time,
+                particle_steps_per_second,
+            },
+            _ => Event::Interrupted { time, steps },
+        })?;
+        Ok(Ending {
+            record: self.books.record,
+            checkpoint: self.folder.join(CHECKPOINTS).join(checkpoint::FILE_NAME),
+        })
+    }
+
+    fn run(&mut self) -> Result<Outcome, RunError> {
+        let mut pace = Pace { steps: 1 };
+        let mut speed = 0.0;
+        if self.simulation.steps() == 0 {
+            self.write_outputs()?;
+            self.write_checkpoint()?;
+        }
+        loop {
+            let steps = self.simulation.steps();
+            self.tell_progress(speed);
+            if steps >= self.steps_at_end {
+                self.write_checkpoint()?;
+                return Ok(Outcome::Finished);
+            }
+            if self.options.control.stop.load(Ordering::Relaxed) {
+                self.write_checkpoint()?;
+                return Ok(Outcome::Interrupted);
+            }
+            let is_asked = self.options.control.checkpoint.swap(false, Ordering::Relaxed);
+            if is_asked || self.last_checkpoint.0.elapsed().as_secs_f64() >= self.checkpoint_every {
+                self.write_checkpoint()?;
+            }
+            let next = self.books.outputs.next_step().min(self.steps_at_end);
+            let count = pace.steps.min(next - steps);
+            let (grains, clock) = (self.simulation.len(), Instant::now());
+            self.simulation.advance(count).map_err(|stop| RunError::Stopped {
+                stop: Box::new(stop),
+                checkpoint_time: self.last_checkpoint.1,
+                folder: self.folder.join(CHECKPOINTS),
+            })?;
+            let seconds = clock.elapsed().as_secs_f64();
+            pace.learn(count, seconds);
+            self.particle_steps += grains as f64 * count as f64;
+            speed = grains as f64 * count as f64 / seconds.max(1e-9);
+            self.write_outputs()?;
+        }
+    }
+
+    fn write_outputs(&mut self) -> Result<(), FilesError> {
+        let clock = Instant::now();
+        self.books.outputs.write_due(self.options.layer, &self.simulation)?;
+        self.output_time.0 += clock.elapsed().as_secs_f64();
+        self.output_time.1 += 1;
+        Ok(())
+    }
+
+    fn write_checkpoint(&mut self) -> Result<(), FilesError> {
+        let clock = Instant::now();
+        let mut state: State = self.simulation.save();
+        self.books.outputs.save(&mut state);
+        let marks = self.books.outputs.marks()?;
+        let header = Header {
+            version: self.books.record.version.clone(),
+            scene_hash: self.books.record.scene_hash.clone(),
+            time: self.simulation.time(),
+            steps: self.simulation.steps(),
+            outputs: serde_json::to_value(marks).unwrap_or_default(),
+        };
+        let layer = self.options.layer;
+        let path = checkpoint::write(layer, &self.folder.join(CHECKPOINTS), &header, &state)?;
+        if !self.keeps_previous {
+            let previous = path.with_extension("checkpoint.prev");
+            if layer.exists(&previous).map_err(disk(&previous, "look at it"))? {
+                layer.remove(&previous).map_err(disk(&previous, "remove it"))?;
+            }
+        }
+        self.last_checkpoint = (Instant::now(), header.time);
+        self.output_time.0 += clock.elapsed().as_secs_f64();
+        self.output_time.1 += 1;
+        self.report(&Event::Checkpoint {
+            path,
+            time: header.time,
+            steps: header.steps,
+        })?;
+        self.close(Outcome::Running)
+    }
+
+    /// Brings `run.json` and `profile.csv` up to date.
+    fn close(&mut self, outcome: Outcome) -> Result<(), FilesError> {
+        let record = &mut self.books.record;
+        record.result = outcome;
+        record.wall_time = self.before.0 + self.started.elapsed().as_secs_f64();
+        record.particle_steps = self.before.1 + self.particle_steps;
+        record.measure(&self.simulation);
+        record.write(self.options.layer, &self.folder)?;
+        record::write_profile(self.options.layer, &self.folder, &self.simulation, self.output_time)
+    }
+
+    fn report(&mut self, event: &Event) -> Result<(), FilesError> {
+        let written = self.books.log.write(event);
+        self.options.observer.event(event);
+        written
+    }
+
+    fn tell_progress(&mut self, speed: f64) {
+        self.options.observer.progress(&Progress {
+            time: self.simulation.time(),
+            until: self.books.record.until,
+            steps: self.simulation.steps(),
+            steps_at_end: self.steps_at_end,
+            grains: self.simulation.len(),
+            wall_time: self.started.elapsed().as_secs_f64(),
+            particle_steps_per_second: speed,
+            kinetic: self.books.outputs.kinetic,
+        });
+    }
+}
+
+/// How many steps to take between two looks outside.
+struct Pace {
+    steps: u64,
+}
+
+impl Pace {
+    fn learn(&mut self, steps: u64, seconds: f64) {
+        let fitting = LOOK_EVERY * steps as f64 / seconds.max(1e-9);
+        self.steps = (fitting as u64).clamp(1, 2 * self.steps.max(1)).min(1 << 32);
+    }
+}

@@ -1,0 +1,86 @@
+//! Why a run did not start or did not reach its end.
+
+use seixo_engine::{Refusal, Stop};
+use seixo_files::FilesError;
+use seixo_scene::Diagnostics;
+use std::path::PathBuf;
+
+/// A run that did not start or did not reach its end; every message names the thing, its value, the limit and the remedy.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The folder holds an earlier run.
+    #[error(
+        "{folder}: holds an earlier run, and nothing was overwritten; go on with it by `seixo resume {folder}`, \
+         name another folder with --out, or remove it and run anew with --force",
+        folder = folder.display()
+    )]
+    Exists {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The folder holds something that no run wrote.
+    #[error("{}: is not empty and not a run folder (it has no run.json), so nothing in it was touched; name another folder with --out", folder.display())]
+    Occupied {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The folder is no run folder.
+    #[error("{}: is not a run folder (it has no scene.toml); give the folder that `seixo run` wrote, such as silo.out", folder.display())]
+    NotARun {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The output would not fit.
+    #[error(
+        "{}: the run will write about {needed} bytes, but only {free} are free; free some space, name a folder on another disk with --out, \
+         or write less often (output.every)",
+        folder.display()
+    )]
+    NoSpace {
+        /// The folder.
+        folder: PathBuf,
+        /// Estimated output \[bytes\].
+        needed: u64,
+        /// What the disk has left \[bytes\].
+        free: u64,
+    },
+    /// The checkpoint is of another scene.
+    #[error(
+        "{}: scene.toml, or a file that it names, is not as it was when the checkpoint was written; put it back, or run the changed scene anew",
+        folder.display()
+    )]
+    OtherScene {
+        /// The run folder.
+        folder: PathBuf,
+    },
+    /// The scene is wrong.
+    #[error("{0}")]
+    Scene(Diagnostics),
+    /// The world cannot be simulated.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// A grain's state became impossible.
+    #[error("{stop}\nthe last good state, t = {checkpoint_time:.6e} s, is in {}", folder.display())]
+    Stopped {
+        /// Which grain, where, when and why.
+        stop: Box<Stop>,
+        /// Time of the last checkpoint \[s\].
+        checkpoint_time: f64,
+        /// Where the checkpoints are.
+        folder: PathBuf,
+    },
+    /// A file could not be read or written.
+    #[error(transparent)]
+    Files(#[from] FilesError),
+}
+
+impl RunError {
+    /// Whether the input is wrong, rather than the run or the disk failed.
+    pub fn is_input(&self) -> bool {
+        match self {
+            RunError::Exists { .. } | RunError::Occupied { .. } | RunError::NotARun { .. } => true,
+            RunError::OtherScene { .. } | RunError::Scene(_) | RunError::Refused(_) => true,
+            RunError::NoSpace { .. } | RunError::Stopped { .. } | RunError::Files(_) => false,
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What lies where in a run folder.
+
+use super::RunError;
+use seixo_files::FilesError;
+use seixo_files::checkpoint::FILE_NAME;
+use seixo_files::layer::FileLayer;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What ran and how it went.
+pub const RECORD: &str = "run.json";
+/// The scene with every default filled in.
+pub const SCENE: &str = "scene.toml";
+/// What happened when.
+pub const LOG: &str = "log.jsonl";
+/// The energy ledger over time.
+pub const ENERGIES: &str = "energies.csv";
+/// Seconds per pass.
+pub const PROFILE: &str = "profile.csv";
+/// Folder of the probes' tables.
+pub const PROBES: &str = "probes";
+/// Folder of the frames.
+pub const FIELDS: &str = "fields";
+/// Folder of the checkpoints.
+pub const CHECKPOINTS: &str = "checkpoints";
+
+/// The folder of a scene's run where none is named: `silo.toml` runs into `silo.out`, here.
+pub fn of_scene(scene: &Path) -> PathBuf {
+    let mut name = scene.file_stem().unwrap_or_default().to_owned();
+    name.push(".out");
+    name.into()
+}
+
+/// Turns the system's answer into a message that names the file.
+pub(super) fn disk(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> FilesError {
+    let path = path.to_owned();
+    move |source| FilesError::Disk { path, action, source }
+}
+
+/// Refuses a folder that holds anything, unless it is a run folder and may be overwritten.
+pub(super) fn check_free(layer: &dyn FileLayer, folder: &Path, overwrite: bool) -> Result<(), RunError> {
+    let look = |path: &Path| layer.exists(path).map_err(disk(path, "look at it"));
+    if !look(folder)? || layer.list(folder).map_err(disk(folder, "list it"))?.is_empty() {
+        return Ok(());
+    }
+    match look(&folder.join(RECORD))? {
+        false => Err(RunError::Occupied { folder: folder.to_owned() }),
+        true if !overwrite => Err(RunError::Exists { folder: folder.to_owned() }),
+        true => Ok(()),
+    }
+}
+
+/// Space left where the folder is, or will be \[bytes\].
+pub fn free_space(layer: &dyn FileLayer, folder: &Path) -> Result<u64, FilesError> {
+    let whole = std::path::absolute(folder).map_err(disk(folder, "find its place"))?;
+    let standing = whole.ancestors().find(|path| layer.exists(path).unwrap_or(false)).unwrap_or(&whole);
+    layer.free_space(standing).map_err(disk(folder, "ask for the free space"))
+}
+
+/// Makes the folder and those inside it, and removes what an earlier run wrote there, the record last.
+pub(super) fn prepare(layer: &dyn FileLayer, folder: &Path) -> Result<(), FilesError> {
+    let insides = [CHECKPOINTS, FIELDS, PROBES].map(|inside| folder.join(inside));
+    for inside in &insides {
+        layer.create_dir_all(inside).map_err(disk(inside, "create it"))?;
+    }
+    for inside in insides.iter().map(PathBuf::as_path).chain([folder]) {
+        for path in layer.list(inside).map_err(disk(inside, "list it"))? {
+            if is_of_a_run(folder, &path) && !path.ends_with(RECORD) {
+                layer.remove(&path).map_err(disk(&path, "remove it"))?;
+            }
+        }
+    }
+    let record = folder.join(RECORD);
+    if layer.exists(&record).map_err(disk(&record, "look at it"))? {
+        layer.remove(&record).map_err(disk(&record, "remove it"))?;
+    }
+    Ok(())
+}
+
+/// Whether a run writes files of this name at this place.
+fn is_of_a_run(folder: &Path, path: &Path) -> bool {
+    let Ok(inside) = path.strip_prefix(folder) else { return false };
+    let is_temporary = inside.extension().is_some_and(|ending| ending == "tmp");
+    let inside = if is_temporary {
+        inside.with_extension("")
+    } else {
+        inside.to_owned()
+    };
+    let has = |ending: &str| inside.extension().is_some_and(|own| own == ending);
+    match inside.parent().and_then(Path::to_str) {
+        Some("") => [RECORD, SCENE, LOG, ENERGIES, PROFILE].iter().any(|name| inside == Path::new(name)),
+        Some(CHECKPOINTS) => inside
+            .file_name()
+            .and_then(|name| name.to_str())
+            .is_some_and(|name| name.starts_with(FILE_NAME)),
+        Some(FIELDS) => has("vtp") || has("pvd"),
+        Some(PROBES) => has("csv"),
+        _ => false,
+    }
+}

@@ -1,0 +1,135 @@
+//! Everything that is written at chosen simulated times.
+
+use super::folder::ENERGIES;
+use super::frames::Frames;
+use super::probes::ProbeLog;
+use super::schedule::Schedule;
+use seixo_engine::Simulation;
+use seixo_engine::state::{GrainSnapshot, Ledger, State, WallSnapshot};
+use seixo_files::FilesError;
+use seixo_files::layer::FileLayer;
+use seixo_files::table::{Mark, Table};
+use seixo_scene::Scene;
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// How far each table was written, by its path in the run folder.
+pub(super) type Marks = BTreeMap<String, Mark>;
+
+/// What outputs read from a simulation at one step, each taken once.
+pub(super) struct Sample<'a> {
+    simulation: &'a Simulation,
+    grains: OnceCell<GrainSnapshot>,
+    walls: OnceCell<Vec<WallSnapshot>>,
+    ledger: OnceCell<Ledger>,
+}
+
+impl<'a> Sample<'a> {
+    fn of(simulation: &'a Simulation) -> Sample<'a> {
+        Sample {
+            simulation,
+            grains: OnceCell::new(),
+            walls: OnceCell::new(),
+            ledger: OnceCell::new(),
+        }
+    }
+    pub fn time(&self) -> f64 {
+        self.simulation.time()
+    }
+    pub fn grains(&self) -> &GrainSnapshot {
+        self.grains.get_or_init(|| self.simulation.snapshot())
+    }
+    pub fn walls(&self) -> &[WallSnapshot] {
+        self.walls.get_or_init(|| self.simulation.walls())
+    }
+    pub fn ledger(&self) -> &Ledger {
+        self.ledger.get_or_init(|| self.simulation.ledger())
+    }
+}
+
+/// A new table of lines over time, or one that goes on from a mark.
+pub(super) fn table(layer: &dyn FileLayer, path: &Path, columns: &[&str], mark: Option<&Mark>) -> Result<Table, FilesError> {
+    match mark {
+        Some(mark) => Table::resume(layer, path, mark),
+        None => Table::create(layer, path, &[&["time [s]"], columns].concat()),
+    }
+}
+
+/// Frames, energies and probes of a run.
+pub(super) struct Outputs {
+    frames: Frames,
+    energies: Table,
+    energies_schedule: Schedule,
+    probes: Vec<ProbeLog>,
+    /// Kinetic energy at the last line of the ledger \[J\].
+    pub kinetic: f64,
+}
+
+impl Outputs {
+    /// Outputs of a run that starts, or goes on from the marks of a checkpoint.
+    pub fn open(layer: &dyn FileLayer, folder: &Path, scene: &Scene, time_step: f64, marks: &Marks) -> Result<Outputs, FilesError> {
+        let probe = |probe| ProbeLog::open(layer, folder, probe, time_step, marks);
+        Ok(Outputs {
+            frames: Frames::new(folder, &scene.world, scene.output.fields.clone(), scene.output.every, time_step),
+            energies: table(layer, &folder.join(ENERGIES), &Ledger::NAMES, marks.get(ENERGIES))?,
+            energies_schedule: Schedule::new(scene.output.energies_every, time_step),
+            probes: scene.probes.iter().map(probe).collect::<Result<_, _>>()?,
+            kinetic: 0.0,
+        })
+    }
+
+    /// Goes on after a checkpoint: what was due until then is written.
+    pub fn restore(&mut self, state: &State, simulation: &Simulation) {
+        self.schedules().for_each(|schedule| schedule.pass(simulation.steps()));
+        self.kinetic = simulation.ledger().kinetic;
+        self.probes.iter_mut().for_each(|probe| probe.restore(state));
+    }
+
+    /// Adds to a checkpoint what the next outputs depend on.
+    pub fn save(&self, state: &mut State) {
+        self.probes.iter().for_each(|probe| probe.save(state));
+    }
+
+    /// How far the tables are written, for good.
+    pub fn marks(&mut self) -> Result<Marks, FilesError> {
+        let mut marks = Marks::from([(ENERGIES.to_owned(), self.energies.mark()?)]);
+        for probe in &mut self.probes {
+            marks.insert(probe.place.clone(), probe.table.mark()?);
+        }
+        Ok(marks)
+    }
+
+    /// The first step at which something is due.
+    pub fn next_step(&mut self) -> u64 {
+        self.schedules()
+            .map(|schedule| schedule.step_of(schedule.next()))
+            .min()
+            .unwrap_or(u64::MAX)
+    }
+
+    /// Writes what is due now.
+    pub fn write_due(&mut self, layer: &dyn FileLayer, simulation: &Simulation) -> Result<(), FilesError> {
+        let steps = simulation.steps();
+        let sample = Sample::of(simulation);
+        for probe in self.probes.iter_mut().filter(|probe| probe.schedule.is_due(steps)) {
+            probe.write(&sample)?;
+        }
+        if self.energies_schedule.is_due(steps) {
+            let ledger = sample.ledger();
+            let row: Vec<f64> = [sample.time()].into_iter().chain(ledger.values()).collect();
+            self.energies.row(&row)?;
+            self.kinetic = ledger.kinetic;
+        }
+        if self.frames.schedule.is_due(steps) {
+            self.frames.write(layer, &sample)?;
+        }
+        self.schedules().for_each(|schedule| schedule.pass(steps));
+        Ok(())
+    }
+
+    fn schedules(&mut self) -> impl Iterator<Item = &mut Schedule> {
+        let probes = self.probes.iter_mut().map(|probe| &mut probe.schedule);
+        [&mut self.frames.schedule, &mut self.energies_schedule].into_iter().chain(probes)
+    }
+}

@@ -1,0 +1,178 @@
+//! Probes: quantities logged over time.
+
+use super::folder::PROBES;
+use super::outputs::{Marks, Sample, table};
+use super::schedule::Schedule;
+use seixo_engine::state::{Column, GrainSnapshot, Ledger, State};
+use seixo_files::FilesError;
+use seixo_files::layer::FileLayer;
+use seixo_files::table::Table;
+use seixo_scene::{Probe, ProbeKind};
+use std::path::Path;
+
+/// A probe and its table.
+pub(super) struct ProbeLog {
+    name: String,
+    /// Place of the table in the run folder.
+    pub place: String,
+    what: ProbeKind,
+    passage: Passage,
+    pub schedule: Schedule,
+    pub table: Table,
+}
+
+impl ProbeLog {
+    /// A probe that starts, or goes on from its mark.
+    pub fn open(layer: &dyn FileLayer, folder: &Path, probe: &Probe, time_step: f64, marks: &Marks) -> Result<ProbeLog, FilesError> {
+        let place = format!("{PROBES}/{}.csv", probe.name);
+        let table = table(layer, &folder.join(&place), columns(&probe.what), marks.get(&place))?;
+        let schedule = Schedule::new(probe.every, time_step);
+        Ok(ProbeLog {
+            name: probe.name.clone(),
+            place,
+            what: probe.what.clone(),
+            passage: Passage::default(),
+            schedule,
+            table,
+        })
+    }
+
+    /// Adds a line.
+    pub fn write(&mut self, sample: &Sample) -> Result<(), FilesError> {
+        let mut row = vec![sample.time()];
+        match &self.what {
+            ProbeKind::Position { grain } => row.extend(position(sample.grains(), *grain)),
+            ProbeKind::CountThrough { point, normal, radius } => row.extend(self.passage.count(sample.grains(), *point, *normal, *radius)),
+            ProbeKind::Energy => row.extend(sample.ledger().values()),
+            ProbeKind::GroupCenter { group } => row.extend(center(sample.grains(), *group)),
+            ProbeKind::WallForce { walls } => {
+                let forces = sample.walls()[walls.clone()].iter().map(|wall| wall.force);
+                row.extend(forces.fold([0.0; 3], |sum, force| [0, 1, 2].map(|k| sum[k] + force[k])));
+            }
+        }
+        self.table.row(&row)
+    }
+
+    /// Adds to a checkpoint what the next lines depend on.
+    pub fn save(&self, state: &mut State) {
+        if let ProbeKind::CountThrough { .. } = self.what {
+            let [behind, passed] = self.sections();
+            state.sections.push((behind, Column::U32(self.passage.behind.clone())));
+            state
+                .sections
+                .push((passed, Column::F64(vec![self.passage.count, self.passage.mass])));
+        }
+    }
+
+    /// Takes it back from a checkpoint, if it is there.
+    pub fn restore(&mut self, state: &State) {
+        let [behind, passed] = self.sections();
+        if let (Some(Column::U32(behind)), Some(Column::F64(passed))) = (state.get(&behind), state.get(&passed))
+            && let &[count, mass] = passed.as_slice()
+        {
+            self.passage = Passage {
+                has_started: true,
+                behind: behind.clone(),
+                count,
+                mass,
+            };
+        }
+    }
+
+    fn sections(&self) -> [String; 2] {
+        ["behind", "passed"].map(|what| format!("probe/{}/{what}", self.name))
+    }
+}
+
+fn columns(what: &ProbeKind) -> &'static [&'static str] {
+    match what {
+        ProbeKind::Position { .. } | ProbeKind::GroupCenter { .. } => &["x [m]", "y [m]", "z [m]"],
+        ProbeKind::CountThrough { .. } => &["count", "mass [kg]"],
+        ProbeKind::Energy => &Ledger::NAMES,
+        ProbeKind::WallForce { .. } => &["force_x [N]", "force_y [N]", "force_z [N]"],
+    }
+}
+
+/// Center of a grain; not a number once it has left the domain.
+fn position(grains: &GrainSnapshot, id: u32) -> [f64; 3] {
+    grains.id.binary_search(&id).map_or([f64::NAN; 3], |index| grains.position[index])
+}
+
+/// Center of mass of a group; not a number once all of it has left the domain.
+fn center(grains: &GrainSnapshot, group: u32) -> [f64; 3] {
+    let (mut mass, mut moment) = (0.0, [0.0; 3]);
+    for index in (0..grains.id.len()).filter(|&index| grains.group[index] == group) {
+        mass += grains.mass[index];
+        for (sum, x) in moment.iter_mut().zip(grains.position[index]) {
+            *sum += grains.mass[index] * x;
+        }
+    }
+    moment.map(|sum| sum / mass)
+}
+
+/// Counts grains that change the side of a plane between two samples: along its normal up, against it down.
+///
+/// A grain that passes and comes back between two samples is not seen, nor one that passes and leaves the domain: sample more often
+/// than that takes. Where the plane is a disk, what counts is where the center is at the first sample behind the plane.
+#[derive(Default)]
+struct Passage {
+    has_started: bool,
+    /// Ids on the side that the normal points away from, ascending.
+    behind: Vec<u32>,
+    count: f64,
+    /// Mass of those counted \[kg\].
+    mass: f64,
+}
+
+impl Passage {
+    fn count(&mut self, grains: &GrainSnapshot, point: [f64; 3], normal: [f64; 3], radius: Option<f64>) -> [f64; 2] {
+        let mut behind = Vec::with_capacity(self.behind.len());
+        let mut before = self.behind.iter().copied().peekable();
+        for (index, &id) in grains.id.iter().enumerate() {
+            let from_point = [0, 1, 2].map(|k| grains.position[index][k] - point[k]);
+            let height: f64 = (0..3).map(|k| from_point[k] * normal[k]).sum();
+            let is_behind = height < 0.0;
+            while before.next_if(|&other| other < id).is_some() {}
+            let was_behind = before.next_if_eq(&id).is_some();
+            if is_behind {
+                behind.push(id);
+            }
+            let aside = (0..3).map(|k| (from_point[k] - height * normal[k]).powi(2)).sum::<f64>().sqrt();
+            if self.has_started && is_behind != was_behind && radius.is_none_or(|radius| aside <= radius) {
+                let direction = if was_behind { 1.0 } else { -1.0 };
+                self.count += direction;
+                self.mass += direction * grains.mass[index];
+            }
+        }
+        self.behind = behind;
+        self.has_started = true;
+        [self.count, self.mass]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grains(heights: &[(u32, f64, f64)]) -> GrainSnapshot {
+        GrainSnapshot {
+            id: heights.iter().map(|grain| grain.0).collect(),
+            position: heights.iter().map(|&(_, aside, height)| [aside, 0.0, height]).collect(),
+            mass: vec![0.5; heights.len()],
+            ..GrainSnapshot::default()
+        }
+    }
+
+    #[test]
+    fn grains_count_up_along_the_normal_and_down_against_it() {
+        let mut passage = Passage::default();
+        let mut count = |heights: &[(u32, f64, f64)]| passage.count(&grains(heights), [0.0, 0.0, 1.0], [0.0, 0.0, -1.0], Some(2.0));
+        assert_eq!(count(&[(1, 0.0, 2.0), (4, 0.0, 3.0), (7, 5.0, 2.0), (9, 0.0, 0.5)]), [0.0, 0.0]);
+        assert_eq!(
+            count(&[(1, 0.0, 0.9), (4, 0.0, 0.8), (7, 5.0, 0.0), (9, 0.0, 0.4)]),
+            [2.0, 1.0],
+            "7 passes outside the disk"
+        );
+        assert_eq!(count(&[(4, 0.0, 1.1), (9, 0.0, 0.3)]), [1.0, 0.5], "4 comes back, 1 and 7 left");
+    }
+}

@@ -1,0 +1,180 @@
+//! `run.json` (what ran and how it went) and `profile.csv` (where the time went).
+
+use super::folder::{PROFILE, RECORD, disk};
+use seixo_engine::Simulation;
+use seixo_engine::world::{WallShape, World};
+use seixo_files::FilesError;
+use seixo_files::layer::{FileLayer, replace};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// How a run stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It runs, or was killed.
+    Running,
+    /// It reached its end.
+    Finished,
+    /// It was asked to stop and can go on.
+    Interrupted,
+    /// It could not go on.
+    Failed,
+}
+
+/// The time step of a run and what limits it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TimeStepRecord {
+    /// The step in use \[s\].
+    pub value: f64,
+    /// What "auto" takes \[s\].
+    pub auto: f64,
+    /// The stable limit \[s\].
+    pub limit: f64,
+    /// What sets the limit.
+    pub cause: String,
+}
+
+/// What ran and how it went.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Version of the program.
+    pub version: String,
+    /// Title of the scene.
+    pub title: String,
+    /// BLAKE3 of the resolved scene and of the world made from it.
+    pub scene_hash: String,
+    /// Where it computed.
+    pub device: String,
+    /// Threads at work.
+    pub threads: usize,
+    /// With what numbers it computed.
+    pub precision: String,
+    /// The time step.
+    pub time_step: TimeStepRecord,
+    /// Simulated time at which the run ends \[s\].
+    pub until: f64,
+    /// How it stands.
+    pub result: Outcome,
+    /// Why it failed.
+    pub reason: Option<String>,
+    /// Simulated time reached \[s\].
+    pub time: f64,
+    /// Steps done.
+    pub steps: u64,
+    /// Grains there.
+    pub grains: usize,
+    /// Contacts that bear.
+    pub contacts: u64,
+    /// How often the neighbor lists were renewed.
+    pub rebuilds: u64,
+    /// Wall time of all starts and resumes \[s\].
+    pub wall_time: f64,
+    /// Grains times steps of all starts and resumes.
+    pub particle_steps: f64,
+    /// Grains times steps over wall time \[1/s\].
+    pub particle_steps_per_second: f64,
+    /// Bytes held by the arrays of the simulation over the number of grains.
+    pub bytes_per_particle: f64,
+}
+
+impl Record {
+    /// What is known of a simulation before it runs.
+    pub(super) fn new(simulation: &Simulation, title: &str, scene_hash: &str, until: f64) -> Record {
+        let step = simulation.time_step();
+        let mut record = Record {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            title: title.to_owned(),
+            scene_hash: scene_hash.to_owned(),
+            device: "cpu".to_owned(),
+            threads: simulation.threads(),
+            precision: "f64".to_owned(),
+            time_step: TimeStepRecord {
+                value: step.value,
+                auto: step.auto,
+                limit: step.limit,
+                cause: step.cause.clone(),
+            },
+            until,
+            result: Outcome::Running,
+            reason: None,
+            time: 0.0,
+            steps: 0,
+            grains: 0,
+            contacts: 0,
+            rebuilds: 0,
+            wall_time: 0.0,
+            particle_steps: 0.0,
+            particle_steps_per_second: 0.0,
+            bytes_per_particle: 0.0,
+        };
+        record.measure(simulation);
+        record
+    }
+
+    /// Brings up to date what changes while a simulation runs.
+    pub(super) fn measure(&mut self, simulation: &Simulation) {
+        self.time = simulation.time();
+        self.steps = simulation.steps();
+        self.grains = simulation.len();
+        self.contacts = simulation.contacts();
+        self.rebuilds = simulation.rebuilds();
+        self.particle_steps_per_second = if self.wall_time > 0.0 {
+            self.particle_steps / self.wall_time
+        } else {
+            0.0
+        };
+        self.bytes_per_particle = simulation.bytes() as f64 / simulation.len().max(1) as f64;
+    }
+
+    /// Reads the record of a run folder; `None` where there is none that makes sense.
+    pub fn read(layer: &dyn FileLayer, folder: &Path) -> Option<Record> {
+        serde_json::from_slice(&layer.read(&folder.join(RECORD)).ok()?).ok()
+    }
+
+    pub(super) fn write(&self, layer: &dyn FileLayer, folder: &Path) -> Result<(), FilesError> {
+        let path = folder.join(RECORD);
+        let mut text = serde_json::to_vec_pretty(self).unwrap_or_default();
+        text.push(b'\n');
+        replace(layer, &path, &text).map_err(disk(&path, "write it"))
+    }
+}
+
+/// Writes the seconds per pass; "outputs" is what files took.
+pub(super) fn write_profile(layer: &dyn FileLayer, folder: &Path, simulation: &Simulation, outputs: (f64, u64)) -> Result<(), FilesError> {
+    let passes = simulation
+        .profile()
+        .passes
+        .iter()
+        .copied()
+        .chain([("outputs", outputs.0, outputs.1)]);
+    let total: f64 = passes.clone().map(|(_, seconds, _)| seconds).sum();
+    let mut text = String::from("pass,seconds,share,calls\n");
+    for (pass, seconds, calls) in passes {
+        let share = if total > 0.0 { seconds / total } else { 0.0 };
+        text += &format!("{pass},{seconds:.6},{share:.6},{calls}\n");
+    }
+    let path = folder.join(PROFILE);
+    replace(layer, &path, text.as_bytes()).map_err(disk(&path, "write it"))
+}
+
+/// BLAKE3 of a resolved scene and of what its files gave: grains and walls.
+pub(super) fn scene_hash(resolved: &str, world: &World) -> String {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(resolved.as_bytes());
+    let grains = &world.grains;
+    let vectors = [&grains.position, &grains.velocity, &grains.angular_velocity]
+        .into_iter()
+        .flat_map(|column| column.as_flattened());
+    let corners = world.walls.iter().filter_map(|wall| match &wall.shape {
+        WallShape::Mesh(triangles) => Some(triangles.as_flattened().as_flattened()),
+        WallShape::Plane { .. } => None,
+    });
+    for value in vectors.chain(&grains.radius).chain(corners.flatten()) {
+        hasher.update(&value.to_le_bytes());
+    }
+    for value in grains.id.iter().chain(&grains.material).chain(&grains.group) {
+        hasher.update(&value.to_le_bytes());
+    }
+    hasher.finalize().to_string()
+}

@@ -1,0 +1,107 @@
+//! What the commands say, and how: numbers a reader takes in at a glance, errors with their exit code.
+
+use crate::command::Failure;
+use std::io::{IsTerminal, Write};
+
+/// Prints text and a line end; a reader that went away (`seixo schema | head`) is no error.
+pub fn out(text: &str) -> Result<(), Failure> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text.trim_end().as_bytes()).and_then(|()| stdout.write_all(b"\n")) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::Run(format!("cannot write to the standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Prints one JSON object on a line of its own.
+pub fn json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    out(&serde_json::to_string(value).unwrap_or_default())
+}
+
+/// Prints an error to the error stream, in red where that can be seen and is wanted.
+pub fn error(text: &str) {
+    let is_colored = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let label = if is_colored { "\u{1b}[1;31merror\u{1b}[0m" } else { "error" };
+    // Where even the error stream is gone, the exit code has to do.
+    let _ = writeln!(std::io::stderr(), "{label}: {text}");
+}
+
+/// Prints a remark to the error stream.
+pub fn note(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// A whole number in groups of three digits.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(' ');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A number with a decimal prefix and a unit: `3.2 M` particle-steps, `1.2 µ` seconds.
+pub fn scaled(number: f64, unit: &str) -> String {
+    const PREFIXES: [(f64, &str); 8] = [
+        (1e12, "T"),
+        (1e9, "G"),
+        (1e6, "M"),
+        (1e3, "k"),
+        (1.0, ""),
+        (1e-3, "m"),
+        (1e-6, "µ"),
+        (1e-9, "n"),
+    ];
+    if number == 0.0 || !number.is_finite() {
+        return format!("{number} {unit}");
+    }
+    let size = number.abs() * (1.0 + 1e-9);
+    let (factor, prefix) = PREFIXES.into_iter().find(|(factor, _)| size >= *factor).unwrap_or(PREFIXES[7]);
+    let value = number / factor;
+    let decimals = if value.abs() >= 99.95 {
+        0
+    } else if value.abs() >= 9.995 {
+        1
+    } else {
+        2
+    };
+    format!("{value:.decimals$} {prefix}{unit}")
+}
+
+/// A stretch of wall time \[s\] in words.
+pub fn duration(seconds: f64) -> String {
+    let whole = seconds.round().max(0.0) as u64;
+    match whole {
+        _ if seconds < 10.0 => format!("{seconds:.1} s"),
+        0..60 => format!("{whole} s"),
+        60..3600 => format!("{} min {:02} s", whole / 60, whole % 60),
+        3600..86_400 => format!("{} h {:02} min", whole / 3600, whole / 60 % 60),
+        _ => format!("{} days {} h", count(whole / 86_400), whole / 3600 % 24),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_at_a_glance() {
+        assert_eq!(
+            [count(0), count(999), count(1_000), count(12_345_678)],
+            ["0", "999", "1 000", "12 345 678"]
+        );
+        assert_eq!(scaled(4_130_000.0, "particle-steps/s"), "4.13 Mparticle-steps/s");
+        assert_eq!(scaled(1.5e-6, "s"), "1.50 µs");
+        assert_eq!(scaled(0.001, "m"), "1.00 mm");
+        assert_eq!(scaled(0.0, "B"), "0 B");
+        assert_eq!(
+            [duration(3.21), duration(61.0), duration(7260.0), duration(200_000.0)],
+            ["3.2 s", "1 min 01 s", "2 h 01 min", "2 days 7 h"]
+        );
+    }
+}

@@ -1,0 +1,342 @@
+//! The contact sweep for processors with vector units.
+//!
+//! Pairs that touch are collected into lanes, the laws run over all lanes at once, and the results go back in the order of the list.
+//! Each pair is computed once per part: same bits on any number of threads and with any width of the vector unit.
+
+#![allow(unsafe_code, reason = "functions compiled for processor features are called where the features are present")]
+
+use crate::contact::Tally;
+use crate::pair::{Outcome, Pair, rub_together};
+use crate::views::{RECORD, coefficients};
+use seixo_laws::contact::{Coefficients, Memory};
+use seixo_laws::{Real, Vector3, larger, smaller};
+
+/// Pairs resolved at once.
+const LANES: usize = 64;
+
+/// One number per lane.
+type Lane<R> = [R; LANES];
+
+/// What is read of all grains.
+pub struct GrainsView<'a, R> {
+    /// Centers and radii.
+    pub position: &'a [R],
+    /// Velocities and masses.
+    pub velocity: &'a [R],
+    /// Angular velocities.
+    pub spin: &'a [R],
+    /// Materials.
+    pub material: &'a [u32],
+    /// Number of materials.
+    pub materials: u32,
+    /// Rows of coefficients, one per pair of materials.
+    pub table: &'a [R],
+    /// Whether all grains are of the first grain's material.
+    pub is_uniform: bool,
+}
+
+/// The rows of a part in the list of pairs.
+pub struct PartRows<'a> {
+    /// First grain of the part.
+    pub first: usize,
+    /// The grain after its last.
+    pub end: usize,
+    /// First entry of every grain's row, and one more.
+    pub row: &'a [u32],
+    /// Partners of all rows.
+    pub neighbors: &'a [u32],
+}
+
+/// What a part writes; slot 0 belongs to its first grain or entry.
+pub struct PartOut<'a, R> {
+    /// Records of history of the part's entries.
+    pub history: &'a mut [R],
+    /// Forces and numbers of touches.
+    pub force: &'a mut [R],
+    /// Torques.
+    pub torque: &'a mut [R],
+}
+
+/// Time step and limits.
+#[derive(Clone, Copy)]
+pub struct Limits<R> {
+    /// Time step \[s\].
+    pub dt: R,
+    /// Overlap that is too deep, as a share of the smaller radius \[-\].
+    pub overlap: R,
+}
+
+/// Pairs side by side: what goes in, what comes out, and where it belongs.
+struct Lanes<R> {
+    grain: [u32; LANES],
+    partner: [u32; LANES],
+    entry: [u32; LANES],
+    apart: [Lane<R>; 3],
+    velocity: [Lane<R>; 3],
+    spin_i: [Lane<R>; 3],
+    spin_j: [Lane<R>; 3],
+    memory: [Lane<R>; 4],
+    radius: [Lane<R>; 2],
+    mass: [Lane<R>; 2],
+    coefficients: [Lane<R>; 7],
+    force: [Lane<R>; 3],
+    turn_i: [Lane<R>; 3],
+    turn_j: [Lane<R>; 3],
+    /// 1 for a pair that stands in one row, ½ for one that stands in two, 0 for an empty lane.
+    share: Lane<R>,
+    /// Sums over all pairs that passed through each lane.
+    power: [Lane<R>; 3],
+    excess: Lane<R>,
+    filled: usize,
+}
+
+impl<R: Real> Lanes<R> {
+    /// Lanes that hold harmless numbers.
+    fn new() -> Self {
+        let one = [R::new(1.0); LANES];
+        Lanes {
+            grain: [0; LANES],
+            partner: [0; LANES],
+            entry: [0; LANES],
+            apart: [one; 3],
+            velocity: [one; 3],
+            spin_i: [one; 3],
+            spin_j: [one; 3],
+            memory: [one; 4],
+            radius: [one; 2],
+            mass: [one; 2],
+            coefficients: [one; 7],
+            force: [one; 3],
+            turn_i: [one; 3],
+            turn_j: [one; 3],
+            share: [R::new(0.0); LANES],
+            power: [[R::new(0.0); LANES]; 3],
+            excess: [R::new(-1.0); LANES],
+            filled: 0,
+        }
+    }
+
+    #[inline(always)]
+    fn vector(of: &[Lane<R>], lane: usize) -> Vector3<R> {
+        Vector3 { x: of[0][lane], y: of[1][lane], z: of[2][lane] }
+    }
+
+    #[inline(always)]
+    fn coefficients_of(&self, lane: usize) -> Coefficients<R> {
+        let c = &self.coefficients;
+        Coefficients {
+            normal_stiffness: c[0][lane],
+            normal_damping: c[1][lane],
+            tangential_stiffness: c[2][lane],
+            tangential_damping: c[3][lane],
+            friction: c[4][lane],
+            normal_law: c[5][lane],
+            tangential_law: c[6][lane],
+        }
+    }
+
+    /// Runs the laws over all lanes, with the widest vector units of this processor. Wider units change no bit: every lane rounds as a
+    /// scalar does, and no multiplication is fused with an addition.
+    fn resolve(&mut self, limits: Limits<R>, uniform: Option<&Coefficients<R>>) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+            fn widest<R: Real>(lanes: &mut Lanes<R>, limits: Limits<R>, uniform: Option<&Coefficients<R>>) {
+                lanes.resolve_lanes(limits, uniform);
+            }
+            #[target_feature(enable = "avx2")]
+            fn wide<R: Real>(lanes: &mut Lanes<R>, limits: Limits<R>, uniform: Option<&Coefficients<R>>) {
+                lanes.resolve_lanes(limits, uniform);
+            }
+            if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl") {
+                // SAFETY: the processor has the features that the function is compiled for.
+                return unsafe { widest(self, limits, uniform) };
+            }
+            if is_x86_feature_detected!("avx2") {
+                // SAFETY: the processor has the feature that the function is compiled for.
+                return unsafe { wide(self, limits, uniform) };
+            }
+        }
+        self.resolve_lanes(limits, uniform);
+    }
+
+    #[inline(always)]
+    fn resolve_lanes(&mut self, limits: Limits<R>, uniform: Option<&Coefficients<R>>) {
+        if let Some(coefficients) = uniform {
+            for lane in 0..LANES {
+                self.resolve_lane(lane, limits, coefficients);
+            }
+        } else {
+            for lane in 0..LANES {
+                self.resolve_lane(lane, limits, &self.coefficients_of(lane));
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn resolve_lane(&mut self, lane: usize, limits: Limits<R>, coefficients: &Coefficients<R>) {
+        let pair = Pair {
+            apart: Self::vector(&self.apart, lane),
+            velocity: Self::vector(&self.velocity, lane),
+            radius_i: self.radius[0][lane],
+            radius_j: self.radius[1][lane],
+            mass_i: self.mass[0][lane],
+            mass_j: self.mass[1][lane],
+        };
+        let memory = Memory { force: Self::vector(&self.memory, lane), contact_radius: self.memory[3][lane] };
+        let (spin_i, spin_j) = (Self::vector(&self.spin_i, lane), Self::vector(&self.spin_j, lane));
+        let outcome: Outcome<R> = rub_together::<R>(&pair, &spin_i, &spin_j, &memory, coefficients, limits.dt);
+        let (turn_i, turn_j) = (outcome.bend.times(outcome.arm_i), outcome.bend.times(outcome.arm_j));
+        self.force[0][lane] = outcome.force.x;
+        self.force[1][lane] = outcome.force.y;
+        self.force[2][lane] = outcome.force.z;
+        self.turn_i[0][lane] = turn_i.x;
+        self.turn_i[1][lane] = turn_i.y;
+        self.turn_i[2][lane] = turn_i.z;
+        self.turn_j[0][lane] = turn_j.x;
+        self.turn_j[1][lane] = turn_j.y;
+        self.turn_j[2][lane] = turn_j.z;
+        self.memory[0][lane] = outcome.memory.force.x;
+        self.memory[1][lane] = outcome.memory.force.y;
+        self.memory[2][lane] = outcome.memory.force.z;
+        self.memory[3][lane] = outcome.memory.contact_radius;
+        let share = self.share[lane];
+        self.power[0][lane] += share * outcome.normal_power;
+        self.power[1][lane] += share * outcome.tangential_power;
+        self.power[2][lane] += share * outcome.damping_power;
+        let smallest = smaller::<R>(pair.radius_i, pair.radius_j);
+        let excess = pair.radius_i + pair.radius_j - pair.apart.length() - limits.overlap * smallest;
+        if share > R::new(0.0) {
+            self.excess[lane] = larger::<R>(excess, self.excess[lane]);
+        }
+    }
+
+    /// Adds the results of the filled lanes to their grains, in order.
+    #[inline(always)]
+    fn give_back(&mut self, rows: &PartRows, out: &mut PartOut<R>) {
+        for lane in 0..self.filled {
+            let i = (self.grain[lane] as usize - rows.first) * RECORD;
+            let j = self.partner[lane] as usize;
+            let k = self.entry[lane] as usize * RECORD;
+            let is_inside = j >= rows.first && j < rows.end;
+            let history = &mut out.history[k..k + RECORD];
+            for (number, memory) in history.iter_mut().zip(&self.memory) {
+                *number = memory[lane];
+            }
+            let force = &mut out.force[i..i + RECORD];
+            let torque = &mut out.torque[i..i + RECORD];
+            for axis in 0..3 {
+                force[axis] += self.force[axis][lane];
+                torque[axis] += self.turn_i[axis][lane];
+            }
+            force[3] += R::new(1.0);
+            if is_inside {
+                let j = (j - rows.first) * RECORD;
+                let force = &mut out.force[j..j + RECORD];
+                let torque = &mut out.torque[j..j + RECORD];
+                for axis in 0..3 {
+                    force[axis] -= self.force[axis][lane];
+                    torque[axis] += self.turn_j[axis][lane];
+                }
+                force[3] += R::new(1.0);
+            }
+        }
+        self.filled = 0;
+    }
+}
+
+impl<R: Real> Lanes<R> {
+    /// Sums over all lanes, in their order.
+    fn tally(&self) -> Tally<R> {
+        let zero = R::new(0.0);
+        let sum = |numbers: &Lane<R>| numbers.iter().fold(zero, |sum, &number| sum + number);
+        Tally {
+            normal_power: sum(&self.power[0]),
+            tangential_power: sum(&self.power[1]),
+            damping_power: sum(&self.power[2]),
+            wall_power: zero,
+            excess: self.excess.iter().fold(R::new(-1.0), |most, &excess| larger::<R>(excess, most)),
+        }
+    }
+}
+
+/// Contacts with friction of all grains of a part with the partners in their rows, a pair inside the part once.
+#[inline(always)]
+pub fn contacts_of_part<R: Real>(grains: &GrainsView<R>, rows: &PartRows, limits: Limits<R>, mut out: PartOut<R>) -> Tally<R> {
+    let zero = R::new(0.0);
+    let mut lanes = Lanes::new();
+    let first_material = grains.material.first().map_or(0, |&m| (m * grains.materials + m) as usize);
+    let one_for_all = coefficients::<R>(grains.table, first_material);
+    let uniform = grains.is_uniform.then_some(&one_for_all);
+    let base = rows.row[rows.first] as usize;
+    for i in rows.first..rows.end {
+        let x_i: &[R; RECORD] = record(grains.position, i);
+        let v_i: &[R; RECORD] = record(grains.velocity, i);
+        let w_i: &[R; RECORD] = record(grains.spin, i);
+        for k in rows.row[i] as usize..rows.row[i + 1] as usize {
+            let j = rows.neighbors[k] as usize;
+            let x_j: &[R; RECORD] = record(grains.position, j);
+            let apart = [x_i[0] - x_j[0], x_i[1] - x_j[1], x_i[2] - x_j[2]];
+            let reach = x_i[3] + x_j[3];
+            let entry = k - base;
+            let history = &mut out.history[entry * RECORD..entry * RECORD + RECORD];
+            if apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2] >= reach * reach {
+                if history[3] > zero {
+                    history.fill(zero);
+                }
+                continue;
+            }
+            let v_j: &[R; RECORD] = record(grains.velocity, j);
+            let w_j: &[R; RECORD] = record(grains.spin, j);
+            let lane = lanes.filled % LANES;
+            lanes.grain[lane] = i as u32;
+            lanes.partner[lane] = j as u32;
+            lanes.entry[lane] = entry as u32;
+            for axis in 0..3 {
+                lanes.apart[axis][lane] = apart[axis];
+                lanes.velocity[axis][lane] = v_i[axis] - v_j[axis];
+                lanes.spin_i[axis][lane] = w_i[axis];
+                lanes.spin_j[axis][lane] = w_j[axis];
+                lanes.memory[axis][lane] = history[axis];
+            }
+            lanes.memory[3][lane] = history[3];
+            // A pair across parts stands in two rows, and each books half of its work.
+            lanes.share[lane] = if j >= rows.first && j < rows.end { R::new(1.0) } else { R::new(0.5) };
+            lanes.radius[0][lane] = x_i[3];
+            lanes.radius[1][lane] = x_j[3];
+            lanes.mass[0][lane] = v_i[3];
+            lanes.mass[1][lane] = v_j[3];
+            if uniform.is_none() {
+                let c = coefficients::<R>(grains.table, (grains.material[i] * grains.materials + grains.material[j]) as usize);
+                let numbers = [
+                    c.normal_stiffness,
+                    c.normal_damping,
+                    c.tangential_stiffness,
+                    c.tangential_damping,
+                    c.friction,
+                    c.normal_law,
+                    c.tangential_law,
+                ];
+                for (slot, number) in lanes.coefficients.iter_mut().zip(numbers) {
+                    slot[lane] = number;
+                }
+            }
+            lanes.filled += 1;
+            if lanes.filled == LANES {
+                lanes.resolve(limits, uniform);
+                lanes.give_back(rows, &mut out);
+            }
+        }
+    }
+    lanes.share[lanes.filled..].fill(zero);
+    lanes.resolve(limits, uniform);
+    lanes.give_back(rows, &mut out);
+    lanes.tally()
+}
+
+/// The record of grain i.
+#[inline(always)]
+fn record<R: Real>(numbers: &[R], i: usize) -> &[R; RECORD] {
+    let (records, _) = numbers.as_chunks::<RECORD>();
+    &records[i]
+}

@@ -1,0 +1,124 @@
+//! Two grains that touch: from their states to what they do to each other.
+
+use cubecl::prelude::*;
+use seixo_laws::contact::{Approach, Coefficients, Memory, Touch, press, rub};
+use seixo_laws::{Real, Vector3};
+
+/// The states of two grains i and j that touch.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct Pair<R: Real> {
+    /// x_i − x_j \[m\].
+    pub apart: Vector3<R>,
+    /// v_i − v_j \[m/s\].
+    pub velocity: Vector3<R>,
+    /// Radius of i \[m\].
+    pub radius_i: R,
+    /// Radius of j \[m\].
+    pub radius_j: R,
+    /// Mass of i \[kg\].
+    pub mass_i: R,
+    /// Mass of j \[kg\].
+    pub mass_j: R,
+}
+
+/// How the two touch.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct Meeting<R: Real> {
+    /// What the laws need.
+    pub touch: Touch<R>,
+    /// Unit normal from j to i.
+    pub normal: Vector3<R>,
+}
+
+/// What the two do to each other.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct Outcome<R: Real> {
+    /// Force on i \[N\]; j gets the opposite.
+    pub force: Vector3<R>,
+    /// Torque on i per arm \[N\]; the one on j per arm is the same.
+    pub bend: Vector3<R>,
+    /// Distance of the contact point from the center of i \[m\].
+    pub arm_i: R,
+    /// Distance of the contact point from the center of j \[m\].
+    pub arm_j: R,
+    /// What the contact remembers from now on.
+    pub memory: Memory<R>,
+    /// Power taken by normal damping \[W\].
+    pub normal_power: R,
+    /// Power taken by tangential forces \[W\].
+    pub tangential_power: R,
+    /// The part of it that damping takes \[W\].
+    pub damping_power: R,
+}
+
+/// Geometry and effective quantities of two grains that touch.
+#[cube]
+#[inline(always)]
+pub fn meet<R: Real>(pair: &Pair<R>) -> Meeting<R> {
+    let reach = pair.radius_i + pair.radius_j;
+    let mass = pair.mass_i + pair.mass_j;
+    let distance = pair.apart.length();
+    let overlap = reach - distance;
+    // One division serves three quotients.
+    let inverse = R::new(1.0) / (distance * reach * mass);
+    Meeting::<R> {
+        touch: Touch::<R> {
+            overlap,
+            contact_radius: R::root(pair.radius_i * pair.radius_j * overlap * (inverse * distance * mass)),
+            effective_mass: pair.mass_i * pair.mass_j * (inverse * distance * reach),
+        },
+        normal: pair.apart.times(inverse * reach * mass),
+    }
+}
+
+/// What two smooth grains do to each other: the normal force on i \[N\] and the power that damping takes.
+#[cube]
+#[inline(always)]
+pub fn push_apart<R: Real>(pair: &Pair<R>, coefficients: &Coefficients<R>) -> Outcome<R> {
+    let meeting = meet::<R>(pair);
+    let pressure = press::<R>(&meeting.touch, pair.velocity.dot(&meeting.normal), coefficients);
+    let zero = R::new(0.0);
+    Outcome::<R> {
+        force: meeting.normal.times(pressure.force),
+        bend: Vector3::<R>::zero(),
+        arm_i: zero,
+        arm_j: zero,
+        memory: Memory::<R> { force: Vector3::<R>::zero(), contact_radius: zero },
+        normal_power: pressure.power,
+        tangential_power: zero,
+        damping_power: zero,
+    }
+}
+
+/// What two rough grains with the angular velocities `spin_i` and `spin_j` do to each other.
+#[cube]
+#[inline(always)]
+pub fn rub_together<R: Real>(
+    pair: &Pair<R>,
+    spin_i: &Vector3<R>,
+    spin_j: &Vector3<R>,
+    memory: &Memory<R>,
+    coefficients: &Coefficients<R>,
+    dt: R,
+) -> Outcome<R> {
+    let half = R::new(0.5);
+    let meeting = meet::<R>(pair);
+    let arm_i = pair.radius_i - half * meeting.touch.overlap;
+    let arm_j = pair.radius_j - half * meeting.touch.overlap;
+    let rolling = spin_i.times(arm_i).plus(&spin_j.times(arm_j));
+    let approach = Approach::<R> {
+        velocity: pair.velocity.minus(&rolling.cross(&meeting.normal)),
+        twist: half * spin_i.plus(spin_j).dot(&meeting.normal),
+    };
+    let response = rub::<R>(&meeting.touch, &meeting.normal, &approach, memory, coefficients, dt);
+    Outcome::<R> {
+        force: meeting.normal.times(response.normal).plus(&response.tangential),
+        bend: response.tangential.cross(&meeting.normal),
+        arm_i,
+        arm_j,
+        memory: response.memory,
+        normal_power: response.normal_power,
+        tangential_power: response.tangential_power,
+        damping_power: response.damping_power,
+    }
+}

@@ -9,7 +9,7 @@ use crate::simulation::Simulation;
 use crate::state::{Column, State};
 use crate::world::{Settings, World};
 use seixo_sweeps::contact::Tally;
-use seixo_sweeps::views::RECORD;
+use seixo_sweeps::views::{RECORD, TOUCH};
 
 fn misfit(what: &str) -> Refusal {
     Refusal::State { what: what.into() }
@@ -46,13 +46,14 @@ impl Simulation {
                 }
             }
         }
-        let (mut touch, mut touch_history) = (Vec::new(), Vec::new());
+        let (mut touching, mut touch_history, mut touches) = (Vec::new(), Vec::new(), Vec::new());
         for i in 0..self.fields.len() {
             for k in self.walls.row[i] as usize..self.walls.row[i + 1] as usize {
-                let record = &self.walls.history[k * RECORD..][..RECORD];
-                if record[3] > 0.0 {
-                    touch.extend([self.fields.id[i], self.walls.list[k]]);
-                    touch_history.extend(record);
+                let touch = &self.walls.touches[k * TOUCH..][..TOUCH];
+                if touch[7] > 0.0 {
+                    touching.extend([self.fields.id[i], self.walls.list[k]]);
+                    touch_history.extend(&self.walls.history[k * RECORD..][..RECORD]);
+                    touches.extend(touch);
                 }
             }
         }
@@ -61,8 +62,9 @@ impl Simulation {
         state.sections.extend([
             ("contacts/pair".to_string(), Column::U32(pair)),
             ("contacts/history".to_string(), Column::F64(pair_history)),
-            ("walls/touch".to_string(), Column::U32(touch)),
+            ("walls/touching".to_string(), Column::U32(touching)),
             ("walls/history".to_string(), Column::F64(touch_history)),
+            ("walls/touches".to_string(), Column::F64(touches)),
             ("clock/steps".to_string(), Column::U64(vec![self.steps, self.rebuilds])),
             ("clock/time_step".to_string(), Column::F64(vec![self.stepping.dt, self.walls.listed_at])),
             (
@@ -126,7 +128,6 @@ impl Simulation {
             unreachable!("the length was checked")
         };
         simulation.last_tally = Tally { normal_power, tangential_power, damping_power, wall_power, excess };
-        simulation.remember_touches();
         Ok(simulation)
     }
 
@@ -151,20 +152,16 @@ impl Simulation {
                 self.pairs.history[k * RECORD..][..RECORD].copy_from_slice(&opposite);
             }
         }
-        let touch = words(state, "walls/touch")?;
-        let history = numbers(state, "walls/history", Some(touch.len() * 2))?;
-        for (entry, record) in touch.chunks_exact(2).zip(history.chunks_exact(RECORD)) {
+        let touching = words(state, "walls/touching")?;
+        let history = numbers(state, "walls/history", Some(touching.len() * 2))?;
+        let touches = numbers(state, "walls/touches", Some(touching.len() * 4))?;
+        let records = history.chunks_exact(RECORD).zip(touches.chunks_exact(TOUCH));
+        for (entry, (record, touch)) in touching.chunks_exact(2).zip(records) {
             let i = place_of(entry[0]).map_err(|_| unknown())?;
             let k = entry_of(&self.walls.row, &self.walls.list, i, entry[1]).ok_or_else(unknown)?;
             self.walls.history[k * RECORD..][..RECORD].copy_from_slice(record);
+            self.walls.touches[k * TOUCH..][..TOUCH].copy_from_slice(touch);
         }
         Ok(())
-    }
-
-    /// Fills the scratch of wall touches, which measures read, by a trial of the wall pass that leaves no trace elsewhere.
-    fn remember_touches(&mut self) {
-        let kept = (self.fields.force.clone(), self.fields.torque.clone(), self.walls.history.clone());
-        self.touch_walls();
-        (self.fields.force, self.fields.torque, self.walls.history) = kept;
     }
 }

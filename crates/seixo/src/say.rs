@@ -45,6 +45,11 @@ pub fn count(number: u64) -> String {
     grouped
 }
 
+/// So many of a thing: `1 grain`, `2 500 grains`.
+pub fn many(number: usize, thing: &str) -> String {
+    format!("{} {thing}{}", count(number as u64), if number == 1 { "" } else { "s" })
+}
+
 /// A number with a decimal prefix and a unit: `3.2 M` particle-steps, `1.2 µ` seconds.
 pub fn scaled(number: f64, unit: &str) -> String {
     const PREFIXES: [(f64, &str); 8] = [
@@ -95,6 +100,7 @@ mod tests {
             [count(0), count(999), count(1_000), count(12_345_678)],
             ["0", "999", "1 000", "12 345 678"]
         );
+        assert_eq!([many(1, "grain"), many(2500, "grain")], ["1 grain", "2 500 grains"]);
         assert_eq!(scaled(4_130_000.0, "particle-steps/s"), "4.13 Mparticle-steps/s");
         assert_eq!(scaled(1.5e-6, "s"), "1.50 µs");
         assert_eq!(scaled(0.001, "m"), "1.00 mm");

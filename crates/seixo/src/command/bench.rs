@@ -32,6 +32,9 @@ pub struct BenchArguments {
     /// Numbers of threads; 0 = all cores
     #[arg(long, value_delimiter = ',', default_values_t = [0])]
     threads: Vec<usize>,
+    /// Share of space that the grains take at the start, 0.05 to 0.6; dense beds settle sooner
+    #[arg(long, value_name = "SHARE", default_value_t = 0.30)]
+    solid_fraction: f64,
     /// Steps before the measurement, in which the grains come to rest
     #[arg(long, value_name = "STEPS", default_value_t = 20_000)]
     settle: u64,
@@ -68,8 +71,12 @@ struct Measured {
 
 /// Runs the cases.
 pub fn bench(arguments: &BenchArguments) -> Done {
+    let wrong = |text: String| Err(Failure::Input(text).told(arguments.json));
     if arguments.steps == 0 {
-        return Err(Failure::Input("--steps is 0, must be at least 1".to_owned()).told(arguments.json));
+        return wrong("--steps is 0, must be at least 1".to_owned());
+    }
+    if !(0.05..=0.6).contains(&arguments.solid_fraction) {
+        return wrong(format!("--solid-fraction is {}, must be 0.05 to 0.6", arguments.solid_fraction));
     }
     for &case in &arguments.cases {
         for &particles in &arguments.particles {
@@ -82,7 +89,7 @@ pub fn bench(arguments: &BenchArguments) -> Done {
 /// Settles a bed once, then measures it on every number of threads, each time from the same state.
 fn bench_case(case: Case, particles: u32, arguments: &BenchArguments) -> Done {
     let refused = |refusal: seixo::Refusal| Failure::Input(refusal.to_string());
-    let (world, settings) = (bed::world(case, particles as usize), bed::settings(0));
+    let (world, settings) = (bed::world(case, particles as usize, arguments.solid_fraction), bed::settings(0));
     let mut settling = Simulation::new(world.clone(), settings).map_err(refused)?;
     let bar = ProgressBar::new(arguments.settle);
     bar.set_message("settling");
@@ -158,10 +165,10 @@ impl Measured {
             .map(|(pass, share)| format!("{pass} {:.1} %", 100.0 * share))
             .collect();
         format!(
-            "{} · {} grains · {} threads\n  {} particle-steps/s ({} to {})\n  {}\n  {:.0} bytes and {:.2} contacts a grain, {} rebuilds in {} steps\n  floor: {:.0} bytes a particle-step at {} give {} particle-steps/s at most; {:.0} % of that reached",
+            "{} · {} · {}\n  {} particle-steps/s ({} to {})\n  {}\n  {:.0} bytes and {:.2} contacts a grain, {} rebuilds in {} steps\n  floor: {:.0} bytes a particle-step at {} give {} particle-steps/s at most; {:.0} % of that reached",
             self.case,
-            say::count(self.particles as u64),
-            self.threads,
+            say::many(self.particles, "grain"),
+            say::many(self.threads, "thread"),
             say::scaled(self.particle_steps_per_second, ""),
             say::scaled(self.slowest, ""),
             say::scaled(self.fastest, ""),

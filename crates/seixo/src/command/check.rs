@@ -184,9 +184,9 @@ impl Findings {
             (
                 "time",
                 format!(
-                    "about {} on {} threads, at {} particle-steps/s as measured here",
+                    "about {} on {}, at the {} particle-steps/s of the first steps; contacts that are still to come add to it",
                     say::duration(self.estimated_time),
-                    self.threads,
+                    say::many(self.threads, "thread"),
                     say::scaled(self.particle_steps_per_second, "")
                 ),
             ),

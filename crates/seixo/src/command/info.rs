@@ -48,7 +48,7 @@ fn lines(value: &Value, indent: usize) -> String {
     let width = entries.keys().map(String::len).max().unwrap_or(0);
     let mut text = String::new();
     for (key, value) in entries.iter().filter(|(_, value)| !value.is_null()) {
-        let name = key.replace('_', " ");
+        let name = if key.contains('/') { key.clone() } else { key.replace('_', " ") };
         text += &match value {
             Value::Object(_) => format!("{:indent$}{name}\n{}", "", lines(value, indent + 2)),
             Value::String(word) => format!("{:indent$}{name:width$}  {word}\n", ""),

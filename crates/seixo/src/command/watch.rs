@@ -145,8 +145,9 @@ impl Observer for Watcher {
                     .for_each(|notice| self.bar.suspend(|| say::note(&format!("note: {notice}"))));
                 self.bar.suspend(|| {
                     say::note(&format!(
-                        "{} grains on {threads} threads into {}; time step {}, stable below {} ({time_step_cause})",
-                        say::count(*grains as u64),
+                        "{} on {} into {}; time step {}, stable below {} ({time_step_cause})",
+                        say::many(*grains, "grain"),
+                        say::many(*threads, "thread"),
                         folder.display(),
                         say::scaled(*time_step, "s"),
                         say::scaled(*time_step_limit, "s"),
@@ -161,10 +162,11 @@ impl Observer for Watcher {
                 ..
             } => self.bar.suspend(|| {
                 say::note(&format!(
-                    "going on from {} at t = {} of {} on {threads} threads",
+                    "going on from {} at t = {} of {} on {}",
                     checkpoint.display(),
                     say::scaled(*time, "s"),
                     say::scaled(*until, "s"),
+                    say::many(*threads, "thread"),
                 ));
             }),
             _ => {}

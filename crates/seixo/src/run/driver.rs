@@ -171,6 +171,7 @@ impl<'a> Driver<'a> {
             Ok(_) => closed.map_err(RunError::from)?,
             Err(error) => {
                 // A full disk keeps the books from being closed, too; the first error is the one worth telling.
+                let _ = self.books.outputs.list_frames(self.options.layer);
                 let _ = self.report(&Event::Failed {
                     reason: error.to_string(),
                     time,
@@ -249,7 +250,7 @@ impl<'a> Driver<'a> {
         let clock = Instant::now();
         let mut state: State = self.simulation.save();
         self.books.outputs.save(&mut state);
-        let marks = self.books.outputs.marks()?;
+        let marks = self.books.outputs.marks(self.options.layer)?;
         let header = Header {
             version: self.books.record.version.clone(),
             scene_hash: self.books.record.scene_hash.clone(),

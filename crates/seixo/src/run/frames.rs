@@ -9,52 +9,103 @@ use seixo_files::FilesError;
 use seixo_files::layer::{FileLayer, replace};
 use seixo_files::vtk::{self, Field};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 type Corners = [[f64; 3]; 2];
 
-/// The frames of a run.
+/// Wall time between two lists of the frames, unless a checkpoint is written \[s\].
+const LIST_EVERY: f64 = 1.0;
+
+/// The frames of a run: each written whole, and listed once it would survive a power cut.
 pub(super) struct Frames {
     folder: PathBuf,
     fields: Vec<Field>,
     time_step: f64,
     bounds: Corners,
-    pub schedule: Schedule,
+    has_walls: bool,
+    schedule: Schedule,
+    unlisted: Vec<PathBuf>,
+    listed_at: Option<Instant>,
 }
 
 impl Frames {
     /// Frames of a world into a run folder, all still to be written.
     pub fn new(folder: &Path, world: &World, fields: Vec<Field>, every: f64, time_step: f64) -> Frames {
-        let schedule = Schedule::new(every, time_step);
         Frames {
             folder: folder.join(FIELDS),
             fields,
             time_step,
             bounds: bounds(world),
-            schedule,
+            has_walls: !world.walls.is_empty(),
+            schedule: Schedule::new(every, time_step),
+            unlisted: Vec::new(),
+            listed_at: None,
         }
     }
 
-    /// Writes the next frame, each file whole or not at all, then lists it.
+    /// When frames are due.
+    pub fn schedule(&mut self) -> &mut Schedule {
+        &mut self.schedule
+    }
+
+    /// Writes the next frame and, now and then, the list.
     pub fn write(&mut self, layer: &dyn FileLayer, sample: &Sample) -> Result<(), FilesError> {
-        let put = |name: &str, bytes: &[u8]| {
-            let path = self.folder.join(name);
-            replace(layer, &path, bytes).map_err(disk(&path, "write it"))
-        };
         let index = self.schedule.next();
-        let list = |kind: &str| {
-            let time = |event: u64| self.schedule.step_of(event) as f64 * self.time_step;
-            vtk::collection(&(0..=index).map(|event| (time(event), name(kind, event))).collect::<Vec<_>>())
-        };
-        put(&name("grains", index), &vtk::grains(sample.grains(), &self.fields, sample.time()))?;
-        let walls = sample.walls();
-        if !walls.is_empty() {
-            put(
+        self.put(
+            layer,
+            &name("grains", index),
+            &vtk::grains(sample.grains(), &self.fields, sample.time()),
+        )?;
+        if self.has_walls {
+            let walls = sample.walls();
+            self.put(
+                layer,
                 &name("walls", index),
                 &vtk::walls(walls, Some(within_planes(self.bounds, walls)), sample.time()),
             )?;
-            put("walls.pvd", list("walls").as_bytes())?;
         }
-        put("grains.pvd", list("grains").as_bytes())
+        self.schedule.pass(sample.steps());
+        if self.listed_at.is_none_or(|listed| listed.elapsed().as_secs_f64() >= LIST_EVERY) {
+            self.list(layer)?;
+        }
+        Ok(())
+    }
+
+    /// Puts a file in its place without waiting for the disk: a kill leaves it whole, a power cut may not.
+    fn put(&mut self, layer: &dyn FileLayer, name: &str, bytes: &[u8]) -> Result<(), FilesError> {
+        let path = self.folder.join(name);
+        let temporary = self.folder.join(format!("{name}.tmp"));
+        let written = layer.create(&temporary).and_then(|mut file| file.write_all(bytes));
+        let moved = written.and_then(|()| layer.rename(&temporary, &path));
+        if moved.is_err() {
+            // The first error is the one worth telling, and a leftover is swept up on resume.
+            let _ = layer.remove(&temporary);
+        }
+        moved.map_err(disk(&path, "write it"))?;
+        self.unlisted.push(path);
+        Ok(())
+    }
+
+    /// Waits until the disk holds all frames, then lists them.
+    pub fn list(&mut self, layer: &dyn FileLayer) -> Result<(), FilesError> {
+        if self.unlisted.is_empty() {
+            return Ok(());
+        }
+        for path in self.unlisted.drain(..) {
+            layer
+                .append(&path)
+                .and_then(|mut file| file.sync())
+                .map_err(disk(&path, "sync it"))?;
+        }
+        layer.sync_dir(&self.folder).map_err(disk(&self.folder, "sync it"))?;
+        for kind in ["grains", "walls"].into_iter().take(1 + usize::from(self.has_walls)) {
+            let time = |event: u64| self.schedule.step_of(event) as f64 * self.time_step;
+            let frames: Vec<_> = (0..self.schedule.next()).map(|event| (time(event), name(kind, event))).collect();
+            let path = self.folder.join(format!("{kind}.pvd"));
+            replace(layer, &path, vtk::collection(&frames).as_bytes()).map_err(disk(&path, "write it"))?;
+        }
+        self.listed_at = Some(Instant::now());
+        Ok(())
     }
 }
 

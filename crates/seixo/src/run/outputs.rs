@@ -37,6 +37,9 @@ impl<'a> Sample<'a> {
     pub fn time(&self) -> f64 {
         self.simulation.time()
     }
+    pub fn steps(&self) -> u64 {
+        self.simulation.steps()
+    }
     pub fn grains(&self) -> &GrainSnapshot {
         self.grains.get_or_init(|| self.simulation.snapshot())
     }
@@ -91,8 +94,14 @@ impl Outputs {
         self.probes.iter().for_each(|probe| probe.save(state));
     }
 
-    /// How far the tables are written, for good.
-    pub fn marks(&mut self) -> Result<Marks, FilesError> {
+    /// Lists the frames that are written.
+    pub fn list_frames(&mut self, layer: &dyn FileLayer) -> Result<(), FilesError> {
+        self.frames.list(layer)
+    }
+
+    /// How far the tables are written. What they and the frames hold up to here survives a power cut, so that a checkpoint may rely on it.
+    pub fn marks(&mut self, layer: &dyn FileLayer) -> Result<Marks, FilesError> {
+        self.frames.list(layer)?;
         let mut marks = Marks::from([(ENERGIES.to_owned(), self.energies.mark()?)]);
         for probe in &mut self.probes {
             marks.insert(probe.place.clone(), probe.table.mark()?);
@@ -121,7 +130,7 @@ impl Outputs {
             self.energies.row(&row)?;
             self.kinetic = ledger.kinetic;
         }
-        if self.frames.schedule.is_due(steps) {
+        if self.frames.schedule().is_due(steps) {
             self.frames.write(layer, &sample)?;
         }
         self.schedules().for_each(|schedule| schedule.pass(steps));
@@ -130,6 +139,6 @@ impl Outputs {
 
     fn schedules(&mut self) -> impl Iterator<Item = &mut Schedule> {
         let probes = self.probes.iter_mut().map(|probe| &mut probe.schedule);
-        [&mut self.frames.schedule, &mut self.energies_schedule].into_iter().chain(probes)
+        [self.frames.schedule(), &mut self.energies_schedule].into_iter().chain(probes)
     }
 }

@@ -29,8 +29,6 @@ impl Case {
 
 /// Diameter of the grains \[m\].
 const DIAMETER: f64 = 1e-3;
-/// Share of space that the grains take at the start.
-const SOLID_FRACTION: f64 = 0.30;
 /// Layers of grains at the start.
 const LAYERS: f64 = 30.0;
 /// Normal spring of the linear law \[N/m\]: a collision lasts some 20 steps.
@@ -50,14 +48,15 @@ impl Jitter {
 }
 
 /// The bed before it falls: a jittered lattice in a box without lid.
-pub fn world(case: Case, particles: usize) -> World {
-    let spacing = DIAMETER * (std::f64::consts::PI / 6.0 / SOLID_FRACTION).powf(1.0 / 3.0);
+pub fn world(case: Case, particles: usize, solid_fraction: f64) -> World {
+    let spacing = DIAMETER * (std::f64::consts::PI / 6.0 / solid_fraction).powf(1.0 / 3.0);
+    let reach = (0.1 * DIAMETER).min(0.5 * (spacing - DIAMETER)).max(0.0);
     let side = (particles as f64 / LAYERS).sqrt().ceil() as usize;
     let mut jitter = Jitter(1);
     let mut grains = Grains::default();
     for i in 0..particles {
         let cell = [i % side, (i / side) % side, i / (side * side)];
-        let center = cell.map(|k| k as f64 * spacing + spacing / 2.0 + 0.1 * DIAMETER * jitter.next());
+        let center = cell.map(|k| k as f64 * spacing + spacing / 2.0 + reach * jitter.next());
         let velocity = [0.0; 3].map(|_: f64| jitter.next() * 0.05);
         grains.push(i as u32, center, velocity, [0.0; 3], DIAMETER / 2.0, 0, 0);
     }

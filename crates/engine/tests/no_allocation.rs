@@ -1,0 +1,47 @@
+//! A warmed-up step allocates nothing.
+
+#![allow(unsafe_code, reason = "a counting allocator is an unsafe trait by nature")]
+
+mod beds;
+
+use seixo_engine::Simulation;
+use seixo_engine::world::Settings;
+use seixo_laws::contact::TangentialLaw;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: every call is handed to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller keeps the promises of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the promises of `dealloc`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[test]
+fn a_warmed_up_step_allocates_nothing() {
+    for (threads, tangential) in [(1, TangentialLaw::Mindlin), (2, TangentialLaw::Mindlin), (1, TangentialLaw::None)] {
+        let mut simulation = Simulation::new(beds::falling(2000, tangential), Settings { threads, ..Settings::default() }).unwrap();
+        simulation.advance(12_000).unwrap();
+        let rebuilds = simulation.rebuilds();
+        // Entering the pool of threads may allocate once; what must not is a step, nor the renewal of lists among them.
+        let entering = if threads == 1 { 0 } else { 8 };
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        simulation.advance(1000).unwrap();
+        let allocations = ALLOCATIONS.load(Ordering::Relaxed) - before;
+        assert!(simulation.rebuilds() > rebuilds, "lists must have been renewed");
+        assert!(allocations <= entering, "{allocations} allocations in 1000 steps on {threads} threads, {tangential:?}");
+    }
+}

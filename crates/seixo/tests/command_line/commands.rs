@@ -1,0 +1,355 @@
+//! Each command with good and bad input.
+
+use crate::stage::Stage;
+use seixo::files::vtk;
+use serde_json::Value;
+
+/// The columns of a table as numbers, without its header.
+fn rows(text: &str) -> Vec<Vec<f64>> {
+    text.lines()
+        .skip(1)
+        .map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect())
+        .collect()
+}
+
+#[test]
+fn a_run_writes_all_that_was_asked_for() {
+    let stage = Stage::new();
+    let done = stage.succeed("run heap.toml");
+    assert!(done.out.contains("seixo picture heap.out"), "{}", done.out);
+
+    let record: Value = serde_json::from_str(&stage.read("heap.out/run.json")).unwrap();
+    assert_eq!(record["result"], "finished");
+    assert_eq!(
+        (&record["device"], &record["precision"], &record["grains"]),
+        (&"cpu".into(), &"f64".into(), &300.into())
+    );
+    let step = record["time_step"]["value"].as_f64().unwrap();
+    assert!(step > 0.0 && step < record["time_step"]["limit"].as_f64().unwrap());
+    assert!(record["time_step"]["cause"].as_str().unwrap().contains("Rayleigh"));
+    assert!((record["time"].as_f64().unwrap() - 0.12).abs() <= 0.5 * step);
+    assert!(record["particle_steps_per_second"].as_f64().unwrap() > 0.0 && record["bytes_per_particle"].as_f64().unwrap() > 0.0);
+
+    let energies = rows(&stage.read("heap.out/energies.csv"));
+    assert_eq!(energies.len(), 121);
+    for (line, row) in energies.iter().enumerate() {
+        assert!(
+            (row[0] - 1e-3 * line as f64).abs() <= 0.5 * step * 1.000_001,
+            "line {line} is at {} s",
+            row[0]
+        );
+        let budget = row[12] + row[10];
+        assert!(
+            row[13].abs() < 5e-3 * budget,
+            "the ledger misses {} J of {budget} J at {} s",
+            row[13],
+            row[0]
+        );
+    }
+
+    let pvd = stage.read("heap.out/fields/grains.pvd");
+    assert_eq!(pvd.matches("<DataSet").count(), 13);
+    for frame in 0..13 {
+        let grains = vtk::read_grains(&stage.path(&format!("heap.out/fields/grains_{frame:06}.vtp"))).unwrap();
+        assert_eq!(grains.id.len(), 300);
+        assert!((grains.time - 0.01 * f64::from(frame)).abs() <= 0.5 * step * 1.000_001);
+        assert!(pvd.contains(&format!("grains_{frame:06}.vtp")) && pvd.contains(&format!("{:?}", grains.time)));
+    }
+    let first = vtk::read_walls(&stage.path("heap.out/fields/walls_000000.vtp")).unwrap();
+    let last = vtk::read_walls(&stage.path("heap.out/fields/walls_000012.vtp")).unwrap();
+    let rod = first.names.iter().position(|name| name == "rod").unwrap() as u32;
+    let lowest = |walls: &vtk::VtkWalls| {
+        let of_rod = walls.triangles.iter().zip(&walls.wall).filter(|(_, wall)| **wall == rod);
+        of_rod
+            .flat_map(|(triangle, _)| triangle)
+            .map(|corner| corner[2])
+            .fold(f64::INFINITY, f64::min)
+    };
+    assert!(
+        (lowest(&first) - lowest(&last) - 0.078).abs() < 1e-4,
+        "the rod comes down by 0.65 m/s for 120 ms"
+    );
+    let inside = |walls: &vtk::VtkWalls| {
+        walls
+            .triangles
+            .iter()
+            .flatten()
+            .all(|corner| corner[0].abs() <= 0.025 + 1e-12 && corner[2] >= -1e-12)
+    };
+    assert!(inside(&first), "the faces of the box end at its edges");
+
+    assert_eq!(rows(&stage.read("heap.out/probes/middle.csv")).len(), 61);
+    assert_eq!(rows(&stage.read("heap.out/probes/one.csv")).len(), 172);
+    let middle = rows(&stage.read("heap.out/probes/middle.csv"));
+    assert!(middle[60][3] < middle[0][3], "the grains fall");
+    let flow = rows(&stage.read("heap.out/probes/flow.csv"));
+    let grains = |frame: u32| vtk::read_grains(&stage.path(&format!("heap.out/fields/grains_{frame:06}.vtp"))).unwrap();
+    let below = |frame: u32| grains(frame).position.iter().filter(|center| center[2] >= 0.02).count() as f64;
+    assert_eq!(
+        flow[120][1],
+        below(0) - below(12),
+        "what is counted is what went from above to below"
+    );
+    assert!(flow[120][1] > 10.0 && flow[120][2] > 0.0);
+    let rod = rows(&stage.read("heap.out/probes/rod.csv"));
+    assert!(rod.iter().any(|row| row[3] > 0.0), "the grains push the rod up");
+    let ledger = stage.read("heap.out/probes/ledger.csv");
+    assert_eq!(ledger, stage.read("heap.out/energies.csv"), "the same quantity at the same times");
+
+    let profile = stage.read("heap.out/profile.csv");
+    assert!(profile.starts_with("pass,seconds,share,calls\n") && profile.contains("\ncontacts,") && profile.contains("\noutputs,"));
+    assert!(
+        stage
+            .read("heap.out/log.jsonl")
+            .lines()
+            .all(|line| serde_json::from_str::<Value>(line).is_ok())
+    );
+    assert_eq!(stage.checkpoint("heap.out").0.time, record["time"].as_f64().unwrap());
+    stage.succeed("check heap.out/scene.toml");
+}
+
+#[test]
+fn an_earlier_run_is_never_overwritten_silently() {
+    let stage = Stage::new();
+    stage.succeed("run heap.toml --until 0.03 --quiet");
+    let (before, log) = (stage.results("heap.out"), stage.read("heap.out/log.jsonl"));
+    let again = stage.seixo("run heap.toml --until 0.01");
+    assert_eq!(again.code, 2);
+    assert!(
+        again.err.contains("heap.out") && again.err.contains("--force") && again.err.contains("seixo resume heap.out"),
+        "{}",
+        again.err
+    );
+    assert!(stage.results("heap.out") == before && stage.read("heap.out/log.jsonl") == log);
+
+    stage.write("heap.out/notes.txt", "mine");
+    stage.succeed("run heap.toml --until 0.01 --quiet --force");
+    assert!(
+        !stage.path("heap.out/fields/grains_000003.vtp").exists(),
+        "frames of the longer run are gone"
+    );
+    assert_eq!(stage.read("heap.out/notes.txt"), "mine");
+    stage.succeed("run heap.toml --until 0.01 --quiet --out fresh");
+    std::fs::remove_file(stage.path("heap.out/notes.txt")).unwrap();
+    stage.assert_same("heap.out", "fresh");
+}
+
+#[test]
+fn a_folder_that_no_run_wrote_is_left_alone() {
+    let stage = Stage::new();
+    std::fs::create_dir(stage.path("photos")).unwrap();
+    stage.write("photos/energies.csv", "precious");
+    let done = stage.seixo("run heap.toml --out photos --force");
+    assert_eq!(done.code, 2);
+    assert!(done.err.contains("photos") && done.err.contains("--out"), "{}", done.err);
+    assert_eq!(stage.read("photos/energies.csv"), "precious");
+    std::fs::create_dir(stage.path("empty")).unwrap();
+    stage.succeed("run heap.toml --until 1e-4 --out empty");
+}
+
+#[test]
+fn wrong_scenes_are_refused_with_place_and_remedy() {
+    let stage = Stage::new();
+    let scene = stage.read("heap.toml");
+    stage.write("typo.toml", &scene.replace("restitution", "restitutoin"));
+    for command in ["run", "check"] {
+        let done = stage.seixo(&format!("{command} typo.toml"));
+        assert_eq!(done.code, 2);
+        assert!(
+            done.err.contains("typo.toml:12") && done.err.contains("restitutoin"),
+            "{}",
+            done.err
+        );
+        assert!(done.err.contains("restitution"), "{}", done.err);
+    }
+    assert!(!stage.path("typo.out").exists());
+    for (flags, told) in [
+        ("--set run.until=5mm", "run.until"),
+        ("--set run.untill=5", "until"),
+        ("--set nonsense", "path.to.key=value"),
+        ("--device gpu", "device"),
+        ("--precision f32", "precision"),
+        ("--set run.time_step=1s", "stable limit"),
+    ] {
+        let done = stage.seixo(&format!("run heap.toml {flags}"));
+        assert_eq!(done.code, 2, "{flags}: {}", done.err);
+        assert!(done.err.contains(told), "{flags}: {}", done.err);
+        assert!(!stage.path("heap.out").exists(), "{flags}");
+    }
+    let missing = stage.seixo("run nowhere.toml");
+    assert_eq!(missing.code, 2);
+    assert!(missing.err.contains("nowhere.toml"), "{}", missing.err);
+}
+
+#[test]
+fn scripts_read_lines_of_json() {
+    let stage = Stage::new();
+    let done = stage.succeed("run heap.toml --until 0.02 --json");
+    let lines: Vec<Value> = done.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[0]["event"], "started");
+    assert_eq!(lines[lines.len() - 1]["event"], "finished");
+    assert!(lines.iter().any(|line| line["event"] == "checkpoint") && lines.iter().any(|line| line["event"] == "progress"));
+
+    let wrong = stage.seixo("run heap.toml --set run.until=-1 --json");
+    assert_eq!(wrong.code, 2);
+    let line: Value = serde_json::from_str(wrong.out.trim()).unwrap();
+    assert_eq!(line["exit_code"], 2);
+    assert!(line["diagnostics"][0]["message"].as_str().unwrap().contains("until"), "{line}");
+    let taken: Value = serde_json::from_str(stage.seixo("run heap.toml --json").out.trim()).unwrap();
+    assert_eq!(taken["exit_code"], 2);
+
+    let checked: Value = serde_json::from_str(&stage.succeed("check heap.toml --json").out).unwrap();
+    assert_eq!(checked["grains"], 300);
+    let told: Value = serde_json::from_str(&stage.succeed("info heap.out --json").out).unwrap();
+    assert_eq!(told["checkpoint"]["digest"], stage.checkpoint("heap.out").1);
+    assert_eq!(told["run"]["result"], "finished");
+}
+
+#[test]
+fn check_tells_size_and_cost_and_writes_nothing() {
+    let stage = Stage::new();
+    let done = stage.succeed("check heap.toml");
+    for told in [
+        "300",
+        "clay",
+        "rod",
+        "time step",
+        "memory",
+        "particle-steps/s",
+        "seixo run heap.toml",
+    ] {
+        assert!(done.out.contains(told), "{told}: {}", done.out);
+    }
+    assert_eq!(std::fs::read_dir(stage.path("")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_run_that_cannot_go_on_names_grain_time_and_last_good_state() {
+    let stage = Stage::new();
+    let scene = stage.read("heap.toml");
+    let narrow = "domain = { min = [\"-3 cm\", \"-3 cm\", 0], max = [\"3 cm\", \"3 cm\", \"10 cm\"] }\nleaving = \"error\"\n";
+    let scene = scene.replace("[material.clay]", &format!("{narrow}[material.clay]"));
+    stage.write("leak.toml", &scene.replace("open = [\"top\"]", "open = [\"top\", \"bottom\"]"));
+    let done = stage.seixo("run leak.toml");
+    assert_eq!(done.code, 1, "{}", done.err);
+    assert!(
+        done.err.contains("grain ") && done.err.contains("left the domain") && done.err.contains("last good state"),
+        "{}",
+        done.err
+    );
+    let record: Value = serde_json::from_str(&stage.read("leak.out/run.json")).unwrap();
+    assert_eq!(record["result"], "failed");
+    assert!(record["reason"].as_str().unwrap().contains("left the domain"));
+    assert_eq!(stage.checkpoint("leak.out").0.steps, 0);
+}
+
+#[test]
+fn output_that_cannot_be_written_ends_with_code_1() {
+    let stage = Stage::new();
+    stage.write("file", "");
+    let done = stage.seixo("run heap.toml --out file/inside");
+    assert_eq!(done.code, 1);
+    assert!(done.err.contains("file/inside"), "{}", done.err);
+    let done = stage.seixo("run heap.toml --out /proc/heap.out");
+    assert_eq!(done.code, 1);
+    assert!(done.err.contains("/proc/heap.out"), "{}", done.err);
+    let done = stage.seixo("run heap.toml --set output.every=1us --set run.until=1s --set run.time_step=1us --set grains.heap.fill.region.box.max=[1,1,1] --set wall.box.box.max=[2,2,2] --set grains.heap.fill.count=100000 --set wall.rod.cylinder.from=[0,0,10] --set wall.rod.cylinder.to=[0,1,10]");
+    assert_eq!(done.code, 1, "{}", done.err);
+    assert!(done.err.contains("free") && done.err.contains("output.every"), "{}", done.err);
+    assert!(!stage.path("heap.out").exists());
+}
+
+#[test]
+fn templates_are_listed_written_once_and_right() {
+    let stage = Stage::new();
+    let list = stage.succeed("new").out;
+    for name in ["bounce", "silo", "drum"] {
+        assert!(list.contains(name), "{list}");
+    }
+    stage.succeed("new bounce");
+    stage.succeed("check bounce.toml");
+    stage.write("bounce.toml", "mine");
+    let done = stage.seixo("new bounce");
+    assert_eq!(done.code, 2);
+    assert!(done.err.contains("bounce.toml") && done.err.contains("--force"), "{}", done.err);
+    assert_eq!(stage.read("bounce.toml"), "mine");
+    assert_eq!(stage.seixo("new bunce").code, 2);
+}
+
+#[test]
+fn the_schema_names_every_section() {
+    let schema: Value = serde_json::from_str(&Stage::new().succeed("schema").out).unwrap();
+    for section in [
+        "run",
+        "world",
+        "material",
+        "interaction",
+        "grains",
+        "wall",
+        "output",
+        "checkpoint",
+        "probe",
+    ] {
+        assert!(schema["properties"][section].is_object(), "{section}");
+    }
+}
+
+#[test]
+fn info_tells_machine_files_and_refuses_the_rest() {
+    let stage = Stage::new();
+    assert!(stage.succeed("info").out.contains("cpu"));
+    stage.write("bed.csv", "x[mm],y[mm],z[mm],radius[mm]\n0,0,0,1\n10,0,0,2\n");
+    let told = stage.succeed("info bed.csv").out;
+    assert!(told.contains('2') && told.contains("0.01"), "{told}");
+    stage.write(
+        "flat.stl",
+        "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid a\n",
+    );
+    assert!(stage.succeed("info flat.stl").out.contains("triangles"));
+    stage.write("cut.stl", "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\n");
+    for (path, told) in [
+        ("nowhere", "nowhere"),
+        ("cut.stl", "cut.stl"),
+        ("heap.toml", "seixo check heap.toml"),
+        (".", "run.json"),
+    ] {
+        let done = stage.seixo(&format!("info {path}"));
+        assert_eq!(done.code, 2, "{path}: {}", done.out);
+        assert!(done.err.contains(told), "{path}: {}", done.err);
+    }
+}
+
+#[test]
+fn charts_come_out_of_a_run_folder() {
+    let stage = Stage::new();
+    stage.succeed("run heap.toml --until 0.01 --quiet");
+    stage.succeed("plot heap.out");
+    for chart in ["energies", "probe-flow", "profile"] {
+        assert!(stage.read(&format!("heap.out/plots/{chart}.svg")).contains("<svg"), "{chart}");
+    }
+    assert_eq!(stage.seixo("plot nowhere.out").code, 2);
+    assert_eq!(stage.seixo("picture nowhere.out").code, 2);
+    assert_eq!(stage.seixo("picture heap.out --size 3").code, 2);
+}
+
+#[test]
+fn a_quick_bench_measures_every_case() {
+    let stage = Stage::new();
+    let line = "bench bed bed-linear normal-only --particles 900 --threads 1,2 --settle 1500 --steps 20 --repeat 2 --json";
+    let lines: Vec<Value> = stage
+        .succeed(line)
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines.len(), 6);
+    for line in &lines {
+        assert!(line["particle_steps_per_second"].as_f64().unwrap() > 1e4, "{line}");
+        assert!(line["share_of_ceiling"].as_f64().unwrap() < 5.0, "{line}");
+    }
+    assert_eq!(
+        lines.iter().map(|line| line["threads"].as_u64().unwrap()).collect::<Vec<_>>(),
+        [1, 2, 1, 2, 1, 2]
+    );
+    assert_eq!(stage.seixo("bench --steps 0").code, 2);
+}

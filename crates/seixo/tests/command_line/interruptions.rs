@@ -1,0 +1,175 @@
+//! Runs that are stopped, killed and continued, on other threads: the results are the same bits.
+
+use crate::stage::{Dice, Stage, signal};
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::process::Child;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Waits until the run has written its first checkpoint, so that it listens to signals and has something to go on from.
+fn lines_after_first_checkpoint(child: &mut Child) -> impl Iterator<Item = Value> + use<> {
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut lines = lines
+        .map_while(Result::ok)
+        .map_while(|line| serde_json::from_str::<Value>(&line).ok());
+    assert!(lines.any(|line| line["event"] == "checkpoint"), "no checkpoint");
+    lines
+}
+
+/// The same results, whatever the number of threads.
+#[test]
+fn results_do_not_depend_on_threads() {
+    let stage = Stage::new();
+    for threads in [1, 2, 3, 8] {
+        stage.succeed(&format!("run heap.toml --quiet --threads {threads} --out threads-{threads}"));
+    }
+    for threads in [2, 3, 8] {
+        // The resolved scene names the threads.
+        std::fs::copy(
+            stage.path("threads-1/scene.toml"),
+            stage.path(&format!("threads-{threads}/scene.toml")),
+        )
+        .unwrap();
+        stage.assert_same(&format!("threads-{threads}"), "threads-1");
+    }
+}
+
+/// Five random split points, three signals, another number of threads after each split.
+#[test]
+fn a_stopped_run_goes_on_as_if_it_had_never_stopped() {
+    let stage = Stage::new();
+    let clock = Instant::now();
+    let fine = "--set run.time_step=6us";
+    stage.succeed(&format!("run heap.toml --quiet --out whole {fine}"));
+    let whole = clock.elapsed();
+    let mut dice = Dice(5);
+    for (split, name) in ["INT", "TERM", "HUP", "INT", "TERM"].into_iter().enumerate() {
+        let run = format!("split-{split}");
+        let mut child = stage.start(&format!("run heap.toml --json --out {run} {fine}"));
+        let lines = lines_after_first_checkpoint(&mut child);
+        sleep(whole.mul_f64(0.004 * dice.below(100) as f64));
+        signal(&child, name);
+        let asked = Instant::now();
+        let last = lines.last().unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(asked.elapsed() < Duration::from_secs(5));
+        assert_eq!(output.status.code(), Some(130), "{name}");
+        assert!(last["message"].as_str().unwrap().contains(&format!("seixo resume {run}")), "{last}");
+        let record: Value = serde_json::from_str(&stage.read(&format!("{run}/run.json"))).unwrap();
+        assert_eq!(record["result"], "interrupted");
+        let steps = stage.checkpoint(&run).0.steps;
+        assert!(
+            steps < stage.checkpoint("whole").0.steps,
+            "the signal came too late to test anything"
+        );
+        stage.succeed(&format!("resume {run} --quiet --threads {}", split + 1));
+        stage.assert_same(&run, "whole");
+    }
+}
+
+/// A run that ends early goes on beyond its end.
+#[test]
+fn a_finished_run_goes_further_when_asked_to() {
+    let stage = Stage::new();
+    stage.succeed("run heap.toml --quiet --out long");
+    stage.succeed("run heap.toml --quiet --until 0.0333 --out short");
+    stage.succeed("resume short --quiet --until 0.12 --threads 1");
+    // The resolved scene names the end.
+    std::fs::copy(stage.path("long/scene.toml"), stage.path("short/scene.toml")).unwrap();
+    stage.assert_same("short", "long");
+}
+
+#[test]
+fn usr1_writes_a_checkpoint_and_goes_on() {
+    let stage = Stage::new();
+    let mut child = stage.start("run heap.toml --json");
+    let mut lines = lines_after_first_checkpoint(&mut child);
+    signal(&child, "USR1");
+    let checkpoint = lines.find(|line| line["event"] == "checkpoint").unwrap();
+    let last = lines.last().unwrap();
+    assert_eq!(last["event"], "finished");
+    assert!(checkpoint["steps"].as_u64() < last["steps"].as_u64());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn resume_refuses_what_it_cannot_continue_faithfully() {
+    let stage = Stage::new();
+    std::fs::create_dir(stage.path("empty")).unwrap();
+    for folder in ["empty", "nowhere"] {
+        let done = stage.seixo(&format!("resume {folder}"));
+        assert_eq!(done.code, 2);
+        assert!(done.err.contains(folder) && done.err.contains("not a run folder"), "{}", done.err);
+    }
+    stage.succeed("run heap.toml --quiet --until 0.01");
+    let scene = stage.read("heap.out/scene.toml");
+    stage.write("heap.out/scene.toml", &scene.replace("friction = 0.4", "friction = 0.5"));
+    let done = stage.seixo("resume heap.out --until 0.02");
+    assert_eq!(done.code, 2);
+    assert!(done.err.contains("scene.toml"), "{}", done.err);
+    stage.write("heap.out/scene.toml", &scene);
+
+    let energies = stage.read("heap.out/energies.csv");
+    stage.write("heap.out/energies.csv", &energies[..energies.len() - 10]);
+    let done = stage.seixo("resume heap.out --until 0.02");
+    assert_eq!(done.code, 1);
+    assert!(done.err.contains("energies.csv"), "{}", done.err);
+    stage.write("heap.out/energies.csv", &(energies + "half a line that a crash left"));
+    stage.succeed("resume heap.out --until 0.02 --quiet");
+
+    std::fs::write(stage.path("heap.out/checkpoints/state.checkpoint"), "torn").unwrap();
+    stage.succeed("resume heap.out --until 0.03 --quiet");
+    for name in ["state.checkpoint", "state.checkpoint.prev"] {
+        std::fs::write(stage.path("heap.out/checkpoints").join(name), "torn").unwrap();
+    }
+    let done = stage.seixo("resume heap.out");
+    assert_eq!(done.code, 1);
+    assert!(done.err.contains("no readable checkpoint"), "{}", done.err);
+}
+
+/// A hundred kills at random moments of a run that writes checkpoints all the time; what it was told is kept was kept, and at the
+/// end the results are those of a run that nobody killed.
+#[test]
+fn no_kill_loses_a_checkpoint_that_was_acknowledged() {
+    let stage = Stage::new();
+    let heavy = "--set checkpoint.every=1us --until 0.06";
+    stage.succeed(&format!("run heap.toml --quiet --out whole {heavy}"));
+    let mut dice = Dice(9);
+    let mut kills = 0;
+    let mut run = 0;
+    let mut is_new = true;
+    while kills < 100 {
+        let folder = format!("killed-{run}");
+        let line = if is_new {
+            format!("run heap.toml --json --out {folder} {heavy}")
+        } else {
+            format!("resume {folder} --json")
+        };
+        let mut child = stage.start(&line);
+        let lines = lines_after_first_checkpoint(&mut child);
+        sleep(Duration::from_micros(dice.below(30_000)));
+        child.kill().unwrap();
+        kills += 1;
+        // The pipe still holds what was said before the kill; a line that was cut short acknowledges nothing.
+        let told: Vec<Value> = lines.collect();
+        let is_done = child.wait().unwrap().success();
+        let acknowledged = told
+            .iter()
+            .filter(|line| line["event"] == "checkpoint")
+            .filter_map(|line| line["steps"].as_u64())
+            .max();
+        let kept = stage.checkpoint(&folder).0.steps;
+        assert!(
+            acknowledged.is_none_or(|steps| kept >= steps),
+            "kill {kills}: step {acknowledged:?} was acknowledged, {kept} is there"
+        );
+        is_new = is_done;
+        if is_done {
+            stage.assert_same(&folder, "whole");
+            run += 1;
+        }
+    }
+    stage.succeed(&format!("resume killed-{run} --quiet"));
+    stage.assert_same(&format!("killed-{run}"), "whole");
+}

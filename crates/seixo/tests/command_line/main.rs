@@ -1,0 +1,6 @@
+//! Seixo as its users meet it: commands, exit codes, messages and files.
+
+mod commands;
+mod faults;
+mod interruptions;
+mod stage;

@@ -1,0 +1,186 @@
+//! A folder with a small scene, and the program to try on it.
+
+use seixo::files::checkpoint::{self, Header};
+use seixo::files::layer::Disk;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use tempfile::TempDir;
+
+/// Three hundred grains fall into a box while a rod comes down on them: friction, two kinds of walls, a moving one, all probes.
+pub const HEAP: &str = r#"
+title = "Little heap"
+[run]
+until = "120 ms"
+[world]
+gravity = [0, 0, "-9.81 m/s^2"]
+[material.clay]
+density = "2500 kg/m^3"
+youngs_modulus = "20 MPa"
+poisson_ratio = 0.25
+[interaction.clay-clay]
+restitution = 0.5
+friction = 0.4
+[grains.heap]
+material = "clay"
+[grains.heap.fill]
+region = { box = { min = ["-25 mm", "-25 mm", "1 mm"], max = ["25 mm", "25 mm", "70 mm"] } }
+count = 300
+radius = { uniform = ["2 mm", "3 mm"] }
+[wall.box]
+material = "clay"
+box = { min = ["-25 mm", "-25 mm", 0], max = ["25 mm", "25 mm", "120 mm"], open = ["top"] }
+[wall.rod]
+material = "clay"
+cylinder = { from = [0, "-20 mm", "90 mm"], to = [0, "20 mm", "90 mm"], radius = "5 mm", segments = 12, caps = ["from", "to"] }
+motion = { translate = [0, 0, "-0.65 m/s"] }
+[output]
+every = "10 ms"
+energies_every = "1 ms"
+fields = ["velocity", "force", "coordination"]
+[probe.flow]
+count_through = { plane = { point = [0, 0, "20 mm"], normal = [0, 0, -1] } }
+every = "1 ms"
+[probe.middle]
+group_center = "heap"
+every = "2 ms"
+[probe.one]
+position = 7
+every = "0.7 ms"
+[probe.rod]
+wall_force = "rod"
+[probe.ledger]
+energy = true
+"#;
+
+/// What a command came to.
+pub struct Done {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+pub struct Stage {
+    folder: TempDir,
+}
+
+impl Stage {
+    /// A fresh folder with `heap.toml`.
+    pub fn new() -> Stage {
+        let stage = Stage {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        stage.write("heap.toml", HEAP);
+        stage
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).unwrap();
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_seixo"));
+        command
+            .args(line.split_whitespace())
+            .current_dir(self.folder.path())
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs a command to its end.
+    pub fn seixo(&self, line: &str) -> Done {
+        let output = self.command(line).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Done {
+            code: output.status.code().unwrap_or(-1),
+            out: text(output.stdout),
+            err: text(output.stderr),
+        }
+    }
+
+    /// Runs a command that must succeed.
+    pub fn succeed(&self, line: &str) -> Done {
+        let done = self.seixo(line);
+        assert_eq!(done.code, 0, "seixo {line}\n{}\n{}", done.out, done.err);
+        done
+    }
+
+    /// Starts a command whose output can be read while it runs.
+    pub fn start(&self, line: &str) -> Child {
+        self.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// The newest valid checkpoint of a run folder, with the digest of its state.
+    pub fn checkpoint(&self, run: &str) -> (Header, String) {
+        let (_, header, state) = checkpoint::newest_valid(&Disk, &self.path(run).join("checkpoints")).unwrap();
+        (header, checkpoint::digest(&state))
+    }
+
+    /// Every file of a run that must not depend on threads, interruptions or the machine, by its path in the run folder.
+    pub fn results(&self, run: &str) -> BTreeMap<String, Vec<u8>> {
+        let mut files = BTreeMap::new();
+        collect(&self.path(run), &self.path(run), &mut files);
+        files.retain(|name, _| !["run.json", "log.jsonl", "profile.csv"].contains(&name.as_str()) && !name.starts_with("checkpoints"));
+        files
+    }
+
+    /// Asserts that two runs gave the same bytes, outputs and state.
+    pub fn assert_same(&self, run: &str, reference: &str) {
+        let ((header, digest), (expected_header, expected_digest)) = (self.checkpoint(run), self.checkpoint(reference));
+        assert_eq!(
+            (header.steps, digest),
+            (expected_header.steps, expected_digest),
+            "{run}: the final state"
+        );
+        let (files, expected) = (self.results(run), self.results(reference));
+        assert_eq!(
+            files.keys().collect::<Vec<_>>(),
+            expected.keys().collect::<Vec<_>>(),
+            "{run}: the files"
+        );
+        for (name, bytes) in &expected {
+            assert!(&files[name] == bytes, "{run}: {name} differs from that of {reference}");
+        }
+    }
+}
+
+fn collect(root: &Path, folder: &Path, files: &mut BTreeMap<String, Vec<u8>>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(root, &path, files);
+        } else {
+            files.insert(
+                path.strip_prefix(root).unwrap().display().to_string(),
+                std::fs::read(&path).unwrap(),
+            );
+        }
+    }
+}
+
+/// Sends a signal, by its name without SIG.
+pub fn signal(child: &Child, name: &str) {
+    let command = format!("kill -{name} {}", child.id());
+    assert!(Command::new("sh").args(["-c", &command]).status().unwrap().success());
+}
+
+/// Whole numbers below a limit, in an order without pattern.
+pub struct Dice(pub u64);
+
+impl Dice {
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+}

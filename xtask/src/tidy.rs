@@ -1,0 +1,122 @@
+//! The invariants of ARCHITECTURE.md, enforced. Each is an absence: a rule looks for what must not be there.
+
+mod habits;
+mod map;
+mod source;
+mod strata;
+
+use source::Source;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// What a rule found, where, and what to do about it.
+#[derive(Debug, PartialEq)]
+struct Violation {
+    path: String,
+    line: usize,
+    /// Number of the invariant in ARCHITECTURE.md.
+    rule: u32,
+    what: String,
+    remedy: &'static str,
+}
+
+/// A text file of the repository.
+struct Page {
+    /// Path from the root, with `/`.
+    path: String,
+    text: String,
+}
+
+/// Folders and files that are looked at.
+const LOOKED_AT: &[&str] = &[
+    ".ci",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "Cargo.toml",
+    "README.md",
+    "crates",
+    "docs",
+    "examples",
+    "validation",
+    "xtask",
+];
+/// Endings of text files; others are listed but not read.
+const READ: &[&str] = &[".rs", ".toml", ".md", ".wgsl", ".ci/run"];
+
+/// Checks every rule; violations go to stdout.
+pub fn run(root: &Path) -> ExitCode {
+    let mut pages = Vec::new();
+    let mut paths = Vec::new();
+    for name in LOOKED_AT {
+        if let Err(error) = collect(root, name, &mut paths, &mut pages) {
+            eprintln!("{name}: {error}");
+            return ExitCode::FAILURE;
+        }
+    }
+    let violations = check(&paths, &pages);
+    for Violation { path, line, rule, what, remedy } in &violations {
+        println!("{path}:{line}: invariant {rule}: {what}; {remedy}");
+    }
+    if violations.is_empty() {
+        println!("tidy: {} files, nothing to say", pages.len());
+        ExitCode::SUCCESS
+    } else {
+        println!("tidy: {} violations; the invariants stand in ARCHITECTURE.md", violations.len());
+        ExitCode::FAILURE
+    }
+}
+
+/// Lists `path` and what is below it, in alphabetical order; run folders and build outputs are left out.
+fn collect(root: &Path, path: &str, paths: &mut Vec<String>, pages: &mut Vec<Page>) -> io::Result<()> {
+    let whole = root.join(path);
+    paths.push(path.to_owned());
+    if whole.is_dir() {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&whole)? {
+            names.push(entry?.file_name().to_string_lossy().into_owned());
+        }
+        names.sort();
+        for name in names.iter().filter(|name| !name.ends_with(".out") && *name != "target") {
+            collect(root, &format!("{path}/{name}"), paths, pages)?;
+        }
+    } else if READ.iter().any(|ending| path.ends_with(ending)) {
+        let text = fs::read_to_string(whole)?;
+        pages.push(Page { path: path.to_owned(), text });
+    }
+    Ok(())
+}
+
+fn check(paths: &[String], pages: &[Page]) -> Vec<Violation> {
+    let mut found = Vec::new();
+    for page in pages {
+        habits::check_text(page, &mut found);
+        if page.path.ends_with(".rs") {
+            let source = Source::new(&page.path, &page.text);
+            strata::check(&source, &mut found);
+            habits::check_source(&source, &mut found);
+        }
+    }
+    map::check(paths, pages, &mut found);
+    found.sort_by(|a, b| (&a.path, a.line, a.rule).cmp(&(&b.path, b.line, b.rule)));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_repository_is_read_whole() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let (mut paths, mut pages) = (Vec::new(), Vec::new());
+        for name in LOOKED_AT {
+            collect(&root, name, &mut paths, &mut pages).unwrap();
+        }
+        for path in ["crates/laws/src/lib.rs", "xtask/src/tidy.rs", "README.md", ".ci/run", "Cargo.toml"] {
+            assert!(pages.iter().any(|page| page.path == path), "{path}");
+        }
+        assert!(!paths.iter().any(|path| path.contains("/target/")));
+    }
+}

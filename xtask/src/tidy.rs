@@ -56,7 +56,14 @@ pub fn run(root: &Path) -> ExitCode {
         }
     }
     let violations = check(&paths, &pages);
-    for Violation { path, line, rule, what, remedy } in &violations {
+    for Violation {
+        path,
+        line,
+        rule,
+        what,
+        remedy,
+    } in &violations
+    {
         println!("{path}:{line}: invariant {rule}: {what}; {remedy}");
     }
     if violations.is_empty() {
@@ -83,7 +90,10 @@ fn collect(root: &Path, path: &str, paths: &mut Vec<String>, pages: &mut Vec<Pag
         }
     } else if READ.iter().any(|ending| path.ends_with(ending)) {
         let text = fs::read_to_string(whole)?;
-        pages.push(Page { path: path.to_owned(), text });
+        pages.push(Page {
+            path: path.to_owned(),
+            text,
+        });
     }
     Ok(())
 }

@@ -124,7 +124,7 @@ fn check_grains(world: &World) -> Result<(), Refusal> {
             return Err(Refusal::Grain { id, what: "radius", value: radius, must: "a positive length" });
         }
         for (what, vector) in [("position", grains.position[k]), ("velocity", grains.velocity[k]), ("angular velocity", grains.angular_velocity[k])] {
-            if let Some(&value) = vector.iter().find(|x| !(x.abs() < 1e15)) {
+            if let Some(&value) = vector.iter().find(|x| x.is_nan() || x.abs() >= 1e15) {
                 return Err(Refusal::Grain { id, what, value, must: "finite, below 1e15" });
             }
         }
@@ -149,7 +149,7 @@ fn check_interactions(world: &World) -> Result<(), Refusal> {
         let bad = match &wall.shape {
             WallShape::Plane { point, normal } => {
                 let length = normal.iter().map(|c| c * c).sum::<f64>().sqrt();
-                (!point.iter().all(|x| x.is_finite()) || !((length - 1.0).abs() < 1e-9)).then(|| format!("its normal has the length {length}, must be 1"))
+                (!point.iter().all(|x| x.is_finite()) || length.is_nan() || (length - 1.0).abs() > 1e-9).then(|| format!("its normal has the length {length}, must be 1"))
             }
             WallShape::Mesh(triangles) => {
                 let finite = triangles.iter().flatten().flatten().all(|x| x.is_finite());

@@ -176,8 +176,8 @@ impl Pairs {
         device.run(parts(n), data, |part, (neighbors, history): (Ranges<u32>, Ranges<f64>)| {
             let (first, end) = part_range(part, n);
             let base = row[first] as usize;
-            for i in first..end {
-                let at = row[i] as usize - base;
+            for (i, &at) in (first..end).zip(&row[first..end]) {
+                let at = at as usize - base;
                 neighbors_of::<f64>(i, position, grids, shapes, number, first_of, skin, first, end, at, neighbors.items, true, true);
             }
             for i in first..end {
@@ -241,4 +241,129 @@ pub fn deepest_overlap(world: &World) -> Option<(u32, u32, f64)> {
         }
     }
     deepest.map(|(a, b, overlap, _)| (a.min(b), a.max(b), overlap))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn grains(centers: &[([f64; 3], f64)]) -> Fields {
+        let mut fields = Fields::default();
+        for (id, (center, radius)) in centers.iter().enumerate() {
+            fields.id.push(id as u32);
+            fields.position.extend([center[0], center[1], center[2], *radius]);
+        }
+        fields
+    }
+
+    /// All pairs of ids whose surfaces are nearer than the skin, by looking at every pair.
+    fn near(centers: &[([f64; 3], f64)], skin: f64) -> BTreeSet<(u32, u32)> {
+        let mut pairs = BTreeSet::new();
+        for (i, (a, radius_a)) in centers.iter().enumerate() {
+            for (j, (b, radius_b)) in centers.iter().enumerate().skip(i + 1) {
+                let square: f64 = (0..3).map(|axis| (a[axis] - b[axis]).powi(2)).sum();
+                if square < (radius_a + radius_b + skin).powi(2) {
+                    pairs.insert((i as u32, j as u32));
+                }
+            }
+        }
+        pairs
+    }
+
+    /// The pairs of a list with how many rows they stand in, and whether they are inside one part.
+    fn listed(pairs: &Pairs, fields: &Fields) -> Vec<((u32, u32), usize, bool)> {
+        let mut found: Vec<((u32, u32), usize, bool)> = Vec::new();
+        for i in 0..fields.len() {
+            for &j in &pairs.neighbors[pairs.row[i] as usize..pairs.row[i + 1] as usize] {
+                let (a, b) = (fields.id[i], fields.id[j as usize]);
+                found.push(((a.min(b), a.max(b)), 1, i / PART == j as usize / PART));
+            }
+        }
+        found.sort_unstable();
+        found.dedup_by(|next, kept| next.0 == kept.0 && { kept.1 += 1; true });
+        found
+    }
+
+    fn check(centers: &[([f64; 3], f64)], skin: f64, search: Search) {
+        let device = Cpu::new(2).unwrap();
+        let mut fields = grains(centers);
+        let mut cells = Cells::new(centers.iter().map(|c| c.1), search, skin);
+        cells.sort(&device, &mut fields, |_| true);
+        let mut old = Pairs::default();
+        old.row.resize(centers.len() + 1, 0);
+        let mut pairs = Pairs::default();
+        pairs.list(&device, &cells, &fields.position, &old);
+        let found = listed(&pairs, &fields);
+        assert_eq!(found.iter().map(|f| f.0).collect::<BTreeSet<_>>(), near(centers, skin));
+        for (pair, rows, is_inside) in found {
+            assert_eq!(rows, if is_inside { 1 } else { 2 }, "{pair:?}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn every_search_finds_exactly_the_near_pairs(
+            centers in prop::collection::vec(([-5.0..5.0f64, -5.0..5.0f64, -1.0..1.0f64], 0.0..1.0f64), 1..400),
+            spread in 0.0..4.0f64,
+            skin in 0.0..0.3f64,
+        ) {
+            let centers: Vec<_> = centers.into_iter().map(|(x, r)| (x, 0.6 / 2f64.powf(spread * r))).collect();
+            for search in [Search::Auto, Search::Grid, Search::BruteForce] {
+                check(&centers, skin, search);
+            }
+        }
+    }
+
+    #[test]
+    fn degenerate_arrangements_are_searched_too() {
+        let line: Vec<_> = (0..3000).map(|k| ([k as f64 * 0.9, 0.0, 0.0], 0.5)).collect();
+        check(&line, 0.1, Search::Auto);
+        let far_apart = [([0.0, 0.0, 0.0], 0.5), ([1e9, 0.0, 0.0], 0.5), ([1e9 + 0.5, 0.0, -1e7], 0.01), ([1e9 + 0.5, 0.0, 0.0], 1e-6)];
+        check(&far_apart, 0.0, Search::Auto);
+        let one_place: Vec<_> = (0..100).map(|_| ([0.3, 0.3, 0.3], 0.5)).collect();
+        check(&one_place, 0.0, Search::Auto);
+    }
+
+    #[test]
+    fn history_follows_its_pair_through_a_new_order() {
+        let centers: Vec<_> = (0..4000u64)
+            .map(|k| ([(k % 20) as f64 * 0.95, (k / 20 % 20) as f64 * 0.95, (k / 400) as f64 * 0.95], 0.5))
+            .collect();
+        let device = Cpu::new(2).unwrap();
+        let mut fields = grains(&centers);
+        let mut cells = Cells::new(centers.iter().map(|c| c.1), Search::Auto, 0.1);
+        cells.sort(&device, &mut fields, |_| true);
+        let mut old = Pairs::default();
+        old.row.resize(centers.len() + 1, 0);
+        let mut pairs = Pairs::default();
+        pairs.list(&device, &cells, &fields.position, &old);
+        // A force that tells its pair, with the sign of the row it stands in.
+        let mark = |pairs: &Pairs, fields: &Fields, k: usize, i: usize| {
+            let (a, b) = (f64::from(fields.id[i]), f64::from(fields.id[pairs.neighbors[k] as usize]));
+            [a - b, (a + b) * (a - b).signum(), 0.0, 1.0]
+        };
+        for i in 0..fields.len() {
+            for k in pairs.row[i] as usize..pairs.row[i + 1] as usize {
+                let record = mark(&pairs, &fields, k, i);
+                pairs.history[k * RECORD..][..RECORD].copy_from_slice(&record);
+            }
+        }
+        // The bed turns by a right angle and loses a layer: another order of cells, other parts.
+        for center in fields.position.chunks_exact_mut(RECORD) {
+            (center[0], center[2]) = (center[2], -center[0]);
+        }
+        cells.sort(&device, &mut fields, |center| center[1] > 0.5);
+        assert!(fields.len() < centers.len());
+        let mut renewed = Pairs::default();
+        renewed.list(&device, &cells, &fields.position, &pairs);
+        assert!(renewed.neighbors.len() > 9000);
+        for i in 0..fields.len() {
+            for k in renewed.row[i] as usize..renewed.row[i + 1] as usize {
+                assert_eq!(renewed.history[k * RECORD..][..RECORD], mark(&renewed, &fields, k, i));
+            }
+        }
+    }
 }

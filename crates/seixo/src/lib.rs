@@ -15,9 +15,11 @@
 pub mod run;
 pub mod verify;
 
+pub use seixo_engine as engine;
 pub use seixo_engine::world::World;
 pub use seixo_engine::{Refusal, Simulation, Stop};
 pub use seixo_files as files;
+pub use seixo_laws as laws;
 pub use seixo_scene as scene;
 pub use seixo_scene::Scene;
 pub use seixo_view as view;

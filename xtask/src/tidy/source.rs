@@ -42,7 +42,12 @@ impl Source {
             line += token.matches('\n').count();
             rest = after;
         }
-        Source { path: path.to_owned(), lines: text.lines().map(str::to_owned).collect(), code, comments }
+        Source {
+            path: path.to_owned(),
+            lines: text.lines().map(str::to_owned).collect(),
+            code,
+            comments,
+        }
     }
 
     /// Number of the line that holds a byte of the code, from 1.
@@ -58,12 +63,22 @@ impl Source {
     /// Heads of all functions, those of tests included.
     pub fn heads(&self) -> Vec<Head<'_>> {
         let functions = self.words().filter(|(_, word)| *word == "fn");
-        functions.filter_map(|(at, _)| head(&self.code, at).map(|text| Head { line: self.line_of(at), text })).collect()
+        functions
+            .filter_map(|(at, _)| {
+                head(&self.code, at).map(|text| Head {
+                    line: self.line_of(at),
+                    text,
+                })
+            })
+            .collect()
     }
 
     /// Line of the first `#[cfg(test)]`; code below it is test code by the custom of this repository.
     pub fn tests_from(&self) -> usize {
-        self.lines.iter().position(|line| line.trim() == "#[cfg(test)]").map_or(usize::MAX, |k| k + 1)
+        self.lines
+            .iter()
+            .position(|line| line.trim() == "#[cfg(test)]")
+            .map_or(usize::MAX, |k| k + 1)
     }
 }
 
@@ -138,7 +153,10 @@ fn token(text: &str, before: Option<char>) -> (usize, Kind) {
         if raw[fences..].starts_with('"') {
             let close = format!("\"{}", "#".repeat(fences));
             let start = text.len() - raw.len() + fences + 1;
-            return (text[start..].find(&close).map_or(text.len(), |end| start + end + close.len()), Kind::Literal);
+            return (
+                text[start..].find(&close).map_or(text.len(), |end| start + end + close.len()),
+                Kind::Literal,
+            );
         }
     }
     // A quote starts a character if one more closes it; else it starts a lifetime.
@@ -196,7 +214,10 @@ mod tests {
     fn code_and_comments_are_told_apart() {
         let text = "let a = \"// no \\\" comment\"; // yes\nlet b = r#\"x\" unsafe\"#; /* two\nlines /* nested */ */ let c = 'x'; let d: &'a str = '\\'';";
         let source = Source::new("x.rs", text);
-        assert_eq!(source.comments, [(1, "// yes".into()), (2, "/* two".into()), (3, "lines /* nested */ */".into())]);
+        assert_eq!(
+            source.comments,
+            [(1, "// yes".into()), (2, "/* two".into()), (3, "lines /* nested */ */".into())]
+        );
         assert!(!source.code.contains("unsafe") && !source.code.contains("comment"));
         assert!(source.code.contains("let c =") && source.code.contains("&'a str"));
         assert_eq!(source.code.matches('\n').count(), 2);
@@ -204,9 +225,18 @@ mod tests {
 
     #[test]
     fn heads_end_where_bodies_start() {
-        let source = Source::new("x.rs", "\npub fn a<T: Fn(u8) -> u8>(x: [u8; 3], y: T) -> u8 { 1 }\ntrait B { fn c(&self); }\ntype D = fn(u8);");
+        let source = Source::new(
+            "x.rs",
+            "\npub fn a<T: Fn(u8) -> u8>(x: [u8; 3], y: T) -> u8 { 1 }\ntrait B { fn c(&self); }\ntype D = fn(u8);",
+        );
         let heads: Vec<_> = source.heads().iter().map(|head| (head.line, head.text.trim().to_owned())).collect();
-        assert_eq!(heads, [(2, "fn a<T: Fn(u8) -> u8>(x: [u8; 3], y: T) -> u8".into()), (3, "fn c(&self)".into())]);
+        assert_eq!(
+            heads,
+            [
+                (2, "fn a<T: Fn(u8) -> u8>(x: [u8; 3], y: T) -> u8".into()),
+                (3, "fn c(&self)".into())
+            ]
+        );
         assert_eq!(commas("x: [u8; 3], y: HashMap<A, B>, f: impl Fn(A, B) -> C"), 2);
     }
 }

@@ -43,7 +43,7 @@ impl Watcher {
         };
         let bar = ProgressBar::with_draw_target(None, target);
         let style =
-            ProgressStyle::with_template("{bar:24} {percent:>3} %  {msg}  ETA {eta}").unwrap_or_else(|_| ProgressStyle::default_bar());
+            ProgressStyle::with_template("{bar:16} {percent:>3} %  ETA {eta}  {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
         bar.set_style(style.progress_chars("━╸ "));
         bar.enable_steady_tick(Duration::from_millis(500));
         Watcher {
@@ -106,12 +106,12 @@ impl Observer for Watcher {
             ..
         } = progress;
         self.bar.set_message(format!(
-            "t = {} of {} · {} · {} particle-steps/s · kinetic {}",
+            "t = {} of {} · {} particle-steps/s · kinetic {} · {}",
             say::scaled(time, "s"),
             say::scaled(until, "s"),
-            say::duration(wall_time),
             say::scaled(speed, ""),
             say::scaled(kinetic, "J"),
+            say::duration(wall_time),
         ));
         if self.voice.json {
             // A reader that went away must not end the run.

@@ -1,0 +1,265 @@
+//! The map and the ground: dependency edges as drawn, paths and links that lead somewhere.
+
+use super::{Page, Violation};
+
+/// Crates of the workspace with those they may depend on, and, where a stratum is strict, the outside crates it may use.
+const EDGES: &[(&str, &[&str], Option<&[&str]>)] = &[
+    ("laws", &[], Some(&["cubecl"])),
+    ("sweeps", &["laws"], Some(&["cubecl"])),
+    ("device", &[], Some(&["rayon", "cubecl"])),
+    ("engine", &["laws", "sweeps", "device"], Some(&["thiserror"])),
+    ("files", &["engine"], None),
+    ("scene", &["engine", "laws", "files"], None),
+    ("view", &["files"], None),
+    ("seixo", &["engine", "scene", "files", "view", "laws"], None),
+];
+
+/// Invariants 9 and 11.
+pub fn check(paths: &[String], pages: &[Page], found: &mut Vec<Violation>) {
+    let map = pages
+        .iter()
+        .find(|page| page.path == "ARCHITECTURE.md")
+        .map_or("", |page| page.text.as_str());
+    let manifests: Vec<&Page> = pages.iter().filter(|page| page.path.ends_with("/Cargo.toml")).collect();
+    for page in &manifests {
+        check_edges(page, found);
+    }
+    if let Some(root) = pages.iter().find(|page| page.path == "Cargo.toml") {
+        check_dependencies(root, &manifests, map, found);
+    }
+    for page in pages.iter().filter(|page| page.path.ends_with(".md")) {
+        check_paths(page, paths, found);
+    }
+}
+
+/// The dependencies of a manifest: line, section, name.
+fn dependencies(manifest: &str) -> impl Iterator<Item = (usize, &str, &str)> {
+    let mut section = "";
+    manifest.lines().enumerate().filter_map(move |(k, line)| {
+        let line = line.trim();
+        if let Some(name) = line.strip_prefix('[') {
+            section = name.trim_end_matches(']');
+            return None;
+        }
+        let name = line.split(['.', '=', ' ']).next().unwrap_or_default();
+        (section.ends_with("dependencies") && !name.is_empty() && !name.starts_with('#')).then_some((k + 1, section, name))
+    })
+}
+
+/// Whether one crate may know another, be it over others.
+fn reaches(from: &str, to: &str) -> bool {
+    from == to || edges(from).is_some_and(|(ours, _)| ours.iter().any(|next| reaches(next, to)))
+}
+
+fn edges(name: &str) -> Option<(&'static [&'static str], Option<&'static [&'static str]>)> {
+    EDGES
+        .iter()
+        .find(|(of, ..)| *of == name)
+        .map(|(_, ours, outside)| (*ours, *outside))
+}
+
+fn check_edges(page: &Page, found: &mut Vec<Violation>) {
+    let folder = page.path.trim_start_matches("crates/").trim_end_matches("/Cargo.toml");
+    let mut say = |line: usize, what: String, remedy: &'static str| {
+        found.push(Violation {
+            path: page.path.clone(),
+            line,
+            rule: 9,
+            what,
+            remedy,
+        });
+    };
+    if folder == "xtask" {
+        if let Some((line, ..)) = dependencies(&page.text).next() {
+            say(
+                line,
+                "xtask depends on a crate".into(),
+                "write it with the standard library, so that tidy builds in seconds",
+            );
+        }
+        return;
+    }
+    let Some((ours, outside)) = edges(folder) else {
+        return say(
+            1,
+            format!("the crate {folder} is on no map"),
+            "draw it in ARCHITECTURE.md and in xtask/src/tidy/map.rs",
+        );
+    };
+    for (line, section, name) in dependencies(&page.text) {
+        let is_for_tests = section == "dev-dependencies";
+        let remedy = "follow the edges drawn in ARCHITECTURE.md";
+        match name.strip_prefix("seixo-") {
+            Some(other) if is_for_tests && reaches(folder, other) => {}
+            Some(other) if ours.contains(&other) => {}
+            Some(other) => say(line, format!("{folder} depends on {other}"), remedy),
+            None if is_for_tests || outside.is_none_or(|outside| outside.contains(&name)) => {}
+            None => say(line, format!("{folder} depends on {name}"), remedy),
+        }
+    }
+}
+
+/// Every dependency of the workspace is used by a crate and has its reason in the map.
+fn check_dependencies(root: &Page, manifests: &[&Page], map: &str, found: &mut Vec<Violation>) {
+    let listed = dependencies(&root.text).filter(|(_, section, name)| *section == "workspace.dependencies" && !name.starts_with("seixo"));
+    for (line, _, name) in listed {
+        let mut say = |what: String, remedy: &'static str| {
+            found.push(Violation {
+                path: root.path.clone(),
+                line,
+                rule: 9,
+                what,
+                remedy,
+            })
+        };
+        let is_used = manifests
+            .iter()
+            .any(|manifest| dependencies(&manifest.text).any(|(_, _, used)| used == name));
+        if !is_used {
+            say(format!("no crate uses {name}"), "remove the line");
+        } else if !map.contains(&format!("`{name}`")) {
+            say(
+                format!("ARCHITECTURE.md gives no reason for {name}"),
+                "add it to the list of dependencies there",
+            );
+        }
+    }
+}
+
+/// Paths in backquotes (in the map) and targets of links exist.
+fn check_paths(page: &Page, paths: &[String], found: &mut Vec<Violation>) {
+    let folder = page.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let exists = |path: &str| paths.iter().any(|known| known == path || known.ends_with(&format!("/{path}")));
+    let mut is_fenced = false;
+    for (k, line) in page.text.lines().enumerate() {
+        let mut say = |what: String, remedy: &'static str| {
+            found.push(Violation {
+                path: page.path.clone(),
+                line: k + 1,
+                rule: 11,
+                what,
+                remedy,
+            });
+        };
+        if line.starts_with("```") {
+            is_fenced = !is_fenced;
+        }
+        if is_fenced {
+            continue;
+        }
+        if page.path == "ARCHITECTURE.md" {
+            let quoted = line.split('`').skip(1).step_by(2);
+            for path in quoted.filter(|text| is_path(text)).flat_map(expand).filter(|path| !exists(path)) {
+                say(format!("`{path}` does not exist"), "make the map true");
+            }
+        }
+        let targets = line.split("](").skip(1).filter_map(|rest| rest.split([')', '#', ' ']).next());
+        for target in targets.filter(|target| !target.is_empty() && !target.contains(':')) {
+            let path = if folder.is_empty() {
+                target.to_owned()
+            } else {
+                format!("{folder}/{target}")
+            };
+            let path = path.trim_end_matches('/');
+            if !paths.iter().any(|known| known == path) && !path.starts_with("LICENSE") {
+                say(format!("the link to {path} leads nowhere"), "repair the link");
+            }
+        }
+    }
+}
+
+/// Whether what stands in backquotes is a path of this repository; `NAME` and `…` stand for something else.
+fn is_path(text: &str) -> bool {
+    let is_spelled_like_one = text.chars().all(|c| c.is_alphanumeric() || "/._-{},".contains(c));
+    let is_file = [".rs", ".toml", ".md", ".wgsl", ".stl"].iter().any(|ending| text.ends_with(ending));
+    is_spelled_like_one && (text.contains('/') || is_file) && !text.contains("NAME")
+}
+
+/// `a/{b,c}.rs` is `a/b.rs` and `a/c.rs`.
+fn expand(path: &str) -> Vec<String> {
+    match (path.split_once('{'), path.rsplit_once('}')) {
+        (Some((before, _)), Some((inside, after))) => inside[before.len() + 1..]
+            .split(',')
+            .map(|name| format!("{before}{name}{after}"))
+            .collect(),
+        _ => vec![path.trim_end_matches('/').to_owned()],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(path: &str, text: &str) -> Page {
+        Page {
+            path: path.to_owned(),
+            text: text.to_owned(),
+        }
+    }
+
+    fn rules(paths: &[&str], pages: &[Page]) -> Vec<(String, usize, u32)> {
+        let mut found = Vec::new();
+        let paths: Vec<String> = paths.iter().map(|&path| path.to_owned()).collect();
+        check(&paths, pages, &mut found);
+        found
+            .into_iter()
+            .map(|violation| (violation.path, violation.line, violation.rule))
+            .collect()
+    }
+
+    #[test]
+    fn edges_are_as_drawn() {
+        let manifest = "[package]\nname = \"x\"\n[dependencies]\nseixo-laws.workspace = true\nrayon.workspace = true\n";
+        let sweeps = "crates/sweeps/Cargo.toml";
+        assert_eq!(rules(&[], &[page(sweeps, manifest)]), [(sweeps.into(), 5, 9)]);
+        let laws = "crates/laws/Cargo.toml";
+        assert_eq!(rules(&[], &[page(laws, manifest)]), [(laws.into(), 4, 9), (laws.into(), 5, 9)]);
+        assert_eq!(rules(&[], &[page("crates/scene/Cargo.toml", manifest)]), []);
+        let tests = "[dev-dependencies]\nseixo-engine.workspace = true\nproptest.workspace = true";
+        assert_eq!(rules(&[], &[page("crates/view/Cargo.toml", tests)]), []);
+        assert_eq!(rules(&[], &[page(sweeps, tests)]), [(sweeps.into(), 2, 9)]);
+        assert_eq!(
+            rules(&[], &[page("crates/new/Cargo.toml", "")]),
+            [("crates/new/Cargo.toml".into(), 1, 9)]
+        );
+    }
+
+    #[test]
+    fn every_dependency_is_used_and_has_a_reason() {
+        let root = page("Cargo.toml", "[workspace.dependencies]\nglam = \"1\"\ncsv = \"1\"\npng = \"1\"");
+        let view = page(
+            "crates/view/Cargo.toml",
+            "[dependencies]\nglam.workspace = true\npng.workspace = true",
+        );
+        let map = page("ARCHITECTURE.md", "`glam`: vectors.");
+        assert_eq!(
+            rules(&[], &[root, view, map]),
+            [("Cargo.toml".into(), 3, 9), ("Cargo.toml".into(), 4, 9)]
+        );
+    }
+
+    #[test]
+    fn the_map_is_true() {
+        let map = page(
+            "ARCHITECTURE.md",
+            "`crates/laws/src/{real,gone}.rs` `step.rs` `lost.rs` `a::b` `f32` [x](docs/x.png)\n[y](docs/y.png) [z](https://z)",
+        );
+        let there = ["crates/laws/src/real.rs", "crates/engine/src/step.rs", "docs/x.png"];
+        let map_violations = rules(&there, &[map]);
+        assert_eq!(
+            map_violations,
+            [
+                ("ARCHITECTURE.md".into(), 1, 11),
+                ("ARCHITECTURE.md".into(), 1, 11),
+                ("ARCHITECTURE.md".into(), 2, 11)
+            ]
+        );
+        assert_eq!(
+            rules(
+                &["docs/a.md", "docs/b.md"],
+                &[page("docs/a.md", "[b](b.md) `no/path`\n```\n[c](c.md)\n```")]
+            ),
+            []
+        );
+    }
+}

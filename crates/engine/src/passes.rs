@@ -97,7 +97,8 @@ impl Simulation {
             if self.old_pairs.row.is_empty() {
                 self.old_pairs.row.resize(n + 1, 0);
             }
-            self.pairs.list(&self.device, &self.cells, &self.fields.position, &self.old_pairs);
+            let last_tick = self.tick().wrapping_sub(1);
+            self.pairs.list(&self.device, &self.cells, &self.fields.position, &self.old_pairs, last_tick);
         }
         self.walls.list(&self.cells, &self.fields, self.steps as f64 * self.stepping.dt);
         self.moves.resize(parts(n), Moved { flags: 0, damping_work: 0.0 });
@@ -112,6 +113,7 @@ impl Simulation {
 
     fn rub_grains(&mut self) {
         let n = self.fields.len();
+        let tick = self.tick();
         let Fields { position, velocity, spin, material, force, torque, .. } = &mut self.fields;
         let grains = GrainsView {
             position: &position[..],
@@ -123,20 +125,21 @@ impl Simulation {
             is_uniform: self.is_uniform,
         };
         let (row, neighbors) = (&self.pairs.row[..], &self.pairs.neighbors[..]);
-        let limits = Limits { dt: self.stepping.dt, overlap: self.settings.overlap_limit };
+        let limits = Limits { dt: self.stepping.dt, overlap: self.settings.overlap_limit, tick };
         let data = (
             Ranges { items: &mut self.pairs.history[..], bounds: &self.pairs.part_row, stride: RECORD },
+            Ranges { items: &mut self.pairs.touched[..], bounds: &self.pairs.part_row, stride: 1 },
             Strided { items: &mut force[..], per_part: PART * RECORD },
             Strided { items: &mut torque[..], per_part: PART * RECORD },
             Strided { items: &mut self.tallies[..], per_part: 1 },
         );
-        type Data<'a> = (Ranges<'a, f64>, Strided<'a, f64>, Strided<'a, f64>, Strided<'a, Tally<f64>>);
-        self.device.run(parts(n), data, |part, (history, force, torque, tally): Data| {
+        type Data<'a> = (Ranges<'a, f64>, Ranges<'a, u32>, Strided<'a, f64>, Strided<'a, f64>, Strided<'a, Tally<f64>>);
+        self.device.run(parts(n), data, |part, (history, touched, force, torque, tally): Data| {
             let (first, end) = part_range(part, n);
             force.items.fill(0.0);
             torque.items.fill(0.0);
             let rows = PartRows { first, end, row, neighbors };
-            let out = PartOut { history: history.items, force: force.items, torque: torque.items };
+            let out = PartOut { history: history.items, touched: touched.items, force: force.items, torque: torque.items };
             tally.items[0] = contacts_of_part::<f64>(&grains, &rows, limits, out);
         });
     }

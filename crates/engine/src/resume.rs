@@ -40,7 +40,7 @@ impl Simulation {
                 let j = self.pairs.neighbors[k] as usize;
                 let record = &self.pairs.history[k * RECORD..][..RECORD];
                 // A pair across parts stands in two rows with opposite forces; the row of the earlier one is saved.
-                if record[3] > 0.0 && i < j {
+                if self.pairs.touched[k] == self.tick() && i < j {
                     pair.extend([self.fields.id[i], self.fields.id[j]]);
                     pair_history.extend(record);
                 }
@@ -147,9 +147,11 @@ impl Simulation {
             let (i, j) = (place_of(ids[0]).map_err(|_| unknown())?, place_of(ids[1]).map_err(|_| unknown())?);
             let k = entry_of(&self.pairs.row, &self.pairs.neighbors, i, j as u32).ok_or_else(unknown)?;
             self.pairs.history[k * RECORD..][..RECORD].copy_from_slice(record);
+            self.pairs.touched[k] = self.tick();
             if let Some(k) = entry_of(&self.pairs.row, &self.pairs.neighbors, j, i as u32) {
                 let opposite = [-record[0], -record[1], -record[2], record[3]];
                 self.pairs.history[k * RECORD..][..RECORD].copy_from_slice(&opposite);
+                self.pairs.touched[k] = self.tick();
             }
         }
         let touching = words(state, "walls/touching")?;

@@ -145,13 +145,15 @@ pub struct Pairs {
     pub neighbors: Vec<u32>,
     /// Records of history, see [`seixo_sweeps::views`].
     pub history: Vec<f64>,
+    /// Ticks at which the entries last touched, see [`seixo_sweeps::contact::contacts_of`].
+    pub touched: Vec<u32>,
     /// First entry of every part, and one more.
     pub part_row: Vec<u32>,
 }
 
 impl Pairs {
-    /// Lists all pairs nearer than the skin; the history of pairs that `old` knows is taken over.
-    pub fn list(&mut self, device: &Cpu, cells: &Cells, position: &[f64], old: &Pairs) {
+    /// Lists all pairs nearer than the skin; the history of pairs that touched at `last_tick` in the `old` list is taken over.
+    pub fn list(&mut self, device: &Cpu, cells: &Cells, position: &[f64], old: &Pairs, last_tick: u32) {
         let n = position.len() / RECORD;
         let (grids, shapes, number, first_of, skin) = (&cells.grids[..], &cells.shapes[..], cells.grids(), &cells.first[..], cells.skin);
         self.row.resize(n + 1, 0);
@@ -168,12 +170,14 @@ impl Pairs {
         self.part_row.extend((0..parts(n)).map(|part| self.row[part * PART]).chain([entries as u32]));
         resize_with_room(&mut self.neighbors, entries);
         resize_with_room(&mut self.history, entries * RECORD);
+        resize_with_room(&mut self.touched, entries);
         let row = &self.row[..];
         let data = (
             Ranges { items: &mut self.neighbors[..], bounds: &self.part_row, stride: 1 },
             Ranges { items: &mut self.history[..], bounds: &self.part_row, stride: RECORD },
+            Ranges { items: &mut self.touched[..], bounds: &self.part_row, stride: 1 },
         );
-        device.run(parts(n), data, |part, (neighbors, history): (Ranges<u32>, Ranges<f64>)| {
+        device.run(parts(n), data, |part, (neighbors, history, touched): (Ranges<u32>, Ranges<f64>, Ranges<u32>)| {
             let (first, end) = part_range(part, n);
             let base = row[first] as usize;
             for (i, &at) in (first..end).zip(&row[first..end]) {
@@ -188,11 +192,13 @@ impl Pairs {
                     to,
                     neighbors.items,
                     history.items,
-                    0,
+                    touched.items,
+                    last_tick,
                     &cells.old_of,
                     &old.row,
                     &old.neighbors,
                     &old.history,
+                    &old.touched,
                 );
             }
         });
@@ -200,7 +206,7 @@ impl Pairs {
 
     /// Bytes held.
     pub fn bytes(&self) -> u64 {
-        ((self.row.capacity() + self.neighbors.capacity() + self.part_row.capacity()) * 4 + self.history.capacity() * 8) as u64
+        ((self.row.capacity() + self.neighbors.capacity() + self.touched.capacity() + self.part_row.capacity()) * 4 + self.history.capacity() * 8) as u64
     }
 }
 
@@ -294,7 +300,7 @@ mod tests {
         let mut old = Pairs::default();
         old.row.resize(centers.len() + 1, 0);
         let mut pairs = Pairs::default();
-        pairs.list(&device, &cells, &fields.position, &old);
+        pairs.list(&device, &cells, &fields.position, &old, 7);
         let found = listed(&pairs, &fields);
         assert_eq!(found.iter().map(|f| f.0).collect::<BTreeSet<_>>(), near(centers, skin));
         for (pair, rows, is_inside) in found {
@@ -339,7 +345,7 @@ mod tests {
         let mut old = Pairs::default();
         old.row.resize(centers.len() + 1, 0);
         let mut pairs = Pairs::default();
-        pairs.list(&device, &cells, &fields.position, &old);
+        pairs.list(&device, &cells, &fields.position, &old, 7);
         // A force that tells its pair, with the sign of the row it stands in.
         let mark = |pairs: &Pairs, fields: &Fields, k: usize, i: usize| {
             let (a, b) = (f64::from(fields.id[i]), f64::from(fields.id[pairs.neighbors[k] as usize]));
@@ -349,6 +355,7 @@ mod tests {
             for k in pairs.row[i] as usize..pairs.row[i + 1] as usize {
                 let record = mark(&pairs, &fields, k, i);
                 pairs.history[k * RECORD..][..RECORD].copy_from_slice(&record);
+                pairs.touched[k] = 7 - u32::from(record[0].abs() as u32 % 5 == 0);
             }
         }
         // The bed turns by a right angle and loses a layer: another order of cells, other parts.
@@ -358,11 +365,16 @@ mod tests {
         cells.sort(&device, &mut fields, |center| center[1] > 0.5);
         assert!(fields.len() < centers.len());
         let mut renewed = Pairs::default();
-        renewed.list(&device, &cells, &fields.position, &pairs);
+        renewed.list(&device, &cells, &fields.position, &pairs, 7);
         assert!(renewed.neighbors.len() > 9000);
         for i in 0..fields.len() {
             for k in renewed.row[i] as usize..renewed.row[i + 1] as usize {
-                assert_eq!(renewed.history[k * RECORD..][..RECORD], mark(&renewed, &fields, k, i));
+                let record = mark(&renewed, &fields, k, i);
+                if record[0].abs() as u32 % 5 == 0 {
+                    assert_eq!(renewed.touched[k], 0, "a pair that had let go is new");
+                } else {
+                    assert_eq!((&renewed.history[k * RECORD..][..RECORD], renewed.touched[k]), (&record[..], 7));
+                }
             }
         }
     }

@@ -1,12 +1,29 @@
 //! `seixo verify`: the validation cases on this machine, measured against expected.
+//!
+//! A case is a folder of `validation/` – a scene, a reference with its source, a README with the tolerances and their reasons – and a
+//! function here that runs the scene, measures from positions, velocities and forces what an observer would, and adds a row for each
+//! figure of the reference.
+
+mod balance;
+mod contact;
+mod granular;
+mod motion;
+mod stand;
+mod wall;
+
+pub use stand::Row;
 
 use clap::Args;
+use serde_json::json;
+use stand::{Done, Stand};
+use std::io::{self, Write};
 use std::process::ExitCode;
+use std::time::Instant;
 
 /// What to verify, and how to say it.
 #[derive(Args, Clone, Debug, Default)]
 pub struct VerifyArguments {
-    /// Cases by name; all if left out.
+    /// Cases by name, or by the start of it as in `contact`; all if left out.
     pub cases: Vec<String>,
     /// Also run the cases that take minutes to hours.
     #[arg(long)]
@@ -19,7 +36,214 @@ pub struct VerifyArguments {
     pub threads: Option<usize>,
 }
 
-/// Runs the cases; fails if one does.
-pub fn verify(_arguments: &VerifyArguments) -> ExitCode {
-    ExitCode::SUCCESS
+/// A folder of `validation/` and what it measures.
+pub struct Case {
+    /// Name of the folder.
+    pub name: &'static str,
+    /// Whether it takes minutes to hours.
+    pub is_long: bool,
+    scene: &'static str,
+    reference: &'static str,
+    measure: fn(&mut Stand) -> Done,
+}
+
+macro_rules! case {
+    ($name:literal, $measure:path) => {
+        Case {
+            name: $name,
+            is_long: false,
+            scene: include_str!(concat!("../../../validation/", $name, "/scene.toml")),
+            reference: include_str!(concat!("../../../validation/", $name, "/reference.csv")),
+            measure: $measure,
+        }
+    };
+    (long $name:literal, $measure:path) => {
+        Case {
+            is_long: true,
+            ..case!($name, $measure)
+        }
+    };
+}
+
+/// Every case, in the order in which they run.
+pub const CASES: &[Case] = &[
+    case!("contact_1", contact::elastic),
+    case!("contact_2", contact::elastic),
+    case!("contact_3", contact::rebound),
+    case!("contact_4", contact::oblique),
+    case!("contact_5", contact::sliding),
+    case!("contact_6", contact::spinning),
+    case!("contact_7", contact::opposite_spin),
+    case!("contact_8", contact::spinning),
+    case!("linear_impact", contact::linear),
+    case!("bouncing", motion::bouncing),
+    case!("resting", motion::resting),
+    case!("incline", motion::incline),
+    case!("mesh_floor", wall::mesh_floor),
+    case!("mesh_edges", wall::mesh_edges),
+    case!("lift", wall::lift),
+    case!("conveyor", wall::conveyor),
+    case!("turntable", wall::turntable),
+    case!("cluster", balance::cluster),
+    case!("heap", balance::heap),
+    case!(long "penetration", granular::penetration),
+    case!(long "drum", granular::drum),
+    case!(long "silo", granular::silo),
+];
+
+/// What a case came to.
+pub struct Report {
+    /// Name of the case.
+    pub case: &'static str,
+    /// What was measured.
+    pub rows: Vec<Row>,
+    /// Why it could not be measured to the end.
+    pub error: Option<String>,
+    /// Wall time it took \[s\].
+    pub seconds: f64,
+}
+
+impl Report {
+    /// Whether everything was measured and is within its tolerance.
+    pub fn passes(&self) -> bool {
+        self.error.is_none() && self.rows.iter().all(Row::passes)
+    }
+}
+
+impl Case {
+    /// Runs the case on so many threads; 0 = all cores.
+    pub fn run(&self, threads: usize) -> Report {
+        let start = Instant::now();
+        let mut stand = Stand::new(self, threads);
+        let error = (self.measure)(&mut stand).err().map(|error| error.to_string());
+        Report {
+            case: self.name,
+            rows: stand.rows,
+            error,
+            seconds: start.elapsed().as_secs_f64(),
+        }
+    }
+}
+
+/// The cases that the arguments ask for: a long one only with `--long`, or by its whole name.
+///
+/// # Errors
+/// If a name is that of no case.
+pub fn chosen(arguments: &VerifyArguments) -> Result<Vec<&'static Case>, String> {
+    let wanted = &arguments.cases;
+    if let Some(unknown) = wanted
+        .iter()
+        .find(|name| !CASES.iter().any(|case| case.name.starts_with(name.as_str())))
+    {
+        let known: Vec<&str> = CASES.iter().map(|case| case.name).collect();
+        return Err(format!("no case is named `{unknown}`; cases are: {}", known.join(", ")));
+    }
+    let is_chosen = |case: &&Case| {
+        let is_named = wanted.iter().any(|name| name == case.name);
+        let is_meant = wanted.is_empty() || wanted.iter().any(|name| case.name.starts_with(name.as_str()));
+        is_named || is_meant && (arguments.long || !case.is_long)
+    };
+    Ok(CASES.iter().filter(is_chosen).collect())
+}
+
+/// Runs the cases; exit code 1 if one fails, 2 if one is unknown.
+pub fn verify(arguments: &VerifyArguments) -> ExitCode {
+    let cases = match chosen(arguments) {
+        Ok(cases) => cases,
+        Err(unknown) => {
+            // Where even the error stream is gone, the exit code has to do.
+            let _ = writeln!(io::stderr(), "error: {unknown}");
+            return ExitCode::from(2);
+        }
+    };
+    let mut reports = Vec::new();
+    for case in cases {
+        // A few grains keep one core busy; their results are the same bits on any number of threads.
+        let report = case.run(arguments.threads.unwrap_or(if case.is_long { 0 } else { 1 }));
+        let shown = if arguments.json { show_json(&report) } else { show(&report) };
+        reports.push(report);
+        if shown.is_err() {
+            return ExitCode::FAILURE;
+        }
+    }
+    let failed = reports.iter().filter(|report| !report.passes()).count();
+    let rows: usize = reports.iter().map(|report| report.rows.len()).sum();
+    let seconds: f64 = reports.iter().map(|report| report.seconds).sum();
+    let end = match (failed, arguments.json) {
+        (_, true) => {
+            json!({"event": "verified", "cases": reports.len(), "rows": rows, "failed_cases": failed, "seconds": seconds}).to_string()
+        }
+        (0, false) => format!("All {} cases pass: {rows} rows in {seconds:.1} s", reports.len()),
+        (_, false) => format!("{failed} of {} cases FAIL", reports.len()),
+    };
+    let told = writeln!(io::stdout(), "{end}");
+    if failed == 0 && told.is_ok() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+fn show(report: &Report) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let Report {
+        case,
+        rows,
+        error,
+        seconds,
+    } = report;
+    writeln!(out, "{case} ({seconds:.1} s)")?;
+    writeln!(out, "  {:<66} {:>14} {:>14} {:>10}", "", "measured", "expected", "tolerance")?;
+    for row in rows {
+        let Row {
+            name,
+            measured,
+            expected,
+            tolerance,
+        } = row;
+        let verdict = if row.passes() { "pass" } else { "FAIL" };
+        writeln!(
+            out,
+            "  {name:<66} {:>14} {:>14} {:>10}  {verdict}",
+            number(*measured),
+            number(*expected),
+            format!("{tolerance:.1e}")
+        )?;
+    }
+    if let Some(error) = error {
+        writeln!(out, "  FAIL: {error}")?;
+    }
+    writeln!(out)
+}
+
+/// A number at a glance: plain where it is neither tiny nor huge.
+fn number(value: f64) -> String {
+    let is_plain = value == 0.0 || (1e-2..1e5).contains(&value.abs());
+    if is_plain { format!("{value:.5}") } else { format!("{value:.4e}") }
+}
+
+fn show_json(report: &Report) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let Report {
+        case,
+        rows,
+        error,
+        seconds,
+    } = report;
+    for row in rows {
+        let Row {
+            name,
+            measured,
+            expected,
+            tolerance,
+        } = row;
+        let pass = row.passes();
+        let line = json!({"event": "row", "case": case, "row": name, "measured": measured, "expected": expected, "tolerance": tolerance, "pass": pass});
+        writeln!(out, "{line}")?;
+    }
+    writeln!(
+        out,
+        "{}",
+        json!({"event": "case", "case": case, "pass": report.passes(), "error": error, "seconds": seconds})
+    )
 }

@@ -24,6 +24,9 @@ pub struct Tally<R: Real> {
 
 /// Contacts of grain i with the neighbors in its row `first..end` of the full list, history included; writes slot i of `force` and
 /// `torque` and the row's records of `history`.
+///
+/// `touched` holds the tick at which each entry last touched: what an entry remembers counts only if that was the tick before `tick`, so
+/// that entries which do not touch cost neither a read nor a reset.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -33,6 +36,8 @@ pub fn contacts_of<R: Real>(
     end: usize,
     neighbors: &[u32],
     history: &mut [R],
+    touched: &mut [u32],
+    tick: u32,
     position: &[R],
     velocity: &[R],
     spin: &[R],
@@ -67,7 +72,15 @@ pub fn contacts_of<R: Real>(
             let coefficients = coefficients::<R>(table, (material[i] * materials + material[j]) as usize);
             let velocity_ij = v_i.minus(&load::<R>(velocity, j * 4usize));
             let pair = Pair::<R> { apart, velocity: velocity_ij, radius_i, radius_j, mass_i, mass_j: velocity[j * 4usize + 3usize] };
-            let memory = Memory::<R> { force: recall::<R>(history, k * 4usize), contact_radius: history[k * 4usize + 3usize] };
+            let mut kept = zero;
+            if touched[k] + 1u32 == tick {
+                kept = R::new(1.0);
+            }
+            let memory = Memory::<R> {
+                force: recall::<R>(history, k * 4usize).times(kept),
+                contact_radius: history[k * 4usize + 3usize] * kept,
+            };
+            touched[k] = tick;
             let outcome = rub_together::<R>(&pair, &w_i, &load::<R>(spin, j * 4usize), &memory, &coefficients, dt);
             store::<R>(history, k * 4usize, &outcome.memory.force);
             history[k * 4usize + 3usize] = outcome.memory.contact_radius;
@@ -79,9 +92,6 @@ pub fn contacts_of<R: Real>(
             push = push.plus(&outcome.force);
             turn = turn.plus(&outcome.bend.times(outcome.arm_i));
             touches += R::new(1.0);
-        } else if history[k * 4usize + 3usize] > zero {
-            store::<R>(history, k * 4usize, &Vector3::<R>::zero());
-            history[k * 4usize + 3usize] = zero;
         }
     }
     add::<R>(force, i * 4usize, &push);
@@ -221,7 +231,8 @@ pub fn stored_in_contacts_of<R: Real>(
 }
 
 /// Takes the history of the pairs in row `first..end` of grain i over from the old list: from the old row of i, or with opposite sign from
-/// the old row of the partner. `old_of` gives each grain's place in the old order; `history` starts at entry `history_first`.
+/// the old row of the partner. `old_of` gives each grain's place in the old order; `neighbors`, `history` and `touched` start at the entry
+/// that `first` counts from. Only what touched at `last_tick` is remembered.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -231,29 +242,31 @@ pub fn carry_history_of<R: Real>(
     end: usize,
     neighbors: &[u32],
     history: &mut [R],
-    history_first: usize,
+    touched: &mut [u32],
+    last_tick: u32,
     old_of: &[u32],
     old_row: &[u32],
     old_neighbors: &[u32],
     old_history: &[R],
+    old_touched: &[u32],
 ) {
     let old_i = old_of[i] as usize;
     for k in first..end {
-        let at = (k - history_first) * 4usize;
         let old_j = old_of[neighbors[k] as usize] as usize;
-        store::<R>(history, at, &Vector3::<R>::zero());
-        history[at + 3usize] = R::new(0.0);
+        touched[k] = 0u32;
         for q in old_row[old_i] as usize..old_row[old_i + 1usize] as usize {
-            if old_neighbors[q] as usize == old_j {
-                store::<R>(history, at, &load::<R>(old_history, q * 4usize));
-                history[at + 3usize] = old_history[q * 4usize + 3usize];
+            if old_neighbors[q] as usize == old_j && old_touched[q] == last_tick {
+                store::<R>(history, k * 4usize, &load::<R>(old_history, q * 4usize));
+                history[k * 4usize + 3usize] = old_history[q * 4usize + 3usize];
+                touched[k] = last_tick;
             }
         }
-        if history[at + 3usize] == R::new(0.0) {
+        if touched[k] == 0u32 {
             for q in old_row[old_j] as usize..old_row[old_j + 1usize] as usize {
-                if old_neighbors[q] as usize == old_i {
-                    store::<R>(history, at, &load::<R>(old_history, q * 4usize).times(R::new(-1.0)));
-                    history[at + 3usize] = old_history[q * 4usize + 3usize];
+                if old_neighbors[q] as usize == old_i && old_touched[q] == last_tick {
+                    store::<R>(history, k * 4usize, &load::<R>(old_history, q * 4usize).times(R::new(-1.0)));
+                    history[k * 4usize + 3usize] = old_history[q * 4usize + 3usize];
+                    touched[k] = last_tick;
                 }
             }
         }

@@ -51,19 +51,23 @@ pub struct PartRows<'a> {
 pub struct PartOut<'a, R> {
     /// Records of history of the part's entries.
     pub history: &'a mut [R],
+    /// Ticks at which the part's entries last touched, see [`crate::contact::contacts_of`].
+    pub touched: &'a mut [u32],
     /// Forces and numbers of touches.
     pub force: &'a mut [R],
     /// Torques.
     pub torque: &'a mut [R],
 }
 
-/// Time step and limits.
+/// Time step, its count, and limits.
 #[derive(Clone, Copy)]
 pub struct Limits<R> {
     /// Time step \[s\].
     pub dt: R,
     /// Overlap that is too deep, as a share of the smaller radius \[-\].
     pub overlap: R,
+    /// Count of this evaluation of contacts.
+    pub tick: u32,
 }
 
 /// Pairs side by side: what goes in, what comes out, and where it belongs.
@@ -269,6 +273,7 @@ pub fn contacts_of_part<R: Real>(grains: &GrainsView<R>, rows: &PartRows, limits
     let one_for_all = coefficients::<R>(grains.table, first_material);
     let uniform = grains.is_uniform.then_some(&one_for_all);
     let base = rows.row[rows.first] as usize;
+    let nothing = [zero; RECORD];
     for i in rows.first..rows.end {
         let x_i: &[R; RECORD] = record(grains.position, i);
         let v_i: &[R; RECORD] = record(grains.velocity, i);
@@ -278,14 +283,13 @@ pub fn contacts_of_part<R: Real>(grains: &GrainsView<R>, rows: &PartRows, limits
             let x_j: &[R; RECORD] = record(grains.position, j);
             let apart = [x_i[0] - x_j[0], x_i[1] - x_j[1], x_i[2] - x_j[2]];
             let reach = x_i[3] + x_j[3];
-            let entry = k - base;
-            let history = &mut out.history[entry * RECORD..entry * RECORD + RECORD];
             if apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2] >= reach * reach {
-                if history[3] > zero {
-                    history.fill(zero);
-                }
                 continue;
             }
+            let entry = k - base;
+            let is_new = out.touched[entry].wrapping_add(1) != limits.tick;
+            out.touched[entry] = limits.tick;
+            let history = if is_new { &nothing } else { record(out.history, entry) };
             let v_j: &[R; RECORD] = record(grains.velocity, j);
             let w_j: &[R; RECORD] = record(grains.spin, j);
             let lane = lanes.filled % LANES;

@@ -15,6 +15,7 @@ fn contacts_kernel<R: Real>(
     row: &[u32],
     neighbors: &[u32],
     history: &mut [R],
+    touched: &mut [u32],
     position: &[R],
     velocity: &[R],
     spin: &[R],
@@ -33,6 +34,8 @@ fn contacts_kernel<R: Real>(
             row[i + 1] as usize,
             neighbors,
             history,
+            touched,
+            2u32,
             position,
             velocity,
             spin,
@@ -115,6 +118,9 @@ fn difference<R: Real + Pod>(number: impl Fn(f64) -> R, wide: impl Fn(R) -> f64)
     let zero = vec![R::new(0.0); 4 * n];
     let (dt, limit) = (R::new(0.0009765625), R::new(0.5));
 
+    // Every other entry touched at the tick before and remembers.
+    let mut touched: Vec<u32> = (0..bed.neighbors.len() as u32).map(|k| k % 2).collect();
+    let touched_before = touched.clone();
     let (mut history, mut force, mut torque) = (bed.history.clone(), zero.clone(), zero.clone());
     for i in 0..n {
         contacts_of::<R>(
@@ -123,6 +129,8 @@ fn difference<R: Real + Pod>(number: impl Fn(f64) -> R, wide: impl Fn(R) -> f64)
             bed.row[i + 1] as usize,
             &bed.neighbors,
             &mut history,
+            &mut touched,
+            2,
             &bed.position,
             &bed.velocity,
             &bed.spin,
@@ -150,6 +158,7 @@ fn difference<R: Real + Pod>(number: impl Fn(f64) -> R, wide: impl Fn(R) -> f64)
         argument(words(&bed.row)),
         argument(words(&bed.neighbors)),
         argument(outputs[0].clone()),
+        argument(words(&touched_before)),
         argument(numbers(&bed.position)),
         argument(numbers(&bed.velocity)),
         argument(numbers(&bed.spin)),

@@ -52,8 +52,8 @@ struct Findings {
     output: u64,
     free: u64,
     threads: usize,
-    particle_steps_per_second: f64,
-    estimated_time: f64,
+    particle_steps_per_second: Option<f64>,
+    estimated_time: Option<f64>,
     notices: Vec<String>,
 }
 
@@ -81,11 +81,10 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
     let groups = world.groups.iter().enumerate();
     let size_of = |index: usize| world.grains.group.iter().filter(|&&group| group as usize == index).count();
     let mut notices = scene.notices.clone();
-    let speed = trial(&mut simulation).unwrap_or_else(|stop| {
-        notices.push(format!("the run will stop at its very start: {stop}"));
-        f64::NAN
-    });
     let steps = (scene.run.until / step.value).round();
+    let speed = trial(&mut simulation, steps as u64)
+        .map_err(|stop| notices.push(format!("the run will stop early: {stop}")))
+        .ok();
     Ok(Findings {
         scene: arguments.scene.clone(),
         title: scene.title.clone(),
@@ -105,18 +104,18 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
         free: folder::free_space(&Disk, &folder::of_scene(&arguments.scene))?,
         threads: simulation.threads(),
         particle_steps_per_second: speed,
-        estimated_time: steps * world.grains.len() as f64 / speed,
+        estimated_time: speed.map(|speed| steps * world.grains.len() as f64 / speed),
         notices,
     })
 }
 
 /// Particle-steps per second of the first steps.
-fn trial(simulation: &mut Simulation) -> Result<f64, seixo::Stop> {
+fn trial(simulation: &mut Simulation, most: u64) -> Result<f64, seixo::Stop> {
     let (clock, mut particle_steps, mut steps) = (Instant::now(), 0.0, 1);
-    while clock.elapsed().as_secs_f64() < TRIAL {
+    while clock.elapsed().as_secs_f64() < TRIAL && simulation.steps() < most {
         simulation.advance(steps)?;
         particle_steps += steps as f64 * simulation.len() as f64;
-        steps = (2 * steps).min(64);
+        steps = (2 * steps).min(64).min(most - simulation.steps());
     }
     Ok(particle_steps / clock.elapsed().as_secs_f64())
 }
@@ -181,15 +180,7 @@ impl Findings {
                     say::scaled(self.free as f64, "B")
                 ),
             ),
-            (
-                "time",
-                format!(
-                    "about {} on {}, at the {} particle-steps/s of the first steps; contacts that are still to come add to it",
-                    say::duration(self.estimated_time),
-                    say::many(self.threads, "thread"),
-                    say::scaled(self.particle_steps_per_second, "")
-                ),
-            ),
+            ("time", self.time()),
         ];
         let mut text = format!("{}: {}\n", self.scene.display(), self.title);
         for (what, line) in lines {
@@ -197,5 +188,17 @@ impl Findings {
         }
         self.notices.iter().for_each(|notice| text += &format!("note: {notice}\n"));
         text + &format!("right; next: seixo run {}", self.scene.display())
+    }
+
+    fn time(&self) -> String {
+        let (Some(time), Some(speed)) = (self.estimated_time, self.particle_steps_per_second) else {
+            return "unknown, because the first steps fail".to_owned();
+        };
+        format!(
+            "about {} on {}, at the {} particle-steps/s of the first steps; contacts that are still to come add to it",
+            say::duration(time),
+            say::many(self.threads, "thread"),
+            say::scaled(speed, ""),
+        )
     }
 }

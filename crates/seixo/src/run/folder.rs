@@ -63,14 +63,14 @@ pub(super) fn prepare(layer: &dyn FileLayer, folder: &Path) -> Result<(), FilesE
     for inside in &insides {
         layer.create_dir_all(inside).map_err(disk(inside, "create it"))?;
     }
-    // A checkpoint that survives a power cut needs the folders above it to survive, too.
-    let above = folder
-        .parent()
-        .filter(|above| !above.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    for changed in [folder, above] {
-        layer.sync_dir(changed).map_err(disk(changed, "sync it"))?;
-    }
+    // A checkpoint that survives a power cut needs the folders above it to survive, too; not every folder may be opened for that.
+    layer.sync_dir(folder).map_err(disk(folder, "sync it"))?;
+    let _ = layer.sync_dir(
+        folder
+            .parent()
+            .filter(|above| !above.as_os_str().is_empty())
+            .unwrap_or(Path::new(".")),
+    );
     for inside in insides.iter().map(PathBuf::as_path).chain([folder]) {
         for path in layer.list(inside).map_err(disk(inside, "list it"))? {
             if is_of_a_run(folder, &path) && !path.ends_with(RECORD) {

@@ -82,7 +82,7 @@ fn a_run_whose_disk_fails_says_so_and_keeps_its_last_checkpoint() {
     let whole = FaultyDisk::new();
     run_on(&whole, scene.clone()).0.unwrap();
     let operations = whole.operations();
-    for at in (1..=operations).step_by(3) {
+    for at in (1..=operations).step_by(7) {
         let faults = [
             Fault::Fail {
                 at,
@@ -121,7 +121,7 @@ fn a_run_goes_on_after_any_crash_with_the_same_results() {
     let whole = FaultyDisk::new();
     run_on(&whole, scene.clone()).0.unwrap();
     let (operations, expected) = (whole.operations(), results(&whole));
-    for after in (1..operations).step_by(5) {
+    for after in (1..operations).step_by(11) {
         for unsynced in [Unsynced::Lost, Unsynced::NamesKept, Unsynced::Kept] {
             let disk = FaultyDisk::with_fault(Fault::Crash { after });
             let (_, acknowledged) = run_on(&disk, scene.clone());

@@ -1,0 +1,62 @@
+//! One sphere and a plane: bouncing, resting, rolling and sliding.
+
+use super::stand::{Done, Stand};
+use seixo_engine::Simulation;
+
+/// Heights between bounces.
+pub fn bouncing(stand: &mut Stand) -> Done {
+    let scene = stand.scene()?;
+    let mut simulation = Simulation::new(scene.world, scene.settings)?;
+    let mut heights = Vec::new();
+    let mut rising = false;
+    while simulation.time() < scene.run.until {
+        simulation.advance(20)?;
+        let ball = simulation.snapshot();
+        let falls = ball.velocity[0][2] <= 0.0;
+        if rising && falls {
+            heights.push(ball.position[0][2] - ball.radius[0]);
+        }
+        rising = !falls;
+    }
+    heights.truncate(3);
+    stand.compare(&heights)
+}
+
+/// Overlap and force of a sphere at rest under its weight.
+pub fn resting(stand: &mut Stand) -> Done {
+    let scene = stand.scene()?;
+    let mut simulation = Simulation::new(scene.world, scene.settings)?;
+    while simulation.time() < scene.run.until {
+        simulation.advance(100)?;
+    }
+    let ball = simulation.snapshot();
+    stand.compare(&[ball.radius[0] - ball.position[0][2], ball.force[0][2]])
+}
+
+/// Acceleration down an incline, by turning gravity.
+pub fn incline(stand: &mut Stand) -> Done {
+    for (name, [angle, acceleration, angular_acceleration]) in stand.reference()? {
+        let mut scene = stand.scene()?;
+        let (sine, cosine) = f64::to_radians(angle).sin_cos();
+        scene.world.gravity = [9.81 * sine, 0.0, -9.81 * cosine];
+        let mut simulation = Simulation::new(scene.world, scene.settings)?;
+        // The sphere sinks in and comes to rest on the plane first.
+        let mut marks = Vec::new();
+        for time in [0.2 * scene.run.until, scene.run.until] {
+            while simulation.time() < time {
+                simulation.advance(10)?;
+            }
+            let ball = simulation.snapshot();
+            marks.push([simulation.time(), ball.velocity[0][0], ball.angular_velocity[0][1]]);
+        }
+        let rate = |what: usize| (marks[1][what] - marks[0][what]) / (marks[1][0] - marks[0][0]);
+        stand.row_within(0.001, format!("{name}: acceleration [m/s2]"), rate(1), acceleration);
+        stand.row_within(
+            0.001,
+            format!("{name}: angular acceleration [rad/s2]"),
+            rate(2),
+            angular_acceleration,
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,133 @@
+//! The stand on which a case is measured: its scene, its reference, its rows.
+
+use super::Case;
+use seixo_engine::world::{Vec3, World};
+use seixo_scene::Scene;
+use std::error::Error;
+use std::path::Path;
+
+/// What measuring comes to.
+pub(super) type Done = Result<(), Box<dyn Error>>;
+
+/// A figure measured, and what it should be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// What is measured, with its unit.
+    pub name: String,
+    /// As measured.
+    pub measured: f64,
+    /// As it should be.
+    pub expected: f64,
+    /// How far the two may be apart.
+    pub tolerance: f64,
+}
+
+impl Row {
+    /// Whether the two are near enough; what is not a number never is.
+    pub fn passes(&self) -> bool {
+        (self.measured - self.expected).abs() <= self.tolerance
+    }
+}
+
+/// A case being measured.
+pub(super) struct Stand<'a> {
+    case: &'a Case,
+    threads: usize,
+    pub rows: Vec<Row>,
+}
+
+impl<'a> Stand<'a> {
+    pub fn new(case: &'a Case, threads: usize) -> Stand<'a> {
+        Stand {
+            case,
+            threads,
+            rows: Vec::new(),
+        }
+    }
+
+    /// The case's scene, anew.
+    pub fn scene(&self) -> Result<Scene, Box<dyn Error>> {
+        self.scene_with(&[])
+    }
+
+    /// The case's scene with values changed.
+    pub fn scene_with(&self, changes: &[(String, String)]) -> Result<Scene, Box<dyn Error>> {
+        let path = Path::new("validation").join(self.case.name).join("scene.toml");
+        let mut scene = seixo_scene::load_text(self.case.scene, &path, changes)?;
+        scene.settings.threads = self.threads;
+        Ok(scene)
+    }
+
+    /// The lines of `reference.csv`: a name and N numbers each; the first line names the columns, `#` starts a remark.
+    pub fn reference<const N: usize>(&self) -> Result<Vec<(&'a str, [f64; N])>, Box<dyn Error>> {
+        let lines = self.case.reference.lines().filter(|line| !line.starts_with('#')).skip(1);
+        let record = |line: &'a str| -> Result<(&'a str, [f64; N]), Box<dyn Error>> {
+            let mut columns = line.split(',').map(str::trim);
+            let name = columns.next().unwrap_or_default();
+            let numbers = columns.map(str::parse).collect::<Result<Vec<f64>, _>>()?;
+            let count = numbers.len();
+            let numbers = numbers
+                .try_into()
+                .map_err(|_| format!("reference.csv: {count} numbers beside `{name}`, not {N}"))?;
+            Ok((name, numbers))
+        };
+        lines.map(record).collect()
+    }
+
+    /// Adds a row for each line of a reference that holds a quantity, what it should be and a tolerance, in this order.
+    pub fn compare(&mut self, measured: &[f64]) -> Done {
+        let reference = self.reference()?;
+        if reference.len() != measured.len() {
+            return Err(format!(
+                "reference.csv: {} lines for {} measured quantities",
+                reference.len(),
+                measured.len()
+            )
+            .into());
+        }
+        for ((quantity, [expected, tolerance]), &measured) in reference.into_iter().zip(measured) {
+            self.row(quantity, measured, expected, tolerance);
+        }
+        Ok(())
+    }
+
+    /// Adds a row.
+    pub fn row(&mut self, name: impl Into<String>, measured: f64, expected: f64, tolerance: f64) {
+        self.rows.push(Row {
+            name: name.into(),
+            measured,
+            expected,
+            tolerance,
+        });
+    }
+
+    /// Adds a row whose tolerance is a share of what is expected.
+    pub fn row_within(&mut self, share: f64, name: impl Into<String>, measured: f64, expected: f64) {
+        self.row(name, measured, expected, share * expected.abs());
+    }
+}
+
+/// Index of a material.
+pub(super) fn material(world: &World, name: &str) -> Result<u32, String> {
+    let index = world.materials.iter().position(|material| material.name == name);
+    index
+        .map(|index| index as u32)
+        .ok_or_else(|| format!("the scene has no material `{name}`"))
+}
+
+pub(super) fn dot(a: Vec3, b: Vec3) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+pub(super) fn length(a: Vec3) -> f64 {
+    dot(a, a).sqrt()
+}
+
+pub(super) fn cross(a: Vec3, b: Vec3) -> Vec3 {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+/// a + s b.
+pub(super) fn along(a: Vec3, s: f64, b: Vec3) -> Vec3 {
+    [a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]]
+}

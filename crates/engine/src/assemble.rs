@@ -139,13 +139,13 @@ fn check_grains(world: &World) -> Result<(), Refusal> {
 }
 
 fn check_interactions(world: &World) -> Result<(), Refusal> {
-    let mut has_grains = vec![false; world.materials.len()];
+    let mut grains = vec![0usize; world.materials.len()];
     for &material in &world.grains.material {
-        has_grains[material as usize] = true;
+        grains[material as usize] += 1;
     }
-    let mut meets = has_grains.clone();
+    let mut is_wall = vec![false; world.materials.len()];
     for wall in &world.walls {
-        meets[wall.material as usize] = true;
+        is_wall[wall.material as usize] = true;
         let bad = match &wall.shape {
             WallShape::Plane { point, normal } => {
                 let length = normal.iter().map(|c| c * c).sum::<f64>().sqrt();
@@ -164,7 +164,7 @@ fn check_interactions(world: &World) -> Result<(), Refusal> {
         for (b, second) in world.materials.iter().enumerate() {
             let names = (first.name.clone(), second.name.clone());
             match world.interaction(a as u32, b as u32) {
-                None if has_grains[a] && meets[b] => return Err(Refusal::NoInteraction { a: names.0, b: names.1 }),
+                None if grains[a] > 0 && (is_wall[b] || grains[b] > usize::from(a == b)) => return Err(Refusal::NoInteraction { a: names.0, b: names.1 }),
                 Some(i) if !(i.restitution > 0.0 && i.restitution <= 1.0) => {
                     let what = format!("restitution is {}, must be above 0 and at most 1", i.restitution);
                     return Err(Refusal::Interaction { a: names.0, b: names.1, what });

@@ -74,3 +74,22 @@ fn the_way_pairs_are_found_does_not_matter_to_the_physics() {
         assert_eq!(reference.coordination, other.coordination);
     }
 }
+
+#[test]
+fn two_names_for_one_material_change_nothing() {
+    let one = beds::falling(2000, TangentialLaw::Mindlin);
+    let mut two = one.clone();
+    let mut other = two.materials[0].clone();
+    other.name = "also glass".into();
+    two.materials.push(other);
+    two.interactions = vec![Some(beds::interaction(TangentialLaw::Mindlin)); 4];
+    two.grains.material = two.grains.id.iter().map(|id| id % 2).collect();
+    let run = |world: &World| {
+        let mut simulation = Simulation::new(world.clone(), settings(1)).unwrap();
+        simulation.advance(2500).unwrap();
+        assert!(simulation.contacts() > 1000);
+        simulation.snapshot()
+    };
+    let (one, two) = (run(&one), run(&two));
+    assert_eq!((one.position, one.velocity, one.force), (two.position, two.velocity, two.force));
+}

@@ -143,10 +143,13 @@ pub fn press_through_cells<R: Real>(
         let z_last = cell_index::<R>(x_i.z + reach, grids[grid + 2usize], scale, shapes[grid + 2usize]);
         for z in z_first..z_last + 1u32 {
             for y in y_first..y_last + 1u32 {
-                for x in x_first..x_last + 1u32 {
-                    let cell = cell_number(shapes, g, x, y, z) as usize;
-                    let first = cell_first[cell] as usize;
-                    let end = cell_first[cell + 1usize] as usize;
+                let mut x = x_first;
+                while x <= x_last {
+                    // Cells of one row of a block follow each other in number: their grains are one range.
+                    let x_end = min(x_last, x | 7u32);
+                    let first = cell_first[cell_number(shapes, g, x, y, z) as usize] as usize;
+                    let end = cell_first[cell_number(shapes, g, x_end, y, z) as usize + 1usize] as usize;
+                    x = x_end + 1u32;
                     for j in first..end {
                         let apart = x_i.minus(&load::<R>(position, j * 4usize));
                         let radius_j = position[j * 4usize + 3usize];

@@ -1,20 +1,62 @@
-//! The map and the ground: dependency edges as drawn, paths and links that lead somewhere.
+//! The map and the ground: dependency edges as drawn, paths and links that lead somewhere, programs that compile.
 
 use super::{Page, Violation};
 
-/// Crates of the workspace with those they may depend on, and, where a stratum is strict, the outside crates it may use.
-const EDGES: &[(&str, &[&str], Option<&[&str]>)] = &[
-    ("laws", &[], Some(&["cubecl"])),
-    ("sweeps", &["laws"], Some(&["cubecl"])),
-    ("device", &[], Some(&["rayon", "cubecl"])),
-    ("engine", &["laws", "sweeps", "device"], Some(&["thiserror"])),
-    ("files", &["engine"], None),
-    ("scene", &["engine", "laws", "files"], None),
-    ("view", &["files"], None),
-    ("seixo", &["engine", "scene", "files", "view", "laws"], None),
+/// A crate of the workspace.
+struct Crate {
+    /// Its folder below `crates`.
+    folder: &'static str,
+    /// Crates of the workspace that it may depend on.
+    ours: &'static [&'static str],
+    /// Where a stratum is strict, the outside crates that it may use.
+    outside: Option<&'static [&'static str]>,
+}
+
+/// The edges as drawn in ARCHITECTURE.md.
+const CRATES: &[Crate] = &[
+    Crate {
+        folder: "laws",
+        ours: &[],
+        outside: Some(&["cubecl"]),
+    },
+    Crate {
+        folder: "sweeps",
+        ours: &["laws"],
+        outside: Some(&["cubecl"]),
+    },
+    Crate {
+        folder: "device",
+        ours: &[],
+        outside: Some(&["rayon", "cubecl"]),
+    },
+    Crate {
+        folder: "engine",
+        ours: &["laws", "sweeps", "device"],
+        outside: Some(&["thiserror"]),
+    },
+    Crate {
+        folder: "files",
+        ours: &["engine"],
+        outside: None,
+    },
+    Crate {
+        folder: "scene",
+        ours: &["engine", "laws", "files"],
+        outside: None,
+    },
+    Crate {
+        folder: "view",
+        ours: &["files"],
+        outside: None,
+    },
+    Crate {
+        folder: "seixo",
+        ours: &["engine", "scene", "files", "view", "laws"],
+        outside: None,
+    },
 ];
 
-/// Invariants 9 and 11.
+/// Invariants 9, 11 and, of programs shown in pages, 12.
 pub fn check(paths: &[String], pages: &[Page], found: &mut Vec<Violation>) {
     let map = pages
         .iter()
@@ -29,6 +71,7 @@ pub fn check(paths: &[String], pages: &[Page], found: &mut Vec<Violation>) {
     }
     for page in pages.iter().filter(|page| page.path.ends_with(".md")) {
         check_paths(page, paths, found);
+        check_programs(page, pages, found);
     }
 }
 
@@ -48,14 +91,11 @@ fn dependencies(manifest: &str) -> impl Iterator<Item = (usize, &str, &str)> {
 
 /// Whether one crate may know another, be it over others.
 fn reaches(from: &str, to: &str) -> bool {
-    from == to || edges(from).is_some_and(|(ours, _)| ours.iter().any(|next| reaches(next, to)))
+    from == to || drawn(from).is_some_and(|from| from.ours.iter().any(|next| reaches(next, to)))
 }
 
-fn edges(name: &str) -> Option<(&'static [&'static str], Option<&'static [&'static str]>)> {
-    EDGES
-        .iter()
-        .find(|(of, ..)| *of == name)
-        .map(|(_, ours, outside)| (*ours, *outside))
+fn drawn(folder: &str) -> Option<&'static Crate> {
+    CRATES.iter().find(|one| one.folder == folder)
 }
 
 fn check_edges(page: &Page, found: &mut Vec<Violation>) {
@@ -79,7 +119,7 @@ fn check_edges(page: &Page, found: &mut Vec<Violation>) {
         }
         return;
     }
-    let Some((ours, outside)) = edges(folder) else {
+    let Some(Crate { ours, outside, .. }) = drawn(folder) else {
         return say(
             1,
             format!("the crate {folder} is on no map"),
@@ -168,6 +208,29 @@ fn check_paths(page: &Page, paths: &[String], found: &mut Vec<Violation>) {
     }
 }
 
+/// A Rust program shown in a page is one that is compiled with the tests: an example of crates/seixo, to the letter.
+fn check_programs(page: &Page, pages: &[Page], found: &mut Vec<Violation>) {
+    let is_compiled = |program: &str| {
+        pages
+            .iter()
+            .any(|page| page.path.starts_with("crates/seixo/examples/") && page.text == program)
+    };
+    for (at, _) in page.text.match_indices("```rust\n") {
+        let program = page.text[at + "```rust\n".len()..].split("```").next().unwrap_or_default();
+        if !is_compiled(program) {
+            let (line, what) = (page.text[..at].lines().count() + 1, "a program that nothing compiles".to_owned());
+            let remedy = "show a whole file of crates/seixo/examples";
+            found.push(Violation {
+                path: page.path.clone(),
+                line,
+                rule: 12,
+                what,
+                remedy,
+            });
+        }
+    }
+}
+
 /// Whether what stands in backquotes is a path of this repository; `NAME` and `…` stand for something else.
 fn is_path(text: &str) -> bool {
     let is_spelled_like_one = text.chars().all(|c| c.is_alphanumeric() || "/._-{},".contains(c));
@@ -236,6 +299,16 @@ mod tests {
             rules(&[], &[root, view, map]),
             [("Cargo.toml".into(), 3, 9), ("Cargo.toml".into(), 4, 9)]
         );
+    }
+
+    #[test]
+    fn programs_in_pages_are_compiled() {
+        let shown = page("README.md", "A program:\n```rust\nfn main() {}\n```\n");
+        let example = page("crates/seixo/examples/a.rs", "fn main() {}\n");
+        assert_eq!(rules(&[], &[shown, example]), []);
+        let shown = page("README.md", "A program:\n```rust\nfn main() { gone() }\n```\n");
+        let example = page("crates/seixo/examples/a.rs", "fn main() {}\n");
+        assert_eq!(rules(&[], &[shown, example]), [("README.md".into(), 2, 12)]);
     }
 
     #[test]

@@ -28,7 +28,7 @@ const STEPS_PER_COLLISION: f64 = 40.0;
 const LIMIT_OF_PERIOD: f64 = 0.5;
 
 /// Share of the limit that "auto" takes at most.
-const AUTO_OF_LIMIT: f64 = 0.5;
+const AUTO_OF_LIMIT: f64 = 0.7;
 /// Damping brings the limit down by 1 + 12 ζ: all dashpots of a grain in a packing act at once on its velocity and its spin, and laws see
 /// velocities that are extrapolated by half a step. The factor is measured, on heaps at rest with e = 0.3, 0.4 and 0.5, which gain energy
 /// above 0.09, 0.12 and 0.15 Rayleigh times.

@@ -8,6 +8,7 @@ use cubecl::prelude::*;
 use seixo_laws::Real;
 use seixo_laws::contact::{NormalLaw, PairOfMaterials, TangentialLaw, derive};
 use seixo_sweeps::contact::contacts_of;
+use seixo_sweeps::lanes::{GrainsView, Limits, PartOut, PartRows, contacts_of_part};
 
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
@@ -182,6 +183,64 @@ fn difference<R: Real + Pod>(number: impl Fn(f64) -> R, wide: impl Fn(R) -> f64)
         }
     }
     worst
+}
+
+#[test]
+fn vector_lanes_equal_the_sweep_row_by_row() {
+    let bed = bed::<f64>(|x| x);
+    let n = bed.material.len();
+    let (dt, limit) = (1e-3, 0.5);
+    let zero = vec![0.0; 4 * n];
+    let (mut history, mut force, mut torque) = (vec![0.0; bed.history.len()], zero.clone(), zero.clone());
+    let mut touched = vec![0; bed.neighbors.len()];
+    for i in 0..n {
+        contacts_of::<f64>(
+            i,
+            bed.row[i] as usize,
+            bed.row[i + 1] as usize,
+            &bed.neighbors,
+            &mut history,
+            &mut touched,
+            2,
+            &bed.position,
+            &bed.velocity,
+            &bed.spin,
+            &bed.material,
+            2,
+            &bed.table,
+            &mut force,
+            &mut torque,
+            dt,
+            limit,
+        );
+    }
+
+    // The same pairs, each in the row of its first grain only.
+    let (mut row, mut neighbors) = (vec![0], Vec::new());
+    for i in 0..n {
+        neighbors.extend(bed.neighbors[bed.row[i] as usize..bed.row[i + 1] as usize].iter().filter(|&&j| j as usize > i));
+        row.push(neighbors.len() as u32);
+    }
+    let (mut half_history, mut half_force, mut half_torque) = (vec![0.0; 4 * neighbors.len()], zero.clone(), zero);
+    let mut half_touched = vec![0; neighbors.len()];
+    let grains = GrainsView {
+        position: &bed.position,
+        velocity: &bed.velocity,
+        spin: &bed.spin,
+        material: &bed.material,
+        materials: 2,
+        table: &bed.table,
+        is_uniform: false,
+    };
+    let rows = PartRows { first: 0, end: n, row: &row, neighbors: &neighbors };
+    let out = PartOut { history: &mut half_history, touched: &mut half_touched, force: &mut half_force, torque: &mut half_torque };
+    contacts_of_part::<f64>(&grains, &rows, Limits { dt, overlap: limit, tick: 2 }, out);
+
+    let largest = force.iter().fold(0.0, |most, &f| f64::max(most, f64::abs(f)));
+    for (a, b) in force.iter().chain(&torque).zip(half_force.iter().chain(&half_torque)) {
+        // Only the order of the sums differs.
+        assert!(f64::abs(a - b) < 1e-13 * largest, "{a} {b}");
+    }
 }
 
 #[test]

@@ -61,6 +61,7 @@ pub fn cluster(stand: &mut Stand) -> Done {
 /// Grains that fall into a box: where their energy went, and what they weigh at rest.
 pub fn heap(stand: &mut Stand) -> Done {
     let scene = stand.scene()?;
+    let gravity = length(scene.world.gravity);
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
     let mut residual = 0.0f64;
     while simulation.time() < scene.run.until {
@@ -69,7 +70,7 @@ pub fn heap(stand: &mut Stand) -> Done {
     }
     let grains = simulation.snapshot();
     let ledger = simulation.ledger();
-    let weight = 9.81 * grains.mass.iter().sum::<f64>();
+    let weight = gravity * grains.mass.iter().sum::<f64>();
     let walls = simulation.walls();
     let force = |axis: usize| walls.iter().map(|wall| wall.force[axis]).sum::<f64>();
     stand.compare(&[

@@ -1,11 +1,10 @@
 //! Single collisions: tests 1 to 8 of Chung & Ooi 2011 (Granular Matter 13:643), and the linear contact.
 
-use super::stand::{Done, Stand, along, cross, dot, length, material};
+use super::stand::{Done, Outcome, Stand, along, cross, dot, length, material};
 use seixo_engine::Simulation;
 use seixo_engine::state::GrainSnapshot;
 use seixo_engine::world::Vec3;
 use seixo_scene::Scene;
-use std::error::Error;
 
 /// A collision of two grains, or of a grain with the plane z = 0, as it looks from outside.
 struct Collision {
@@ -19,7 +18,7 @@ struct Collision {
     duration: f64,
 }
 
-fn collide(scene: Scene) -> Result<Collision, Box<dyn Error>> {
+fn collide(scene: Scene) -> Outcome<Collision> {
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
     let time_step = simulation.time_step().value;
     let before = simulation.snapshot();

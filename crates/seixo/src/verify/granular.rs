@@ -1,15 +1,14 @@
 //! The bulk benchmarks of Dosta et al. 2024 (Comput. Phys. Commun. 296:109066). Their packings and walls are read when the case runs,
 //! from the folder that `SEIXO_DATA` names or from `../shared/data`.
 
-use super::stand::{Done, Stand};
+use super::stand::{Done, Outcome, Stand};
 use seixo_engine::Simulation;
 use seixo_engine::state::Ledger;
 use seixo_scene::Scene;
-use std::error::Error;
 use std::path::PathBuf;
 
 /// The scene with its files where the data are.
-fn scene(stand: &Stand, files: &[(&str, &str)]) -> Result<Scene, Box<dyn Error>> {
+fn scene(stand: &Stand, files: &[(&str, &str)]) -> Outcome<Scene> {
     let data = std::env::var_os("SEIXO_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
     let folder = std::path::absolute(data.join("dosta2024"))?;
     if !folder.is_dir() {

@@ -1,6 +1,6 @@
 //! One sphere and a plane: bouncing, resting, rolling and sliding.
 
-use super::stand::{Done, Stand};
+use super::stand::{Done, Stand, length};
 use seixo_engine::Simulation;
 
 /// Heights between bounces.
@@ -38,7 +38,8 @@ pub fn incline(stand: &mut Stand) -> Done {
     for (name, [angle, acceleration, angular_acceleration]) in stand.reference()? {
         let mut scene = stand.scene()?;
         let (sine, cosine) = f64::to_radians(angle).sin_cos();
-        scene.world.gravity = [9.81 * sine, 0.0, -9.81 * cosine];
+        let gravity = length(scene.world.gravity);
+        scene.world.gravity = [gravity * sine, 0.0, -gravity * cosine];
         let mut simulation = Simulation::new(scene.world, scene.settings)?;
         // The sphere sinks in and comes to rest on the plane first.
         let mut marks = Vec::new();

@@ -6,8 +6,12 @@ use seixo_scene::Scene;
 use std::error::Error;
 use std::path::Path;
 
+/// What may fail on the way to a figure.
+pub(super) type Outcome<T> = Result<T, Box<dyn Error>>;
 /// What measuring comes to.
-pub(super) type Done = Result<(), Box<dyn Error>>;
+pub(super) type Done = Outcome<()>;
+/// A line of a reference: its name and its numbers.
+type Record<'a, const N: usize> = (&'a str, [f64; N]);
 
 /// A figure measured, and what it should be.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,12 +50,12 @@ impl<'a> Stand<'a> {
     }
 
     /// The case's scene, anew.
-    pub fn scene(&self) -> Result<Scene, Box<dyn Error>> {
+    pub fn scene(&self) -> Outcome<Scene> {
         self.scene_with(&[])
     }
 
     /// The case's scene with values changed.
-    pub fn scene_with(&self, changes: &[(String, String)]) -> Result<Scene, Box<dyn Error>> {
+    pub fn scene_with(&self, changes: &[(String, String)]) -> Outcome<Scene> {
         let path = Path::new("validation").join(self.case.name).join("scene.toml");
         let mut scene = seixo_scene::load_text(self.case.scene, &path, changes)?;
         scene.settings.threads = self.threads;
@@ -59,9 +63,9 @@ impl<'a> Stand<'a> {
     }
 
     /// The lines of `reference.csv`: a name and N numbers each; the first line names the columns, `#` starts a remark.
-    pub fn reference<const N: usize>(&self) -> Result<Vec<(&'a str, [f64; N])>, Box<dyn Error>> {
+    pub fn reference<const N: usize>(&self) -> Outcome<Vec<Record<'a, N>>> {
         let lines = self.case.reference.lines().filter(|line| !line.starts_with('#')).skip(1);
-        let record = |line: &'a str| -> Result<(&'a str, [f64; N]), Box<dyn Error>> {
+        let record = |line: &'a str| -> Outcome<Record<'a, N>> {
             let mut columns = line.split(',').map(str::trim);
             let name = columns.next().unwrap_or_default();
             let numbers = columns.map(str::parse).collect::<Result<Vec<f64>, _>>()?;

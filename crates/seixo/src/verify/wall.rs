@@ -1,13 +1,12 @@
 //! Meshes and walls that move.
 
-use super::stand::{Done, Stand, along, cross, dot, length};
+use super::stand::{Done, Outcome, Stand, along, cross, dot, length};
 use seixo_engine::Simulation;
 use seixo_engine::state::GrainSnapshot;
 use seixo_engine::world::WallShape;
 use seixo_scene::Scene;
-use std::error::Error;
 
-fn finished(scene: Scene) -> Result<Simulation, Box<dyn Error>> {
+fn finished(scene: Scene) -> Outcome<Simulation> {
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
     while simulation.time() < scene.run.until {
         simulation.advance(10)?;

@@ -18,7 +18,11 @@ pub struct CpuError {
 
 impl std::fmt::Display for CpuError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "cannot start {} threads: {}; ask for fewer with --threads", self.threads, self.cause)
+        write!(
+            f,
+            "cannot start {} threads: {}; ask for fewer with --threads",
+            self.threads, self.cause
+        )
     }
 }
 
@@ -34,7 +38,10 @@ impl Cpu {
             .num_threads(threads)
             .thread_name(|k| format!("seixo-{k}"))
             .build()
-            .map_err(|error| CpuError { threads, cause: error.to_string() })?;
+            .map_err(|error| CpuError {
+                threads,
+                cause: error.to_string(),
+            })?;
         Ok(Cpu { pool })
     }
 
@@ -72,7 +79,10 @@ impl Cpu {
                 _ => {
                     let half = parts / 2;
                     let (left, right) = data.split(half);
-                    rayon::join(|| halves(first, half, left, body), || halves(first + half, parts - half, right, body));
+                    rayon::join(
+                        || halves(first, half, left, body),
+                        || halves(first + half, parts - half, right, body),
+                    );
                 }
             }
         }
@@ -93,14 +103,28 @@ mod tests {
                 let bounds: Vec<u32> = (0..=parts as u32).map(|k| k * (k + 1) / 2).collect();
                 let mut ragged = vec![u32::MAX; 2 * bounds[parts] as usize];
                 let mut even = vec![u32::MAX; parts * 3];
-                let data = (Ranges { items: &mut ragged, bounds: &bounds, stride: 2 }, Strided { items: &mut even, per_part: 3 });
+                let data = (
+                    Ranges {
+                        items: &mut ragged,
+                        bounds: &bounds,
+                        stride: 2,
+                    },
+                    Strided {
+                        items: &mut even,
+                        per_part: 3,
+                    },
+                );
                 cpu.run(parts, data, |part, (ragged, even): (Ranges<u32>, Strided<u32>)| {
                     assert_eq!(ragged.items.len(), 2 * (part + 1));
                     ragged.items.fill(part as u32);
                     even.items.fill(part as u32);
                 });
                 for part in 0..parts {
-                    assert!(ragged[2 * bounds[part] as usize..2 * bounds[part + 1] as usize].iter().all(|&p| p == part as u32));
+                    assert!(
+                        ragged[2 * bounds[part] as usize..2 * bounds[part + 1] as usize]
+                            .iter()
+                            .all(|&p| p == part as u32)
+                    );
                     assert!(even[3 * part..3 * part + 3].iter().all(|&p| p == part as u32));
                 }
             }

@@ -18,7 +18,16 @@ impl<T: Send> Split for Strided<'_, T> {
     fn split(self, part: usize) -> (Self, Self) {
         let at = (part * self.per_part).min(self.items.len());
         let (left, right) = self.items.split_at_mut(at);
-        (Strided { items: left, per_part: self.per_part }, Strided { items: right, per_part: self.per_part })
+        (
+            Strided {
+                items: left,
+                per_part: self.per_part,
+            },
+            Strided {
+                items: right,
+                per_part: self.per_part,
+            },
+        )
     }
 }
 
@@ -37,8 +46,16 @@ impl<T: Send> Split for Ranges<'_, T> {
         let at = (self.bounds[part] - self.bounds[0]) as usize * self.stride;
         let (left, right) = self.items.split_at_mut(at.min(self.items.len()));
         (
-            Ranges { items: left, bounds: &self.bounds[..=part], stride: self.stride },
-            Ranges { items: right, bounds: &self.bounds[part..], stride: self.stride },
+            Ranges {
+                items: left,
+                bounds: &self.bounds[..=part],
+                stride: self.stride,
+            },
+            Ranges {
+                items: right,
+                bounds: &self.bounds[part..],
+                stride: self.stride,
+            },
         )
     }
 }

@@ -15,7 +15,10 @@ pub(crate) fn fields_of(world: &World) -> Fields {
     let frictional = world.interactions.iter().flatten().any(|i| i.tangential != TangentialLaw::None);
     for k in order {
         let radius = grains.radius[k];
-        let density = world.materials.get(grains.material[k] as usize).map_or(f64::NAN, |material| material.density);
+        let density = world
+            .materials
+            .get(grains.material[k] as usize)
+            .map_or(f64::NAN, |material| material.density);
         let mass = 4.0 / 3.0 * std::f64::consts::PI * radius.powi(3) * density;
         let [x, v, w] = [grains.position[k], grains.velocity[k], grains.angular_velocity[k]];
         fields.id.push(grains.id[k]);
@@ -53,15 +56,27 @@ pub(crate) fn table_of(world: &World) -> Result<Vec<f64>, Refusal> {
                 table.extend(nothing.row());
                 continue;
             };
-            let wrong = |what: &str| Refusal::Interaction { a: first.name.clone(), b: second.name.clone(), what: what.into() };
-            let Interaction { normal, tangential, restitution, friction, .. } = *interaction;
+            let wrong = |what: &str| Refusal::Interaction {
+                a: first.name.clone(),
+                b: second.name.clone(),
+                what: what.into(),
+            };
+            let Interaction {
+                normal,
+                tangential,
+                restitution,
+                friction,
+                ..
+            } = *interaction;
             let stiffness = match (normal, interaction.stiffness) {
                 (NormalLaw::Linear, None) => return Err(wrong("the linear law needs a stiffness; add stiffness = \"… N/m\"")),
                 (_, stiffness) => stiffness.unwrap_or(0.0),
             };
             let tangential_stiffness = match (tangential, interaction.tangential_stiffness) {
                 (TangentialLaw::Linear, None) if normal != NormalLaw::Linear => {
-                    return Err(wrong("the linear tangential law needs a tangential_stiffness; add tangential_stiffness = \"… N/m\""));
+                    return Err(wrong(
+                        "the linear tangential law needs a tangential_stiffness; add tangential_stiffness = \"… N/m\"",
+                    ));
                 }
                 (_, given) => given.unwrap_or(2.0 / 7.0 * stiffness),
             };
@@ -83,27 +98,57 @@ pub(crate) fn table_of(world: &World) -> Result<Vec<f64>, Refusal> {
 /// Refuses numbers that cannot be simulated and interactions that are missing.
 pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), Refusal> {
     let positive = |what: &'static str, value: f64| {
-        if value.is_finite() && value > 0.0 { Ok(()) } else { Err(Refusal::Setting { what, value, must: "a positive number" }) }
+        if value.is_finite() && value > 0.0 {
+            Ok(())
+        } else {
+            Err(Refusal::Setting {
+                what,
+                value,
+                must: "a positive number",
+            })
+        }
     };
     positive("run.overlap_limit", settings.overlap_limit)?;
     settings.time_step.map_or(Ok(()), |value| positive("run.time_step", value))?;
     if let Some(value) = settings.skin.filter(|skin| !(skin.is_finite() && *skin >= 0.0)) {
-        return Err(Refusal::Setting { what: "run.skin", value, must: "zero or a positive length" });
+        return Err(Refusal::Setting {
+            what: "run.skin",
+            value,
+            must: "zero or a positive length",
+        });
     }
     if !(0.0..1.0).contains(&world.local_damping) {
-        return Err(Refusal::Setting { what: "run.local_damping", value: world.local_damping, must: "at least 0 and below 1" });
+        return Err(Refusal::Setting {
+            what: "run.local_damping",
+            value: world.local_damping,
+            must: "at least 0 and below 1",
+        });
     }
     if let Some(&value) = world.gravity.iter().find(|g| !g.is_finite()) {
-        return Err(Refusal::Setting { what: "world.gravity", value, must: "finite numbers" });
+        return Err(Refusal::Setting {
+            what: "world.gravity",
+            value,
+            must: "finite numbers",
+        });
     }
     for material in &world.materials {
         let numbers = [("density", material.density), ("youngs_modulus", material.youngs_modulus)];
         if let Some((what, value)) = numbers.into_iter().find(|(_, value)| !(value.is_finite() && *value > 0.0)) {
-            return Err(Refusal::Material { name: material.name.clone(), what, value, must: "a positive number" });
+            return Err(Refusal::Material {
+                name: material.name.clone(),
+                what,
+                value,
+                must: "a positive number",
+            });
         }
         if !(material.poisson_ratio > -1.0 && material.poisson_ratio <= 0.5) {
             let must = "above -1 and at most 0.5";
-            return Err(Refusal::Material { name: material.name.clone(), what: "poisson_ratio", value: material.poisson_ratio, must });
+            return Err(Refusal::Material {
+                name: material.name.clone(),
+                what: "poisson_ratio",
+                value: material.poisson_ratio,
+                must,
+            });
         }
     }
     check_grains(world)?;
@@ -121,11 +166,25 @@ fn check_grains(world: &World) -> Result<(), Refusal> {
         let id = grains.id[k];
         let radius = grains.radius[k];
         if !(radius.is_finite() && radius > 0.0) {
-            return Err(Refusal::Grain { id, what: "radius", value: radius, must: "a positive length" });
+            return Err(Refusal::Grain {
+                id,
+                what: "radius",
+                value: radius,
+                must: "a positive length",
+            });
         }
-        for (what, vector) in [("position", grains.position[k]), ("velocity", grains.velocity[k]), ("angular velocity", grains.angular_velocity[k])] {
+        for (what, vector) in [
+            ("position", grains.position[k]),
+            ("velocity", grains.velocity[k]),
+            ("angular velocity", grains.angular_velocity[k]),
+        ] {
             if let Some(&value) = vector.iter().find(|x| x.is_nan() || x.abs() >= 1e15) {
-                return Err(Refusal::Grain { id, what, value, must: "finite, below 1e15" });
+                return Err(Refusal::Grain {
+                    id,
+                    what,
+                    value,
+                    must: "finite, below 1e15",
+                });
             }
         }
         if let Some(domain) = &world.domain {
@@ -149,35 +208,54 @@ fn check_interactions(world: &World) -> Result<(), Refusal> {
         let bad = match &wall.shape {
             WallShape::Plane { point, normal } => {
                 let length = normal.iter().map(|c| c * c).sum::<f64>().sqrt();
-                (!point.iter().all(|x| x.is_finite()) || length.is_nan() || (length - 1.0).abs() > 1e-9).then(|| format!("its normal has the length {length}, must be 1"))
+                (!point.iter().all(|x| x.is_finite()) || length.is_nan() || (length - 1.0).abs() > 1e-9)
+                    .then(|| format!("its normal has the length {length}, must be 1"))
             }
             WallShape::Mesh(triangles) => {
                 let finite = triangles.iter().flatten().flatten().all(|x| x.is_finite());
-                (!finite || triangles.is_empty()).then(|| "its mesh is empty or holds numbers that are not finite; check the file".to_string())
+                (!finite || triangles.is_empty())
+                    .then(|| "its mesh is empty or holds numbers that are not finite; check the file".to_string())
             }
         };
         if let Some(what) = bad {
-            return Err(Refusal::Wall { name: wall.name.clone(), what });
+            return Err(Refusal::Wall {
+                name: wall.name.clone(),
+                what,
+            });
         }
     }
     for (a, first) in world.materials.iter().enumerate() {
         for (b, second) in world.materials.iter().enumerate() {
             let names = (first.name.clone(), second.name.clone());
             match world.interaction(a as u32, b as u32) {
-                None if grains[a] > 0 && (is_wall[b] || grains[b] > usize::from(a == b)) => return Err(Refusal::NoInteraction { a: names.0, b: names.1 }),
+                None if grains[a] > 0 && (is_wall[b] || grains[b] > usize::from(a == b)) => {
+                    return Err(Refusal::NoInteraction { a: names.0, b: names.1 });
+                }
                 Some(i) if !(i.restitution > 0.0 && i.restitution <= 1.0) => {
                     let what = format!("restitution is {}, must be above 0 and at most 1", i.restitution);
-                    return Err(Refusal::Interaction { a: names.0, b: names.1, what });
+                    return Err(Refusal::Interaction {
+                        a: names.0,
+                        b: names.1,
+                        what,
+                    });
                 }
                 Some(i) if !(i.friction >= 0.0 && i.friction.is_finite()) => {
                     let what = format!("friction is {}, must be zero or positive", i.friction);
-                    return Err(Refusal::Interaction { a: names.0, b: names.1, what });
+                    return Err(Refusal::Interaction {
+                        a: names.0,
+                        b: names.1,
+                        what,
+                    });
                 }
                 Some(i) => {
                     for (what, value) in [("stiffness", i.stiffness), ("tangential_stiffness", i.tangential_stiffness)] {
                         if let Some(value) = value.filter(|k| !(k.is_finite() && *k > 0.0)) {
                             let what = format!("{what} is {value} N/m, must be positive");
-                            return Err(Refusal::Interaction { a: names.0, b: names.1, what });
+                            return Err(Refusal::Interaction {
+                                a: names.0,
+                                b: names.1,
+                                what,
+                            });
                         }
                     }
                 }

@@ -46,13 +46,20 @@ fn gather<T: Number>(device: &Cpu, field: &mut Vec<T>, spare: &mut Vec<T>, numbe
     }
     spare.resize(numbers * order.len(), T::default());
     let from: &[T] = field;
-    device.run(parts(order.len()), (Strided { items: &mut spare[..], per_part: PART * numbers },), |part, (to,): (Strided<T>,)| {
-        let (first, end) = part_range(part, order.len());
-        for (slot, &source) in order[first..end].iter().enumerate() {
-            let source = source as usize * numbers;
-            to.items[slot * numbers..(slot + 1) * numbers].copy_from_slice(&from[source..source + numbers]);
-        }
-    });
+    device.run(
+        parts(order.len()),
+        (Strided {
+            items: &mut spare[..],
+            per_part: PART * numbers,
+        },),
+        |part, (to,): (Strided<T>,)| {
+            let (first, end) = part_range(part, order.len());
+            for (slot, &source) in order[first..end].iter().enumerate() {
+                let source = source as usize * numbers;
+                to.items[slot * numbers..(slot + 1) * numbers].copy_from_slice(&from[source..source + numbers]);
+            }
+        },
+    );
     std::mem::swap(field, spare);
 }
 

@@ -53,9 +53,16 @@ impl std::fmt::Display for Stop {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let [x, y, z] = self.position;
         let speed = self.velocity.iter().map(|c| c * c).sum::<f64>().sqrt();
-        write!(f, "step {} (t = {:.6e} s): grain {} at ({x:.4e}, {y:.4e}, {z:.4e}) m, speed {speed:.3e} m/s, ", self.step, self.time, self.grain)?;
+        write!(
+            f,
+            "step {} (t = {:.6e} s): grain {} at ({x:.4e}, {y:.4e}, {z:.4e}) m, speed {speed:.3e} m/s, ",
+            self.step, self.time, self.grain
+        )?;
         match &self.cause {
-            Cause::NotFinite => write!(f, "has a position that is not a number. Likely cause: a time step too large, or grains on top of each other")?,
+            Cause::NotFinite => write!(
+                f,
+                "has a position that is not a number. Likely cause: a time step too large, or grains on top of each other"
+            )?,
             Cause::TooFast { moved, limit } => write!(
                 f,
                 "moved {moved:.3e} m in one step, more than a cell ({limit:.3e} m). Likely cause: a time step too large, or a start velocity too high"
@@ -81,13 +88,23 @@ impl Simulation {
     /// Turns the flags of the moving pass into an error.
     pub(crate) fn guard_motion(&mut self) -> Result<(), Stop> {
         let flags = self.moves.iter().fold(0, |all, moved| all | moved.flags);
-        let fatal = if self.leaving() == Leaving::Error { NOT_FINITE | TOO_FAST | LEFT } else { NOT_FINITE | TOO_FAST };
+        let fatal = if self.leaving() == Leaving::Error {
+            NOT_FINITE | TOO_FAST | LEFT
+        } else {
+            NOT_FINITE | TOO_FAST
+        };
         if flags & fatal == 0 {
             return Ok(());
         }
         let dt = self.stepping.dt;
         let limit = self.stepping.stride_square.sqrt();
-        let stride = |i: usize| self.fields.half_velocity[3 * i..3 * i + 3].iter().map(|v| (v * dt).powi(2)).sum::<f64>().sqrt();
+        let stride = |i: usize| {
+            self.fields.half_velocity[3 * i..3 * i + 3]
+                .iter()
+                .map(|v| (v * dt).powi(2))
+                .sum::<f64>()
+                .sqrt()
+        };
         let outside = |i: usize| self.has_left(&self.fields.position[RECORD * i..]);
         let is_bad: Box<dyn Fn(usize) -> bool + '_> = if flags & NOT_FINITE != 0 {
             Box::new(|i| !self.fields.position[RECORD * i..][..3].iter().all(|x| x.abs() < 1e18))
@@ -101,7 +118,10 @@ impl Simulation {
         let cause = if flags & NOT_FINITE != 0 {
             Cause::NotFinite
         } else if flags & TOO_FAST != 0 {
-            Cause::TooFast { moved: stride(worst), limit }
+            Cause::TooFast {
+                moved: stride(worst),
+                limit,
+            }
         } else {
             Cause::LeftDomain
         };

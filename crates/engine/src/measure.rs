@@ -62,9 +62,17 @@ impl Simulation {
     fn velocities(&self, i: usize, scratch: &mut [[f64; RECORD]; 3]) -> (Vector3<f64>, Vector3<f64>) {
         let record = |field: &[f64]| {
             let at = i * RECORD;
-            if field.is_empty() { [0.0; RECORD] } else { [field[at], field[at + 1], field[at + 2], field[at + 3]] }
+            if field.is_empty() {
+                [0.0; RECORD]
+            } else {
+                [field[at], field[at + 1], field[at + 2], field[at + 3]]
+            }
         };
-        *scratch = [record(&self.fields.position), record(&self.fields.velocity), record(&self.fields.spin)];
+        *scratch = [
+            record(&self.fields.position),
+            record(&self.fields.velocity),
+            record(&self.fields.spin),
+        ];
         let [position, velocity, spin] = scratch;
         let linear = acceleration_of::<f64>(0, velocity, &record(&self.fields.force), &self.stepping);
         let half = load::<f64>(&self.fields.half_velocity, 3 * i);
@@ -94,7 +102,10 @@ impl Simulation {
             share.rotational += 0.5 * inertia * w.dot(&w);
             share.gravity -= mass * self.stepping.gravity.dot(&x);
             let spin = x.cross(&v.times(mass)).plus(&w.times(inertia));
-            for (axis, (p, l)) in [(v.x * mass, spin.x), (v.y * mass, spin.y), (v.z * mass, spin.z)].into_iter().enumerate() {
+            for (axis, (p, l)) in [(v.x * mass, spin.x), (v.y * mass, spin.y), (v.z * mass, spin.z)]
+                .into_iter()
+                .enumerate()
+            {
                 share.linear[axis] += p;
                 share.angular[axis] += l;
             }
@@ -118,7 +129,21 @@ impl Simulation {
             } else {
                 self.cells.neighbors(i, &fields.position, self.cells.skin, &mut row);
                 let (end, position, material) = (row.len(), &fields.position, &fields.material);
-                stored_in_contacts_of::<f64>(i, 0, end, &row, &[], position, material, self.materials, &self.table, 0, 0, false, false)
+                stored_in_contacts_of::<f64>(
+                    i,
+                    0,
+                    end,
+                    &row,
+                    &[],
+                    position,
+                    material,
+                    self.materials,
+                    &self.table,
+                    0,
+                    0,
+                    false,
+                    false,
+                )
             };
             let (first, end) = (self.walls.row[i] as usize, self.walls.row[i + 1] as usize);
             let in_walls = stored_in_walls_of::<f64>(
@@ -144,8 +169,14 @@ impl Simulation {
 
     fn shares(&self) -> Share {
         let mut shares = vec![Share::default(); parts(self.fields.len())];
-        let data = (Strided { items: &mut shares[..], per_part: 1 },);
-        self.device.run(parts(self.fields.len()), data, |part, (share,): (Strided<Share>,)| share.items[0] = self.share_of(part));
+        let data = (Strided {
+            items: &mut shares[..],
+            per_part: 1,
+        },);
+        self.device
+            .run(parts(self.fields.len()), data, |part, (share,): (Strided<Share>,)| {
+                share.items[0] = self.share_of(part)
+            });
         shares.iter().fold(Share::default(), |mut all, share| {
             all.kinetic += share.kinetic;
             all.rotational += share.rotational;
@@ -188,7 +219,10 @@ impl Simulation {
     /// Linear and angular momentum at [`Simulation::time`].
     pub fn momentum(&self) -> Momentum {
         let now = self.shares();
-        Momentum { linear: now.linear, angular: now.angular }
+        Momentum {
+            linear: now.linear,
+            angular: now.angular,
+        }
     }
 
     /// What a grain takes along when it leaves: kinetic energy and potential in gravity \[J\].
@@ -207,7 +241,11 @@ impl Simulation {
         let mut scratch = [[0.0; RECORD]; 3];
         let mut snapshot = GrainSnapshot::default();
         let record = |field: &[f64], i: usize| {
-            if field.is_empty() { [0.0; 3] } else { [field[RECORD * i], field[RECORD * i + 1], field[RECORD * i + 2]] }
+            if field.is_empty() {
+                [0.0; 3]
+            } else {
+                [field[RECORD * i], field[RECORD * i + 1], field[RECORD * i + 2]]
+            }
         };
         for i in order {
             let (v, w) = self.velocities(i, &mut scratch);
@@ -233,7 +271,13 @@ impl Simulation {
         given
             .map(|(index, (wall, (force, torque)))| {
                 let (triangles, plane) = self.walls.surface(index);
-                WallSnapshot { name: wall.name.clone(), triangles, plane, force, torque }
+                WallSnapshot {
+                    name: wall.name.clone(),
+                    triangles,
+                    plane,
+                    force,
+                    torque,
+                }
             })
             .collect()
     }
@@ -241,7 +285,12 @@ impl Simulation {
     /// Contacts that bear now: pairs of grains once, and grains with wall elements.
     pub fn contacts(&self) -> u64 {
         let ends: f64 = self.fields.force.chunks_exact(RECORD).map(|record| record[3]).sum();
-        let with_walls = self.walls.touches.chunks_exact(seixo_sweeps::views::TOUCH).filter(|touch| touch[7] > 0.0).count() as u64;
+        let with_walls = self
+            .walls
+            .touches
+            .chunks_exact(seixo_sweeps::views::TOUCH)
+            .filter(|touch| touch[7] > 0.0)
+            .count() as u64;
         (ends as u64 - with_walls) / 2 + with_walls
     }
 
@@ -253,7 +302,13 @@ impl Simulation {
 }
 
 /// The tally of no contact at all.
-pub(crate) const NO_CONTACT: Tally<f64> = Tally { normal_power: 0.0, tangential_power: 0.0, damping_power: 0.0, wall_power: 0.0, excess: -1.0 };
+pub(crate) const NO_CONTACT: Tally<f64> = Tally {
+    normal_power: 0.0,
+    tangential_power: 0.0,
+    damping_power: 0.0,
+    wall_power: 0.0,
+    excess: -1.0,
+};
 
 /// Sum of two tallies.
 pub(crate) fn sum(mut all: Tally<f64>, one: &Tally<f64>) -> Tally<f64> {
@@ -264,4 +319,3 @@ pub(crate) fn sum(mut all: Tally<f64>, one: &Tally<f64>) -> Tally<f64> {
     all.excess = all.excess.max(one.excess);
     all
 }
-

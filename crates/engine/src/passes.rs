@@ -16,47 +16,92 @@ impl Simulation {
     /// Kick and drift: velocities and positions of all grains go one step on.
     pub(crate) fn advance_grains(&mut self) {
         self.steps += 1;
-        if self.frictional { self.advance_parts::<true>() } else { self.advance_parts::<false>() }
+        if self.frictional {
+            self.advance_parts::<true>()
+        } else {
+            self.advance_parts::<false>()
+        }
     }
 
     fn advance_parts<const FRICTIONAL: bool>(&mut self) {
         let n = self.fields.len();
-        let Fields { position, velocity, spin, half_velocity, half_spin, force, torque, reference, .. } = &mut self.fields;
+        let Fields {
+            position,
+            velocity,
+            spin,
+            half_velocity,
+            half_spin,
+            force,
+            torque,
+            reference,
+            ..
+        } = &mut self.fields;
         let (force, torque, reference, stepping) = (&force[..], &torque[..], &reference[..], &self.stepping);
         let rotating = usize::from(FRICTIONAL);
         let data = (
-            Strided { items: &mut position[..], per_part: PART * RECORD },
-            Strided { items: &mut velocity[..], per_part: PART * RECORD },
-            Strided { items: &mut spin[..], per_part: PART * RECORD * rotating },
-            Strided { items: &mut half_velocity[..], per_part: PART * 3 },
-            Strided { items: &mut half_spin[..], per_part: PART * 3 * rotating },
-            Strided { items: &mut self.moves[..], per_part: 1 },
+            Strided {
+                items: &mut position[..],
+                per_part: PART * RECORD,
+            },
+            Strided {
+                items: &mut velocity[..],
+                per_part: PART * RECORD,
+            },
+            Strided {
+                items: &mut spin[..],
+                per_part: PART * RECORD * rotating,
+            },
+            Strided {
+                items: &mut half_velocity[..],
+                per_part: PART * 3,
+            },
+            Strided {
+                items: &mut half_spin[..],
+                per_part: PART * 3 * rotating,
+            },
+            Strided {
+                items: &mut self.moves[..],
+                per_part: 1,
+            },
         );
-        type Data<'a> =
-            (Strided<'a, f64>, Strided<'a, f64>, Strided<'a, f64>, Strided<'a, f64>, Strided<'a, f64>, Strided<'a, Moved<f64>>);
-        self.device.run(parts(n), data, |part, (position, velocity, spin, half_velocity, half_spin, moves): Data| {
-            let (first, end) = part_range(part, n);
-            let torque = if FRICTIONAL { &torque[first * RECORD..] } else { &[] };
-            let mut all = Moved { flags: 0, damping_work: 0.0 };
-            for i in 0..end - first {
-                let moved = advance::<f64>(
-                    i,
-                    position.items,
-                    velocity.items,
-                    spin.items,
-                    half_velocity.items,
-                    half_spin.items,
-                    &force[first * RECORD..],
-                    torque,
-                    &reference[first * 3..],
-                    stepping,
-                    FRICTIONAL,
-                );
-                all.flags |= moved.flags;
-                all.damping_work += moved.damping_work;
-            }
-            moves.items[0] = all;
-        });
+        type Data<'a> = (
+            Strided<'a, f64>,
+            Strided<'a, f64>,
+            Strided<'a, f64>,
+            Strided<'a, f64>,
+            Strided<'a, f64>,
+            Strided<'a, Moved<f64>>,
+        );
+        self.device.run(
+            parts(n),
+            data,
+            |part, (position, velocity, spin, half_velocity, half_spin, moves): Data| {
+                let (first, end) = part_range(part, n);
+                let torque = if FRICTIONAL { &torque[first * RECORD..] } else { &[] };
+                let mut all = Moved {
+                    flags: 0,
+                    damping_work: 0.0,
+                };
+                for i in 0..end - first {
+                    let moved = advance::<f64>(
+                        i,
+                        position.items,
+                        velocity.items,
+                        spin.items,
+                        half_velocity.items,
+                        half_spin.items,
+                        &force[first * RECORD..],
+                        torque,
+                        &reference[first * 3..],
+                        stepping,
+                        FRICTIONAL,
+                    );
+                    all.flags |= moved.flags;
+                    all.damping_work += moved.damping_work;
+                }
+                moves.items[0] = all;
+            },
+        );
     }
 
     /// Puts the walls where they are at the new time.
@@ -91,17 +136,26 @@ impl Simulation {
         }
         let n = self.fields.len();
         self.fields.reference.clear();
-        self.fields.reference.extend(self.fields.position.chunks_exact(RECORD).flat_map(|record| &record[..3]));
+        self.fields
+            .reference
+            .extend(self.fields.position.chunks_exact(RECORD).flat_map(|record| &record[..3]));
         if self.frictional {
             std::mem::swap(&mut self.pairs, &mut self.old_pairs);
             if self.old_pairs.row.is_empty() {
                 self.old_pairs.row.resize(n + 1, 0);
             }
             let last_tick = self.tick().wrapping_sub(1);
-            self.pairs.list(&self.device, &self.cells, &self.fields.position, &self.old_pairs, last_tick);
+            self.pairs
+                .list(&self.device, &self.cells, &self.fields.position, &self.old_pairs, last_tick);
         }
         self.walls.list(&self.cells, &self.fields, self.steps as f64 * self.stepping.dt);
-        self.moves.resize(parts(n), Moved { flags: 0, damping_work: 0.0 });
+        self.moves.resize(
+            parts(n),
+            Moved {
+                flags: 0,
+                damping_work: 0.0,
+            },
+        );
         self.tallies.resize(parts(n), NO_CONTACT);
         self.wall_tallies.resize(parts(n), NO_CONTACT);
     }
@@ -114,7 +168,15 @@ impl Simulation {
     fn rub_grains(&mut self) {
         let n = self.fields.len();
         let tick = self.tick();
-        let Fields { position, velocity, spin, material, force, torque, .. } = &mut self.fields;
+        let Fields {
+            position,
+            velocity,
+            spin,
+            material,
+            force,
+            torque,
+            ..
+        } = &mut self.fields;
         let grains = GrainsView {
             position: &position[..],
             velocity: &velocity[..],
@@ -125,57 +187,111 @@ impl Simulation {
             is_uniform: self.is_uniform,
         };
         let (row, neighbors) = (&self.pairs.row[..], &self.pairs.neighbors[..]);
-        let limits = Limits { dt: self.stepping.dt, overlap: self.settings.overlap_limit, tick };
+        let limits = Limits {
+            dt: self.stepping.dt,
+            overlap: self.settings.overlap_limit,
+            tick,
+        };
         let data = (
-            Ranges { items: &mut self.pairs.history[..], bounds: &self.pairs.part_row, stride: RECORD },
-            Ranges { items: &mut self.pairs.touched[..], bounds: &self.pairs.part_row, stride: 1 },
-            Strided { items: &mut force[..], per_part: PART * RECORD },
-            Strided { items: &mut torque[..], per_part: PART * RECORD },
-            Strided { items: &mut self.tallies[..], per_part: 1 },
+            Ranges {
+                items: &mut self.pairs.history[..],
+                bounds: &self.pairs.part_row,
+                stride: RECORD,
+            },
+            Ranges {
+                items: &mut self.pairs.touched[..],
+                bounds: &self.pairs.part_row,
+                stride: 1,
+            },
+            Strided {
+                items: &mut force[..],
+                per_part: PART * RECORD,
+            },
+            Strided {
+                items: &mut torque[..],
+                per_part: PART * RECORD,
+            },
+            Strided {
+                items: &mut self.tallies[..],
+                per_part: 1,
+            },
         );
-        type Data<'a> = (Ranges<'a, f64>, Ranges<'a, u32>, Strided<'a, f64>, Strided<'a, f64>, Strided<'a, Tally<f64>>);
-        self.device.run(parts(n), data, |part, (history, touched, force, torque, tally): Data| {
-            let (first, end) = part_range(part, n);
-            force.items.fill(0.0);
-            torque.items.fill(0.0);
-            let rows = PartRows { first, end, row, neighbors };
-            let out = PartOut { history: history.items, touched: touched.items, force: force.items, torque: torque.items };
-            tally.items[0] = contacts_of_part::<f64>(&grains, &rows, limits, out);
-        });
+        type Data<'a> = (
+            Ranges<'a, f64>,
+            Ranges<'a, u32>,
+            Strided<'a, f64>,
+            Strided<'a, f64>,
+            Strided<'a, Tally<f64>>,
+        );
+        self.device
+            .run(parts(n), data, |part, (history, touched, force, torque, tally): Data| {
+                let (first, end) = part_range(part, n);
+                force.items.fill(0.0);
+                torque.items.fill(0.0);
+                let rows = PartRows {
+                    first,
+                    end,
+                    row,
+                    neighbors,
+                };
+                let out = PartOut {
+                    history: history.items,
+                    touched: touched.items,
+                    force: force.items,
+                    torque: torque.items,
+                };
+                tally.items[0] = contacts_of_part::<f64>(&grains, &rows, limits, out);
+            });
     }
 
     fn press_grains(&mut self) {
         let n = self.fields.len();
-        let Fields { position, velocity, material, force, .. } = &mut self.fields;
+        let Fields {
+            position,
+            velocity,
+            material,
+            force,
+            ..
+        } = &mut self.fields;
         let (position, velocity, material) = (&position[..], &velocity[..], &material[..]);
         let (cells, table, materials) = (&self.cells, &self.table[..], self.materials);
         let overlap_limit = self.settings.overlap_limit;
-        let data = (Strided { items: &mut force[..], per_part: PART * RECORD }, Strided { items: &mut self.tallies[..], per_part: 1 });
-        self.device.run(parts(n), data, |part, (force, tally): (Strided<f64>, Strided<Tally<f64>>)| {
-            let (first, end) = part_range(part, n);
-            force.items.fill(0.0);
-            let mut all = NO_CONTACT;
-            for i in first..end {
-                let one = press_through_cells::<f64>(
-                    i,
-                    i - first,
-                    position,
-                    velocity,
-                    material,
-                    materials,
-                    table,
-                    &cells.grids,
-                    &cells.shapes,
-                    cells.grids(),
-                    &cells.first,
-                    cells.skin,
-                    overlap_limit,
-                    force.items,
-                );
-                all = sum(all, &one);
-            }
-            tally.items[0] = all;
-        });
+        let data = (
+            Strided {
+                items: &mut force[..],
+                per_part: PART * RECORD,
+            },
+            Strided {
+                items: &mut self.tallies[..],
+                per_part: 1,
+            },
+        );
+        self.device
+            .run(parts(n), data, |part, (force, tally): (Strided<f64>, Strided<Tally<f64>>)| {
+                let (first, end) = part_range(part, n);
+                force.items.fill(0.0);
+                let mut all = NO_CONTACT;
+                for i in first..end {
+                    let one = press_through_cells::<f64>(
+                        i,
+                        i - first,
+                        position,
+                        velocity,
+                        material,
+                        materials,
+                        table,
+                        &cells.grids,
+                        &cells.shapes,
+                        cells.grids(),
+                        &cells.first,
+                        cells.skin,
+                        overlap_limit,
+                        force.items,
+                    );
+                    all = sum(all, &one);
+                }
+                tally.items[0] = all;
+            });
     }
 
     /// Forces between grains and walls, added to those between grains.
@@ -184,56 +300,101 @@ impl Simulation {
             self.wall_tallies.fill(NO_CONTACT);
             return;
         }
-        if self.frictional { self.touch_wall_parts::<true>() } else { self.touch_wall_parts::<false>() }
+        if self.frictional {
+            self.touch_wall_parts::<true>()
+        } else {
+            self.touch_wall_parts::<false>()
+        }
     }
 
     fn touch_wall_parts<const FRICTIONAL: bool>(&mut self) {
         let n = self.fields.len();
-        let Fields { position, velocity, spin, material, force, torque, .. } = &mut self.fields;
+        let Fields {
+            position,
+            velocity,
+            spin,
+            material,
+            force,
+            torque,
+            ..
+        } = &mut self.fields;
         let (position, velocity, spin, material) = (&position[..], &velocity[..], &spin[..], &material[..]);
         let (table, materials, dt) = (&self.table[..], self.materials, self.stepping.dt);
-        let Walls { elements, records, row, list, history, touches, part_row, .. } = &mut self.walls;
+        let Walls {
+            elements,
+            records,
+            row,
+            list,
+            history,
+            touches,
+            part_row,
+            ..
+        } = &mut self.walls;
         let (elements, records, row, list, part_row) = (&elements[..], &records[..], &row[..], &list[..], &part_row[..]);
         let overlap_limit = self.settings.overlap_limit;
         let data = (
-            Ranges { items: &mut history[..], bounds: part_row, stride: RECORD },
-            Ranges { items: &mut touches[..], bounds: part_row, stride: TOUCH },
-            Strided { items: &mut force[..], per_part: PART * RECORD },
-            Strided { items: &mut torque[..], per_part: PART * RECORD * usize::from(FRICTIONAL) },
-            Strided { items: &mut self.wall_tallies[..], per_part: 1 },
+            Ranges {
+                items: &mut history[..],
+                bounds: part_row,
+                stride: RECORD,
+            },
+            Ranges {
+                items: &mut touches[..],
+                bounds: part_row,
+                stride: TOUCH,
+            },
+            Strided {
+                items: &mut force[..],
+                per_part: PART * RECORD,
+            },
+            Strided {
+                items: &mut torque[..],
+                per_part: PART * RECORD * usize::from(FRICTIONAL),
+            },
+            Strided {
+                items: &mut self.wall_tallies[..],
+                per_part: 1,
+            },
         );
-        type Data<'a> = (Ranges<'a, f64>, Ranges<'a, f64>, Strided<'a, f64>, Strided<'a, f64>, Strided<'a, Tally<f64>>);
-        self.device.run(parts(n), data, |part, (history, touches, force, torque, tally): Data| {
-            let (first, end) = part_range(part, n);
-            let base = row[first] as usize;
-            let mut all = NO_CONTACT;
-            for i in (first..end).filter(|&i| row[i] < row[i + 1]) {
-                let one = walls_of::<f64>(
-                    i,
-                    i - first,
-                    row[i] as usize,
-                    row[i + 1] as usize,
-                    list,
-                    base,
-                    elements,
-                    records,
-                    history.items,
-                    touches.items,
-                    position,
-                    velocity,
-                    spin,
-                    material,
-                    materials,
-                    table,
-                    force.items,
-                    torque.items,
-                    dt,
-                    overlap_limit,
-                    FRICTIONAL,
-                );
-                all = sum(all, &one);
-            }
-            tally.items[0] = all;
-        });
+        type Data<'a> = (
+            Ranges<'a, f64>,
+            Ranges<'a, f64>,
+            Strided<'a, f64>,
+            Strided<'a, f64>,
+            Strided<'a, Tally<f64>>,
+        );
+        self.device
+            .run(parts(n), data, |part, (history, touches, force, torque, tally): Data| {
+                let (first, end) = part_range(part, n);
+                let base = row[first] as usize;
+                let mut all = NO_CONTACT;
+                for i in (first..end).filter(|&i| row[i] < row[i + 1]) {
+                    let one = walls_of::<f64>(
+                        i,
+                        i - first,
+                        row[i] as usize,
+                        row[i + 1] as usize,
+                        list,
+                        base,
+                        elements,
+                        records,
+                        history.items,
+                        touches.items,
+                        position,
+                        velocity,
+                        spin,
+                        material,
+                        materials,
+                        table,
+                        force.items,
+                        torque.items,
+                        dt,
+                        overlap_limit,
+                        FRICTIONAL,
+                    );
+                    all = sum(all, &one);
+                }
+                tally.items[0] = all;
+            });
     }
 }

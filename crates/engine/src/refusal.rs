@@ -63,7 +63,9 @@ pub enum Refusal {
         what: String,
     },
     /// The time step is above the stable limit.
-    #[error("the time step {value:.4e} s is above the stable limit {limit:.4e} s set by {cause}; use \"auto\" ({auto:.4e} s) or less than the limit")]
+    #[error(
+        "the time step {value:.4e} s is above the stable limit {limit:.4e} s set by {cause}; use \"auto\" ({auto:.4e} s) or less than the limit"
+    )]
     TimeStep {
         /// The step asked for \[s\].
         value: f64,

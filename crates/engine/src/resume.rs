@@ -57,7 +57,15 @@ impl Simulation {
                 }
             }
         }
-        let Work { normal_damping, tangential, tangential_damping, local_damping, wall, left_domain, initial } = self.work;
+        let Work {
+            normal_damping,
+            tangential,
+            tangential_damping,
+            local_damping,
+            wall,
+            left_domain,
+            initial,
+        } = self.work;
         let last = &self.last_tally;
         state.sections.extend([
             ("contacts/pair".to_string(), Column::U32(pair)),
@@ -66,14 +74,31 @@ impl Simulation {
             ("walls/history".to_string(), Column::F64(touch_history)),
             ("walls/touches".to_string(), Column::F64(touches)),
             ("clock/steps".to_string(), Column::U64(vec![self.steps, self.rebuilds])),
-            ("clock/time_step".to_string(), Column::F64(vec![self.stepping.dt, self.walls.listed_at])),
+            (
+                "clock/time_step".to_string(),
+                Column::F64(vec![self.stepping.dt, self.walls.listed_at]),
+            ),
             (
                 "ledger/work".to_string(),
-                Column::F64(vec![normal_damping, tangential, tangential_damping, local_damping, wall, left_domain, initial]),
+                Column::F64(vec![
+                    normal_damping,
+                    tangential,
+                    tangential_damping,
+                    local_damping,
+                    wall,
+                    left_domain,
+                    initial,
+                ]),
             ),
             (
                 "ledger/last".to_string(),
-                Column::F64(vec![last.normal_power, last.tangential_power, last.damping_power, last.wall_power, last.excess]),
+                Column::F64(vec![
+                    last.normal_power,
+                    last.tangential_power,
+                    last.damping_power,
+                    last.wall_power,
+                    last.excess,
+                ]),
             ),
         ]);
         state
@@ -94,17 +119,31 @@ impl Simulation {
         if simulation.frictional == simulation.fields.spin.is_empty() && n > 0 {
             return Err(misfit("one of the two has friction, the other has not"));
         }
-        let [dt, listed_at] = *numbers(state, "clock/time_step", Some(2))? else { unreachable!("the length was checked") };
+        let [dt, listed_at] = *numbers(state, "clock/time_step", Some(2))? else {
+            unreachable!("the length was checked")
+        };
         if dt != simulation.stepping.dt {
-            return Err(misfit(&format!("its time step is {dt:e} s, the scene's is {:e} s", simulation.stepping.dt)));
+            return Err(misfit(&format!(
+                "its time step is {dt:e} s, the scene's is {:e} s",
+                simulation.stepping.dt
+            )));
         }
-        let Some(Column::U64(clock)) = state.get("clock/steps") else { return Err(misfit("section clock/steps is missing")) };
-        let &[steps, rebuilds] = clock.as_slice() else { return Err(misfit("section clock/steps has the wrong size")) };
+        let Some(Column::U64(clock)) = state.get("clock/steps") else {
+            return Err(misfit("section clock/steps is missing"));
+        };
+        let &[steps, rebuilds] = clock.as_slice() else {
+            return Err(misfit("section clock/steps has the wrong size"));
+        };
 
         // The lists follow from where grains and walls were when they were made.
         let now = simulation.fields.position.clone();
         let ids = simulation.fields.id.clone();
-        for (center, reference) in simulation.fields.position.chunks_exact_mut(RECORD).zip(simulation.fields.reference.chunks_exact(3)) {
+        for (center, reference) in simulation
+            .fields
+            .position
+            .chunks_exact_mut(RECORD)
+            .zip(simulation.fields.reference.chunks_exact(3))
+        {
             center[..3].copy_from_slice(reference);
         }
         simulation.walls.place(listed_at, true);
@@ -119,15 +158,37 @@ impl Simulation {
         simulation.walls.place(simulation.time(), true);
 
         simulation.give_back_histories(state)?;
-        let [normal_damping, tangential, tangential_damping, local_damping, wall, left_domain, initial] = *numbers(state, "ledger/work", Some(7))?
+        let [
+            normal_damping,
+            tangential,
+            tangential_damping,
+            local_damping,
+            wall,
+            left_domain,
+            initial,
+        ] = *numbers(state, "ledger/work", Some(7))?
         else {
             unreachable!("the length was checked")
         };
-        simulation.work = Work { normal_damping, tangential, tangential_damping, local_damping, wall, left_domain, initial };
+        simulation.work = Work {
+            normal_damping,
+            tangential,
+            tangential_damping,
+            local_damping,
+            wall,
+            left_domain,
+            initial,
+        };
         let [normal_power, tangential_power, damping_power, wall_power, excess] = *numbers(state, "ledger/last", Some(5))? else {
             unreachable!("the length was checked")
         };
-        simulation.last_tally = Tally { normal_power, tangential_power, damping_power, wall_power, excess };
+        simulation.last_tally = Tally {
+            normal_power,
+            tangential_power,
+            damping_power,
+            wall_power,
+            excess,
+        };
         Ok(simulation)
     }
 
@@ -136,9 +197,8 @@ impl Simulation {
         let mut place: Vec<(u32, u32)> = self.fields.id.iter().copied().zip(0..n as u32).collect();
         place.sort_unstable();
         let place_of = |id: u32| place.binary_search_by_key(&id, |&(id, _)| id).map(|k| place[k].1 as usize);
-        let entry_of = |row: &[u32], list: &[u32], i: usize, wanted: u32| {
-            (row[i] as usize..row[i + 1] as usize).find(|&k| list[k] == wanted)
-        };
+        let entry_of =
+            |row: &[u32], list: &[u32], i: usize, wanted: u32| (row[i] as usize..row[i + 1] as usize).find(|&k| list[k] == wanted);
         let unknown = || misfit("it holds a contact that the positions do not give");
 
         let pair = words(state, "contacts/pair")?;

@@ -43,7 +43,12 @@ impl Cells {
             largest[halvings] = largest[halvings].max(radius);
         }
         let edge_at_least = if search == Search::BruteForce { f64::INFINITY } else { 0.0 };
-        Cells { largest: largest.into_iter().filter(|&r| r > 0.0).collect(), skin, edge_at_least, ..Cells::default() }
+        Cells {
+            largest: largest.into_iter().filter(|&r| r > 0.0).collect(),
+            skin,
+            edge_at_least,
+            ..Cells::default()
+        }
     }
 
     /// Number of grids.
@@ -85,7 +90,8 @@ impl Cells {
             };
             self.grids.extend([low[0], low[1], low[2], 1.0 / edge, largest, 0.0, 0.0, 0.0]);
             let blocks = shape.map(|cells| cells.div_ceil(8));
-            self.shapes.extend([shape[0], shape[1], shape[2], blocks[0], blocks[1], total, 0, 0]);
+            self.shapes
+                .extend([shape[0], shape[1], shape[2], blocks[0], blocks[1], total, 0, 0]);
             total += blocks.iter().product::<u32>() * 512;
         }
         debug_assert_eq!((self.grids.len(), self.shapes.len()), (self.grids() * GRID, self.grids() * SHAPE));
@@ -99,17 +105,24 @@ impl Cells {
         let mut key = std::mem::take(&mut self.key);
         key.resize(n, 0);
         let position = &fields.position[..];
-        device.run(parts(n), (Strided { items: &mut key[..], per_part: PART },), |part, (key,): (Strided<u32>,)| {
-            let (first, end) = part_range(part, n);
-            for i in first..end {
-                let at = i * RECORD;
-                key.items[i - first] = if keep([position[at], position[at + 1], position[at + 2]]) {
-                    cell_of::<f64>(i, position, &self.grids, &self.shapes, self.class_of(position[at + 3]))
-                } else {
-                    cells as u32
-                };
-            }
-        });
+        device.run(
+            parts(n),
+            (Strided {
+                items: &mut key[..],
+                per_part: PART,
+            },),
+            |part, (key,): (Strided<u32>,)| {
+                let (first, end) = part_range(part, n);
+                for i in first..end {
+                    let at = i * RECORD;
+                    key.items[i - first] = if keep([position[at], position[at + 1], position[at + 2]]) {
+                        cell_of::<f64>(i, position, &self.grids, &self.shapes, self.class_of(position[at + 3]))
+                    } else {
+                        cells as u32
+                    };
+                }
+            },
+        );
         stable_order_by_key(&key, cells + 1, &mut self.old_of, &mut self.first);
         self.key = key;
         self.first.truncate(cells + 1);
@@ -125,9 +138,37 @@ impl Cells {
     /// The neighbors of grain i closer than `skin`, written to `row`.
     pub fn neighbors(&self, i: usize, position: &[f64], skin: f64, row: &mut Vec<u32>) {
         let (grids, shapes, n) = (&self.grids[..], &self.shapes[..], position.len() / RECORD);
-        let count = neighbors_of::<f64>(i, position, grids, shapes, self.grids(), &self.first, skin, 0, n, 0, &mut [], false, false);
+        let count = neighbors_of::<f64>(
+            i,
+            position,
+            grids,
+            shapes,
+            self.grids(),
+            &self.first,
+            skin,
+            0,
+            n,
+            0,
+            &mut [],
+            false,
+            false,
+        );
         row.resize(count as usize, 0);
-        neighbors_of::<f64>(i, position, grids, shapes, self.grids(), &self.first, skin, 0, n, 0, row, false, true);
+        neighbors_of::<f64>(
+            i,
+            position,
+            grids,
+            shapes,
+            self.grids(),
+            &self.first,
+            skin,
+            0,
+            n,
+            0,
+            row,
+            false,
+            true,
+        );
     }
 
     /// Bytes held.
@@ -158,55 +199,107 @@ impl Pairs {
         let (grids, shapes, number, first_of, skin) = (&cells.grids[..], &cells.shapes[..], cells.grids(), &cells.first[..], cells.skin);
         self.row.resize(n + 1, 0);
         self.row[n] = 0;
-        device.run(parts(n), (Strided { items: &mut self.row[..n], per_part: PART },), |part, (count,): (Strided<u32>,)| {
-            let (first, end) = part_range(part, n);
-            for i in first..end {
-                count.items[i - first] =
-                    neighbors_of::<f64>(i, position, grids, shapes, number, first_of, skin, first, end, 0, &mut [], true, false);
-            }
-        });
+        device.run(
+            parts(n),
+            (Strided {
+                items: &mut self.row[..n],
+                per_part: PART,
+            },),
+            |part, (count,): (Strided<u32>,)| {
+                let (first, end) = part_range(part, n);
+                for i in first..end {
+                    count.items[i - first] = neighbors_of::<f64>(
+                        i,
+                        position,
+                        grids,
+                        shapes,
+                        number,
+                        first_of,
+                        skin,
+                        first,
+                        end,
+                        0,
+                        &mut [],
+                        true,
+                        false,
+                    );
+                }
+            },
+        );
         let entries = exclusive_scan(&mut self.row) as usize;
         self.part_row.clear();
-        self.part_row.extend((0..parts(n)).map(|part| self.row[part * PART]).chain([entries as u32]));
+        self.part_row
+            .extend((0..parts(n)).map(|part| self.row[part * PART]).chain([entries as u32]));
         resize_with_room(&mut self.neighbors, entries);
         resize_with_room(&mut self.history, entries * RECORD);
         resize_with_room(&mut self.touched, entries);
         let row = &self.row[..];
         let data = (
-            Ranges { items: &mut self.neighbors[..], bounds: &self.part_row, stride: 1 },
-            Ranges { items: &mut self.history[..], bounds: &self.part_row, stride: RECORD },
-            Ranges { items: &mut self.touched[..], bounds: &self.part_row, stride: 1 },
+            Ranges {
+                items: &mut self.neighbors[..],
+                bounds: &self.part_row,
+                stride: 1,
+            },
+            Ranges {
+                items: &mut self.history[..],
+                bounds: &self.part_row,
+                stride: RECORD,
+            },
+            Ranges {
+                items: &mut self.touched[..],
+                bounds: &self.part_row,
+                stride: 1,
+            },
         );
-        device.run(parts(n), data, |part, (neighbors, history, touched): (Ranges<u32>, Ranges<f64>, Ranges<u32>)| {
-            let (first, end) = part_range(part, n);
-            let base = row[first] as usize;
-            for (i, &at) in (first..end).zip(&row[first..end]) {
-                let at = at as usize - base;
-                neighbors_of::<f64>(i, position, grids, shapes, number, first_of, skin, first, end, at, neighbors.items, true, true);
-            }
-            for i in first..end {
-                let (from, to) = (row[i] as usize - base, row[i + 1] as usize - base);
-                carry_history_of::<f64>(
-                    i,
-                    from,
-                    to,
-                    neighbors.items,
-                    history.items,
-                    touched.items,
-                    last_tick,
-                    &cells.old_of,
-                    &old.row,
-                    &old.neighbors,
-                    &old.history,
-                    &old.touched,
-                );
-            }
-        });
+        device.run(
+            parts(n),
+            data,
+            |part, (neighbors, history, touched): (Ranges<u32>, Ranges<f64>, Ranges<u32>)| {
+                let (first, end) = part_range(part, n);
+                let base = row[first] as usize;
+                for (i, &at) in (first..end).zip(&row[first..end]) {
+                    let at = at as usize - base;
+                    neighbors_of::<f64>(
+                        i,
+                        position,
+                        grids,
+                        shapes,
+                        number,
+                        first_of,
+                        skin,
+                        first,
+                        end,
+                        at,
+                        neighbors.items,
+                        true,
+                        true,
+                    );
+                }
+                for i in first..end {
+                    let (from, to) = (row[i] as usize - base, row[i + 1] as usize - base);
+                    carry_history_of::<f64>(
+                        i,
+                        from,
+                        to,
+                        neighbors.items,
+                        history.items,
+                        touched.items,
+                        last_tick,
+                        &cells.old_of,
+                        &old.row,
+                        &old.neighbors,
+                        &old.history,
+                        &old.touched,
+                    );
+                }
+            },
+        );
     }
 
     /// Bytes held.
     pub fn bytes(&self) -> u64 {
-        ((self.row.capacity() + self.neighbors.capacity() + self.touched.capacity() + self.part_row.capacity()) * 4 + self.history.capacity() * 8) as u64
+        ((self.row.capacity() + self.neighbors.capacity() + self.touched.capacity() + self.part_row.capacity()) * 4
+            + self.history.capacity() * 8) as u64
     }
 }
 
@@ -237,12 +330,20 @@ pub fn deepest_overlap(world: &World) -> Option<(u32, u32, f64)> {
     for i in 0..fields.len() {
         cells.neighbors(i, &fields.position, 0.0, &mut row);
         for &j in row.iter().filter(|&&j| j as usize > i) {
-            let (a, b) = (&fields.position[i * RECORD..][..RECORD], &fields.position[j as usize * RECORD..][..RECORD]);
+            let (a, b) = (
+                &fields.position[i * RECORD..][..RECORD],
+                &fields.position[j as usize * RECORD..][..RECORD],
+            );
             let distance = (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt();
             let overlap = a[3] + b[3] - distance;
             let share = overlap / a[3].min(b[3]);
             if deepest.is_none_or(|d| share > d.3) {
-                deepest = Some((grains.id[fields.id[i] as usize], grains.id[fields.id[j as usize] as usize], overlap, share));
+                deepest = Some((
+                    grains.id[fields.id[i] as usize],
+                    grains.id[fields.id[j as usize] as usize],
+                    overlap,
+                    share,
+                ));
             }
         }
     }
@@ -288,7 +389,12 @@ mod tests {
             }
         }
         found.sort_unstable();
-        found.dedup_by(|next, kept| next.0 == kept.0 && { kept.1 += 1; true });
+        found.dedup_by(|next, kept| {
+            next.0 == kept.0 && {
+                kept.1 += 1;
+                true
+            }
+        });
         found
     }
 
@@ -327,7 +433,12 @@ mod tests {
     fn degenerate_arrangements_are_searched_too() {
         let line: Vec<_> = (0..3000).map(|k| ([k as f64 * 0.9, 0.0, 0.0], 0.5)).collect();
         check(&line, 0.1, Search::Auto);
-        let far_apart = [([0.0, 0.0, 0.0], 0.5), ([1e9, 0.0, 0.0], 0.5), ([1e9 + 0.5, 0.0, -1e7], 0.01), ([1e9 + 0.5, 0.0, 0.0], 1e-6)];
+        let far_apart = [
+            ([0.0, 0.0, 0.0], 0.5),
+            ([1e9, 0.0, 0.0], 0.5),
+            ([1e9 + 0.5, 0.0, -1e7], 0.01),
+            ([1e9 + 0.5, 0.0, 0.0], 1e-6),
+        ];
         check(&far_apart, 0.0, Search::Auto);
         let one_place: Vec<_> = (0..100).map(|_| ([0.3, 0.3, 0.3], 0.5)).collect();
         check(&one_place, 0.0, Search::Auto);

@@ -90,11 +90,25 @@ impl Simulation {
         }
         let frictional = world.interactions.iter().flatten().any(|i| i.tangential != TangentialLaw::None);
         let radii = world.grains.radius.iter().copied();
-        let skin = settings.skin.unwrap_or_else(|| SKIN_OF_RADIUS * smallest_common_radius(&world.grains.radius));
+        let skin = settings
+            .skin
+            .unwrap_or_else(|| SKIN_OF_RADIUS * smallest_common_radius(&world.grains.radius));
         let cells = Cells::new(radii, settings.search, skin);
-        let bounds = world.domain.map_or((Vector3 { x: -1e300, y: -1e300, z: -1e300 }, Vector3 { x: 1e300, y: 1e300, z: 1e300 }), |d| {
-            (vector(d.min), vector(d.max))
-        });
+        let bounds = world.domain.map_or(
+            (
+                Vector3 {
+                    x: -1e300,
+                    y: -1e300,
+                    z: -1e300,
+                },
+                Vector3 {
+                    x: 1e300,
+                    y: 1e300,
+                    z: 1e300,
+                },
+            ),
+            |d| (vector(d.min), vector(d.max)),
+        );
         let stepping = Stepping {
             dt: time_step.value,
             gravity: vector(world.gravity),
@@ -104,7 +118,12 @@ impl Simulation {
             domain_min: bounds.0,
             domain_max: bounds.1,
         };
-        let reach = world.grains.position.iter().flatten().fold(0.0, |most: f64, x| most.max(2.0 * x.abs()));
+        let reach = world
+            .grains
+            .position
+            .iter()
+            .flatten()
+            .fold(0.0, |most: f64, x| most.max(2.0 * x.abs()));
         Ok(Simulation {
             device: Arc::new(Cpu::new(settings.threads)?),
             domain: world.domain,
@@ -126,7 +145,9 @@ impl Simulation {
             steps: 0,
             rebuilds: 0,
             time_step,
-            profile: Profile { passes: PASSES.iter().map(|&name| (name, 0.0, 0)).collect() },
+            profile: Profile {
+                passes: PASSES.iter().map(|&name| (name, 0.0, 0)).collect(),
+            },
             settings,
         })
     }
@@ -182,7 +203,8 @@ impl Simulation {
 
     /// Whether a center is outside the domain.
     pub(crate) fn has_left(&self, center: &[f64]) -> bool {
-        self.domain.is_some_and(|d| (0..3).any(|axis| center[axis] < d.min[axis] || center[axis] > d.max[axis]))
+        self.domain
+            .is_some_and(|d| (0..3).any(|axis| center[axis] < d.min[axis] || center[axis] > d.max[axis]))
     }
 
     /// Runs a pass and adds its time to the profile.
@@ -207,9 +229,20 @@ impl Simulation {
         match partner.strip_prefix("grain ").and_then(|other| other.parse::<u32>().ok()) {
             Some(other) => {
                 let overlap = 0.01 * share * center[3];
-                Err(Refusal::Overlap { a: id.min(other), b: id.max(other), overlap, share, limit })
+                Err(Refusal::Overlap {
+                    a: id.min(other),
+                    b: id.max(other),
+                    overlap,
+                    share,
+                    limit,
+                })
             }
-            None => Err(Refusal::InWall { id, at: [center[0], center[1], center[2]], share, limit }),
+            None => Err(Refusal::InWall {
+                id,
+                at: [center[0], center[1], center[2]],
+                share,
+                limit,
+            }),
         }
     }
 
@@ -218,7 +251,16 @@ impl Simulation {
         let backwards = -0.5 * self.stepping.dt;
         let n = self.fields.len();
         let stepping = self.stepping;
-        let Fields { position, velocity, spin, half_velocity, half_spin, force, torque, .. } = &mut self.fields;
+        let Fields {
+            position,
+            velocity,
+            spin,
+            half_velocity,
+            half_spin,
+            force,
+            torque,
+            ..
+        } = &mut self.fields;
         for i in 0..n {
             let rate = acceleration_of::<f64>(i, velocity, force, &stepping).rate;
             for (slot, a) in half_velocity[3 * i..3 * i + 3].iter_mut().zip([rate.x, rate.y, rate.z]) {

@@ -65,13 +65,25 @@ pub fn plan_time_step(world: &World) -> Result<TimeStep, Refusal> {
         let slot = &mut smallest[material as usize];
         *slot = slot.min(radius);
     }
-    let speed = world.grains.velocity.iter().map(|v| v.iter().map(|c| c * c).sum::<f64>().sqrt()).fold(0.0, f64::max);
-    let mut step = TimeStep { value: 0.0, auto: f64::INFINITY, limit: f64::INFINITY, cause: String::new() };
+    let speed = world
+        .grains
+        .velocity
+        .iter()
+        .map(|v| v.iter().map(|c| c * c).sum::<f64>().sqrt())
+        .fold(0.0, f64::max);
+    let mut step = TimeStep {
+        value: 0.0,
+        auto: f64::INFINITY,
+        limit: f64::INFINITY,
+        cause: String::new(),
+    };
     for (a, material) in world.materials.iter().enumerate().filter(|(a, _)| smallest[*a].is_finite()) {
         let radius = smallest[a];
         let mass = 4.0 / 3.0 * std::f64::consts::PI * radius.powi(3) * material.density;
         for (b, other) in world.materials.iter().enumerate() {
-            let Some(interaction) = world.interaction(a as u32, b as u32) else { continue };
+            let Some(interaction) = world.interaction(a as u32, b as u32) else {
+                continue;
+            };
             let (auto, limit, cause) = match interaction.normal {
                 NormalLaw::Hertz => {
                     let rayleigh = rayleigh_time(radius, material);

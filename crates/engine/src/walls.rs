@@ -54,13 +54,18 @@ fn rotated(v: Vector3<f64>, angle: &Vector3<f64>) -> Vector3<f64> {
     }
     let axis = angle.times(1.0 / theta);
     let (sin, cos) = theta.sin_cos();
-    v.times(cos).plus(&axis.cross(&v).times(sin)).plus(&axis.times(axis.dot(&v) * (1.0 - cos)))
+    v.times(cos)
+        .plus(&axis.cross(&v).times(sin))
+        .plus(&axis.times(axis.dot(&v) * (1.0 - cos)))
 }
 
 impl Walls {
     /// Elements of the given walls; `reach` bounds the distance of grains from anything, for planes that turn \[m\].
     pub fn new(given: Vec<Wall>, reach: f64) -> Walls {
-        let mut walls = Walls { first: vec![0], ..Walls::default() };
+        let mut walls = Walls {
+            first: vec![0],
+            ..Walls::default()
+        };
         for (index, wall) in given.iter().enumerate() {
             let mut push = |corners: [Vec3; 3], kind: f64| {
                 for corner in corners {
@@ -83,8 +88,14 @@ impl Walls {
                     }
                 }
             }
-            let WallMotion { velocity, angular_velocity, .. } = &wall.motion;
-            walls.speed.push(vector(velocity).length() + vector(angular_velocity).length() * farthest);
+            let WallMotion {
+                velocity,
+                angular_velocity,
+                ..
+            } = &wall.motion;
+            walls
+                .speed
+                .push(vector(velocity).length() + vector(angular_velocity).length() * farthest);
             walls.first.push(walls.start.len() / ELEMENT);
         }
         walls.elements = walls.start.clone();
@@ -101,7 +112,9 @@ impl Walls {
 
     /// Upper bound of how far any wall moved since the list was made \[m\].
     pub fn moved_since_listed(&self, time: f64) -> f64 {
-        self.speed.iter().fold(0.0, |most: f64, &speed| most.max(speed * (time - self.listed_at).abs()))
+        self.speed
+            .iter()
+            .fold(0.0, |most: f64, &speed| most.max(speed * (time - self.listed_at).abs()))
     }
 
     /// Puts the moving walls (or `all`) where they are at this time \[s\].
@@ -158,7 +171,8 @@ impl Walls {
         self.row.copy_within(..n, 1);
         self.row[0] = 0;
         self.part_row.clear();
-        self.part_row.extend((0..parts(n)).map(|part| self.row[part * PART]).chain([self.found.len() as u32]));
+        self.part_row
+            .extend((0..parts(n)).map(|part| self.row[part * PART]).chain([self.found.len() as u32]));
         self.history.clear();
         resize_with_room(&mut self.history, self.list.len() * RECORD);
         self.touches.clear();
@@ -269,7 +283,8 @@ impl Walls {
 
     /// Bytes held.
     pub fn bytes(&self) -> u64 {
-        let words = self.row.capacity() + self.list.capacity() + self.old_row.capacity() + self.old_list.capacity() + 2 * self.found.capacity();
+        let words =
+            self.row.capacity() + self.list.capacity() + self.old_row.capacity() + self.old_list.capacity() + 2 * self.found.capacity();
         let numbers = self.history.capacity() + self.old_history.capacity() + self.touches.capacity() + 2 * self.elements.capacity();
         (words * 4 + numbers * 8) as u64
     }

@@ -201,6 +201,12 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { time_step: None, search: Search::Auto, skin: None, threads: 0, overlap_limit: 0.5 }
+        Settings {
+            time_step: None,
+            search: Search::Auto,
+            skin: None,
+            threads: 0,
+            overlap_limit: 0.5,
+        }
     }
 }

@@ -29,7 +29,11 @@ fn damped_beds_come_to_rest_and_the_ledger_closes() {
         println!("{normal:?} e {restitution}: {end:?}");
         assert!(moved > 1e-5);
         // Reliability bar 6: the residual is at most 1e-3 of the energy that moved.
-        assert!(end.residual.abs() < 1e-3 * moved, "{normal:?}, e {restitution}: residual {:e} of {moved:e} J", end.residual);
+        assert!(
+            end.residual.abs() < 1e-3 * moved,
+            "{normal:?}, e {restitution}: residual {:e} of {moved:e} J",
+            end.residual
+        );
         if restitution < 0.5 {
             assert!(end.kinetic + end.rotational < 1e-3 * moved, "{normal:?}, e {restitution}: {end:?}");
         }

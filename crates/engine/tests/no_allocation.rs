@@ -33,7 +33,14 @@ static ALLOCATOR: Counting = Counting;
 #[test]
 fn a_warmed_up_step_allocates_nothing() {
     for (threads, tangential) in [(1, TangentialLaw::Mindlin), (2, TangentialLaw::Mindlin), (1, TangentialLaw::None)] {
-        let mut simulation = Simulation::new(beds::falling(2000, tangential), Settings { threads, ..Settings::default() }).unwrap();
+        let mut simulation = Simulation::new(
+            beds::falling(2000, tangential),
+            Settings {
+                threads,
+                ..Settings::default()
+            },
+        )
+        .unwrap();
         simulation.advance(12_000).unwrap();
         let rebuilds = simulation.rebuilds();
         // Entering the pool of threads may allocate once; what must not is a step, nor the renewal of lists among them.
@@ -42,6 +49,9 @@ fn a_warmed_up_step_allocates_nothing() {
         simulation.advance(1000).unwrap();
         let allocations = ALLOCATIONS.load(Ordering::Relaxed) - before;
         assert!(simulation.rebuilds() > rebuilds, "lists must have been renewed");
-        assert!(allocations <= entering, "{allocations} allocations in 1000 steps on {threads} threads, {tangential:?}");
+        assert!(
+            allocations <= entering,
+            "{allocations} allocations in 1000 steps on {threads} threads, {tangential:?}"
+        );
     }
 }

@@ -8,13 +8,21 @@ use seixo_engine::world::{Domain, Leaving, Settings, World};
 use seixo_laws::contact::TangentialLaw;
 
 fn settings(threads: usize) -> Settings {
-    Settings { threads, ..Settings::default() }
+    Settings {
+        threads,
+        ..Settings::default()
+    }
 }
 
 fn after(world: &World, threads: usize, steps: u64) -> State {
     let mut simulation = Simulation::new(world.clone(), settings(threads)).unwrap();
     simulation.advance(steps).unwrap();
-    assert!(simulation.rebuilds() > 3 && simulation.contacts() > 1000, "{} {}", simulation.rebuilds(), simulation.contacts());
+    assert!(
+        simulation.rebuilds() > 3 && simulation.contacts() > 1000,
+        "{} {}",
+        simulation.rebuilds(),
+        simulation.contacts()
+    );
     simulation.save()
 }
 
@@ -40,7 +48,11 @@ fn one_thread_equals_two_three_and_eight() {
 fn going_on_from_a_saved_state_equals_never_stopping() {
     let mut world = beds::falling(3000, TangentialLaw::Mindlin);
     // Some grains fly out over the rim and are removed.
-    world.domain = Some(Domain { min: [-0.1, -0.1, -0.1], max: [0.1, 0.1, 0.0157], leaving: Leaving::Delete });
+    world.domain = Some(Domain {
+        min: [-0.1, -0.1, -0.1],
+        max: [0.1, 0.1, 0.0157],
+        leaving: Leaving::Delete,
+    });
     let whole = after(&world, 2, 2500);
     for split in [1, 137, 700, 1003, 2499] {
         let mut first = Simulation::new(world.clone(), settings(1)).unwrap();
@@ -60,12 +72,26 @@ fn the_way_pairs_are_found_does_not_matter_to_the_physics() {
     use seixo_engine::world::Search;
     let world = beds::falling(500, TangentialLaw::Mindlin);
     let run = |search: Search, skin: Option<f64>| {
-        let mut simulation = Simulation::new(world.clone(), Settings { search, skin, threads: 1, ..Settings::default() }).unwrap();
+        let mut simulation = Simulation::new(
+            world.clone(),
+            Settings {
+                search,
+                skin,
+                threads: 1,
+                ..Settings::default()
+            },
+        )
+        .unwrap();
         simulation.advance(300).unwrap();
         simulation.snapshot()
     };
     let reference = run(Search::BruteForce, None);
-    for other in [run(Search::Grid, None), run(Search::Auto, None), run(Search::Auto, Some(0.0)), run(Search::Auto, Some(4e-4))] {
+    for other in [
+        run(Search::Grid, None),
+        run(Search::Auto, None),
+        run(Search::Auto, Some(0.0)),
+        run(Search::Auto, Some(4e-4)),
+    ] {
         for (a, b) in reference.position.iter().zip(&other.position) {
             for axis in 0..3 {
                 assert!((a[axis] - b[axis]).abs() < 1e-11, "{a:?} {b:?}");

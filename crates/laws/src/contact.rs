@@ -8,7 +8,10 @@ pub mod linear;
 pub mod mindlin;
 pub mod restitution;
 
-pub use family::{NormalLaw, PairOfMaterials, TangentialLaw, derive, normal_energy, normal_force, stored_force_left, tangential_dashpot, tangential_stiffness};
+pub use family::{
+    NormalLaw, PairOfMaterials, TangentialLaw, derive, normal_energy, normal_force, stored_force_left, tangential_dashpot,
+    tangential_stiffness,
+};
 
 use crate::real::{Real, larger, smaller};
 use crate::vector::Vector3;
@@ -122,7 +125,10 @@ pub struct Pressure<R: Real> {
 pub fn press<R: Real>(touch: &Touch<R>, normal_velocity: R, coefficients: &Coefficients<R>) -> Pressure<R> {
     let law = normal_force::<R>(touch, coefficients);
     let force = larger::<R>(law.elastic - law.damping * normal_velocity, R::new(0.0));
-    Pressure::<R> { force, power: (law.elastic - force) * normal_velocity }
+    Pressure::<R> {
+        force,
+        power: (law.elastic - force) * normal_velocity,
+    }
 }
 
 /// Below every squared force that matters \[N²\], above what single precision cannot hold: a divisor that is never zero.
@@ -158,7 +164,14 @@ pub fn spring_energy<R: Real>(force: &Vector3<R>, stiffness: R) -> R {
 /// sliding.
 #[cube]
 #[inline(always)]
-pub fn rub<R: Real>(touch: &Touch<R>, normal: &Vector3<R>, approach: &Approach<R>, memory: &Memory<R>, coefficients: &Coefficients<R>, dt: R) -> Response<R> {
+pub fn rub<R: Real>(
+    touch: &Touch<R>,
+    normal: &Vector3<R>,
+    approach: &Approach<R>,
+    memory: &Memory<R>,
+    coefficients: &Coefficients<R>,
+    dt: R,
+) -> Response<R> {
     let normal_velocity = approach.velocity.dot(normal);
     let pressure = press::<R>(touch, normal_velocity, coefficients);
     let velocity = approach.velocity.minus(&normal.times(normal_velocity));
@@ -188,7 +201,10 @@ pub fn rub<R: Real>(touch: &Touch<R>, normal: &Vector3<R>, approach: &Approach<R
     Response::<R> {
         normal: pressure.force,
         tangential: force,
-        memory: Memory::<R> { force: next, contact_radius: touch.contact_radius },
+        memory: Memory::<R> {
+            force: next,
+            contact_radius: touch.contact_radius,
+        },
         normal_power: pressure.power,
         tangential_power,
         damping_power,

@@ -4,7 +4,10 @@
 //! Pair loops use + − × ÷ and square roots only: logarithms and powers are taken once, on the host, when materials become
 //! [`contact::Coefficients`].
 
-#![allow(missing_docs, reason = "the cube macro generates undocumented items; `cargo xtask tidy` checks the written ones")]
+#![allow(
+    missing_docs,
+    reason = "the cube macro generates undocumented items; `cargo xtask tidy` checks the written ones"
+)]
 
 pub mod contact;
 pub mod motion;

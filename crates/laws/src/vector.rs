@@ -19,22 +19,38 @@ impl<R: Real> Vector3<R> {
     /// The vector (0, 0, 0).
     #[inline(always)]
     pub fn zero() -> Vector3<R> {
-        Vector3::<R> { x: R::new(0.0), y: R::new(0.0), z: R::new(0.0) }
+        Vector3::<R> {
+            x: R::new(0.0),
+            y: R::new(0.0),
+            z: R::new(0.0),
+        }
     }
     /// Sum.
     #[inline(always)]
     pub fn plus(&self, other: &Vector3<R>) -> Vector3<R> {
-        Vector3::<R> { x: self.x + other.x, y: self.y + other.y, z: self.z + other.z }
+        Vector3::<R> {
+            x: self.x + other.x,
+            y: self.y + other.y,
+            z: self.z + other.z,
+        }
     }
     /// Difference.
     #[inline(always)]
     pub fn minus(&self, other: &Vector3<R>) -> Vector3<R> {
-        Vector3::<R> { x: self.x - other.x, y: self.y - other.y, z: self.z - other.z }
+        Vector3::<R> {
+            x: self.x - other.x,
+            y: self.y - other.y,
+            z: self.z - other.z,
+        }
     }
     /// Product with a number.
     #[inline(always)]
     pub fn times(&self, factor: R) -> Vector3<R> {
-        Vector3::<R> { x: self.x * factor, y: self.y * factor, z: self.z * factor }
+        Vector3::<R> {
+            x: self.x * factor,
+            y: self.y * factor,
+            z: self.z * factor,
+        }
     }
     /// Scalar product.
     #[inline(always)]
@@ -56,4 +72,3 @@ impl<R: Real> Vector3<R> {
         R::root(self.dot(self))
     }
 }
-

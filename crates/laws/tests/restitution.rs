@@ -7,7 +7,10 @@ use seixo_laws::contact::restitution::{Spring, damping_ratio, restitution};
 fn schwager_poeschel(damping_ratio: f64) -> f64 {
     let damped = (1.0 - damping_ratio * damping_ratio).sqrt();
     let phase = if damping_ratio < std::f64::consts::FRAC_1_SQRT_2 {
-        std::f64::consts::PI - (2.0 * damping_ratio * damped / (2.0 * damping_ratio * damping_ratio - 1.0)).atan().abs()
+        std::f64::consts::PI
+            - (2.0 * damping_ratio * damped / (2.0 * damping_ratio * damping_ratio - 1.0))
+                .atan()
+                .abs()
     } else {
         (2.0 * damping_ratio * damped / (2.0 * damping_ratio * damping_ratio - 1.0)).atan()
     };
@@ -16,7 +19,9 @@ fn schwager_poeschel(damping_ratio: f64) -> f64 {
 
 /// Damping ratio of the Hertzian contact cut off likewise: the fit of Thornton, Cummins & Cleary 2013, Powder Technology 233:30.
 fn thornton(e: f64) -> f64 {
-    let h = [-6.918798, -16.41105, 146.8049, -796.4559, 2928.711, -7206.864, 11494.29, -11342.18, 6276.757, -1489.915];
+    let h = [
+        -6.918798, -16.41105, 146.8049, -796.4559, 2928.711, -7206.864, 11494.29, -11342.18, 6276.757, -1489.915,
+    ];
     let exponent = h.iter().rev().fold(0.0, |sum, h| e * (h + sum));
     (1.0 / (1.0 - (1.0 + e).powi(2) * exponent.exp()) - 1.0).sqrt()
 }

@@ -186,31 +186,15 @@ pub fn verify(arguments: &VerifyArguments) -> ExitCode {
 
 fn show(report: &Report) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let Report {
-        case,
-        rows,
-        error,
-        seconds,
-    } = report;
-    writeln!(out, "{case} ({seconds:.1} s)")?;
+    writeln!(out, "{} ({:.1} s)", report.case, report.seconds)?;
     writeln!(out, "  {:<66} {:>14} {:>14} {:>10}", "", "measured", "expected", "tolerance")?;
-    for row in rows {
-        let Row {
-            name,
-            measured,
-            expected,
-            tolerance,
-        } = row;
+    for row in &report.rows {
+        let [measured, expected] = [row.measured, row.expected].map(number);
+        let tolerance = format!("{:.1e}", row.tolerance);
         let verdict = if row.passes() { "pass" } else { "FAIL" };
-        writeln!(
-            out,
-            "  {name:<66} {:>14} {:>14} {:>10}  {verdict}",
-            number(*measured),
-            number(*expected),
-            format!("{tolerance:.1e}")
-        )?;
+        writeln!(out, "  {:<66} {measured:>14} {expected:>14} {tolerance:>10}  {verdict}", row.name)?;
     }
-    if let Some(error) = error {
+    if let Some(error) = &report.error {
         writeln!(out, "  FAIL: {error}")?;
     }
     writeln!(out)
@@ -224,26 +208,17 @@ fn number(value: f64) -> String {
 
 fn show_json(report: &Report) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let Report {
-        case,
-        rows,
-        error,
-        seconds,
-    } = report;
-    for row in rows {
-        let Row {
-            name,
-            measured,
-            expected,
-            tolerance,
-        } = row;
-        let pass = row.passes();
-        let line = json!({"event": "row", "case": case, "row": name, "measured": measured, "expected": expected, "tolerance": tolerance, "pass": pass});
-        writeln!(out, "{line}")?;
+    for row in &report.rows {
+        writeln!(
+            out,
+            "{}",
+            json!({"event": "row", "case": report.case, "row": row, "pass": row.passes()})
+        )?;
     }
+    let (case, pass, error, seconds) = (report.case, report.passes(), &report.error, report.seconds);
     writeln!(
         out,
         "{}",
-        json!({"event": "case", "case": case, "pass": report.passes(), "error": error, "seconds": seconds})
+        json!({"event": "case", "case": case, "pass": pass, "error": error, "seconds": seconds})
     )
 }

@@ -1,9 +1,9 @@
 //! Contacts between grains.
 
 use crate::cells::{cell_index, cell_number};
+use crate::pair::{Pair, push_apart, rub_together};
 use crate::views::{add, coefficients, load, recall, store};
 use cubecl::prelude::*;
-use crate::pair::{Pair, push_apart, rub_together};
 use seixo_laws::contact::{Memory, Touch, normal_energy, spring_energy, tangential_stiffness};
 use seixo_laws::{Real, Vector3, larger, smaller};
 
@@ -71,7 +71,14 @@ pub fn contacts_of<R: Real>(
         if apart.dot(&apart) < reach * reach {
             let coefficients = coefficients::<R>(table, (material[i] * materials + material[j]) as usize);
             let velocity_ij = v_i.minus(&load::<R>(velocity, j * 4usize));
-            let pair = Pair::<R> { apart, velocity: velocity_ij, radius_i, radius_j, mass_i, mass_j: velocity[j * 4usize + 3usize] };
+            let pair = Pair::<R> {
+                apart,
+                velocity: velocity_ij,
+                radius_i,
+                radius_j,
+                mass_i,
+                mass_j: velocity[j * 4usize + 3usize],
+            };
             let mut kept = zero;
             if touched[k] + 1u32 == tick {
                 kept = R::new(1.0);
@@ -88,7 +95,10 @@ pub fn contacts_of<R: Real>(
             normal_power += half * outcome.normal_power;
             tangential_power += half * outcome.tangential_power;
             damping_power += half * outcome.damping_power;
-            excess = larger::<R>(excess, radius_i + radius_j - pair.apart.length() - overlap_limit * smaller::<R>(radius_i, radius_j));
+            excess = larger::<R>(
+                excess,
+                radius_i + radius_j - pair.apart.length() - overlap_limit * smaller::<R>(radius_i, radius_j),
+            );
             push = push.plus(&outcome.force);
             turn = turn.plus(&outcome.bend.times(outcome.arm_i));
             touches += R::new(1.0);
@@ -97,7 +107,13 @@ pub fn contacts_of<R: Real>(
     add::<R>(force, i * 4usize, &push);
     force[i * 4usize + 3usize] += touches;
     add::<R>(torque, i * 4usize, &turn);
-    Tally::<R> { normal_power, tangential_power, damping_power, wall_power: zero, excess }
+    Tally::<R> {
+        normal_power,
+        tangential_power,
+        damping_power,
+        wall_power: zero,
+        excess,
+    }
 }
 
 /// Normal forces between grain i and all grains that touch it, found through the cells and pressed in one go: no list, no history, no
@@ -158,7 +174,14 @@ pub fn press_through_cells<R: Real>(
                             let coefficients = coefficients::<R>(table, (row_i + material[j]) as usize);
                             let velocity_ij = v_i.minus(&load::<R>(velocity, j * 4usize));
                             let mass_j = velocity[j * 4usize + 3usize];
-                            let pair = Pair::<R> { apart, velocity: velocity_ij, radius_i, radius_j, mass_i, mass_j };
+                            let pair = Pair::<R> {
+                                apart,
+                                velocity: velocity_ij,
+                                radius_i,
+                                radius_j,
+                                mass_i,
+                                mass_j,
+                            };
                             let outcome = push_apart::<R>(&pair, &coefficients);
                             normal_power += R::new(0.5) * outcome.normal_power;
                             push = push.plus(&outcome.force);
@@ -172,7 +195,13 @@ pub fn press_through_cells<R: Real>(
     }
     add::<R>(force, slot * 4usize, &push);
     force[slot * 4usize + 3usize] += touches;
-    Tally::<R> { normal_power, tangential_power: zero, damping_power: zero, wall_power: zero, excess }
+    Tally::<R> {
+        normal_power,
+        tangential_power: zero,
+        damping_power: zero,
+        wall_power: zero,
+        excess,
+    }
 }
 
 /// Energy stored in contacts \[J\].
@@ -221,7 +250,11 @@ pub fn stored_in_contacts_of<R: Real>(
             }
             let overlap = reach - distance;
             let contact_radius = R::root(radius_i * radius_j / reach * overlap);
-            let touch = Touch::<R> { overlap, contact_radius, effective_mass: R::new(0.0) };
+            let touch = Touch::<R> {
+                overlap,
+                contact_radius,
+                effective_mass: R::new(0.0),
+            };
             let pair = coefficients::<R>(table, (material[i] * materials + material[j]) as usize);
             normal += share * normal_energy::<R>(&touch, &pair);
             if frictional {

@@ -3,7 +3,10 @@
 //! Pairs that touch are collected into lanes, the laws run over all lanes at once, and the results go back in the order of the list.
 //! Each pair is computed once per part: same bits on any number of threads and with any width of the vector unit.
 
-#![allow(unsafe_code, reason = "functions compiled for processor features are called where the features are present")]
+#![allow(
+    unsafe_code,
+    reason = "functions compiled for processor features are called where the features are present"
+)]
 
 use crate::contact::Tally;
 use crate::pair::{Outcome, Pair, rub_together};
@@ -122,7 +125,11 @@ impl<R: Real> Lanes<R> {
 
     #[inline(always)]
     fn vector(of: &[Lane<R>], lane: usize) -> Vector3<R> {
-        Vector3 { x: of[0][lane], y: of[1][lane], z: of[2][lane] }
+        Vector3 {
+            x: of[0][lane],
+            y: of[1][lane],
+            z: of[2][lane],
+        }
     }
 
     #[inline(always)]
@@ -187,7 +194,10 @@ impl<R: Real> Lanes<R> {
             mass_i: self.mass[0][lane],
             mass_j: self.mass[1][lane],
         };
-        let memory = Memory { force: Self::vector(&self.memory, lane), contact_radius: self.memory[3][lane] };
+        let memory = Memory {
+            force: Self::vector(&self.memory, lane),
+            contact_radius: self.memory[3][lane],
+        };
         let (spin_i, spin_j) = (Self::vector(&self.spin_i, lane), Self::vector(&self.spin_j, lane));
         let outcome: Outcome<R> = rub_together::<R>(&pair, &spin_i, &spin_j, &memory, coefficients, limits.dt);
         let (turn_i, turn_j) = (outcome.bend.times(outcome.arm_i), outcome.bend.times(outcome.arm_j));
@@ -305,7 +315,11 @@ pub fn contacts_of_part<R: Real>(grains: &GrainsView<R>, rows: &PartRows, limits
             }
             lanes.memory[3][lane] = history[3];
             // A pair across parts stands in two rows, and each books half of its work.
-            lanes.share[lane] = if j >= rows.first && j < rows.end { R::new(1.0) } else { R::new(0.5) };
+            lanes.share[lane] = if j >= rows.first && j < rows.end {
+                R::new(1.0)
+            } else {
+                R::new(0.5)
+            };
             lanes.radius[0][lane] = x_i[3];
             lanes.radius[1][lane] = x_j[3];
             lanes.mass[0][lane] = v_i[3];

@@ -2,9 +2,19 @@
 //!
 //! A sweep reads slices, calls laws and yields slot i. It knows nothing of threads or launches, cannot fail, and holds no formula of a law.
 
-#![allow(missing_docs, reason = "the cube macro generates undocumented items; `cargo xtask tidy` checks the written ones")]
-#![allow(clippy::needless_range_loop, clippy::collapsible_if, reason = "kernels know neither iterators nor chained lets")]
-#![allow(unused_assignments, reason = "a variable of a kernel needs a value before the branches that set it")]
+#![allow(
+    missing_docs,
+    reason = "the cube macro generates undocumented items; `cargo xtask tidy` checks the written ones"
+)]
+#![allow(
+    clippy::needless_range_loop,
+    clippy::collapsible_if,
+    reason = "kernels know neither iterators nor chained lets"
+)]
+#![allow(
+    unused_assignments,
+    reason = "a variable of a kernel needs a value before the branches that set it"
+)]
 
 pub mod cells;
 pub mod contact;

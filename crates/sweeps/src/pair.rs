@@ -83,7 +83,10 @@ pub fn push_apart<R: Real>(pair: &Pair<R>, coefficients: &Coefficients<R>) -> Ou
         bend: Vector3::<R>::zero(),
         arm_i: zero,
         arm_j: zero,
-        memory: Memory::<R> { force: Vector3::<R>::zero(), contact_radius: zero },
+        memory: Memory::<R> {
+            force: Vector3::<R>::zero(),
+            contact_radius: zero,
+        },
         normal_power: pressure.power,
         tangential_power: zero,
         damping_power: zero,

@@ -25,7 +25,11 @@ pub const TOUCH: usize = 8;
 #[inline(always)]
 pub fn load<R: Real>(numbers: &[R], at: usize) -> Vector3<R> {
     let z = numbers[at + 2usize];
-    Vector3::<R> { x: numbers[at], y: numbers[at + 1usize], z }
+    Vector3::<R> {
+        x: numbers[at],
+        y: numbers[at + 1usize],
+        z,
+    }
 }
 
 /// As [`load`], from numbers that the sweep also writes.
@@ -33,7 +37,11 @@ pub fn load<R: Real>(numbers: &[R], at: usize) -> Vector3<R> {
 #[inline(always)]
 pub fn recall<R: Real>(numbers: &mut [R], at: usize) -> Vector3<R> {
     let z = numbers[at + 2usize];
-    Vector3::<R> { x: numbers[at], y: numbers[at + 1usize], z }
+    Vector3::<R> {
+        x: numbers[at],
+        y: numbers[at + 1usize],
+        z,
+    }
 }
 
 /// Overwrites three numbers.

@@ -116,7 +116,11 @@ pub fn walls_of<R: Real>(
                 normal = x.minus(&point).times(R::new(1.0) / distance);
             }
             let overlap = radius - distance;
-            let touch = Touch::<R> { overlap, contact_radius: R::root(radius * overlap), effective_mass: mass };
+            let touch = Touch::<R> {
+                overlap,
+                contact_radius: R::root(radius * overlap),
+                effective_mass: mass,
+            };
             let pair = coefficients::<R>(table, (material[i] * materials + R::whole(walls[w + 9usize])) as usize);
             let through = load::<R>(walls, w);
             let wall_velocity = load::<R>(walls, w + 3usize).plus(&load::<R>(walls, w + 6usize).cross(&point.minus(&through)));
@@ -142,7 +146,10 @@ pub fn walls_of<R: Real>(
                     velocity: relative.minus(&w_i.times(distance).cross(&normal)),
                     twist: R::new(0.5) * w_i.plus(&load::<R>(walls, w + 6usize)).dot(&normal),
                 };
-                let memory = Memory::<R> { force: recall::<R>(history, h), contact_radius: history[h + 3usize] };
+                let memory = Memory::<R> {
+                    force: recall::<R>(history, h),
+                    contact_radius: history[h + 3usize],
+                };
                 let response = rub::<R>(&touch, &normal, &approach, &memory, &pair, dt);
                 store::<R>(history, h, &response.memory.force);
                 history[h + 3usize] = response.memory.contact_radius;
@@ -173,7 +180,13 @@ pub fn walls_of<R: Real>(
         add::<R>(torque, slot * 4usize, &turn);
     }
     add::<R>(force, slot * 4usize, &push);
-    Tally::<R> { normal_power, tangential_power, damping_power, wall_power, excess }
+    Tally::<R> {
+        normal_power,
+        tangential_power,
+        damping_power,
+        wall_power,
+        excess,
+    }
 }
 
 /// Energy stored in the contacts of grain i with the wall elements of its row; `touches` as [`walls_of`] left it.
@@ -204,7 +217,11 @@ pub fn stored_in_walls_of<R: Real>(
             let pair = coefficients::<R>(table, (material[i] * materials + R::whole(walls[w + 9usize])) as usize);
             let overlap = radius - touches[k * 8usize + 3usize];
             let contact_radius = R::root(radius * overlap);
-            let touch = Touch::<R> { overlap, contact_radius, effective_mass: R::new(0.0) };
+            let touch = Touch::<R> {
+                overlap,
+                contact_radius,
+                effective_mass: R::new(0.0),
+            };
             normal += normal_energy::<R>(&touch, &pair);
             if frictional {
                 let spring = tangential_stiffness::<R>(contact_radius, &pair);

@@ -1,7 +1,10 @@
 //! The contact sweep, written once, gives the same forces called natively and as a GPU kernel through wgpu (software Vulkan will do;
 //! without any adapter this test fails).
 
-#![allow(unsafe_code, reason = "a launch takes raw buffers; each is made here with the length it is passed with")]
+#![allow(
+    unsafe_code,
+    reason = "a launch takes raw buffers; each is made here with the length it is passed with"
+)]
 
 use bytemuck::Pod;
 use cubecl::prelude::*;
@@ -91,7 +94,9 @@ fn bed<R: Copy>(number: impl Fn(f64) -> R) -> Bed<R> {
         }
         row.push(neighbors.len() as u32);
     }
-    let history = (0..neighbors.len()).flat_map(|_| [random(), random(), random(), 0.1].map(&number)).collect();
+    let history = (0..neighbors.len())
+        .flat_map(|_| [random(), random(), random(), 0.1].map(&number))
+        .collect();
     let mut table = Vec::new();
     for (normal, tangential) in [
         (NormalLaw::Hertz, TangentialLaw::Mindlin),
@@ -109,7 +114,16 @@ fn bed<R: Copy>(number: impl Fn(f64) -> R) -> Bed<R> {
         };
         table.extend(derive(normal, tangential, &pair).row().map(&number));
     }
-    Bed { row, neighbors, history, position, velocity, spin, material, table }
+    Bed {
+        row,
+        neighbors,
+        history,
+        position,
+        velocity,
+        spin,
+        material,
+        table,
+    }
 }
 
 /// Largest difference between the two runs over the largest force, for forces, torques and histories.
@@ -146,7 +160,9 @@ fn difference<R: Real + Pod>(number: impl Fn(f64) -> R, wide: impl Fn(R) -> f64)
     }
 
     let device = cubecl::device::Device::wgpu(cubecl::device::WgpuDeviceKind::DefaultDevice);
-    let client = device.expect("a wgpu adapter; on a machine without a GPU install mesa-vulkan-drivers").client();
+    let client = device
+        .expect("a wgpu adapter; on a machine without a GPU install mesa-vulkan-drivers")
+        .client();
     let words = |values: &[u32]| (client.create_from_slice(bytemuck::cast_slice(values)), values.len());
     let numbers = |values: &[R]| (client.create_from_slice(bytemuck::cast_slice(values)), values.len());
     let outputs = [numbers(&bed.history), numbers(&zero), numbers(&zero)];
@@ -218,7 +234,11 @@ fn vector_lanes_equal_the_sweep_row_by_row() {
     // The same pairs, each in the row of its first grain only.
     let (mut row, mut neighbors) = (vec![0], Vec::new());
     for i in 0..n {
-        neighbors.extend(bed.neighbors[bed.row[i] as usize..bed.row[i + 1] as usize].iter().filter(|&&j| j as usize > i));
+        neighbors.extend(
+            bed.neighbors[bed.row[i] as usize..bed.row[i + 1] as usize]
+                .iter()
+                .filter(|&&j| j as usize > i),
+        );
         row.push(neighbors.len() as u32);
     }
     let (mut half_history, mut half_force, mut half_torque) = (vec![0.0; 4 * neighbors.len()], zero.clone(), zero);
@@ -232,9 +252,28 @@ fn vector_lanes_equal_the_sweep_row_by_row() {
         table: &bed.table,
         is_uniform: false,
     };
-    let rows = PartRows { first: 0, end: n, row: &row, neighbors: &neighbors };
-    let out = PartOut { history: &mut half_history, touched: &mut half_touched, force: &mut half_force, torque: &mut half_torque };
-    contacts_of_part::<f64>(&grains, &rows, Limits { dt, overlap: limit, tick: 2 }, out);
+    let rows = PartRows {
+        first: 0,
+        end: n,
+        row: &row,
+        neighbors: &neighbors,
+    };
+    let out = PartOut {
+        history: &mut half_history,
+        touched: &mut half_touched,
+        force: &mut half_force,
+        torque: &mut half_torque,
+    };
+    contacts_of_part::<f64>(
+        &grains,
+        &rows,
+        Limits {
+            dt,
+            overlap: limit,
+            tick: 2,
+        },
+        out,
+    );
 
     let largest = force.iter().fold(0.0, |most, &f| f64::max(most, f64::abs(f)));
     for (a, b) in force.iter().chain(&torque).zip(half_force.iter().chain(&half_torque)) {

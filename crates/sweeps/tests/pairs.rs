@@ -22,7 +22,9 @@ fn pair_of_materials() -> PairOfMaterials {
 fn laws() -> &'static [Coefficients<f64>] {
     static LAWS: LazyLock<Vec<Coefficients<f64>>> = LazyLock::new(|| {
         let pairs = NormalLaw::ALL.iter().flat_map(|&n| TangentialLaw::ALL.iter().map(move |&t| (n, t)));
-        pairs.map(|(normal, tangential)| derive(normal, tangential, &pair_of_materials())).collect()
+        pairs
+            .map(|(normal, tangential)| derive(normal, tangential, &pair_of_materials()))
+            .collect()
     });
     &LAWS
 }
@@ -51,7 +53,14 @@ impl Encounter {
 
     /// The same encounter with the roles of i and j exchanged.
     fn swapped(&self) -> Encounter {
-        let Pair { apart, velocity, radius_i, radius_j, mass_i, mass_j } = self.pair;
+        let Pair {
+            apart,
+            velocity,
+            radius_i,
+            radius_j,
+            mass_i,
+            mass_j,
+        } = self.pair;
         Encounter {
             pair: Pair {
                 apart: apart.times(-1.0),
@@ -63,7 +72,10 @@ impl Encounter {
             },
             spin_i: self.spin_j,
             spin_j: self.spin_i,
-            memory: Memory { force: self.memory.force.times(-1.0), contact_radius: self.memory.contact_radius },
+            memory: Memory {
+                force: self.memory.force.times(-1.0),
+                contact_radius: self.memory.contact_radius,
+            },
         }
     }
 
@@ -71,16 +83,26 @@ impl Encounter {
         let mut pair = self.pair;
         pair.apart = by(&pair.apart);
         pair.velocity = by(&pair.velocity);
-        let memory = Memory { force: by(&self.memory.force), contact_radius: self.memory.contact_radius };
-        Encounter { pair, spin_i: by(&self.spin_i), spin_j: by(&self.spin_j), memory }
+        let memory = Memory {
+            force: by(&self.memory.force),
+            contact_radius: self.memory.contact_radius,
+        };
+        Encounter {
+            pair,
+            spin_i: by(&self.spin_i),
+            spin_j: by(&self.spin_j),
+            memory,
+        }
     }
 }
 
 fn unit() -> impl Strategy<Value = Vector3<f64>> {
-    ([-1.0..1.0, -1.0..1.0, -1.0..1.0f64]).prop_filter("long enough", |v| v.iter().map(|c| c * c).sum::<f64>() > 0.01).prop_map(|v| {
-        let v = vector(v);
-        v.times(1.0 / v.length())
-    })
+    ([-1.0..1.0, -1.0..1.0, -1.0..1.0f64])
+        .prop_filter("long enough", |v| v.iter().map(|c| c * c).sum::<f64>() > 0.01)
+        .prop_map(|v| {
+            let v = vector(v);
+            v.times(1.0 / v.length())
+        })
 }
 
 prop_compose! {

@@ -12,11 +12,23 @@ pub fn noise(index: u64) -> f64 {
 }
 
 pub fn interaction(tangential: TangentialLaw) -> Interaction {
-    Interaction { normal: NormalLaw::Hertz, tangential, restitution: 0.5, friction: 0.5, stiffness: None, tangential_stiffness: None }
+    Interaction {
+        normal: NormalLaw::Hertz,
+        tangential,
+        restitution: 0.5,
+        friction: 0.5,
+        stiffness: None,
+        tangential_stiffness: None,
+    }
 }
 
 fn plane(name: &str, point: [f64; 3], normal: [f64; 3]) -> Wall {
-    Wall { name: name.into(), material: 0, shape: WallShape::Plane { point, normal }, motion: WallMotion::default() }
+    Wall {
+        name: name.into(),
+        material: 0,
+        shape: WallShape::Plane { point, normal },
+        motion: WallMotion::default(),
+    }
 }
 
 /// Grains of two sizes on a jittered lattice that fall into a box with a floor of two triangles and a side that moves.
@@ -37,8 +49,16 @@ pub fn falling(count: usize, tangential: TangentialLaw) -> World {
     let length = side as f64 * spacing + 3e-4;
     let corner = |x: f64, y: f64| [x, y, 0.0];
     let floor = [
-        [corner(-length, -length), corner(2.0 * length, -length), corner(2.0 * length, 2.0 * length)],
-        [corner(-length, -length), corner(2.0 * length, 2.0 * length), corner(-length, 2.0 * length)],
+        [
+            corner(-length, -length),
+            corner(2.0 * length, -length),
+            corner(2.0 * length, 2.0 * length),
+        ],
+        [
+            corner(-length, -length),
+            corner(2.0 * length, 2.0 * length),
+            corner(-length, 2.0 * length),
+        ],
     ];
     let mut moving = plane("pusher", [0.0; 3], [1.0, 0.0, 0.0]);
     moving.motion.velocity = [5e-3, 0.0, 0.0];
@@ -46,7 +66,12 @@ pub fn falling(count: usize, tangential: TangentialLaw) -> World {
         gravity: [0.0, 0.0, -200.0],
         local_damping: 0.0,
         domain: None,
-        materials: vec![Material { name: "glass".into(), density: 2500.0, youngs_modulus: 1e7, poisson_ratio: 0.3 }],
+        materials: vec![Material {
+            name: "glass".into(),
+            density: 2500.0,
+            youngs_modulus: 1e7,
+            poisson_ratio: 0.3,
+        }],
         interactions: vec![Some(interaction(tangential))],
         groups: vec!["bed".into()],
         grains,
@@ -55,7 +80,12 @@ pub fn falling(count: usize, tangential: TangentialLaw) -> World {
             plane("right", [length, 0.0, 0.0], [-1.0, 0.0, 0.0]),
             plane("front", [0.0; 3], [0.0, 1.0, 0.0]),
             plane("back", [0.0, length, 0.0], [0.0, -1.0, 0.0]),
-            Wall { name: "floor".into(), material: 0, shape: WallShape::Mesh(floor.to_vec()), motion: WallMotion::default() },
+            Wall {
+                name: "floor".into(),
+                material: 0,
+                shape: WallShape::Mesh(floor.to_vec()),
+                motion: WallMotion::default(),
+            },
         ],
     }
 }

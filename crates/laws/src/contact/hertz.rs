@@ -8,7 +8,10 @@ use cubecl::prelude::*;
 /// 4/3 E* \[Pa\] and 2 ζ √(2 E*) \[√Pa\].
 pub fn normal_parameters(pair: &PairOfMaterials) -> (f64, f64) {
     let damping_ratio = restitution::damping_ratio(restitution::Spring::Hertz, pair.restitution);
-    (4.0 / 3.0 * pair.effective_modulus, 2.0 * damping_ratio * (2.0 * pair.effective_modulus).sqrt())
+    (
+        4.0 / 3.0 * pair.effective_modulus,
+        2.0 * damping_ratio * (2.0 * pair.effective_modulus).sqrt(),
+    )
 }
 
 /// Spring force \[N\] and dashpot \[N s/m\].

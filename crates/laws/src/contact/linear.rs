@@ -6,7 +6,10 @@ use cubecl::prelude::*;
 
 /// Stiffness k_n \[N/m\] and damping parameter 2 ζ √k_n of the normal law.
 pub fn normal_parameters(pair: &PairOfMaterials) -> (f64, f64) {
-    (pair.stiffness, 2.0 * restitution::damping_ratio(restitution::Spring::Hooke, pair.restitution) * pair.stiffness.sqrt())
+    (
+        pair.stiffness,
+        2.0 * restitution::damping_ratio(restitution::Spring::Hooke, pair.restitution) * pair.stiffness.sqrt(),
+    )
 }
 
 /// Spring force \[N\] and dashpot \[N s/m\].

@@ -3,6 +3,7 @@
 use super::Case;
 use seixo_engine::world::{Vec3, World};
 use seixo_scene::Scene;
+use serde::Serialize;
 use std::error::Error;
 use std::path::Path;
 
@@ -14,7 +15,7 @@ pub(super) type Done = Outcome<()>;
 type Record<'a, const N: usize> = (&'a str, [f64; N]);
 
 /// A figure measured, and what it should be.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
     /// What is measured, with its unit.
     pub name: String,

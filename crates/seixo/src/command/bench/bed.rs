@@ -32,7 +32,7 @@ const DIAMETER: f64 = 1e-3;
 /// Layers of grains at the start.
 const LAYERS: f64 = 30.0;
 /// Normal spring of the linear law \[N/m\]: a collision lasts some 20 steps.
-const STIFFNESS: f64 = 1000.0;
+const STIFFNESS: f64 = 400.0;
 
 /// Random numbers from −1 to 1 (D. E. Knuth's linear congruence): the same bed on every machine.
 struct Jitter(u64);

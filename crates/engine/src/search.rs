@@ -186,7 +186,7 @@ pub struct Pairs {
     pub neighbors: Vec<u32>,
     /// Records of history, see [`seixo_sweeps::views`].
     pub history: Vec<f64>,
-    /// Ticks at which the entries last touched, see [`seixo_sweeps::contact::contacts_of`].
+    /// Ticks at which the entries last touched, see [`seixo_sweeps::contact::contacts_of()`].
     pub touched: Vec<u32>,
     /// First entry of every part, and one more.
     pub part_row: Vec<u32>,
@@ -466,7 +466,7 @@ mod tests {
             for k in pairs.row[i] as usize..pairs.row[i + 1] as usize {
                 let record = mark(&pairs, &fields, k, i);
                 pairs.history[k * RECORD..][..RECORD].copy_from_slice(&record);
-                pairs.touched[k] = 7 - u32::from(record[0].abs() as u32 % 5 == 0);
+                pairs.touched[k] = 7 - u32::from((record[0].abs() as u32).is_multiple_of(5));
             }
         }
         // The bed turns by a right angle and loses a layer: another order of cells, other parts.
@@ -481,7 +481,7 @@ mod tests {
         for i in 0..fields.len() {
             for k in renewed.row[i] as usize..renewed.row[i + 1] as usize {
                 let record = mark(&renewed, &fields, k, i);
-                if record[0].abs() as u32 % 5 == 0 {
+                if (record[0].abs() as u32).is_multiple_of(5) {
                     assert_eq!(renewed.touched[k], 0, "a pair that had let go is new");
                 } else {
                     assert_eq!((&renewed.history[k * RECORD..][..RECORD], renewed.touched[k]), (&record[..], 7));

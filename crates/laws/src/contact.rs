@@ -37,7 +37,7 @@ pub struct NormalForce<R: Real> {
     pub damping: R,
 }
 
-/// What a pair of materials means to the laws, derived once on the host by [`derive`].
+/// What a pair of materials means to the laws, derived once on the host by [`derive()`].
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq)]
 pub struct Coefficients<R: Real> {
     /// Stiffness parameter of the normal law.

@@ -213,7 +213,7 @@ pub struct Stored<R: Real> {
     pub tangential: R,
 }
 
-/// Energy stored in the contacts of row `first..end` of grain i; arguments as in [`contacts_of`].
+/// Energy stored in the contacts of row `first..end` of grain i; arguments as in [`contacts_of()`].
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]

@@ -32,7 +32,7 @@ pub fn load<R: Real>(numbers: &[R], at: usize) -> Vector3<R> {
     }
 }
 
-/// As [`load`], from numbers that the sweep also writes.
+/// As [`load()`], from numbers that the sweep also writes.
 #[cube]
 #[inline(always)]
 pub fn recall<R: Real>(numbers: &mut [R], at: usize) -> Vector3<R> {

@@ -189,7 +189,7 @@ pub fn walls_of<R: Real>(
     }
 }
 
-/// Energy stored in the contacts of grain i with the wall elements of its row; `touches` as [`walls_of`] left it.
+/// Energy stored in the contacts of grain i with the wall elements of its row; `touches` as [`walls_of()`] left it.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]

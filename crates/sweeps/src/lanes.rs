@@ -11,7 +11,7 @@
 use crate::contact::Tally;
 use crate::pair::{Outcome, Pair, rub_together};
 use crate::views::{RECORD, coefficients};
-use seixo_laws::contact::{Coefficients, Memory};
+use seixo_laws::contact::{COEFFICIENTS, Coefficients, Memory};
 use seixo_laws::{Real, Vector3, larger, smaller};
 
 /// Pairs resolved at once.
@@ -143,6 +143,49 @@ impl<R: Real> Lanes<R> {
             friction: c[4][lane],
             normal_law: c[5][lane],
             tangential_law: c[6][lane],
+        }
+    }
+
+    /// Reads the pairs of the filled lanes.
+    #[inline(always)]
+    fn fetch(&mut self, grains: &GrainsView<R>, rows: &PartRows, out: &mut PartOut<R>, tick: u32) {
+        let nothing = [R::new(0.0); RECORD];
+        for lane in 0..self.filled {
+            let (i, j, entry) = (self.grain[lane] as usize, self.partner[lane] as usize, self.entry[lane] as usize);
+            let (x_i, x_j) = (record(grains.position, i), record(grains.position, j));
+            let (v_i, v_j) = (record(grains.velocity, i), record(grains.velocity, j));
+            let (w_i, w_j) = (record(grains.spin, i), record(grains.spin, j));
+            let is_new = out.touched[entry].wrapping_add(1) != tick;
+            out.touched[entry] = tick;
+            let stored = if is_new { &nothing } else { record(out.history, entry) };
+            for axis in 0..3 {
+                self.apart[axis][lane] = x_i[axis] - x_j[axis];
+                self.velocity[axis][lane] = v_i[axis] - v_j[axis];
+                self.spin_i[axis][lane] = w_i[axis];
+                self.spin_j[axis][lane] = w_j[axis];
+                self.memory[axis][lane] = stored[axis];
+            }
+            self.memory[3][lane] = stored[3];
+            // A pair across parts stands in two rows, and each books half of its work.
+            self.share[lane] = if j >= rows.first && j < rows.end {
+                R::new(1.0)
+            } else {
+                R::new(0.5)
+            };
+            self.radius[0][lane] = x_i[3];
+            self.radius[1][lane] = x_j[3];
+            self.mass[0][lane] = v_i[3];
+            self.mass[1][lane] = v_j[3];
+        }
+        if !grains.is_uniform {
+            for lane in 0..self.filled {
+                let (i, j) = (self.grain[lane] as usize, self.partner[lane] as usize);
+                let row = (grains.material[i] * grains.materials + grains.material[j]) as usize * COEFFICIENTS;
+                let numbers = &grains.table[row..row + COEFFICIENTS];
+                for (slot, number) in self.coefficients.iter_mut().zip(numbers) {
+                    slot[lane] = *number;
+                }
+            }
         }
     }
 
@@ -283,69 +326,27 @@ pub fn contacts_of_part<R: Real>(grains: &GrainsView<R>, rows: &PartRows, limits
     let one_for_all = coefficients::<R>(grains.table, first_material);
     let uniform = grains.is_uniform.then_some(&one_for_all);
     let base = rows.row[rows.first] as usize;
-    let nothing = [zero; RECORD];
     for i in rows.first..rows.end {
-        let x_i: &[R; RECORD] = record(grains.position, i);
-        let v_i: &[R; RECORD] = record(grains.velocity, i);
-        let w_i: &[R; RECORD] = record(grains.spin, i);
+        let x_i = record(grains.position, i);
         for k in rows.row[i] as usize..rows.row[i + 1] as usize {
             let j = rows.neighbors[k] as usize;
-            let x_j: &[R; RECORD] = record(grains.position, j);
+            let x_j = record(grains.position, j);
             let apart = [x_i[0] - x_j[0], x_i[1] - x_j[1], x_i[2] - x_j[2]];
             let reach = x_i[3] + x_j[3];
-            if apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2] >= reach * reach {
-                continue;
-            }
-            let entry = k - base;
-            let is_new = out.touched[entry].wrapping_add(1) != limits.tick;
-            out.touched[entry] = limits.tick;
-            let history = if is_new { &nothing } else { record(out.history, entry) };
-            let v_j: &[R; RECORD] = record(grains.velocity, j);
-            let w_j: &[R; RECORD] = record(grains.spin, j);
-            let lane = lanes.filled % LANES;
-            lanes.grain[lane] = i as u32;
-            lanes.partner[lane] = j as u32;
-            lanes.entry[lane] = entry as u32;
-            for axis in 0..3 {
-                lanes.apart[axis][lane] = apart[axis];
-                lanes.velocity[axis][lane] = v_i[axis] - v_j[axis];
-                lanes.spin_i[axis][lane] = w_i[axis];
-                lanes.spin_j[axis][lane] = w_j[axis];
-                lanes.memory[axis][lane] = history[axis];
-            }
-            lanes.memory[3][lane] = history[3];
-            // A pair across parts stands in two rows, and each books half of its work.
-            lanes.share[lane] = if j >= rows.first && j < rows.end {
-                R::new(1.0)
-            } else {
-                R::new(0.5)
-            };
-            lanes.radius[0][lane] = x_i[3];
-            lanes.radius[1][lane] = x_j[3];
-            lanes.mass[0][lane] = v_i[3];
-            lanes.mass[1][lane] = v_j[3];
-            if uniform.is_none() {
-                let c = coefficients::<R>(grains.table, (grains.material[i] * grains.materials + grains.material[j]) as usize);
-                let numbers = [
-                    c.normal_stiffness,
-                    c.normal_damping,
-                    c.tangential_stiffness,
-                    c.tangential_damping,
-                    c.friction,
-                    c.normal_law,
-                    c.tangential_law,
-                ];
-                for (slot, number) in lanes.coefficients.iter_mut().zip(numbers) {
-                    slot[lane] = number;
-                }
-            }
-            lanes.filled += 1;
+            let is_touching = apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2] < reach * reach;
+            // Every pair is written, only one that touches moves on to the next lane: the processor has nothing to guess, and reads ahead.
+            lanes.grain[lanes.filled] = i as u32;
+            lanes.partner[lanes.filled] = j as u32;
+            lanes.entry[lanes.filled] = (k - base) as u32;
+            lanes.filled += usize::from(is_touching);
             if lanes.filled == LANES {
+                lanes.fetch(grains, rows, &mut out, limits.tick);
                 lanes.resolve(limits, uniform);
                 lanes.give_back(rows, &mut out);
             }
         }
     }
+    lanes.fetch(grains, rows, &mut out, limits.tick);
     lanes.share[lanes.filled..].fill(zero);
     lanes.resolve(limits, uniform);
     lanes.give_back(rows, &mut out);

@@ -1,9 +1,9 @@
 //! The time step: what is stable, and what "auto" takes.
 
 use crate::refusal::Refusal;
-use crate::world::{Material, World};
+use crate::world::{Interaction, Material, World};
 use seixo_laws::contact::NormalLaw;
-use seixo_laws::contact::restitution::{Spring, damping_ratio};
+use seixo_laws::contact::restitution::damping_ratio;
 
 /// A time step and what limits it.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,9 +34,9 @@ const AUTO_OF_LIMIT: f64 = 0.7;
 /// above 0.09, 0.12 and 0.15 Rayleigh times.
 const DAMPING: f64 = 12.0;
 
-/// What damping leaves of the stable limit of a contact with this restitution.
-fn left_by_damping(spring: Spring, restitution: f64) -> f64 {
-    1.0 / (1.0 + DAMPING * damping_ratio(spring, restitution))
+/// What damping leaves of the stable limit of a contact.
+fn left_by_damping(interaction: &Interaction) -> f64 {
+    1.0 / (1.0 + DAMPING * damping_ratio(interaction.normal.spring(), interaction.restitution))
 }
 
 /// The Rayleigh time of a sphere \[s\]: π R √(ρ/G) / (0.1631 ν + 0.8766) (Thornton & Randall 1988).
@@ -89,7 +89,7 @@ pub fn plan_time_step(world: &World) -> Result<TimeStep, Refusal> {
                     let rayleigh = rayleigh_time(radius, material);
                     let modulus = material.youngs_modulus / (1.0 - material.poisson_ratio * material.poisson_ratio);
                     let impact = hertz_time(0.5 * mass, 0.5 * radius, 0.5 * modulus, speed.max(1e-30));
-                    let limit = LIMIT_OF_RAYLEIGH * rayleigh * left_by_damping(Spring::Hertz, interaction.restitution);
+                    let limit = LIMIT_OF_RAYLEIGH * rayleigh * left_by_damping(interaction);
                     let cause = format!(
                         "the Rayleigh time {rayleigh:.3e} s of {} grains of radius {radius:.3e} m and the restitution {} of {}-{}",
                         material.name, interaction.restitution, material.name, other.name
@@ -100,7 +100,7 @@ pub fn plan_time_step(world: &World) -> Result<TimeStep, Refusal> {
                     let stiffness = interaction.stiffness.unwrap_or(f64::NAN);
                     let period = (mass / stiffness).sqrt();
                     let collision = std::f64::consts::PI * (0.5 * mass / stiffness).sqrt();
-                    let limit = LIMIT_OF_PERIOD * period * left_by_damping(Spring::Hooke, interaction.restitution);
+                    let limit = LIMIT_OF_PERIOD * period * left_by_damping(interaction);
                     let cause = format!(
                         "the stiffness {stiffness:.3e} N/m of {}-{} and the mass {mass:.3e} kg of grains of radius {radius:.3e} m",
                         material.name, other.name

@@ -1,5 +1,6 @@
 //! The tables of contact laws: each table makes the enum, the scene keyword and the dispatch. A new law is a file and a line here.
 
+use super::restitution::{Spring, damping_ratio};
 use super::{Coefficients, NormalForce, Touch, hertz, linear, mindlin};
 use crate::real::Real;
 use cubecl::prelude::*;
@@ -55,6 +56,16 @@ family! {
     }
 }
 
+impl NormalLaw {
+    /// The spring whose collision gives restitution its damping ratio.
+    pub fn spring(self) -> Spring {
+        match self {
+            NormalLaw::Linear => Spring::Hooke,
+            NormalLaw::Hertz => Spring::Hertz,
+        }
+    }
+}
+
 /// What a scene says of two materials that touch, with their elastic constants combined.
 #[derive(Clone, Copy, Debug)]
 pub struct PairOfMaterials {
@@ -74,15 +85,11 @@ pub struct PairOfMaterials {
 
 /// The coefficients of two laws for a pair of materials: restitution becomes damping here, once.
 pub fn derive(normal: NormalLaw, tangential: TangentialLaw, pair: &PairOfMaterials) -> Coefficients<f64> {
+    let damping_ratio = damping_ratio(normal.spring(), pair.restitution);
     let (normal_stiffness, normal_damping) = match normal {
-        NormalLaw::Linear => linear::normal_parameters(pair),
-        NormalLaw::Hertz => hertz::normal_parameters(pair),
+        NormalLaw::Linear => linear::normal_parameters(pair, damping_ratio),
+        NormalLaw::Hertz => hertz::normal_parameters(pair, damping_ratio),
     };
-    let spring = match normal {
-        NormalLaw::Linear => super::restitution::Spring::Hooke,
-        NormalLaw::Hertz => super::restitution::Spring::Hertz,
-    };
-    let damping_ratio = super::restitution::damping_ratio(spring, pair.restitution);
     let tangential_stiffness = match tangential {
         TangentialLaw::None => 0.0,
         TangentialLaw::Linear => pair.tangential_stiffness,

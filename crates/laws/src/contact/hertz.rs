@@ -1,13 +1,12 @@
 //! Hertz: F_n = 4/3 E* √R* δ^{3/2} + 2 ζ √(m* k_n) δ̇ with the tangent stiffness k_n = 2 E* √(R* δ)
 //! (Thornton, Cummins & Cleary 2013, Powder Technology 233:30), limited to repulsion.
 
-use super::{Coefficients, NormalForce, PairOfMaterials, Touch, restitution};
+use super::{Coefficients, NormalForce, PairOfMaterials, Touch};
 use crate::real::Real;
 use cubecl::prelude::*;
 
 /// 4/3 E* \[Pa\] and 2 ζ √(2 E*) \[√Pa\].
-pub fn normal_parameters(pair: &PairOfMaterials) -> (f64, f64) {
-    let damping_ratio = restitution::damping_ratio(restitution::Spring::Hertz, pair.restitution);
+pub fn normal_parameters(pair: &PairOfMaterials, damping_ratio: f64) -> (f64, f64) {
     (
         4.0 / 3.0 * pair.effective_modulus,
         2.0 * damping_ratio * (2.0 * pair.effective_modulus).sqrt(),

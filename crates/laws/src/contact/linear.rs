@@ -1,15 +1,12 @@
 //! Hooke's spring with a dashpot: F_n = k_n δ − γ_n v_n (S0, S2), limited to repulsion; tangential spring of constant stiffness.
 
-use super::{Coefficients, NormalForce, PairOfMaterials, Touch, restitution};
+use super::{Coefficients, NormalForce, PairOfMaterials, Touch};
 use crate::real::Real;
 use cubecl::prelude::*;
 
 /// Stiffness k_n \[N/m\] and damping parameter 2 ζ √k_n of the normal law.
-pub fn normal_parameters(pair: &PairOfMaterials) -> (f64, f64) {
-    (
-        pair.stiffness,
-        2.0 * restitution::damping_ratio(restitution::Spring::Hooke, pair.restitution) * pair.stiffness.sqrt(),
-    )
+pub fn normal_parameters(pair: &PairOfMaterials, damping_ratio: f64) -> (f64, f64) {
+    (pair.stiffness, 2.0 * damping_ratio * pair.stiffness.sqrt())
 }
 
 /// Spring force \[N\] and dashpot \[N s/m\].

@@ -1,6 +1,7 @@
 //! Where and how n shares run. Nothing here knows what the shares compute.
 
 mod cpu;
+pub mod gpu;
 mod sort;
 mod split;
 

@@ -28,6 +28,11 @@ pub enum Cause {
     },
     /// It left the domain, and the scene calls that an error.
     LeftDomain,
+    /// No grain is to blame: the GPU failed.
+    Device {
+        /// What was reported, with the remedy.
+        what: String,
+    },
 }
 
 /// The run stopped: one grain's state became impossible.
@@ -51,6 +56,9 @@ pub struct Stop {
 
 impl std::fmt::Display for Stop {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Cause::Device { what } = &self.cause {
+            return write!(f, "step {} (t = {:.6e} s): {what}", self.step, self.time);
+        }
         let [x, y, z] = self.position;
         let speed = self.velocity.iter().map(|c| c * c).sum::<f64>().sqrt();
         write!(
@@ -73,6 +81,7 @@ impl std::fmt::Display for Stop {
                 100.0 * share,
                 100.0 * limit
             )?,
+            Cause::Device { .. } => {}
             Cause::LeftDomain => write!(f, "left the domain. Enlarge world.domain, or set world.leaving = \"delete\"")?,
         }
         if self.affected > 1 {
@@ -133,9 +142,14 @@ impl Simulation {
         if !self.is_too_deep() {
             return Ok(());
         }
+        Err(self.too_deep())
+    }
+
+    /// The error that names the deepest overlap.
+    pub(crate) fn too_deep(&self) -> Stop {
         let limit = self.settings.overlap_limit;
         let (share, i, partner) = self.deepest_touch();
-        Err(self.stop(i, 1, Cause::TooDeep { partner, share, limit }))
+        self.stop(i, 1, Cause::TooDeep { partner, share, limit })
     }
 
     /// Whether an overlap is above the limit.

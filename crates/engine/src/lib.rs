@@ -4,9 +4,11 @@
 
 mod assemble;
 mod fields;
+mod gpu;
 mod guard;
 mod measure;
 mod passes;
+mod place;
 mod refusal;
 mod resume;
 mod search;

@@ -4,10 +4,10 @@ use crate::fields::{part_range, parts};
 use crate::simulation::Simulation;
 use crate::state::{GrainSnapshot, Ledger, WallSnapshot};
 use seixo_device::Strided;
-use seixo_laws::motion::whole_step_velocity;
+use seixo_laws::motion::{gravity_energy, inertia, kinetic_energy, rotational_energy, whole_step_velocity};
 use seixo_laws::{Real, Vector3};
 use seixo_sweeps::contact::{Stored, Tally, stored_in_contacts_of};
-use seixo_sweeps::motion::{acceleration_of, angular_acceleration_of};
+use seixo_sweeps::motion::{acceleration, angular_acceleration};
 use seixo_sweeps::views::{RECORD, load};
 use seixo_sweeps::wall::stored_in_walls_of;
 
@@ -59,49 +59,36 @@ impl Simulation {
     }
 
     /// Velocity and angular velocity of grain i at [`Simulation::time`].
-    fn velocities(&self, i: usize, scratch: &mut [[f64; RECORD]; 3]) -> (Vector3<f64>, Vector3<f64>) {
-        let record = |field: &[f64]| {
-            let at = i * RECORD;
-            if field.is_empty() {
-                [0.0; RECORD]
-            } else {
-                [field[at], field[at + 1], field[at + 2], field[at + 3]]
-            }
-        };
-        *scratch = [
-            record(&self.fields.position),
-            record(&self.fields.velocity),
-            record(&self.fields.spin),
-        ];
-        let [position, velocity, spin] = scratch;
-        let linear = acceleration_of::<f64>(0, velocity, &record(&self.fields.force), &self.stepping);
-        let half = load::<f64>(&self.fields.half_velocity, 3 * i);
-        let v = whole_step_velocity::<f64>(&half, &linear.rate, self.stepping.dt);
+    fn velocities(&self, i: usize) -> (Vector3<f64>, Vector3<f64>) {
+        let (fields, at) = (&self.fields, i * RECORD);
+        let (radius, mass) = (fields.position[at + 3], fields.velocity[at + 3]);
+        let linear = acceleration(&load(&fields.velocity, at), mass, &load(&fields.force, at), &self.stepping);
+        let v = whole_step_velocity(&load(&fields.half_velocity, 3 * i), &linear.rate, self.stepping.dt);
         if !self.frictional {
             return (v, Vector3::zero());
         }
-        let angular = angular_acceleration_of::<f64>(0, position, velocity, spin, &record(&self.fields.torque), &self.stepping);
-        let half = load::<f64>(&self.fields.half_spin, 3 * i);
-        (v, whole_step_velocity::<f64>(&half, &angular.rate, self.stepping.dt))
+        let angular = angular_acceleration(&load(&fields.spin, at), mass, radius, &load(&fields.torque, at), &self.stepping);
+        (
+            v,
+            whole_step_velocity(&load(&fields.half_spin, 3 * i), &angular.rate, self.stepping.dt),
+        )
     }
 
     fn share_of(&self, part: usize) -> Share {
         let mut share = Share::default();
-        let mut scratch = [[0.0; RECORD]; 3];
         let mut row = Vec::new();
         let fields = &self.fields;
         let n = fields.len();
         let (part_first, part_end) = part_range(part, n);
         for i in part_first..part_end {
-            let (v, w) = self.velocities(i, &mut scratch);
+            let (v, w) = self.velocities(i);
             let mass = fields.velocity[i * RECORD + 3];
             let radius = fields.position[i * RECORD + 3];
-            let inertia = 0.4 * mass * radius * radius;
             let x = load::<f64>(&fields.position, i * RECORD);
-            share.kinetic += 0.5 * mass * v.dot(&v);
-            share.rotational += 0.5 * inertia * w.dot(&w);
-            share.gravity -= mass * self.stepping.gravity.dot(&x);
-            let spin = x.cross(&v.times(mass)).plus(&w.times(inertia));
+            share.kinetic += kinetic_energy(mass, &v);
+            share.rotational += rotational_energy(mass, radius, &w);
+            share.gravity += gravity_energy(mass, &self.stepping.gravity, &x);
+            let spin = x.cross(&v.times(mass)).plus(&w.times(inertia(mass, radius)));
             for (axis, (p, l)) in [(v.x * mass, spin.x), (v.y * mass, spin.y), (v.z * mass, spin.z)]
                 .into_iter()
                 .enumerate()
@@ -109,9 +96,12 @@ impl Simulation {
                 share.linear[axis] += p;
                 share.angular[axis] += l;
             }
+            if self.is_remote() {
+                continue;
+            }
             let stored = if self.frictional {
                 let (first, end) = (self.pairs.row[i] as usize, self.pairs.row[i + 1] as usize);
-                stored_in_contacts_of::<f64>(
+                stored_in_contacts_of::<f64, f64>(
                     i,
                     first,
                     end,
@@ -129,7 +119,7 @@ impl Simulation {
             } else {
                 self.cells.neighbors(i, &fields.position, self.cells.skin, &mut row);
                 let (end, position, material) = (row.len(), &fields.position, &fields.material);
-                stored_in_contacts_of::<f64>(
+                stored_in_contacts_of::<f64, f64>(
                     i,
                     0,
                     end,
@@ -146,7 +136,7 @@ impl Simulation {
                 )
             };
             let (first, end) = (self.walls.row[i] as usize, self.walls.row[i + 1] as usize);
-            let in_walls = stored_in_walls_of::<f64>(
+            let in_walls = stored_in_walls_of::<f64, f64>(
                 i,
                 first,
                 end,
@@ -191,20 +181,24 @@ impl Simulation {
         })
     }
 
+    /// Reading a state that is still on its way would be a wrong number.
+    fn assert_observed(&self) {
+        assert!(self.is_current, "call Simulation::observe before reading a simulation that runs on a GPU");
+    }
+
     /// The energy ledger at [`Simulation::time`].
+    ///
+    /// # Panics
+    /// As all that reads a simulation: if it runs on a GPU and took steps since [`Simulation::observe`].
     pub fn ledger(&self) -> Ledger {
-        let now = self.shares();
+        self.assert_observed();
+        let now = if self.is_remote() { self.held } else { self.energies() };
         let work = &self.work;
-        let held = now.kinetic + now.rotational + now.stored.normal + now.stored.tangential + now.gravity;
+        let held = now.kinetic + now.rotational + now.elastic_normal + now.elastic_tangential + now.gravity;
         // What tangential forces took and neither damping nor springs have, sliding took.
-        let friction = work.tangential - work.tangential_damping - now.stored.tangential;
+        let friction = work.tangential - work.tangential_damping - now.elastic_tangential;
         let taken = work.normal_damping + work.tangential_damping + friction + work.local_damping + work.left_domain;
         Ledger {
-            kinetic: now.kinetic,
-            rotational: now.rotational,
-            elastic_normal: now.stored.normal,
-            elastic_tangential: now.stored.tangential,
-            gravity: now.gravity,
             normal_damping: work.normal_damping,
             tangential_damping: work.tangential_damping,
             friction,
@@ -213,11 +207,25 @@ impl Simulation {
             left_domain: work.left_domain,
             initial: work.initial,
             residual: held + taken - work.wall - work.initial,
+            ..now
+        }
+    }
+
+    fn energies(&self) -> Ledger {
+        let now = self.shares();
+        Ledger {
+            kinetic: now.kinetic,
+            rotational: now.rotational,
+            elastic_normal: now.stored.normal,
+            elastic_tangential: now.stored.tangential,
+            gravity: now.gravity,
+            ..Ledger::default()
         }
     }
 
     /// Linear and angular momentum at [`Simulation::time`].
     pub fn momentum(&self) -> Momentum {
+        self.assert_observed();
         let now = self.shares();
         Momentum {
             linear: now.linear,
@@ -227,18 +235,18 @@ impl Simulation {
 
     /// What a grain takes along when it leaves: kinetic energy and potential in gravity \[J\].
     pub(crate) fn energy_of(&self, i: usize) -> f64 {
-        let (v, w) = self.velocities(i, &mut [[0.0; RECORD]; 3]);
+        let (v, w) = self.velocities(i);
         let mass = self.fields.velocity[i * RECORD + 3];
         let radius = self.fields.position[i * RECORD + 3];
         let x = load::<f64>(&self.fields.position, i * RECORD);
-        0.5 * mass * v.dot(&v) + 0.2 * mass * radius * radius * w.dot(&w) - mass * self.stepping.gravity.dot(&x)
+        kinetic_energy(mass, &v) + rotational_energy(mass, radius, &w) + gravity_energy(mass, &self.stepping.gravity, &x)
     }
 
     /// All grains as they stand, in the order of their ids.
     pub fn snapshot(&self) -> GrainSnapshot {
+        self.assert_observed();
         let mut order: Vec<usize> = (0..self.fields.len()).collect();
         order.sort_unstable_by_key(|&i| self.fields.id[i]);
-        let mut scratch = [[0.0; RECORD]; 3];
         let mut snapshot = GrainSnapshot::default();
         let record = |field: &[f64], i: usize| {
             if field.is_empty() {
@@ -248,7 +256,7 @@ impl Simulation {
             }
         };
         for i in order {
-            let (v, w) = self.velocities(i, &mut scratch);
+            let (v, w) = self.velocities(i);
             snapshot.id.push(self.fields.id[i]);
             snapshot.position.push(record(&self.fields.position, i));
             snapshot.velocity.push([v.x, v.y, v.z]);
@@ -266,6 +274,7 @@ impl Simulation {
 
     /// All walls as they stand.
     pub fn walls(&self) -> Vec<WallSnapshot> {
+        self.assert_observed();
         let loads = self.walls.loads();
         let given = self.walls.given.iter().zip(loads).enumerate();
         given
@@ -284,6 +293,7 @@ impl Simulation {
 
     /// Contacts that bear now: pairs of grains once, and grains with wall elements.
     pub fn contacts(&self) -> u64 {
+        self.assert_observed();
         let ends: f64 = self.fields.force.chunks_exact(RECORD).map(|record| record[3]).sum();
         let with_walls = self
             .walls
@@ -294,8 +304,11 @@ impl Simulation {
         (ends as u64 - with_walls) / 2 + with_walls
     }
 
-    /// Bytes that the simulation's arrays hold.
+    /// Bytes that the simulation's arrays hold where they are stepped.
     pub fn bytes(&self) -> u64 {
+        if let Some(remote) = &self.remote {
+            return remote.gpu().peak();
+        }
         let tallies = (self.tallies.capacity() + self.wall_tallies.capacity()) * size_of::<Tally<f64>>();
         self.fields.bytes() + self.cells.bytes() + self.pairs.bytes() + self.old_pairs.bytes() + self.walls.bytes() + tallies as u64
     }

@@ -83,7 +83,7 @@ impl Simulation {
                     damping_work: 0.0,
                 };
                 for i in 0..end - first {
-                    let moved = advance::<f64>(
+                    let moved = advance(
                         i,
                         position.items,
                         velocity.items,
@@ -148,7 +148,7 @@ impl Simulation {
             self.pairs
                 .list(&self.device, &self.cells, &self.fields.position, &self.old_pairs, last_tick);
         }
-        self.walls.list(&self.cells, &self.fields, self.steps as f64 * self.stepping.dt);
+        self.walls.list(&self.device, &self.cells, &self.fields, self.steps as f64 * self.stepping.dt);
         self.moves.resize(
             parts(n),
             Moved {
@@ -272,7 +272,7 @@ impl Simulation {
                 force.items.fill(0.0);
                 let mut all = NO_CONTACT;
                 for i in first..end {
-                    let one = press_through_cells::<f64>(
+                    let one = press_through_cells::<f64, f64>(
                         i,
                         i - first,
                         position,
@@ -369,7 +369,7 @@ impl Simulation {
                 let base = row[first] as usize;
                 let mut all = NO_CONTACT;
                 for i in (first..end).filter(|&i| row[i] < row[i + 1]) {
-                    let one = walls_of::<f64>(
+                    let one = walls_of::<f64, f64>(
                         i,
                         i - first,
                         row[i] as usize,

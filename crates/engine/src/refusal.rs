@@ -3,6 +3,15 @@
 /// A world or setting that cannot be simulated.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
+    /// The GPU that the run was to use is not there, or does not suffice.
+    #[error(transparent)]
+    Gpu(#[from] seixo_device::gpu::GpuError),
+    /// The device does not compute like this.
+    #[error("the CPU computes in f64, not in {precision}; leave --precision out, or use --device gpu")]
+    Precision {
+        /// What was asked for.
+        precision: &'static str,
+    },
     /// No grain in the world.
     #[error("the world holds no grain; add a [grains.*] table")]
     NoGrains,

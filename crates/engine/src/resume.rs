@@ -3,6 +3,7 @@
 //! Lists are not saved: they follow from the order of the grains and their reference positions, which are.
 
 use crate::fields::Fields;
+use crate::guard::Stop;
 use crate::measure::Work;
 use crate::refusal::Refusal;
 use crate::simulation::Simulation;
@@ -31,20 +32,21 @@ fn words<'a>(state: &'a State, name: &str) -> Result<&'a [u32], Refusal> {
 
 impl Simulation {
     /// Everything that the continuation depends on.
-    pub fn save(&self) -> State {
+    ///
+    /// # Errors
+    /// As [`Simulation::observe`].
+    pub fn save(&mut self) -> Result<State, Stop> {
+        self.observe()?;
         let mut state = State::default();
         self.fields.save(&mut state);
-        let (mut pair, mut pair_history) = (Vec::new(), Vec::new());
-        for i in 0..self.pairs.row.len().saturating_sub(1) {
-            for k in self.pairs.row[i] as usize..self.pairs.row[i + 1] as usize {
-                let j = self.pairs.neighbors[k] as usize;
-                let record = &self.pairs.history[k * RECORD..][..RECORD];
-                // A pair across parts stands in two rows with opposite forces; the row of the earlier one is saved.
-                if self.pairs.touched[k] == self.tick() && i < j {
-                    pair.extend([self.fields.id[i], self.fields.id[j]]);
-                    pair_history.extend(record);
-                }
-            }
+        let (mut pair, mut pair_history, mut of_second) = (Vec::new(), Vec::new(), Vec::new());
+        for (i, j, of_i, of_j) in self.remembered()? {
+            pair.extend([self.fields.id[i as usize], self.fields.id[j as usize]]);
+            pair_history.extend(of_i);
+            of_second.extend(of_j);
+        }
+        if self.is_remote() {
+            state.sections.push(("contacts/of_second".to_string(), Column::F64(of_second)));
         }
         let (mut touching, mut touch_history, mut touches) = (Vec::new(), Vec::new(), Vec::new());
         for i in 0..self.fields.len() {
@@ -101,7 +103,7 @@ impl Simulation {
                 ]),
             ),
         ]);
-        state
+        Ok(state)
     }
 
     /// Goes on from a saved state of the same world and settings; the number of threads may differ.
@@ -189,6 +191,7 @@ impl Simulation {
             wall_power,
             excess,
         };
+        simulation.go_where_asked()?;
         Ok(simulation)
     }
 
@@ -213,6 +216,13 @@ impl Simulation {
                 self.pairs.history[k * RECORD..][..RECORD].copy_from_slice(&opposite);
                 self.pairs.touched[k] = self.tick();
             }
+        }
+        if let Some(Column::F64(of_second)) = state.get("contacts/of_second") {
+            for (ids, record) in pair.chunks_exact(2).zip(of_second.chunks_exact(RECORD)) {
+                let (i, j) = (place_of(ids[0]).map_err(|_| unknown())?, place_of(ids[1]).map_err(|_| unknown())?);
+                self.of_second.push((i as u32, j as u32, [record[0], record[1], record[2], record[3]]));
+            }
+            self.of_second.sort_unstable_by_key(|&(i, j, _)| (i, j));
         }
         let touching = words(state, "walls/touching")?;
         let history = numbers(state, "walls/history", Some(touching.len() * 2))?;

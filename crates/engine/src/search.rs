@@ -3,7 +3,7 @@
 use crate::fields::{Fields, PART, part_range, parts};
 use crate::world::{Search, World};
 use seixo_device::{Cpu, Ranges, Strided, exclusive_scan, stable_order_by_key};
-use seixo_sweeps::cells::{GRID, SHAPE, cell_of, neighbors_of};
+use seixo_sweeps::cells::{GRID, SHAPE, cell_of, class_of, neighbors_of};
 use seixo_sweeps::contact::carry_history_of;
 use seixo_sweeps::views::RECORD;
 
@@ -56,29 +56,22 @@ impl Cells {
         self.largest.len()
     }
 
+    /// Largest radius \[m\].
+    pub fn largest_radius(&self) -> f64 {
+        self.largest[0]
+    }
+
     /// Smallest cell edge that the radii call for \[m\].
     pub fn smallest_edge(&self) -> f64 {
         2.0 * self.largest[self.largest.len() - 1] + self.skin
     }
 
-    fn class_of(&self, radius: f64) -> usize {
-        self.largest.iter().rposition(|&largest| radius <= largest).unwrap_or(0)
-    }
-
-    /// Lays grids of at most a few cells per grain over the grains and returns the number of cells.
-    fn lay_out(&mut self, fields: &Fields) -> usize {
-        let mut low = [f64::INFINITY; 3];
-        let mut high = [f64::NEG_INFINITY; 3];
-        for center in fields.position.chunks_exact(RECORD) {
-            for axis in 0..3 {
-                low[axis] = low[axis].min(center[axis]);
-                high[axis] = high[axis].max(center[axis]);
-            }
-        }
+    /// Lays grids of at most a few cells per grain over n grains between two corners and returns the number of cells.
+    pub fn lay_out(&mut self, low: [f64; 3], high: [f64; 3], n: usize) -> usize {
         self.grids.clear();
         self.shapes.clear();
         let mut total = 0;
-        let cells_at_most = (4 * fields.len() + 4096) as f64;
+        let cells_at_most = (4 * n + 4096) as f64;
         for &largest in &self.largest {
             let mut edge = (2.0 * largest + self.skin).max(self.edge_at_least);
             let shape = loop {
@@ -100,8 +93,16 @@ impl Cells {
 
     /// Sorts the grains by cell and id, dropping those for which `keep` is false; `old_of` then tells where each one was.
     pub fn sort(&mut self, device: &Cpu, fields: &mut Fields, keep: impl Fn([f64; 3]) -> bool + Sync) {
-        let cells = self.lay_out(fields);
         let n = fields.len();
+        let mut low = [f64::INFINITY; 3];
+        let mut high = [f64::NEG_INFINITY; 3];
+        for center in fields.position.chunks_exact(RECORD) {
+            for axis in 0..3 {
+                low[axis] = low[axis].min(center[axis]);
+                high[axis] = high[axis].max(center[axis]);
+            }
+        }
+        let cells = self.lay_out(low, high, n);
         let mut key = std::mem::take(&mut self.key);
         key.resize(n, 0);
         let position = &fields.position[..];
@@ -116,7 +117,8 @@ impl Cells {
                 for i in first..end {
                     let at = i * RECORD;
                     key.items[i - first] = if keep([position[at], position[at + 1], position[at + 2]]) {
-                        cell_of::<f64>(i, position, &self.grids, &self.shapes, self.class_of(position[at + 3]))
+                        let class = class_of::<f64>(position[at + 3], &self.grids, self.grids());
+                        cell_of::<f64>(i, position, &self.grids, &self.shapes, class)
                     } else {
                         cells as u32
                     };
@@ -150,6 +152,7 @@ impl Cells {
             n,
             0,
             &mut [],
+            1,
             false,
             false,
         );
@@ -166,6 +169,7 @@ impl Cells {
             n,
             0,
             row,
+            1,
             false,
             true,
         );
@@ -220,6 +224,7 @@ impl Pairs {
                         end,
                         0,
                         &mut [],
+                        1,
                         true,
                         false,
                     );
@@ -271,6 +276,7 @@ impl Pairs {
                         end,
                         at,
                         neighbors.items,
+                        1,
                         true,
                         true,
                     );

@@ -5,7 +5,8 @@ use crate::fields::Fields;
 use crate::measure::{NO_CONTACT, Work};
 use crate::refusal::Refusal;
 use crate::search::{Cells, Pairs};
-use crate::state::Profile;
+use crate::gpu::Remote;
+use crate::state::{Ledger, Profile};
 use crate::time_step::{TimeStep, plan_time_step};
 use crate::walls::Walls;
 use crate::world::{Domain, Leaving, Settings, Vec3, World};
@@ -13,8 +14,8 @@ use seixo_device::Cpu;
 use seixo_laws::Vector3;
 use seixo_laws::contact::TangentialLaw;
 use seixo_sweeps::contact::Tally;
-use seixo_sweeps::motion::{Moved, Stepping, acceleration_of, angular_acceleration_of};
-use seixo_sweeps::views::RECORD;
+use seixo_sweeps::motion::{Moved, Stepping, acceleration, angular_acceleration};
+use seixo_sweeps::views::{RECORD, load};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -42,13 +43,15 @@ pub struct Simulation {
     pub(crate) table: Vec<f64>,
     pub(crate) materials: u32,
     pub(crate) frictional: bool,
+    /// Whether a tangential law asks for the contact radius before.
+    pub(crate) has_mindlin: bool,
     /// Whether all grains are of one material.
     pub(crate) is_uniform: bool,
     pub(crate) cells: Cells,
     pub(crate) pairs: Pairs,
     pub(crate) old_pairs: Pairs,
     pub(crate) walls: Walls,
-    pub(crate) stepping: Stepping<f64>,
+    pub(crate) stepping: Stepping<f64, f64>,
     pub(crate) moves: Vec<Moved<f64>>,
     pub(crate) tallies: Vec<Tally<f64>>,
     pub(crate) wall_tallies: Vec<Tally<f64>>,
@@ -57,7 +60,16 @@ pub struct Simulation {
     pub(crate) steps: u64,
     pub(crate) rebuilds: u64,
     pub(crate) time_step: TimeStep,
-    profile: Profile,
+    pub(crate) profile: Profile,
+    /// Where the grains are, if not here.
+    pub(crate) remote: Option<Box<dyn Remote>>,
+    /// Whether fields and ledger show the grains as they stand.
+    pub(crate) is_current: bool,
+    /// Energies as the GPU summed them.
+    pub(crate) held: Ledger,
+    /// What the second of each pair remembers, where it is not just the opposite of what the first does.
+    pub(crate) of_second: Vec<(u32, u32, [f64; 4])>,
+    pub(crate) notices: Vec<String>,
 }
 
 impl Simulation {
@@ -74,6 +86,7 @@ impl Simulation {
         simulation.pull_back_half_a_step();
         simulation.last_tally = NO_CONTACT;
         simulation.work.initial = simulation.ledger().residual;
+        simulation.go_where_asked()?;
         Ok(simulation)
     }
 
@@ -131,6 +144,7 @@ impl Simulation {
             table: table_of(world)?,
             materials: world.materials.len() as u32,
             frictional,
+            has_mindlin: world.interactions.iter().flatten().any(|i| i.tangential == TangentialLaw::Mindlin),
             is_uniform: world.grains.material.windows(2).all(|pair| pair[0] == pair[1]),
             cells,
             pairs: Pairs::default(),
@@ -149,6 +163,11 @@ impl Simulation {
                 passes: PASSES.iter().map(|&name| (name, 0.0, 0)).collect(),
             },
             settings,
+            remote: None,
+            is_current: true,
+            held: Ledger::default(),
+            of_second: Vec::new(),
+            notices: Vec::new(),
         })
     }
 
@@ -169,12 +188,12 @@ impl Simulation {
 
     /// Number of grains.
     pub fn len(&self) -> usize {
-        self.fields.len()
+        self.remote.as_ref().map_or(self.fields.len(), |remote| remote.grains())
     }
 
     /// Whether no grain is left.
     pub fn is_empty(&self) -> bool {
-        self.fields.len() == 0
+        self.len() == 0
     }
 
     /// The time step and what limits it.
@@ -262,12 +281,14 @@ impl Simulation {
             ..
         } = &mut self.fields;
         for i in 0..n {
-            let rate = acceleration_of::<f64>(i, velocity, force, &stepping).rate;
+            let at = i * RECORD;
+            let (radius, mass) = (position[at + 3], velocity[at + 3]);
+            let rate = acceleration(&load(velocity, at), mass, &load(force, at), &stepping).rate;
             for (slot, a) in half_velocity[3 * i..3 * i + 3].iter_mut().zip([rate.x, rate.y, rate.z]) {
                 *slot += backwards * a;
             }
             if self.frictional {
-                let rate = angular_acceleration_of::<f64>(i, position, velocity, spin, torque, &stepping).rate;
+                let rate = angular_acceleration(&load(spin, at), mass, radius, &load(torque, at), &stepping).rate;
                 for (slot, a) in half_spin[3 * i..3 * i + 3].iter_mut().zip([rate.x, rate.y, rate.z]) {
                     *slot += backwards * a;
                 }

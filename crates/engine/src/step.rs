@@ -9,6 +9,9 @@ impl Simulation {
     /// # Errors
     /// If a grain's state became impossible; the error names it and the likely cause.
     pub fn step(&mut self) -> Result<(), Stop> {
+        if self.is_remote() {
+            return self.advance_remotely(1);
+        }
         self.pass(Pass::Advance, Simulation::advance_grains);
         self.pass(Pass::Boundaries, Simulation::move_walls);
         self.pass(Pass::Guard, Simulation::guard_motion)?;
@@ -24,6 +27,9 @@ impl Simulation {
     /// # Errors
     /// As [`Simulation::step`].
     pub fn advance(&mut self, steps: u64) -> Result<(), Stop> {
+        if self.is_remote() {
+            return self.advance_remotely(steps);
+        }
         let device = self.device.clone();
         device.enter(|| (0..steps).try_for_each(|_| self.step()))
     }

@@ -1,13 +1,15 @@
 //! Walls: where their elements are now, and which grains are near them.
 
-use crate::fields::{Fields, PART, parts};
+use crate::fields::{Fields, PART, part_range, parts};
 use crate::search::{Cells, resize_with_room};
 use crate::world::{Triangle, Vec3, Wall, WallMotion, WallShape};
-use seixo_device::exclusive_scan;
+use seixo_device::{Cpu, Ranges, Strided, exclusive_scan, stable_order_by_key};
 use seixo_laws::Vector3;
-use seixo_laws::wall::nearest_on_triangle;
-use seixo_sweeps::cells::{GRID, SHAPE, cell_index, cell_number};
+use seixo_laws::wall::rotated;
+use seixo_sweeps::cells::{cell_index, cell_number};
+use seixo_sweeps::kernels::step::POSE;
 use seixo_sweeps::views::{ELEMENT, RECORD, TOUCH, WALL};
+use seixo_sweeps::wall::elements_near;
 
 /// All walls, their elements, and the list of (grain, element) that are near each other.
 #[derive(Default)]
@@ -36,27 +38,55 @@ pub struct Walls {
     first: Vec<usize>,
     /// Fastest that a point of each wall can move apart from what its speed tells: |ω| times the distance to the axis \[m/s\].
     speed: Vec<f64>,
+    /// Elements that are planes.
+    pub planes: Vec<u32>,
+    /// Grid of the triangles, see [`elements_near()`].
+    pub grid: Vec<f64>,
+    /// Shape of that grid.
+    pub shape: Vec<u32>,
+    /// First entry of each of its cells, and one more.
+    pub cell_first: Vec<u32>,
+    /// Elements of its cells.
+    pub cell_list: Vec<u32>,
+    room: SortRoom,
     old_row: Vec<u32>,
     old_list: Vec<u32>,
     old_history: Vec<f64>,
-    found: Vec<(u32, u32)>,
+}
+
+/// Triangles by the cells they are found from, before they are sorted; kept, so that moving walls do not allocate.
+#[derive(Default)]
+struct SortRoom {
+    key: Vec<u32>,
+    element: Vec<u32>,
+    order: Vec<u32>,
 }
 
 fn vector(v: &[f64]) -> Vector3<f64> {
     Vector3 { x: v[0], y: v[1], z: v[2] }
 }
 
-/// Rodrigues' rotation by the vector `angle` (axis times angle \[rad\]).
-fn rotated(v: Vector3<f64>, angle: &Vector3<f64>) -> Vector3<f64> {
-    let theta = angle.length();
-    if theta == 0.0 {
-        return v;
+/// Where a wall is: its axis, and how far it has turned about it.
+struct Pose {
+    through: Vector3<f64>,
+    axis: Vector3<f64>,
+    cos: f64,
+    sin: f64,
+}
+
+impl Pose {
+    /// The pose at this time \[s\] of a wall that moves like this.
+    fn at(motion: &WallMotion, time: f64) -> Pose {
+        let spin = vector(&motion.angular_velocity);
+        let speed = spin.length();
+        let (sin, cos) = (speed * time).sin_cos();
+        Pose {
+            through: vector(&motion.through).plus(&vector(&motion.velocity).times(time)),
+            axis: if speed > 0.0 { spin.times(1.0 / speed) } else { spin },
+            cos,
+            sin,
+        }
     }
-    let axis = angle.times(1.0 / theta);
-    let (sin, cos) = theta.sin_cos();
-    v.times(cos)
-        .plus(&axis.cross(&v).times(sin))
-        .plus(&axis.times(axis.dot(&v) * (1.0 - cos)))
 }
 
 impl Walls {
@@ -105,6 +135,32 @@ impl Walls {
         walls
     }
 
+    /// Elements at time zero, and the points of the walls' axes.
+    pub fn start(&self) -> (Vec<f64>, Vec<f64>) {
+        (
+            self.start.clone(),
+            self.given.iter().flat_map(|wall| wall.motion.through).collect(),
+        )
+    }
+
+    /// Records of the poses of all walls at this time, see [`POSE`].
+    pub fn poses(&self, time: f64) -> impl Iterator<Item = f64> + '_ {
+        self.given.iter().flat_map(move |wall| {
+            let Pose { through, axis, cos, sin } = Pose::at(&wall.motion, time);
+            let is_plane = f64::from(matches!(wall.shape, WallShape::Plane { .. }));
+            [
+                through.x, through.y, through.z, axis.x, axis.y, axis.z, cos, sin, is_plane, 0.0, 0.0, 0.0,
+            ] as [f64; POSE]
+        })
+    }
+
+    /// What grain i remembers of an element that it touches, and the record of the touch.
+    pub fn touch_of(&self, i: usize, element: u32) -> Option<(&[f64], &[f64])> {
+        let k = (self.row[i] as usize..self.row[i + 1] as usize).find(|&k| self.list[k] == element)?;
+        let touch = &self.touches[k * TOUCH..][..TOUCH];
+        (touch[7] > 0.0).then_some((&self.history[k * RECORD..][..RECORD], touch))
+    }
+
     /// Whether anything moves.
     pub fn has_moving(&self) -> bool {
         self.speed.iter().any(|&speed| speed > 0.0)
@@ -117,21 +173,36 @@ impl Walls {
             .fold(0.0, |most: f64, &speed| most.max(speed * (time - self.listed_at).abs()))
     }
 
+    /// Steps that may be taken from step `steps` on before a wall moved farther than `far` since the list was made.
+    pub fn steps_until_moved(&self, steps: u64, dt: f64, far: f64) -> u64 {
+        if !self.has_moving() {
+            return u64::MAX;
+        }
+        let moved = |steps: u64| self.moved_since_listed(steps as f64 * dt) > far;
+        let fastest = self.speed.iter().fold(0.0, |most: f64, &speed| most.max(speed));
+        // The quotient may be off by rounding; the answer is what the comparison says.
+        let mut count = (((self.listed_at + far / fastest) / dt) as u64).saturating_sub(steps + 1);
+        while count > 0 && moved(steps + count - 1) {
+            count -= 1;
+        }
+        while !moved(steps + count) && count < 1 << 40 {
+            count += 1;
+        }
+        count
+    }
+
     /// Puts the moving walls (or `all`) where they are at this time \[s\].
     pub fn place(&mut self, time: f64, all: bool) {
         for (index, wall) in self.given.iter().enumerate() {
             if self.speed[index] == 0.0 && !all {
                 continue;
             }
-            let velocity = vector(&wall.motion.velocity);
-            let spin = vector(&wall.motion.angular_velocity);
+            let pose = Pose::at(&wall.motion, time);
             let start = vector(&wall.motion.through);
-            let through = start.plus(&velocity.times(time));
-            let angle = spin.times(time);
             let record = &mut self.records[index * WALL..][..WALL];
-            for (slot, v) in [&through, &velocity, &spin].into_iter().enumerate() {
-                record[slot * 3..slot * 3 + 3].copy_from_slice(&[v.x, v.y, v.z]);
-            }
+            record[..3].copy_from_slice(&[pose.through.x, pose.through.y, pose.through.z]);
+            record[3..6].copy_from_slice(&wall.motion.velocity);
+            record[6..9].copy_from_slice(&wall.motion.angular_velocity);
             record[9] = f64::from(wall.material);
             let is_plane = matches!(wall.shape, WallShape::Plane { .. });
             for element in self.first[index]..self.first[index + 1] {
@@ -139,9 +210,8 @@ impl Walls {
                     let at = element * ELEMENT + corner * 3;
                     let v = vector(&self.start[at..]);
                     let now = match (is_plane, corner) {
-                        (true, 1) => rotated(v, &angle),
-                        (true, 2) => v,
-                        _ => rotated(v.minus(&start), &angle).plus(&through),
+                        (true, 1) => rotated(&v, &pose.axis, pose.cos, pose.sin),
+                        _ => rotated(&v.minus(&start), &pose.axis, pose.cos, pose.sin).plus(&pose.through),
                     };
                     self.elements[at..at + 3].copy_from_slice(&[now.x, now.y, now.z]);
                 }
@@ -150,29 +220,53 @@ impl Walls {
     }
 
     /// Lists all grains and elements nearer than the skin, by grain and element; known history is taken over.
-    pub fn list(&mut self, cells: &Cells, fields: &Fields, time: f64) {
+    pub fn list(&mut self, device: &Cpu, cells: &Cells, fields: &Fields, time: f64) {
         let n = fields.len();
         std::mem::swap(&mut self.row, &mut self.old_row);
         std::mem::swap(&mut self.list, &mut self.old_list);
         std::mem::swap(&mut self.history, &mut self.old_history);
-        self.find(cells, fields);
-        self.row.clear();
-        self.row.resize(n + 1, 0);
-        for &(grain, _) in &self.found {
-            self.row[grain as usize] += 1;
-        }
-        exclusive_scan(&mut self.row);
-        resize_with_room(&mut self.list, self.found.len());
-        for &(grain, element) in &self.found {
-            let slot = &mut self.row[grain as usize];
-            self.list[*slot as usize] = element;
-            *slot += 1;
-        }
-        self.row.copy_within(..n, 1);
-        self.row[0] = 0;
+        self.sort(cells.largest_radius(), cells.skin);
+        let mut row = std::mem::take(&mut self.row);
+        let position = &fields.position[..];
+        row.resize(n + 1, 0);
+        row[n] = 0;
+        device.run(
+            parts(n),
+            (Strided {
+                items: &mut row[..n],
+                per_part: PART,
+            },),
+            |part, (count,): (Strided<u32>,)| {
+                let (first, end) = part_range(part, n);
+                for i in first..end {
+                    count.items[i - first] = self.near::<false>(i, position, cells.skin, &mut []);
+                }
+            },
+        );
+        let entries = exclusive_scan(&mut row);
+        self.row = row;
         self.part_row.clear();
         self.part_row
-            .extend((0..parts(n)).map(|part| self.row[part * PART]).chain([self.found.len() as u32]));
+            .extend((0..parts(n)).map(|part| self.row[part * PART]).chain([entries]));
+        let mut list = std::mem::take(&mut self.list);
+        resize_with_room(&mut list, entries as usize);
+        device.run(
+            parts(n),
+            (Ranges {
+                items: &mut list[..],
+                bounds: &self.part_row,
+                stride: 1,
+            },),
+            |part, (list,): (Ranges<u32>,)| {
+                let (first, end) = part_range(part, n);
+                let base = self.row[first];
+                for i in first..end {
+                    let (from, to) = ((self.row[i] - base) as usize, (self.row[i + 1] - base) as usize);
+                    self.near::<true>(i, position, cells.skin, &mut list.items[from..to]);
+                }
+            },
+        );
+        self.list = list;
         self.history.clear();
         resize_with_room(&mut self.history, self.list.len() * RECORD);
         self.touches.clear();
@@ -192,61 +286,98 @@ impl Walls {
         }
     }
 
-    /// All (grain, element) nearer than the skin, by element.
-    fn find(&mut self, cells: &Cells, fields: &Fields) {
-        self.found.clear();
-        for element in 0..self.elements.len() / ELEMENT {
-            let record = &self.elements[element * ELEMENT..][..ELEMENT];
-            let (a, b, c) = (vector(record), vector(&record[3..]), vector(&record[6..]));
-            if record[9] > 0.0 {
-                for (i, grain) in fields.position.chunks_exact(RECORD).enumerate() {
-                    if vector(grain).minus(&a).dot(&b) < grain[3] + cells.skin {
-                        self.found.push((i as u32, element as u32));
-                    }
-                }
+    /// Sorts the triangles into the cells of a grid of their own: into every cell from which they can be near a grain of radius up to
+    /// `largest`. Done once while nothing moves.
+    pub fn sort(&mut self, largest: f64, skin: f64) {
+        if !self.cell_first.is_empty() && !self.has_moving() {
+            return;
+        }
+        let reach = largest + skin;
+        let is_plane = |record: &[f64]| record[9] > 0.0;
+        self.planes.clear();
+        let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+        for (index, record) in self.elements.chunks_exact(ELEMENT).enumerate() {
+            if is_plane(record) {
+                self.planes.push(index as u32);
                 continue;
             }
+            for (k, x) in record[..9].iter().enumerate() {
+                low[k % 3] = low[k % 3].min(x - reach);
+                high[k % 3] = high[k % 3].max(x + reach);
+            }
+        }
+        let triangles = self.elements.len() / ELEMENT - self.planes.len();
+        let mut edge = 2.0 * reach;
+        let cells_at_most = (4 * triangles + 4096) as f64;
+        let shape = loop {
+            let shape = [0, 1, 2].map(|axis| ((high[axis] - low[axis]) / edge).floor().max(0.0) + 1.0);
+            if shape.iter().product::<f64>() <= cells_at_most {
+                break shape.map(|cells| cells as u32);
+            }
+            edge *= 1.26;
+        };
+        let blocks = shape.map(|cells| cells.div_ceil(8));
+        self.grid.clear();
+        self.grid
+            .extend([low[0], low[1], low[2], 1.0 / edge, largest, high[0], high[1], high[2]]);
+        self.shape.clear();
+        self.shape.extend([shape[0], shape[1], shape[2], blocks[0], blocks[1], 0, 0, 0]);
+        let SortRoom { key, element, order } = &mut self.room;
+        key.clear();
+        element.clear();
+        let diagonal = 0.5 * edge * 3.0f64.sqrt();
+        for (index, record) in self.elements.chunks_exact(ELEMENT).enumerate().filter(|(_, record)| !is_plane(record)) {
+            let (a, b, c) = (vector(record), vector(&record[3..]), vector(&record[6..]));
             let normal = b.minus(&a).cross(&c.minus(&a));
             let area = normal.length();
-            let (low, high) = corners(&a, &b, &c);
-            for g in 0..cells.grids() {
-                let grid = &cells.grids[g * GRID..][..GRID];
-                let shape = &cells.shapes[g * SHAPE..][..SHAPE];
-                let reach = grid[4] + cells.skin;
-                let range = [0, 1, 2].map(|axis| {
-                    let index = |x: f64| cell_index::<f64>(x, grid[axis], grid[3], shape[axis]);
-                    (index(low[axis] - reach), index(high[axis] + reach))
-                });
-                // Grains outside the grid's box do not exist, so a triangle far from it meets only cells of the border.
-                let edge = 1.0 / grid[3];
-                let diagonal = 0.5 * edge * 3.0f64.sqrt();
-                for z in range[2].0..=range[2].1 {
-                    for y in range[1].0..=range[1].1 {
-                        for x in range[0].0..=range[0].1 {
-                            let cell = cell_number(&cells.shapes, g, x, y, z) as usize;
-                            if cells.first[cell] == cells.first[cell + 1] {
-                                continue;
-                            }
-                            let center = Vector3 {
-                                x: grid[0] + (f64::from(x) + 0.5) * edge,
-                                y: grid[1] + (f64::from(y) + 0.5) * edge,
-                                z: grid[2] + (f64::from(z) + 0.5) * edge,
-                            };
-                            if center.minus(&a).dot(&normal).abs() > (diagonal + reach) * area {
-                                continue;
-                            }
-                            for i in cells.first[cell]..cells.first[cell + 1] {
-                                let grain = &fields.position[i as usize * RECORD..][..RECORD];
-                                let p = vector(grain);
-                                if p.minus(&nearest_on_triangle::<f64>(&p, &a, &b, &c)).length() < grain[3] + cells.skin {
-                                    self.found.push((i, element as u32));
-                                }
-                            }
+            let corner = |axis: usize| [record[axis], record[axis + 3], record[axis + 6]];
+            let range = [0, 1, 2].map(|axis| {
+                let index = |x: f64| cell_index::<f64>(x, low[axis], 1.0 / edge, shape[axis]);
+                let [first, second, third] = corner(axis);
+                (
+                    index(first.min(second).min(third) - reach),
+                    index(first.max(second).max(third) + reach),
+                )
+            });
+            for z in range[2].0..=range[2].1 {
+                for y in range[1].0..=range[1].1 {
+                    for x in range[0].0..=range[0].1 {
+                        let center = Vector3 {
+                            x: low[0] + (f64::from(x) + 0.5) * edge,
+                            y: low[1] + (f64::from(y) + 0.5) * edge,
+                            z: low[2] + (f64::from(z) + 0.5) * edge,
+                        };
+                        if center.minus(&a).dot(&normal).abs() <= (diagonal + reach) * area {
+                            key.push(cell_number(&self.shape, 0, x, y, z));
+                            element.push(index as u32);
                         }
                     }
                 }
             }
         }
+        let cells = blocks.iter().product::<u32>() as usize * 512;
+        stable_order_by_key(key, cells, order, &mut self.cell_first);
+        self.cell_list.clear();
+        self.cell_list.extend(order.iter().map(|&k| element[k as usize]));
+    }
+
+    /// Counts the elements near grain i, and writes them to `list` when `FILL`.
+    fn near<const FILL: bool>(&self, i: usize, position: &[f64], skin: f64, list: &mut [u32]) -> u32 {
+        elements_near::<f64>(
+            i,
+            position,
+            &self.elements,
+            &self.planes,
+            self.planes.len(),
+            &self.grid,
+            &self.shape,
+            &self.cell_first,
+            &self.cell_list,
+            skin,
+            0,
+            list,
+            FILL,
+        )
     }
 
     /// Force \[N\] and torque about its axis point \[N m\] of the grains on each wall, from the touches of the last step.
@@ -284,15 +415,8 @@ impl Walls {
     /// Bytes held.
     pub fn bytes(&self) -> u64 {
         let words =
-            self.row.capacity() + self.list.capacity() + self.old_row.capacity() + self.old_list.capacity() + 2 * self.found.capacity();
+            self.row.capacity() + self.list.capacity() + self.old_row.capacity() + self.old_list.capacity() + self.cell_list.capacity();
         let numbers = self.history.capacity() + self.old_history.capacity() + self.touches.capacity() + 2 * self.elements.capacity();
         (words * 4 + numbers * 8) as u64
     }
-}
-
-/// Lower and upper corner of the box around a triangle.
-fn corners(a: &Vector3<f64>, b: &Vector3<f64>, c: &Vector3<f64>) -> ([f64; 3], [f64; 3]) {
-    let low = [a.x.min(b.x).min(c.x), a.y.min(b.y).min(c.y), a.z.min(b.z).min(c.z)];
-    let high = [a.x.max(b.x).max(c.x), a.y.max(b.y).max(c.y), a.z.max(b.z).max(c.z)];
-    (low, high)
 }

@@ -1,5 +1,6 @@
 //! What a simulation starts from: materials, interactions, grains, walls, gravity. SI throughout.
 
+pub use seixo_device::gpu::Api;
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
 
 /// A point or vector in space, x y z.
@@ -184,9 +185,47 @@ pub enum Search {
     BruteForce,
 }
 
+/// Where a world is stepped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DeviceChoice {
+    /// The first GPU that is one; the CPU, with a notice, where there is none.
+    Auto,
+    /// The cores of this machine.
+    #[default]
+    Cpu,
+    /// A GPU: the most capable, or the one of this API and index.
+    Gpu(Option<(Api, usize)>),
+}
+
+/// With how many digits a world is stepped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// All in double precision.
+    F64,
+    /// Coordinates in double precision, forces and velocities in single.
+    Mixed,
+    /// All in single precision: for devices that have no other, and domains of a few hundred radii.
+    F32,
+}
+
+impl Precision {
+    /// Its word on the command line and in a scene.
+    pub fn name(self) -> &'static str {
+        match self {
+            Precision::F64 => "f64",
+            Precision::Mixed => "mixed",
+            Precision::F32 => "f32",
+        }
+    }
+}
+
 /// How a world is stepped.
 #[derive(Clone, Debug)]
 pub struct Settings {
+    /// Where.
+    pub device: DeviceChoice,
+    /// With how many digits; `None` = f64 on the CPU, mixed on a GPU.
+    pub precision: Option<Precision>,
     /// Time step \[s\]; `None` = chosen from the stable limit.
     pub time_step: Option<f64>,
     /// Pair search.
@@ -202,6 +241,8 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Settings {
+            device: DeviceChoice::default(),
+            precision: None,
             time_step: None,
             search: Search::Auto,
             skin: None,

@@ -23,7 +23,7 @@ fn after(world: &World, threads: usize, steps: u64) -> State {
         simulation.rebuilds(),
         simulation.contacts()
     );
-    simulation.save()
+    simulation.save().unwrap()
 }
 
 fn assert_same(a: &State, b: &State, what: &str) {
@@ -57,12 +57,12 @@ fn going_on_from_a_saved_state_equals_never_stopping() {
     for split in [1, 137, 700, 1003, 2499] {
         let mut first = Simulation::new(world.clone(), settings(1)).unwrap();
         first.advance(split).unwrap();
-        let mut second = Simulation::restore(world.clone(), settings(3), &first.save()).unwrap();
+        let mut second = Simulation::restore(world.clone(), settings(3), &first.save().unwrap()).unwrap();
         assert_eq!(first.ledger(), second.ledger());
         assert_eq!(first.snapshot(), second.snapshot());
         assert_eq!(first.walls(), second.walls());
         second.advance(2500 - split).unwrap();
-        assert_same(&whole, &second.save(), &format!("split at {split}"));
+        assert_same(&whole, &second.save().unwrap(), &format!("split at {split}"));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Integration of one grain over one time step.
 
-use crate::{real::Real, vector::Vector3};
+use crate::real::{Coordinate, Real};
+use crate::vector::{Vector3, widened};
 use cubecl::prelude::*;
 
 /// One leap-frog step of a translational or rotational velocity (S0): the velocity lives at half steps,
@@ -14,8 +15,8 @@ pub fn kick<R: Real>(half_velocity: &Vector3<R>, acceleration: &Vector3<R>, dt: 
 /// Position after one leap-frog step (S0): x^{t+Δt} = x^t + v^{t+Δt/2} Δt.
 #[cube]
 #[inline(always)]
-pub fn drift<R: Real>(position: &Vector3<R>, half_velocity: &Vector3<R>, dt: R) -> Vector3<R> {
-    position.plus(&half_velocity.times(dt))
+pub fn drift<C: Coordinate<R>, R: Real>(position: &Vector3<C>, half_velocity: &Vector3<R>, dt: R) -> Vector3<C> {
+    position.plus(&widened::<C, R>(&half_velocity.times(dt)))
 }
 
 /// The velocity at the whole step that follows a half step, extrapolated with the last known acceleration: v^t ≈ v^{t−Δt/2} + a Δt/2.
@@ -38,4 +39,32 @@ pub fn local_damping<R: Real>(force: &Vector3<R>, velocity: &Vector3<R>, alpha: 
         }
     }
     velocity.times(factor)
+}
+
+/// Kinetic energy ½ m v² \[J\].
+#[cube]
+#[inline(always)]
+pub fn kinetic_energy<R: Real>(mass: R, velocity: &Vector3<R>) -> R {
+    R::new(0.5) * mass * velocity.dot(velocity)
+}
+
+/// Rotational energy ½ I ω² of a solid sphere, I = 2/5 m R² \[J\].
+#[cube]
+#[inline(always)]
+pub fn rotational_energy<R: Real>(mass: R, radius: R, angular_velocity: &Vector3<R>) -> R {
+    R::new(0.5) * inertia::<R>(mass, radius) * angular_velocity.dot(angular_velocity)
+}
+
+/// Moment of inertia of a solid sphere, 2/5 m R² \[kg m²\].
+#[cube]
+#[inline(always)]
+pub fn inertia<R: Real>(mass: R, radius: R) -> R {
+    R::new(2.0) / R::new(5.0) * mass * radius * radius
+}
+
+/// Potential energy in gravity, −m g·x \[J\].
+#[cube]
+#[inline(always)]
+pub fn gravity_energy<R: Real>(mass: R, gravity: &Vector3<R>, position: &Vector3<R>) -> R {
+    -mass * gravity.dot(position)
 }

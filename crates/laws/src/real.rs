@@ -10,6 +10,8 @@ use cubecl::prelude::*;
 pub trait Real: Float + LaunchArg<RuntimeArg = Self, CompilationArg = ()> {
     /// Square root.
     fn root(x: Self) -> Self;
+    /// The distance from 1 to the next number.
+    fn roundoff() -> Self;
     /// Largest whole number not above a non-negative x, as an index; negative x gives 0.
     fn whole(x: Self) -> u32;
 }
@@ -18,6 +20,9 @@ pub trait Real: Float + LaunchArg<RuntimeArg = Self, CompilationArg = ()> {
 impl Real for f32 {
     fn root(x: f32) -> f32 {
         x.sqrt()
+    }
+    fn roundoff() -> f32 {
+        1.1920929e-7f32
     }
     fn whole(x: f32) -> u32 {
         f32::max(x, 0.0) as u32
@@ -28,6 +33,9 @@ impl Real for f32 {
 impl Real for f64 {
     fn root(x: f64) -> f64 {
         x.sqrt()
+    }
+    fn roundoff() -> f64 {
+        2.220446049250313e-16f64
     }
     fn whole(x: f64) -> u32 {
         f64::max(x, 0.0) as u32
@@ -54,4 +62,43 @@ pub fn smaller<R: Real>(a: R, b: R) -> R {
         least = a;
     }
     least
+}
+
+/// Coordinates kept in a precision of their own: where things are may need more digits than what they do to each other.
+#[cube]
+pub trait Coordinate<R: Real>: Real {
+    /// A short distance, in the precision of the laws.
+    fn near(distance: Self) -> R;
+    /// A number of the laws, in the precision of coordinates.
+    fn wide(number: R) -> Self;
+}
+
+#[cube]
+impl Coordinate<f64> for f64 {
+    fn near(distance: f64) -> f64 {
+        distance
+    }
+    fn wide(number: f64) -> f64 {
+        number
+    }
+}
+
+#[cube]
+impl Coordinate<f32> for f64 {
+    fn near(distance: f64) -> f32 {
+        distance as f32
+    }
+    fn wide(number: f32) -> f64 {
+        number as f64
+    }
+}
+
+#[cube]
+impl Coordinate<f32> for f32 {
+    fn near(distance: f32) -> f32 {
+        distance
+    }
+    fn wide(number: f32) -> f32 {
+        number
+    }
 }

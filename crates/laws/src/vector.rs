@@ -1,10 +1,10 @@
 //! Vectors of three numbers.
 
-use crate::real::Real;
+use crate::real::{Coordinate, Real};
 use cubecl::prelude::*;
 
 /// A vector x y z.
-#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq)]
+#[derive(CubeType, CubeTypeMut, CubeLaunch, Clone, Copy, Debug, PartialEq)]
 pub struct Vector3<R: Real> {
     /// First component.
     pub x: R,
@@ -70,5 +70,38 @@ impl<R: Real> Vector3<R> {
     #[inline(always)]
     pub fn length(&self) -> R {
         R::root(self.dot(self))
+    }
+}
+
+/// The vector b − a between two places, in the precision of the laws.
+#[cube]
+#[inline(always)]
+pub fn between<C: Coordinate<R>, R: Real>(a: &Vector3<C>, b: &Vector3<C>) -> Vector3<R> {
+    Vector3::<R> {
+        x: C::near(b.x - a.x),
+        y: C::near(b.y - a.y),
+        z: C::near(b.z - a.z),
+    }
+}
+
+/// A vector of the laws, in the precision of coordinates.
+#[cube]
+#[inline(always)]
+pub fn widened<C: Coordinate<R>, R: Real>(v: &Vector3<R>) -> Vector3<C> {
+    Vector3::<C> {
+        x: C::wide(v.x),
+        y: C::wide(v.y),
+        z: C::wide(v.z),
+    }
+}
+
+/// A vector of coordinates, in the precision of the laws.
+#[cube]
+#[inline(always)]
+pub fn near_vector<C: Coordinate<R>, R: Real>(v: &Vector3<C>) -> Vector3<R> {
+    Vector3::<R> {
+        x: C::near(v.x),
+        y: C::near(v.y),
+        z: C::near(v.z),
     }
 }

@@ -45,3 +45,12 @@ pub fn nearest_on_triangle<R: Real>(p: &Vector3<R>, a: &Vector3<R>, b: &Vector3<
     }
     a.plus(&ab.times(along_ab)).plus(&ac.times(along_ac))
 }
+
+/// Rodrigues' rotation of v about the unit vector `axis` by the angle of which `cos` and `sin` are given.
+#[cube]
+#[inline(always)]
+pub fn rotated<R: Real>(v: &Vector3<R>, axis: &Vector3<R>, cos: R, sin: R) -> Vector3<R> {
+    v.times(cos)
+        .plus(&axis.cross(v).times(sin))
+        .plus(&axis.times(axis.dot(v) * (R::new(1.0) - cos)))
+}

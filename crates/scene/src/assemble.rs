@@ -2,6 +2,7 @@
 
 use crate::{
     CheckpointPlan, OutputPlan, Probe, ProbeKind, RunPlan, Scene,
+    device::Device,
     diagnostics::{Complaint, Diagnostics, did_you_mean},
     document::Node,
     fill::{corners, si},
@@ -10,9 +11,9 @@ use crate::{
     quantity::{Positive, Quantity, Time},
     schema::{ProbeSection, SceneFile, WorldSection},
     walls,
-    words::{Device, Precision, Word},
+    words::Word,
 };
-use seixo_engine::world::{Domain, Leaving, Material, Settings, Wall, World};
+use seixo_engine::world::{DeviceChoice, Domain, Leaving, Material, Precision, Settings, Wall, World};
 use seixo_files::vtk::Field;
 use std::{
     collections::BTreeMap,
@@ -102,13 +103,19 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
             Complaint::new("the scene has no grains").remedy("add a table [grains.NAME] with `file`, `fill` or `at`"),
         );
     }
-    let run = run_plan(&file, &mut findings);
+    let run = RunPlan {
+        until: file.run.until.si,
+        seed: file.run.seed.0,
+    };
+    let (device, precision) = place(&file, &mut findings);
     let output = output_plan(&mut file, &mut findings);
     let probes = probes(&mut file, &world, &ranges, &mut findings);
     if !findings.diagnostics.list().is_empty() {
         return Err(findings.diagnostics);
     }
     let settings = Settings {
+        device,
+        precision,
         time_step: file.run.time_step.value().map(|step| step.si),
         search: file.run.search.0,
         skin: file.run.skin.value().map(|skin| skin.si),
@@ -221,23 +228,21 @@ fn check_meetings(world: &World, findings: &mut Findings) {
     }
 }
 
-fn run_plan(file: &SceneFile, findings: &mut Findings) -> RunPlan {
-    let device = file.run.device.0;
-    if matches!(device, Device::Gpu | Device::Heterogeneous) {
-        let complaint = Complaint::new("run.device: this device is not in this build").limit("\"auto\" or \"cpu\"");
-        findings.add("run.device", complaint.remedy("write device = \"cpu\", or \"auto\""));
+/// Where the world is stepped, and with how many digits.
+fn place(file: &SceneFile, findings: &mut Findings) -> (DeviceChoice, Option<Precision>) {
+    let device = file.run.device.choice().unwrap_or_else(|complaint| {
+        findings.add("run.device", complaint.within("run.device"));
+        DeviceChoice::Cpu
+    });
+    let precision = file.run.precision.value().map(|word| word.0);
+    if file.run.device == Device::Cpu && precision.is_some_and(|precision| precision != Precision::F64) {
+        let complaint = Complaint::new("run.precision: the CPU computes in f64 only").limit("\"auto\" or \"f64\"");
+        findings.add(
+            "run.precision",
+            complaint.remedy("leave it out, or choose a GPU: device = \"gpu\", or --device gpu"),
+        );
     }
-    let precision = file.run.precision.0;
-    if precision != Precision::F64 {
-        let complaint = Complaint::new("run.precision: this precision is not in this build: the CPU runs f64").limit("\"f64\"");
-        findings.add("run.precision", complaint.remedy("write precision = \"f64\", or leave it out"));
-    }
-    RunPlan {
-        until: file.run.until.si,
-        device,
-        precision,
-        seed: file.run.seed.0,
-    }
+    (device, precision)
 }
 
 /// Refuses intervals that would fill the disk.

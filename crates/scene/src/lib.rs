@@ -3,6 +3,7 @@
 //! [`load`] is the whole way: text → tree with places (`document`) → keys and quantities (`reader`, `schema`) → world (`assemble`).
 
 mod assemble;
+mod device;
 pub mod diagnostics;
 mod document;
 mod fill;
@@ -16,10 +17,10 @@ mod templates;
 mod walls;
 mod words;
 
+pub use device::Device;
 pub use diagnostics::{Complaint, Diagnostic, Diagnostics};
 pub use schema::schema;
 pub use templates::{Template, templates};
-pub use words::{Device, Precision};
 
 use seixo_engine::world::{Settings, Vec3, World};
 use seixo_files::vtk::Field;
@@ -32,9 +33,9 @@ pub struct Scene {
     pub title: String,
     /// What the simulation starts from.
     pub world: World,
-    /// How the world is stepped.
+    /// How, and on what, the world is stepped.
     pub settings: Settings,
-    /// How long and on what it runs.
+    /// How long it runs.
     pub run: RunPlan,
     /// What is written.
     pub output: OutputPlan,
@@ -48,15 +49,11 @@ pub struct Scene {
     pub notices: Vec<String>,
 }
 
-/// How long and on what a scene runs.
+/// How long a scene runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunPlan {
     /// Time at which the run ends \[s\].
     pub until: f64,
-    /// Where it computes.
-    pub device: Device,
-    /// With what numbers it computes.
-    pub precision: Precision,
     /// Every random choice follows from it.
     pub seed: u64,
 }

@@ -1,14 +1,15 @@
 //! The scene file, key by key. Reading, `seixo schema` and the resolved scene all follow these types.
 
 use crate::{
+    device::Device,
     quantity::{
         Acceleration, AngularVelocity, Any, BelowOne, Density, Length, NotNegative, Number, PoissonRatio, Positive, Pressure, Quantity,
         Stiffness, Time, UpToOne, Velocity,
     },
-    words::{AutoOr, Device, End, Face, LARGEST_WHOLE, Method, Precision, Scale, Whole, Word},
+    words::{AutoOr, End, Face, LARGEST_WHOLE, Method, Scale, Whole, Word},
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use seixo_engine::world::{Leaving, Search, Settings};
+use seixo_engine::world::{Leaving, Precision, Search, Settings};
 use seixo_files::vtk::Field;
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
 use serde::de::{self, Deserializer, IntoDeserializer, MapAccess, Visitor, value::MapAccessDeserializer};
@@ -64,12 +65,14 @@ pub(crate) struct RunSection {
     /// Time step: "auto" or a value below the stable limit.
     #[serde(default)]
     pub time_step: AutoOr<Quantity<Time, Positive>>,
-    /// Where to compute.
+    /// Where to compute: "cpu", "gpu", "auto" (a GPU where there is one), "cuda", "wgpu", and of several GPUs one as in "gpu:1". "cpu" if
+    /// left out, since only the CPU gives the same bits on every machine.
     #[serde(default)]
-    pub device: Word<Device>,
-    /// With what numbers to compute.
+    pub device: Device,
+    /// With how many digits: "f64"; "mixed", coordinates in double and all else in single precision; "f32". "auto" is f64 on the CPU, which
+    /// has nothing else, and mixed on a GPU.
     #[serde(default)]
-    pub precision: Word<Precision>,
+    pub precision: AutoOr<Word<Precision>>,
     /// Every random choice follows from it.
     #[serde(default = "first_seed")]
     pub seed: Whole<0, LARGEST_WHOLE>,

@@ -5,7 +5,7 @@ use crate::{
     quantity,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use seixo_engine::world::{Leaving, Search};
+use seixo_engine::world::{Leaving, Precision, Search};
 use seixo_files::vtk::Field;
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
 use serde::de::{self, Deserialize, Deserializer, IntoDeserializer, Visitor};
@@ -33,32 +33,6 @@ macro_rules! vocabulary {
             }
         }
     )+};
-}
-
-/// Where a run computes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Device {
-    /// The fastest that is there.
-    #[default]
-    Auto,
-    /// The processor's cores.
-    Cpu,
-    /// The graphics processor.
-    Gpu,
-    /// Both at once.
-    Heterogeneous,
-}
-
-/// With what numbers a run computes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Precision {
-    /// Doubles throughout.
-    #[default]
-    F64,
-    /// Singles in the laws, relative geometry without loss.
-    Mixed,
-    /// Singles throughout.
-    F32,
 }
 
 /// How a fill places its grains.
@@ -98,8 +72,7 @@ pub enum End {
 }
 
 vocabulary! {
-    Device, "device": [("auto", Device::Auto), ("cpu", Device::Cpu), ("gpu", Device::Gpu), ("heterogeneous", Device::Heterogeneous)];
-    Precision, "precision": [("f64", Precision::F64), ("mixed", Precision::Mixed), ("f32", Precision::F32)];
+    Precision, "precision": [Precision::F64, Precision::Mixed, Precision::F32].map(|precision| (precision.name(), precision));
     Search, "search": [("auto", Search::Auto), ("grid", Search::Grid), ("brute_force", Search::BruteForce)];
     Leaving, "leaving": [("delete", Leaving::Delete), ("error", Leaving::Error)];
     Method, "fill method": [("lattice", Method::Lattice), ("random", Method::Random)];

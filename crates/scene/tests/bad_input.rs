@@ -76,13 +76,28 @@ const CASES: &[(&str, &str, &[&str])] = &[
     ),
     (
         "until = \"1 s\"",
-        "until = \"1 s\"\ndevice = \"gpu\"",
-        &["scene.toml:4:10", "not in this build", "write device = \"cpu\""],
+        "until = \"1 s\"\ndevice = \"gup\"",
+        &["scene.toml:4:10", "unknown device `gup`", "did you mean `gpu`?", "gpu:1"],
+    ),
+    (
+        "until = \"1 s\"",
+        "until = \"1 s\"\ndevice = \"cpu:1\"",
+        &["scene.toml:4:10", "unknown device `cpu:1`", "accepted: gpu:N", "seixo info"],
+    ),
+    (
+        "until = \"1 s\"",
+        "until = \"1 s\"\ndevice = 1",
+        &["scene.toml:4:10", "one of auto, cpu, gpu, cuda, wgpu"],
+    ),
+    (
+        "until = \"1 s\"",
+        "until = \"1 s\"\nprecision = \"f46\"",
+        &["scene.toml:4:13", "unknown precision `f46`", "did you mean `f64`?"],
     ),
     (
         "until = \"1 s\"",
         "until = \"1 s\"\nprecision = \"mixed\"",
-        &["scene.toml:4:13", "the CPU runs f64"],
+        &["scene.toml:4:13", "the CPU computes in f64 only", "--device gpu"],
     ),
     (
         "until = \"1 s\"",

@@ -1,6 +1,7 @@
 //! Sound scenes: what they say is what the world holds.
 
-use seixo_engine::{Simulation, world::WallShape};
+use seixo_engine::Simulation;
+use seixo_engine::world::{Api, DeviceChoice, Precision, WallShape};
 use seixo_scene::{ProbeKind, Scene, load, load_text, schema, templates};
 use std::path::{Path, PathBuf};
 
@@ -95,6 +96,28 @@ fn fills_do_not_depend_on_other_sections() {
     ));
     assert_eq!(both.world.groups, ["alpha", "bed"]);
     assert_eq!(both.world.grains.position[1..], alone.position);
+}
+
+#[test]
+fn device_and_precision_are_as_asked_for() {
+    let settings = |asked: &str| {
+        let text = GLASS.replace("until = 1", &format!("until = 1\n{asked}"));
+        let first = scene(&format!("{text}\n[grains.one]\nmaterial = \"glass\"\nat = [[0, 0, 0]]\nradius = 1"));
+        let again = scene(&first.resolved).settings;
+        assert_eq!((again.device, again.precision), (first.settings.device, first.settings.precision), "{asked}");
+        (again.device, again.precision)
+    };
+    assert_eq!(settings(""), (DeviceChoice::Cpu, None));
+    assert_eq!(settings("precision = \"f64\""), (DeviceChoice::Cpu, Some(Precision::F64)));
+    assert_eq!(settings("device = \"auto\"\nprecision = \"auto\""), (DeviceChoice::Auto, None));
+    assert_eq!(
+        settings("device = \"gpu\"\nprecision = \"mixed\""),
+        (DeviceChoice::Gpu(None), Some(Precision::Mixed))
+    );
+    assert_eq!(
+        settings("device = \"cuda:2\"\nprecision = \"f32\""),
+        (DeviceChoice::Gpu(Some((Api::Cuda, 2))), Some(Precision::F32))
+    );
 }
 
 #[test]

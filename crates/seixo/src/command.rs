@@ -12,6 +12,7 @@ mod watch;
 
 use crate::say;
 use clap::Args;
+use seixo::place::PlaceArguments;
 use seixo::run::RunError;
 use seixo::scene::{Diagnostics, Scene};
 use serde_json::json;
@@ -98,19 +99,15 @@ pub struct Changes {
     /// Change a value of the scene; repeat it for more
     #[arg(long = "set", value_name = "PATH.TO.KEY=VALUE", value_parser = setting)]
     settings: Vec<(String, String)>,
-    /// Where to compute
-    #[arg(long, value_parser = ["auto", "cpu", "gpu", "heterogeneous"])]
-    device: Option<String>,
-    /// With what numbers to compute
-    #[arg(long, value_parser = ["f64", "mixed", "f32"])]
-    precision: Option<String>,
     #[command(flatten)]
     limits: Limits,
 }
 
-/// The flags that change how far and on how many threads a scene runs.
+/// The flags that change where, on how many threads and how far a scene runs.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Limits {
+    #[command(flatten)]
+    place: PlaceArguments,
     /// Threads; 0 = all cores. Results are the same bits on any number
     #[arg(long, value_name = "N")]
     threads: Option<u32>,
@@ -122,8 +119,10 @@ pub struct Limits {
 impl Limits {
     fn overrides(&self) -> Vec<(String, String)> {
         let threads = self.threads.map(|threads| ("run.threads".to_owned(), threads.to_string()));
-        threads
+        let place = self.place.overrides();
+        place
             .into_iter()
+            .chain(threads)
             .chain(self.until.clone().map(|until| ("run.until".to_owned(), until)))
             .collect()
     }
@@ -133,8 +132,6 @@ impl Changes {
     /// Reads the scene with the changes.
     fn load(&self, scene: &Path) -> Result<Scene, Failure> {
         let mut overrides = self.settings.clone();
-        let words = [("run.device", &self.device), ("run.precision", &self.precision)];
-        overrides.extend(words.into_iter().filter_map(|(key, word)| Some((key.to_owned(), word.clone()?))));
         overrides.extend(self.limits.overrides());
         seixo::scene::load(scene, &overrides).map_err(|diagnostics| Failure::Scene(Box::new(diagnostics)))
     }

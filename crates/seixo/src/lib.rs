@@ -12,9 +12,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod place;
 pub mod run;
 pub mod verify;
 
+pub use seixo_device as device;
 pub use seixo_engine as engine;
 pub use seixo_engine::world::World;
 pub use seixo_engine::{Refusal, Simulation, Stop};

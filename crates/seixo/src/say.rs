@@ -50,6 +50,11 @@ pub fn many(number: usize, thing: &str) -> String {
     format!("{} {thing}{}", count(number as u64), if number == 1 { "" } else { "s" })
 }
 
+/// Where a simulation computes: `CPU (f64, 2 threads)`.
+pub fn place(device: &str, precision: &str, threads: usize) -> String {
+    format!("{device} ({precision}, {})", many(threads, "thread"))
+}
+
 /// A number with a decimal prefix and a unit: `3.2 M` particle-steps, `1.2 µ` seconds.
 pub fn scaled(number: f64, unit: &str) -> String {
     const PREFIXES: [(f64, &str); 8] = [
@@ -101,6 +106,7 @@ mod tests {
             ["0", "999", "1 000", "12 345 678"]
         );
         assert_eq!([many(1, "grain"), many(2500, "grain")], ["1 grain", "2 500 grains"]);
+        assert_eq!(place("CPU", "f64", 1), "CPU (f64, 1 thread)");
         assert_eq!(scaled(4_130_000.0, "particle-steps/s"), "4.13 Mparticle-steps/s");
         assert_eq!(scaled(1.5e-6, "s"), "1.50 µs");
         assert_eq!(scaled(0.001, "m"), "1.00 mm");

@@ -39,9 +39,22 @@ pub fn cell_of<R: Real>(i: usize, position: &[R], grids: &[R], shapes: &[u32], g
     cell_number(shapes, g, x, y, z)
 }
 
+/// The grid of a grain of this radius: the last, and so the finest, whose grains may be as large.
+#[cube]
+#[inline(always)]
+pub fn class_of<R: Real>(radius: R, grids: &[R], number_of_grids: usize) -> usize {
+    let mut class = 0usize;
+    for g in 0..number_of_grids {
+        if radius <= grids[g * 8usize + 4usize] {
+            class = g;
+        }
+    }
+    class
+}
+
 /// Neighbors of grain i: all j whose surfaces are nearer than `skin`, in the order of grids, cells and places.
 ///
-/// Counts them, and writes them to `neighbors` from `at` on when `fill`. With `once`, a pair inside the places `part_first..part_end` is
+/// Counts them, and writes them to `neighbors` from `at` on, each `stride` after the one before, when `fill`. With `once`, a pair inside the places `part_first..part_end` is
 /// listed only by its first member; pairs across the border of a part are listed by both.
 #[cube]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -57,6 +70,7 @@ pub fn neighbors_of<R: Real>(
     part_end: usize,
     at: usize,
     neighbors: &mut [u32],
+    #[comptime] stride: usize,
     #[comptime] once: bool,
     #[comptime] fill: bool,
 ) -> u32 {
@@ -91,7 +105,7 @@ pub fn neighbors_of<R: Real>(
                         }
                         if wanted {
                             if fill {
-                                neighbors[at + count as usize] = j as u32;
+                                neighbors[at + count as usize * stride] = j as u32;
                             }
                             count += 1u32;
                         }

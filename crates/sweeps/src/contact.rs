@@ -1,11 +1,11 @@
 //! Contacts between grains.
 
 use crate::cells::{cell_index, cell_number};
-use crate::pair::{Pair, push_apart, rub_together};
-use crate::views::{add, coefficients, load, recall, store};
+use crate::pair::{Pair, depth_of, push_apart};
+use crate::views::{add, coefficients, load, store};
 use cubecl::prelude::*;
-use seixo_laws::contact::{Memory, Touch, normal_energy, spring_energy, tangential_stiffness};
-use seixo_laws::{Real, Vector3, larger, smaller};
+use seixo_laws::contact::{Coefficients, Touch, normal_energy, spring_energy, tangential_stiffness};
+use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector, smaller};
 
 /// Where the work of contacts went in one step, and how deep the deepest was.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, Default, PartialEq)]
@@ -22,124 +22,31 @@ pub struct Tally<R: Real> {
     pub excess: R,
 }
 
-/// Contacts of grain i with the neighbors in its row `first..end` of the full list, history included; writes slot i of `force` and
-/// `torque` and the row's records of `history`.
-///
-/// `touched` holds the tick at which each entry last touched: what an entry remembers counts only if that was the tick before `tick`, so
-/// that entries which do not touch cost neither a read nor a reset.
-#[cube]
-#[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-pub fn contacts_of<R: Real>(
-    i: usize,
-    first: usize,
-    end: usize,
-    neighbors: &[u32],
-    history: &mut [R],
-    touched: &mut [u32],
-    tick: u32,
-    position: &[R],
-    velocity: &[R],
-    spin: &[R],
-    material: &[u32],
-    materials: u32,
-    table: &[R],
-    force: &mut [R],
-    torque: &mut [R],
-    dt: R,
-    overlap_limit: R,
-) -> Tally<R> {
-    let zero = R::new(0.0);
-    let half = R::new(0.5);
-    let x_i = load::<R>(position, i * 4usize);
-    let radius_i = position[i * 4usize + 3usize];
-    let v_i = load::<R>(velocity, i * 4usize);
-    let mass_i = velocity[i * 4usize + 3usize];
-    let w_i = load::<R>(spin, i * 4usize);
-    let mut push = Vector3::<R>::zero();
-    let mut turn = Vector3::<R>::zero();
-    let mut touches = zero;
-    let mut normal_power = zero;
-    let mut tangential_power = zero;
-    let mut damping_power = zero;
-    let mut excess = R::new(-1.0);
-    for k in first..end {
-        let j = neighbors[k] as usize;
-        let apart = x_i.minus(&load::<R>(position, j * 4usize));
-        let radius_j = position[j * 4usize + 3usize];
-        let reach = radius_i + radius_j;
-        if apart.dot(&apart) < reach * reach {
-            let coefficients = coefficients::<R>(table, (material[i] * materials + material[j]) as usize);
-            let velocity_ij = v_i.minus(&load::<R>(velocity, j * 4usize));
-            let pair = Pair::<R> {
-                apart,
-                velocity: velocity_ij,
-                radius_i,
-                radius_j,
-                mass_i,
-                mass_j: velocity[j * 4usize + 3usize],
-            };
-            let mut kept = zero;
-            if touched[k] + 1u32 == tick {
-                kept = R::new(1.0);
-            }
-            let memory = Memory::<R> {
-                force: recall::<R>(history, k * 4usize).times(kept),
-                contact_radius: history[k * 4usize + 3usize] * kept,
-            };
-            touched[k] = tick;
-            let outcome = rub_together::<R>(&pair, &w_i, &load::<R>(spin, j * 4usize), &memory, &coefficients, dt);
-            store::<R>(history, k * 4usize, &outcome.memory.force);
-            history[k * 4usize + 3usize] = outcome.memory.contact_radius;
-            // Each of the two grains books half of the contact's work.
-            normal_power += half * outcome.normal_power;
-            tangential_power += half * outcome.tangential_power;
-            damping_power += half * outcome.damping_power;
-            excess = larger::<R>(
-                excess,
-                radius_i + radius_j - pair.apart.length() - overlap_limit * smaller::<R>(radius_i, radius_j),
-            );
-            push = push.plus(&outcome.force);
-            turn = turn.plus(&outcome.bend.times(outcome.arm_i));
-            touches += R::new(1.0);
-        }
-    }
-    add::<R>(force, i * 4usize, &push);
-    force[i * 4usize + 3usize] += touches;
-    add::<R>(torque, i * 4usize, &turn);
-    Tally::<R> {
-        normal_power,
-        tangential_power,
-        damping_power,
-        wall_power: zero,
-        excess,
-    }
-}
-
 /// Normal forces between grain i and all grains that touch it, found through the cells and pressed in one go: no list, no history, no
 /// rotation (S0's normal-only path). Cells may be out of date by motions of up to half a `skin` each. Writes slot i of `force`.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-pub fn press_through_cells<R: Real>(
+pub fn press_through_cells<C: Coordinate<R>, R: Real>(
     i: usize,
     slot: usize,
-    position: &[R],
+    position: &[C],
     velocity: &[R],
     material: &[u32],
     materials: u32,
     table: &[R],
-    grids: &[R],
+    grids: &[C],
     shapes: &[u32],
     number_of_grids: usize,
     cell_first: &[u32],
-    skin: R,
+    skin: C,
     overlap_limit: R,
     force: &mut [R],
 ) -> Tally<R> {
     let zero = R::new(0.0);
-    let x_i = load::<R>(position, i * 4usize);
-    let radius_i = position[i * 4usize + 3usize];
+    let x_i = load::<C>(position, i * 4usize);
+    let reach_i = position[i * 4usize + 3usize];
+    let radius_i = C::near(reach_i);
     let v_i = load::<R>(velocity, i * 4usize);
     let mass_i = velocity[i * 4usize + 3usize];
     let row_i = material[i] * materials;
@@ -149,14 +56,14 @@ pub fn press_through_cells<R: Real>(
     let mut excess = R::new(-1.0);
     for g in 0..number_of_grids {
         let grid = g * 8usize;
-        let reach = radius_i + grids[grid + 4usize] + skin;
+        let reach = reach_i + grids[grid + 4usize] + skin;
         let scale = grids[grid + 3usize];
-        let x_first = cell_index::<R>(x_i.x - reach, grids[grid], scale, shapes[grid]);
-        let x_last = cell_index::<R>(x_i.x + reach, grids[grid], scale, shapes[grid]);
-        let y_first = cell_index::<R>(x_i.y - reach, grids[grid + 1usize], scale, shapes[grid + 1usize]);
-        let y_last = cell_index::<R>(x_i.y + reach, grids[grid + 1usize], scale, shapes[grid + 1usize]);
-        let z_first = cell_index::<R>(x_i.z - reach, grids[grid + 2usize], scale, shapes[grid + 2usize]);
-        let z_last = cell_index::<R>(x_i.z + reach, grids[grid + 2usize], scale, shapes[grid + 2usize]);
+        let x_first = cell_index::<C>(x_i.x - reach, grids[grid], scale, shapes[grid]);
+        let x_last = cell_index::<C>(x_i.x + reach, grids[grid], scale, shapes[grid]);
+        let y_first = cell_index::<C>(x_i.y - reach, grids[grid + 1usize], scale, shapes[grid + 1usize]);
+        let y_last = cell_index::<C>(x_i.y + reach, grids[grid + 1usize], scale, shapes[grid + 1usize]);
+        let z_first = cell_index::<C>(x_i.z - reach, grids[grid + 2usize], scale, shapes[grid + 2usize]);
+        let z_last = cell_index::<C>(x_i.z + reach, grids[grid + 2usize], scale, shapes[grid + 2usize]);
         for z in z_first..z_last + 1u32 {
             for y in y_first..y_last + 1u32 {
                 let mut x = x_first;
@@ -167,15 +74,16 @@ pub fn press_through_cells<R: Real>(
                     let end = cell_first[cell_number(shapes, g, x_end, y, z) as usize + 1usize] as usize;
                     x = x_end + 1u32;
                     for j in first..end {
-                        let apart = x_i.minus(&load::<R>(position, j * 4usize));
-                        let radius_j = position[j * 4usize + 3usize];
-                        let sum = radius_i + radius_j;
-                        if apart.dot(&apart) < sum * sum && j != i {
+                        let apart = x_i.minus(&load::<C>(position, j * 4usize));
+                        let depth = depth_of::<C>(&apart, reach_i + position[j * 4usize + 3usize]);
+                        if depth > C::new(0.0) && j != i {
+                            let radius_j = C::near(position[j * 4usize + 3usize]);
                             let coefficients = coefficients::<R>(table, (row_i + material[j]) as usize);
                             let velocity_ij = v_i.minus(&load::<R>(velocity, j * 4usize));
                             let mass_j = velocity[j * 4usize + 3usize];
                             let pair = Pair::<R> {
-                                apart,
+                                apart: near_vector::<C, R>(&apart),
+                                depth: C::near(depth),
                                 velocity: velocity_ij,
                                 radius_i,
                                 radius_j,
@@ -186,7 +94,7 @@ pub fn press_through_cells<R: Real>(
                             normal_power += R::new(0.5) * outcome.normal_power;
                             push = push.plus(&outcome.force);
                             touches += R::new(1.0);
-                            excess = larger::<R>(excess, sum - pair.apart.length() - overlap_limit * smaller::<R>(radius_i, radius_j));
+                            excess = larger::<R>(excess, outcome.overlap - overlap_limit * smaller::<R>(radius_i, radius_j));
                         }
                     }
                 }
@@ -213,17 +121,47 @@ pub struct Stored<R: Real> {
     pub tangential: R,
 }
 
+/// Energy stored in the contact of two grains \[J\]; nothing where they do not touch. `spring` is the force of the tangential spring.
+#[cube]
+#[inline(always)]
+pub fn stored_between<C: Coordinate<R>, R: Real>(
+    apart: &Vector3<C>,
+    reach_i: C,
+    reach_j: C,
+    spring: &Vector3<R>,
+    pair: &Coefficients<R>,
+) -> Stored<R> {
+    let mut normal = R::new(0.0);
+    let mut tangential = R::new(0.0);
+    let depth = depth_of::<C>(apart, reach_i + reach_j);
+    if depth > C::new(0.0) {
+        let radius_i = C::near(reach_i);
+        let radius_j = C::near(reach_j);
+        let reach = radius_i + radius_j;
+        let overlap = C::near(depth) / (reach + near_vector::<C, R>(apart).length());
+        let contact_radius = R::root(radius_i * radius_j / reach * overlap);
+        let touch = Touch::<R> {
+            overlap,
+            contact_radius,
+            effective_mass: R::new(0.0),
+        };
+        normal = normal_energy::<R>(&touch, pair);
+        tangential = spring_energy::<R>(spring, tangential_stiffness::<R>(contact_radius, pair));
+    }
+    Stored::<R> { normal, tangential }
+}
+
 /// Energy stored in the contacts of row `first..end` of grain i; arguments as in [`contacts_of()`].
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-pub fn stored_in_contacts_of<R: Real>(
+pub fn stored_in_contacts_of<C: Coordinate<R>, R: Real>(
     i: usize,
     first: usize,
     end: usize,
     neighbors: &[u32],
     history: &[R],
-    position: &[R],
+    position: &[C],
     material: &[u32],
     materials: u32,
     table: &[R],
@@ -232,36 +170,28 @@ pub fn stored_in_contacts_of<R: Real>(
     #[comptime] frictional: bool,
     #[comptime] once: bool,
 ) -> Stored<R> {
-    let x_i = load::<R>(position, i * 4usize);
-    let radius_i = position[i * 4usize + 3usize];
+    let x_i = load::<C>(position, i * 4usize);
+    let reach_i = position[i * 4usize + 3usize];
     let mut normal = R::new(0.0);
     let mut tangential = R::new(0.0);
     for k in first..end {
         let j = neighbors[k] as usize;
-        let radius_j = position[j * 4usize + 3usize];
-        let reach = radius_i + radius_j;
-        let distance = x_i.minus(&load::<R>(position, j * 4usize)).length();
-        if distance < reach {
-            let mut share = R::new(0.5);
-            if once {
-                if j >= part_first && j < part_end {
-                    share = R::new(1.0);
-                }
-            }
-            let overlap = reach - distance;
-            let contact_radius = R::root(radius_i * radius_j / reach * overlap);
-            let touch = Touch::<R> {
-                overlap,
-                contact_radius,
-                effective_mass: R::new(0.0),
-            };
-            let pair = coefficients::<R>(table, (material[i] * materials + material[j]) as usize);
-            normal += share * normal_energy::<R>(&touch, &pair);
-            if frictional {
-                let spring = tangential_stiffness::<R>(contact_radius, &pair);
-                tangential += share * spring_energy::<R>(&load::<R>(history, k * 4usize), spring);
+        let there = load::<C>(position, j * 4usize);
+        let reach_j = position[j * 4usize + 3usize];
+        let mut spring = Vector3::<R>::zero();
+        if frictional {
+            spring = load::<R>(history, k * 4usize);
+        }
+        let pair = coefficients::<R>(table, (material[i] * materials + material[j]) as usize);
+        let stored = stored_between::<C, R>(&x_i.minus(&there), reach_i, reach_j, &spring, &pair);
+        let mut share = R::new(0.5);
+        if once {
+            if j >= part_first && j < part_end {
+                share = R::new(1.0);
             }
         }
+        normal += share * stored.normal;
+        tangential += share * stored.tangential;
     }
     Stored::<R> { normal, tangential }
 }

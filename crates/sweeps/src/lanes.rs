@@ -9,7 +9,7 @@
 )]
 
 use crate::contact::Tally;
-use crate::pair::{Outcome, Pair, rub_together};
+use crate::pair::{Outcome, Pair, depth_of, rub_together};
 use crate::views::{RECORD, coefficients};
 use seixo_laws::contact::{COEFFICIENTS, Coefficients, Memory};
 use seixo_laws::{Real, Vector3, larger, smaller};
@@ -229,8 +229,10 @@ impl<R: Real> Lanes<R> {
 
     #[inline(always)]
     fn resolve_lane(&mut self, lane: usize, limits: Limits<R>, coefficients: &Coefficients<R>) {
+        let apart = Self::vector(&self.apart, lane);
         let pair = Pair {
-            apart: Self::vector(&self.apart, lane),
+            apart,
+            depth: depth_of::<R>(&apart, self.radius[0][lane] + self.radius[1][lane]),
             velocity: Self::vector(&self.velocity, lane),
             radius_i: self.radius[0][lane],
             radius_j: self.radius[1][lane],
@@ -262,7 +264,7 @@ impl<R: Real> Lanes<R> {
         self.power[1][lane] += share * outcome.tangential_power;
         self.power[2][lane] += share * outcome.damping_power;
         let smallest = smaller::<R>(pair.radius_i, pair.radius_j);
-        let excess = pair.radius_i + pair.radius_j - pair.apart.length() - limits.overlap * smallest;
+        let excess = outcome.overlap - limits.overlap * smallest;
         if share > R::new(0.0) {
             self.excess[lane] = larger::<R>(excess, self.excess[lane]);
         }

@@ -18,8 +18,10 @@
 
 pub mod cells;
 pub mod contact;
+pub mod kernels;
 pub mod lanes;
 pub mod motion;
 pub mod pair;
+pub mod tiles;
 pub mod views;
 pub mod wall;

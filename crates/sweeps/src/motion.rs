@@ -2,8 +2,8 @@
 
 use crate::views::{load, recall, store};
 use cubecl::prelude::*;
-use seixo_laws::motion::{drift, kick, local_damping, whole_step_velocity};
-use seixo_laws::{Real, Vector3};
+use seixo_laws::motion::{drift, inertia, kick, local_damping, whole_step_velocity};
+use seixo_laws::{Coordinate, Real, Vector3, between};
 
 /// A grain moved farther than half the skin since the cells were sorted.
 pub const STALE: u32 = 1;
@@ -13,10 +13,12 @@ pub const NOT_FINITE: u32 = 2;
 pub const TOO_FAST: u32 = 4;
 /// A grain's center left the domain.
 pub const LEFT: u32 = 8;
+/// A grain overlaps another, or a wall, too deeply.
+pub const TOO_DEEP: u32 = 16;
 
 /// What all grains need to know to move.
-#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Stepping<R: Real> {
+#[derive(CubeType, CubeTypeMut, CubeLaunch, Clone, Copy, Debug)]
+pub struct Stepping<C: Real, R: Real> {
     /// Time step \[s\].
     pub dt: R,
     /// Gravitational acceleration \[m/s²\].
@@ -28,9 +30,9 @@ pub struct Stepping<R: Real> {
     /// (largest allowed motion in one step)² \[m²\].
     pub stride_square: R,
     /// Lower corner of the domain \[m\].
-    pub domain_min: Vector3<R>,
+    pub domain_min: Vector3<C>,
     /// Upper corner of the domain \[m\].
-    pub domain_max: Vector3<R>,
+    pub domain_max: Vector3<C>,
 }
 
 /// What came of moving one grain.
@@ -51,84 +53,83 @@ pub struct Acceleration<R: Real> {
     pub brake: Vector3<R>,
 }
 
-/// Acceleration of the grain in slot i of these slices.
+/// Acceleration of a grain of this mass under the force of its contacts.
 #[cube]
 #[inline(always)]
-pub fn acceleration_of<R: Real>(i: usize, velocity: &mut [R], force: &[R], stepping: &Stepping<R>) -> Acceleration<R> {
-    let at = i * 4usize;
-    let mass = velocity[at + 3usize];
-    let v = recall::<R>(velocity, at);
-    let push = load::<R>(force, at).plus(&stepping.gravity.times(mass));
-    let brake = local_damping::<R>(&push, &v, stepping.local_damping);
+pub fn acceleration<C: Real, R: Real>(
+    velocity: &Vector3<R>,
+    mass: R,
+    force: &Vector3<R>,
+    stepping: &Stepping<C, R>,
+) -> Acceleration<R> {
+    let push = force.plus(&stepping.gravity.times(mass));
+    let brake = local_damping::<R>(&push, velocity, stepping.local_damping);
     let rate = push.plus(&brake).times(R::new(1.0) / mass);
     Acceleration::<R> { rate, brake }
 }
 
-/// Angular acceleration of the solid sphere in slot i of these slices, I = 2/5 m R².
+/// Angular acceleration of a solid sphere, I = 2/5 m R².
 #[cube]
 #[inline(always)]
-pub fn angular_acceleration_of<R: Real>(
-    i: usize,
-    position: &mut [R],
-    velocity: &mut [R],
-    spin: &mut [R],
-    torque: &[R],
-    stepping: &Stepping<R>,
+pub fn angular_acceleration<C: Real, R: Real>(
+    spin: &Vector3<R>,
+    mass: R,
+    radius: R,
+    torque: &Vector3<R>,
+    stepping: &Stepping<C, R>,
 ) -> Acceleration<R> {
-    let at = i * 4usize;
-    let radius = position[at + 3usize];
-    let inertia = R::new(2.0) / R::new(5.0) * velocity[at + 3usize] * radius * radius;
-    let w = recall::<R>(spin, at);
-    let bend = load::<R>(torque, at);
-    let brake = local_damping::<R>(&bend, &w, stepping.local_damping);
-    let rate = bend.plus(&brake).times(R::new(1.0) / inertia);
+    let brake = local_damping::<R>(torque, spin, stepping.local_damping);
+    let rate = torque.plus(&brake).times(R::new(1.0) / inertia::<R>(mass, radius));
     Acceleration::<R> { rate, brake }
 }
 
-/// Moves the grain in slot i of all these slices by one leap-frog step.
-///
-/// `half_velocity` and `half_spin` (three numbers each) hold the velocities at half steps; `velocity` and `spin` receive those
-/// extrapolated to the new time, which laws read. Without `frictional` nothing rotates.
+/// A velocity or angular velocity one step on.
+#[derive(CubeType, Clone, Copy, Debug)]
+pub struct Onward<R: Real> {
+    /// At the half step that follows.
+    pub half: Vector3<R>,
+    /// Extrapolated to the whole step that follows, as laws read it.
+    pub whole: Vector3<R>,
+    /// Energy that local damping took \[J\].
+    pub damping_work: R,
+}
+
+/// Kicks a velocity at a half step and extrapolates it.
 #[cube]
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-pub fn advance<R: Real>(
-    i: usize,
-    position: &mut [R],
-    velocity: &mut [R],
-    spin: &mut [R],
-    half_velocity: &mut [R],
-    half_spin: &mut [R],
-    force: &[R],
-    torque: &[R],
-    reference: &[R],
-    stepping: &Stepping<R>,
-    #[comptime] frictional: bool,
-) -> Moved<R> {
-    let at = i * 4usize;
-    let dt = stepping.dt;
-    let half_dt = R::new(0.5) * dt;
-    let mut damping_work = R::new(0.0);
-    if frictional {
-        let turning = angular_acceleration_of::<R>(i, position, velocity, spin, torque, stepping);
-        let before = recall::<R>(half_spin, i * 3usize);
-        let after = kick::<R>(&before, &turning.rate, dt);
-        damping_work -= turning.brake.dot(&before.plus(&after)) * half_dt;
-        store::<R>(half_spin, i * 3usize, &after);
-        store::<R>(spin, at, &whole_step_velocity::<R>(&after, &turning.rate, dt));
+pub fn kicked<R: Real>(half: &Vector3<R>, acceleration: &Acceleration<R>, dt: R) -> Onward<R> {
+    let after = kick::<R>(half, &acceleration.rate, dt);
+    let whole = whole_step_velocity::<R>(&after, &acceleration.rate, dt);
+    let damping_work = -acceleration.brake.dot(&half.plus(&after)) * (R::new(0.5) * dt);
+    Onward::<R> {
+        half: after,
+        whole,
+        damping_work,
     }
-    let moving = acceleration_of::<R>(i, velocity, force, stepping);
-    let before = recall::<R>(half_velocity, i * 3usize);
-    let after = kick::<R>(&before, &moving.rate, dt);
-    damping_work -= moving.brake.dot(&before.plus(&after)) * half_dt;
-    let old = recall::<R>(position, at);
-    let new = drift::<R>(&old, &after, dt);
-    store::<R>(half_velocity, i * 3usize, &after);
-    store::<R>(velocity, at, &whole_step_velocity::<R>(&after, &moving.rate, dt));
-    store::<R>(position, at, &new);
-    let moved = new.minus(&load::<R>(reference, i * 3usize));
+}
+
+/// A position one step on, and what is to be said of it.
+#[derive(CubeType, Clone, Copy, Debug)]
+pub struct Arrival<C: Real> {
+    /// The new center \[m\].
+    pub position: Vector3<C>,
+    /// Raised flags.
+    pub flags: u32,
+}
+
+/// Drifts a center and looks whether it went too far: since the lists were made at `reference`, in this step, or out of the domain.
+#[cube]
+#[inline(always)]
+pub fn arrive<C: Coordinate<R>, R: Real>(
+    position: &Vector3<C>,
+    half_velocity: &Vector3<R>,
+    reference: &Vector3<C>,
+    stepping: &Stepping<C, R>,
+) -> Arrival<C> {
+    let new = drift::<C, R>(position, half_velocity, stepping.dt);
+    let moved = between::<C, R>(reference, &new);
     let square = moved.dot(&moved);
-    let stride = after.times(dt);
+    let stride = half_velocity.times(stepping.dt);
     let stride_square = stride.dot(&stride);
     let mut flags = 0u32;
     if square > stepping.stale_square {
@@ -148,5 +149,46 @@ pub fn advance<R: Real>(
     if new.x > stepping.domain_max.x || new.y > stepping.domain_max.y || new.z > stepping.domain_max.z {
         flags |= 8u32;
     }
-    Moved::<R> { flags, damping_work }
+    Arrival::<C> { position: new, flags }
+}
+
+/// Moves the grain in slot i of all these slices by one leap-frog step.
+///
+/// `half_velocity` and `half_spin` (three numbers each) hold the velocities at half steps; `velocity` and `spin` receive those
+/// extrapolated to the new time, which laws read. Without `frictional` nothing rotates.
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub fn advance(
+    i: usize,
+    position: &mut [f64],
+    velocity: &mut [f64],
+    spin: &mut [f64],
+    half_velocity: &mut [f64],
+    half_spin: &mut [f64],
+    force: &[f64],
+    torque: &[f64],
+    reference: &[f64],
+    stepping: &Stepping<f64, f64>,
+    frictional: bool,
+) -> Moved<f64> {
+    let at = i * 4;
+    let (radius, mass) = (position[at + 3], velocity[at + 3]);
+    let mut damping_work = 0.0;
+    if frictional {
+        let turning = angular_acceleration(&recall(spin, at), mass, radius, &load(torque, at), stepping);
+        let onward = kicked(&recall(half_spin, i * 3), &turning, stepping.dt);
+        store(half_spin, i * 3, &onward.half);
+        store(spin, at, &onward.whole);
+        damping_work += onward.damping_work;
+    }
+    let moving = acceleration(&recall(velocity, at), mass, &load(force, at), stepping);
+    let onward = kicked(&recall(half_velocity, i * 3), &moving, stepping.dt);
+    let arrival = arrive(&recall(position, at), &onward.half, &load(reference, i * 3), stepping);
+    store(half_velocity, i * 3, &onward.half);
+    store(velocity, at, &onward.whole);
+    store(position, at, &arrival.position);
+    Moved {
+        flags: arrival.flags,
+        damping_work: damping_work + onward.damping_work,
+    }
 }

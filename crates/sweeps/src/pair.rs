@@ -9,6 +9,8 @@ use seixo_laws::{Real, Vector3};
 pub struct Pair<R: Real> {
     /// x_i − x_j \[m\].
     pub apart: Vector3<R>,
+    /// (R_i + R_j)² − |x_i − x_j|² \[m²\], taken in the precision of coordinates: an overlap that is small beside the radii keeps its digits.
+    pub depth: R,
     /// v_i − v_j \[m/s\].
     pub velocity: Vector3<R>,
     /// Radius of i \[m\].
@@ -41,6 +43,8 @@ pub struct Outcome<R: Real> {
     pub arm_i: R,
     /// Distance of the contact point from the center of j \[m\].
     pub arm_j: R,
+    /// Overlap \[m\].
+    pub overlap: R,
     /// What the contact remembers from now on.
     pub memory: Memory<R>,
     /// Power taken by normal damping \[W\].
@@ -51,6 +55,13 @@ pub struct Outcome<R: Real> {
     pub damping_power: R,
 }
 
+/// (R_i + R_j)² − |x_i − x_j|² \[m²\] of two grains this far apart: positive where they touch.
+#[cube]
+#[inline(always)]
+pub fn depth_of<C: Real>(apart: &Vector3<C>, reach: C) -> C {
+    reach * reach - apart.dot(apart)
+}
+
 /// Geometry and effective quantities of two grains that touch.
 #[cube]
 #[inline(always)]
@@ -58,7 +69,7 @@ pub fn meet<R: Real>(pair: &Pair<R>) -> Meeting<R> {
     let reach = pair.radius_i + pair.radius_j;
     let mass = pair.mass_i + pair.mass_j;
     let distance = pair.apart.length();
-    let overlap = reach - distance;
+    let overlap = pair.depth / (reach + distance);
     // One division serves three quotients.
     let inverse = R::new(1.0) / (distance * reach * mass);
     Meeting::<R> {
@@ -83,6 +94,7 @@ pub fn push_apart<R: Real>(pair: &Pair<R>, coefficients: &Coefficients<R>) -> Ou
         bend: Vector3::<R>::zero(),
         arm_i: zero,
         arm_j: zero,
+        overlap: meeting.touch.overlap,
         memory: Memory::<R> {
             force: Vector3::<R>::zero(),
             contact_radius: zero,
@@ -119,6 +131,7 @@ pub fn rub_together<R: Real>(
         bend: response.tangential.cross(&meeting.normal),
         arm_i,
         arm_j,
+        overlap: meeting.touch.overlap,
         memory: response.memory,
         normal_power: response.normal_power,
         tangential_power: response.tangential_power,

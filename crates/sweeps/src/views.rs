@@ -79,3 +79,33 @@ pub fn coefficients<R: Real>(table: &[R], row: usize) -> Coefficients<R> {
         tangential_law,
     }
 }
+
+/// A record of four numbers as one load of a GPU. Natively such a vector holds a single number, so records appear in kernels only.
+pub type Record<R> = Vector<R, Const<4>>;
+
+/// The first three numbers of a record.
+#[cube]
+pub fn xyz<R: Real>(record: Record<R>) -> Vector3<R> {
+    Vector3::<R> {
+        x: record.extract(0usize),
+        y: record.extract(1usize),
+        z: record.extract(2usize),
+    }
+}
+
+/// The last number of a record.
+#[cube]
+pub fn last<R: Real>(record: Record<R>) -> R {
+    record.extract(3usize)
+}
+
+/// A record of a vector and one more number.
+#[cube]
+pub fn record<R: Real>(v: &Vector3<R>, last: R) -> Record<R> {
+    let mut record = Record::<R>::empty();
+    record.insert(0usize, v.x);
+    record.insert(1usize, v.y);
+    record.insert(2usize, v.z);
+    record.insert(3usize, last);
+    record
+}

@@ -4,12 +4,68 @@
 //! edge or corner is one only if it is the nearest point of every triangle that holds it; this counts faces, edges and corners once, and
 //! a ball that rolls over coplanar triangles feels one face at a time.
 
+use crate::cells::{cell_index, cell_number};
 use crate::contact::{Stored, Tally};
 use crate::views::{add, coefficients, load, recall, store};
 use cubecl::prelude::*;
 use seixo_laws::contact::{Approach, Memory, Touch, normal_energy, press, rub, spring_energy, tangential_stiffness};
 use seixo_laws::wall::nearest_on_triangle;
-use seixo_laws::{Real, Vector3, larger};
+use seixo_laws::{Coordinate, Real, Vector3, between, larger, near_vector, widened};
+
+/// Wall elements nearer to grain i than `skin`: planes first, then the triangles that its cell of the walls' own grid lists.
+///
+/// `grid` is a record of [`crate::cells::GRID`] numbers whose last three are the far corner; outside of it there are no triangles.
+/// Counts the elements, and writes them to `list` from `at` on when `fill`.
+#[cube]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub fn elements_near<C: Real>(
+    i: usize,
+    position: &[C],
+    elements: &[C],
+    planes: &[u32],
+    number_of_planes: usize,
+    grid: &[C],
+    shape: &[u32],
+    cell_first: &[u32],
+    cell_list: &[u32],
+    skin: C,
+    at: usize,
+    list: &mut [u32],
+    #[comptime] fill: bool,
+) -> u32 {
+    let x = load::<C>(position, i * 4usize);
+    let near = position[i * 4usize + 3usize] + skin;
+    let mut count = 0u32;
+    for s in 0..number_of_planes {
+        let e = planes[s] as usize * 12usize;
+        if x.minus(&load::<C>(elements, e)).dot(&load::<C>(elements, e + 3usize)) < near {
+            if fill {
+                list[at + count as usize] = planes[s];
+            }
+            count += 1u32;
+        }
+    }
+    let inside = x.x >= grid[0] && x.y >= grid[1] && x.z >= grid[2] && x.x <= grid[5] && x.y <= grid[6] && x.z <= grid[7];
+    if inside {
+        let cx = cell_index::<C>(x.x, grid[0], grid[3], shape[0]);
+        let cy = cell_index::<C>(x.y, grid[1], grid[3], shape[1]);
+        let cz = cell_index::<C>(x.z, grid[2], grid[3], shape[2]);
+        let cell = cell_number(shape, 0usize, cx, cy, cz) as usize;
+        for s in cell_first[cell] as usize..cell_first[cell + 1usize] as usize {
+            let e = cell_list[s] as usize * 12usize;
+            let a = load::<C>(elements, e);
+            let b = load::<C>(elements, e + 3usize);
+            let c = load::<C>(elements, e + 6usize);
+            if x.minus(&nearest_on_triangle::<C>(&x, &a, &b, &c)).length() < near {
+                if fill {
+                    list[at + count as usize] = cell_list[s];
+                }
+                count += 1u32;
+            }
+        }
+    }
+    count
+}
 
 /// Contacts of grain i with the wall elements in its row `first..end` of the list.
 ///
@@ -18,18 +74,18 @@ use seixo_laws::{Real, Vector3, larger};
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-pub fn walls_of<R: Real>(
+pub fn walls_of<C: Coordinate<R>, R: Real>(
     i: usize,
     slot: usize,
     first: usize,
     end: usize,
     list: &[u32],
     list_first: usize,
-    elements: &[R],
-    walls: &[R],
+    elements: &[C],
+    walls: &[C],
     history: &mut [R],
-    touches: &mut [R],
-    position: &[R],
+    touches: &mut [C],
+    position: &[C],
     velocity: &[R],
     spin: &[R],
     material: &[u32],
@@ -42,53 +98,56 @@ pub fn walls_of<R: Real>(
     #[comptime] frictional: bool,
 ) -> Tally<R> {
     let zero = R::new(0.0);
-    let x = load::<R>(position, i * 4usize);
-    let radius = position[i * 4usize + 3usize];
+    let nothing = C::new(0.0);
+    let x = load::<C>(position, i * 4usize);
+    let reach = position[i * 4usize + 3usize];
+    let radius = C::near(reach);
     let v = load::<R>(velocity, i * 4usize);
     let mass = velocity[i * 4usize + 3usize];
-    let near = radius * R::new(1.0e-6);
+    // Points closer than this are one: a share of the radius, and what coordinates cannot tell apart.
+    let near = reach * C::new(1.0e-6) + x.length() * C::roundoff() * C::new(16.0);
     for k in first..end {
         let at = (k - list_first) * 8usize;
         let e = list[k] as usize * 12usize;
-        let a = load::<R>(elements, e);
-        let b = load::<R>(elements, e + 3usize);
-        let mut nearest = x.plus(&Vector3::<R>::zero());
-        let mut distance = zero;
-        if elements[e + 9usize] > zero {
+        let a = load::<C>(elements, e);
+        let b = load::<C>(elements, e + 3usize);
+        let mut nearest = x.plus(&Vector3::<C>::zero());
+        let mut distance = nothing;
+        if elements[e + 9usize] > nothing {
             distance = x.minus(&a).dot(&b);
             nearest = x.minus(&b.times(distance));
         } else {
-            nearest = nearest_on_triangle::<R>(&x, &a, &b, &load::<R>(elements, e + 6usize));
+            nearest = nearest_on_triangle::<C>(&x, &a, &b, &load::<C>(elements, e + 6usize));
             distance = x.minus(&nearest).length();
         }
-        store::<R>(touches, at, &nearest);
+        store::<C>(touches, at, &nearest);
         touches[at + 3usize] = distance;
-        touches[at + 7usize] = zero;
-        if distance < radius {
-            touches[at + 7usize] = R::new(1.0);
+        touches[at + 7usize] = nothing;
+        if distance < reach {
+            touches[at + 7usize] = C::new(1.0);
         }
     }
     for k in first..end {
         let at = (k - list_first) * 8usize;
         let e = list[k] as usize * 12usize;
-        if touches[at + 7usize] > zero && elements[e + 9usize] == zero {
-            let mine = recall::<R>(touches, at);
+        if touches[at + 7usize] > nothing && elements[e + 9usize] == nothing {
+            let mine = recall::<C>(touches, at);
             let distance = touches[at + 3usize];
             for s in first..end {
                 let other = (s - list_first) * 8usize;
                 let o = list[s] as usize * 12usize;
-                if s != k && touches[other + 3usize] < radius && elements[o + 9usize] == zero {
-                    let apart = mine.minus(&recall::<R>(touches, other)).length();
+                if s != k && touches[other + 3usize] < reach && elements[o + 9usize] == nothing {
+                    let apart = mine.minus(&recall::<C>(touches, other)).length();
                     if apart < near {
                         if s < k {
-                            touches[at + 7usize] = zero;
+                            touches[at + 7usize] = nothing;
                         }
                     } else if touches[other + 3usize] < distance {
-                        let a = load::<R>(elements, o);
-                        let b = load::<R>(elements, o + 3usize);
-                        let on_other = nearest_on_triangle::<R>(&mine, &a, &b, &load::<R>(elements, o + 6usize));
+                        let a = load::<C>(elements, o);
+                        let b = load::<C>(elements, o + 3usize);
+                        let on_other = nearest_on_triangle::<C>(&mine, &a, &b, &load::<C>(elements, o + 6usize));
                         if on_other.minus(&mine).length() < near {
-                            touches[at + 7usize] = zero;
+                            touches[at + 7usize] = nothing;
                         }
                     }
                 }
@@ -107,23 +166,24 @@ pub fn walls_of<R: Real>(
         let h = (k - list_first) * 4usize;
         let e = list[k] as usize * 12usize;
         let mut on_grain = Vector3::<R>::zero();
-        if touches[at + 7usize] > zero {
-            let w = R::whole(elements[e + 10usize]) as usize * 12usize;
-            let distance = touches[at + 3usize];
-            let point = recall::<R>(touches, at);
-            let mut normal = load::<R>(elements, e + 3usize);
-            if elements[e + 9usize] == zero {
-                normal = x.minus(&point).times(R::new(1.0) / distance);
+        if touches[at + 7usize] > nothing {
+            let w = C::whole(elements[e + 10usize]) as usize * 12usize;
+            let distance = C::near(touches[at + 3usize]);
+            let point = recall::<C>(touches, at);
+            let mut normal = near_vector::<C, R>(&load::<C>(elements, e + 3usize));
+            if elements[e + 9usize] == nothing {
+                normal = between::<C, R>(&point, &x).times(R::new(1.0) / distance);
             }
-            let overlap = radius - distance;
+            let overlap = C::near(reach - touches[at + 3usize]);
             let touch = Touch::<R> {
                 overlap,
                 contact_radius: R::root(radius * overlap),
                 effective_mass: mass,
             };
-            let pair = coefficients::<R>(table, (material[i] * materials + R::whole(walls[w + 9usize])) as usize);
-            let through = load::<R>(walls, w);
-            let wall_velocity = load::<R>(walls, w + 3usize).plus(&load::<R>(walls, w + 6usize).cross(&point.minus(&through)));
+            let pair = coefficients::<R>(table, (material[i] * materials + C::whole(walls[w + 9usize])) as usize);
+            let wall_spin = near_vector::<C, R>(&load::<C>(walls, w + 6usize));
+            let arm = between::<C, R>(&load::<C>(walls, w), &point);
+            let wall_velocity = near_vector::<C, R>(&load::<C>(walls, w + 3usize)).plus(&wall_spin.cross(&arm));
             let relative = v.minus(&wall_velocity);
             excess = larger::<R>(excess, overlap - overlap_limit * radius);
             if frictional {
@@ -132,7 +192,7 @@ pub fn walls_of<R: Real>(
                         let other = (s - list_first) * 8usize;
                         let same = elements[list[s] as usize * 12usize + 10usize] == elements[e + 10usize];
                         let g = (s - list_first) * 4usize;
-                        if same && touches[other + 7usize] == zero && history[g + 3usize] > zero && history[h + 3usize] == zero {
+                        if same && touches[other + 7usize] == nothing && history[g + 3usize] > zero && history[h + 3usize] == zero {
                             let inherited = recall::<R>(history, g);
                             store::<R>(history, h, &inherited);
                             history[h + 3usize] = history[g + 3usize];
@@ -144,7 +204,7 @@ pub fn walls_of<R: Real>(
                 let w_i = load::<R>(spin, i * 4usize);
                 let approach = Approach::<R> {
                     velocity: relative.minus(&w_i.times(distance).cross(&normal)),
-                    twist: R::new(0.5) * w_i.plus(&load::<R>(walls, w + 6usize)).dot(&normal),
+                    twist: R::new(0.5) * w_i.plus(&wall_spin).dot(&normal),
                 };
                 let memory = Memory::<R> {
                     force: recall::<R>(history, h),
@@ -167,12 +227,12 @@ pub fn walls_of<R: Real>(
             wall_power += on_grain.dot(&wall_velocity);
             force[slot * 4usize + 3usize] += R::new(1.0);
         }
-        store::<R>(touches, at + 4usize, &on_grain);
+        store::<C>(touches, at + 4usize, &widened::<C, R>(&on_grain));
     }
     if frictional {
         for k in first..end {
             let h = (k - list_first) * 4usize;
-            if touches[(k - list_first) * 8usize + 7usize] == zero && history[h + 3usize] > zero {
+            if touches[(k - list_first) * 8usize + 7usize] == nothing && history[h + 3usize] > zero {
                 store::<R>(history, h, &Vector3::<R>::zero());
                 history[h + 3usize] = zero;
             }
@@ -193,16 +253,16 @@ pub fn walls_of<R: Real>(
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-pub fn stored_in_walls_of<R: Real>(
+pub fn stored_in_walls_of<C: Coordinate<R>, R: Real>(
     i: usize,
     first: usize,
     end: usize,
     list: &[u32],
-    elements: &[R],
-    walls: &[R],
+    elements: &[C],
+    walls: &[C],
     history: &[R],
-    touches: &[R],
-    position: &[R],
+    touches: &[C],
+    position: &[C],
     material: &[u32],
     materials: u32,
     table: &[R],
@@ -212,11 +272,11 @@ pub fn stored_in_walls_of<R: Real>(
     let mut normal = R::new(0.0);
     let mut tangential = R::new(0.0);
     for k in first..end {
-        if touches[k * 8usize + 7usize] > R::new(0.0) {
-            let w = R::whole(elements[list[k] as usize * 12usize + 10usize]) as usize * 12usize;
-            let pair = coefficients::<R>(table, (material[i] * materials + R::whole(walls[w + 9usize])) as usize);
-            let overlap = radius - touches[k * 8usize + 3usize];
-            let contact_radius = R::root(radius * overlap);
+        if touches[k * 8usize + 7usize] > C::new(0.0) {
+            let w = C::whole(elements[list[k] as usize * 12usize + 10usize]) as usize * 12usize;
+            let pair = coefficients::<R>(table, (material[i] * materials + C::whole(walls[w + 9usize])) as usize);
+            let overlap = C::near(radius - touches[k * 8usize + 3usize]);
+            let contact_radius = R::root(C::near(radius) * overlap);
             let touch = Touch::<R> {
                 overlap,
                 contact_radius,

@@ -55,6 +55,7 @@ impl Encounter {
     fn swapped(&self) -> Encounter {
         let Pair {
             apart,
+            depth,
             velocity,
             radius_i,
             radius_j,
@@ -64,6 +65,7 @@ impl Encounter {
         Encounter {
             pair: Pair {
                 apart: apart.times(-1.0),
+                depth,
                 velocity: velocity.times(-1.0),
                 radius_i: radius_j,
                 radius_j: radius_i,
@@ -121,6 +123,7 @@ prop_compose! {
         Encounter {
             pair: Pair {
                 apart: normal.times(radius_i + radius_j - overlap),
+                depth: (2.0 * (radius_i + radius_j) - overlap) * overlap,
                 velocity: vector(velocity),
                 radius_i,
                 radius_j,

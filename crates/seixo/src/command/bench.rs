@@ -2,48 +2,57 @@
 
 mod bandwidth;
 mod bed;
+mod case;
+mod lattice;
 
 use super::{Done, Failure};
 use crate::say;
-use bed::Case;
+use case::{Case, Habits};
 use clap::Args;
 use indicatif::ProgressBar;
 use seixo::Simulation;
+use seixo::place::{PlaceArguments, is_on_cpu};
+use seixo_engine::world::Settings;
 use serde::Serialize;
 use std::time::Instant;
 
-/// Measure particle-steps per second of a settled bed, with the share of each pass and of the memory's ceiling
+/// Measure particle-steps per second, with the share of each pass and what the memory has to do with it
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   seixo bench                                      the frictional Hertz-Mindlin bed of 10⁵ grains, all cores
   seixo bench bed normal-only --particles 10000,100000 --threads 1,2
   seixo bench --settle 2000 --steps 200 --json     a quick look: the grains are still falling
+  seixo bench lattice --device gpu --particles 1000000,8000000
+  seixo bench s2 --device gpu                      a million spheres for 10 000 steps: the seconds it takes
 
-Settling takes most of the time: 20 000 steps, once for each case and size. What is printed is the median of the repeats.
-The floor is the time that the memory traffic of a step takes at the measured speed of a copy, each field moved once per pass that needs it.")]
+Settling takes most of the time of the beds: 20 000 steps, once for each case and size. What is printed is the median of the repeats.
+On the CPU, the floor is the time that the memory traffic of a step takes at the measured speed of a copy, each field moved once per pass
+that needs it. On a GPU, that traffic is told at the rate reached, to be held beside the bandwidth in its data sheet.")]
 pub struct BenchArguments {
     /// What to measure
     #[arg(value_enum, default_values = ["bed"])]
     cases: Vec<Case>,
-    /// Numbers of grains
-    #[arg(long, value_delimiter = ',', default_values_t = [100_000])]
+    /// Numbers of grains; 100 000 if left out, 1 000 000 for s2
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     particles: Vec<u32>,
     /// Numbers of threads; 0 = all cores
     #[arg(long, value_delimiter = ',', default_values_t = [0])]
     threads: Vec<usize>,
-    /// Share of space that the grains take at the start, 0.05 to 0.6; dense beds settle sooner
+    /// Share of space that the grains of beds and s2 take at the start, 0.05 to 0.6; dense beds settle sooner
     #[arg(long, value_name = "SHARE", default_value_t = 0.30)]
     solid_fraction: f64,
-    /// Steps before the measurement, in which the grains come to rest
-    #[arg(long, value_name = "STEPS", default_value_t = 20_000)]
-    settle: u64,
-    /// Steps of one measurement
-    #[arg(long, default_value_t = 500)]
-    steps: u64,
-    /// Measurements; their median is printed
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    repeat: u32,
+    /// Steps before the measurement, in which the grains come to rest; 20 000 for beds, else none
+    #[arg(long, value_name = "STEPS")]
+    settle: Option<u64>,
+    /// Steps of one measurement; 500 for beds, 50 for lattices, 10 000 for s2
+    #[arg(long)]
+    steps: Option<u64>,
+    /// Measurements, whose median is printed; 3 if left out, 1 for s2
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repeat: Option<u32>,
+    #[command(flatten)]
+    place: PlaceArguments,
     /// Print one JSON object a line on the standard output
     #[arg(long)]
     json: bool,
@@ -52,19 +61,31 @@ pub struct BenchArguments {
 #[derive(Serialize)]
 struct Measured {
     case: &'static str,
+    device: String,
+    precision: &'static str,
     particles: usize,
     threads: usize,
     particle_steps_per_second: f64,
     slowest: f64,
     fastest: f64,
+    seconds: f64,
     passes: Vec<(&'static str, f64)>,
     bytes_per_particle: f64,
     contacts_per_particle: f64,
     steps: u64,
+    repeats: u32,
     rebuilds: u64,
     kinetic_per_particle: f64,
-    copy_bandwidth: f64,
     bytes_moved_per_particle_step: f64,
+    bandwidth_used: f64,
+    #[serde(flatten)]
+    floor: Option<Floor>,
+}
+
+/// What the memory of this machine allows.
+#[derive(Serialize)]
+struct Floor {
+    copy_bandwidth: f64,
     ceiling: f64,
     share_of_ceiling: f64,
 }
@@ -72,115 +93,161 @@ struct Measured {
 /// Runs the cases.
 pub fn bench(arguments: &BenchArguments) -> Done {
     let wrong = |text: String| Err(Failure::Input(text).told(arguments.json));
-    if arguments.steps == 0 {
+    if arguments.steps == Some(0) {
         return wrong("--steps is 0, must be at least 1".to_owned());
     }
     if !(0.05..=0.6).contains(&arguments.solid_fraction) {
         return wrong(format!("--solid-fraction is {}, must be 0.05 to 0.6", arguments.solid_fraction));
     }
     for &case in &arguments.cases {
-        for &particles in &arguments.particles {
+        let usual = [case.habits().particles];
+        let sizes = if arguments.particles.is_empty() { &usual[..] } else { &arguments.particles };
+        for &particles in sizes {
             bench_case(case, particles, arguments).map_err(|failure| failure.told(arguments.json))?;
         }
     }
     Ok(())
 }
 
-/// Settles a bed once, then measures it on every number of threads, each time from the same state.
+/// Settles the grains once, if they are to settle, then measures them on every number of threads, each time from the same state. The world
+/// is made anew each time: millions of grains are not kept twice.
 fn bench_case(case: Case, particles: u32, arguments: &BenchArguments) -> Done {
     let refused = |refusal: seixo::Refusal| Failure::Input(refusal.to_string());
-    let (world, settings) = (bed::world(case, particles as usize, arguments.solid_fraction), bed::settings(0));
-    let mut settling = Simulation::new(world.clone(), settings).map_err(refused)?;
-    let bar = ProgressBar::new(arguments.settle);
-    bar.set_message("settling");
-    while settling.steps() < arguments.settle {
-        let steps = (arguments.settle - settling.steps()).min(100);
-        advance(&mut settling, steps)?;
-        bar.set_position(settling.steps());
+    let failed = |stop: seixo::Stop| Failure::Run(stop.to_string());
+    let world = || case.world(particles as usize, arguments.solid_fraction);
+    let settings = |threads: usize| -> Result<Settings, Failure> {
+        let mut settings = case.settings(threads);
+        arguments.place.apply(&mut settings).map_err(Failure::Input)?;
+        Ok(settings)
+    };
+    let settle = arguments.settle.unwrap_or(case.habits().settle);
+    let mut settled = None;
+    if settle > 0 {
+        let mut settling = Simulation::new(world(), settings(0)?).map_err(refused)?;
+        let bar = ProgressBar::new(settle);
+        bar.set_message("settling");
+        while settling.steps() < settle {
+            let steps = (settle - settling.steps()).min(100);
+            settling.advance(steps).map_err(failed)?;
+            bar.set_position(settling.steps());
+        }
+        bar.finish_and_clear();
+        settled = Some(settling.save().map_err(failed)?);
     }
-    bar.finish_and_clear();
-    let settled = settling.save();
-    drop(settling);
     for &threads in &arguments.threads {
-        let mut simulation = Simulation::restore(world.clone(), bed::settings(threads), &settled).map_err(refused)?;
-        let measured = measure(case, &mut simulation, arguments)?;
+        let settings = settings(threads)?;
+        let mut simulation = match &settled {
+            None => Simulation::new(world(), settings),
+            Some(state) => Simulation::restore(world(), settings, state),
+        }
+        .map_err(refused)?;
+        let measured = measure(case, &mut simulation, arguments).map_err(failed)?;
         if arguments.json {
             say::json(&measured)?;
         } else {
+            simulation.notices().iter().for_each(|notice| say::note(&format!("note: {notice}")));
             say::out(&measured.text())?;
         }
     }
     Ok(())
 }
 
-fn measure(case: Case, simulation: &mut Simulation, arguments: &BenchArguments) -> Result<Measured, Failure> {
+fn measure(case: Case, simulation: &mut Simulation, arguments: &BenchArguments) -> Result<Measured, seixo::Stop> {
     let particles = simulation.len();
-    let (steps, repeat) = (arguments.steps, arguments.repeat);
-    // Caches, and lists and scratch that grow on first use.
-    advance(simulation, (steps / 10).max(1))?;
+    let Habits { steps, repeat, .. } = case.habits();
+    let (steps, repeat) = (arguments.steps.unwrap_or(steps), arguments.repeat.unwrap_or(repeat));
+    // Caches, lists and scratch that grow on first use, and a GPU's kernels, which are compiled then.
+    simulation.advance((steps / 10).clamp(1, 50))?;
+    let contacts = |simulation: &mut Simulation| -> Result<f64, seixo::Stop> {
+        simulation.observe()?;
+        Ok(simulation.contacts() as f64 / particles as f64)
+    };
+    let contacts_before = contacts(simulation)?;
     let (rebuilds, before) = (simulation.rebuilds(), simulation.profile().clone());
-    let (mut speeds, mut total) = (Vec::new(), 0.0);
+    let mut seconds = Vec::new();
     for _ in 0..repeat {
         let clock = Instant::now();
-        advance(simulation, steps)?;
-        let seconds = clock.elapsed().as_secs_f64();
-        speeds.push(particles as f64 * steps as f64 / seconds);
-        total += seconds;
+        simulation.advance(steps)?;
+        seconds.push(clock.elapsed().as_secs_f64());
     }
-    speeds.sort_by(f64::total_cmp);
+    let total: f64 = seconds.iter().sum();
+    seconds.sort_by(f64::total_cmp);
+    let speed = |seconds: f64| particles as f64 * steps as f64 / seconds;
+    let median = seconds[seconds.len() / 2];
+    let contacts = 0.5 * (contacts_before + contacts(simulation)?);
     let passes = simulation.profile().passes.iter().zip(&before.passes);
-    let contacts = simulation.contacts() as f64 / particles as f64;
-    let moved = bed::bytes_moved(case, contacts);
-    let bandwidth = bandwidth::of_copying(simulation.threads());
-    let speed = speeds[speeds.len() / 2];
+    let is_on_cpu = is_on_cpu(simulation);
+    let moved = if is_on_cpu {
+        case.bytes_moved(contacts)
+    } else {
+        case.bytes_moved_on_gpu(contacts, simulation.precision())
+    };
     Ok(Measured {
         case: case.name(),
+        device: simulation.device_name(),
+        precision: simulation.precision().name(),
         particles,
         threads: simulation.threads(),
-        particle_steps_per_second: speed,
-        slowest: speeds[0],
-        fastest: speeds[speeds.len() - 1],
-        passes: passes.map(|(now, before)| (now.0, (now.1 - before.1) / total)).collect(),
+        particle_steps_per_second: speed(median),
+        slowest: speed(seconds[seconds.len() - 1]),
+        fastest: speed(seconds[0]),
+        seconds: median,
+        passes: passes
+            .map(|(now, before)| (now.0, (now.1 - before.1) / total))
+            .filter(|(_, share)| *share > 0.0)
+            .collect(),
         bytes_per_particle: simulation.bytes() as f64 / particles as f64,
         contacts_per_particle: contacts,
         steps: u64::from(repeat) * steps,
+        repeats: repeat,
         rebuilds: simulation.rebuilds() - rebuilds,
         kinetic_per_particle: simulation.ledger().kinetic / particles as f64,
-        copy_bandwidth: bandwidth,
         bytes_moved_per_particle_step: moved,
-        ceiling: bandwidth / moved,
-        share_of_ceiling: speed * moved / bandwidth,
+        bandwidth_used: moved * speed(median),
+        floor: is_on_cpu.then(|| {
+            let copy_bandwidth = bandwidth::of_copying(simulation.threads());
+            Floor {
+                copy_bandwidth,
+                ceiling: copy_bandwidth / moved,
+                share_of_ceiling: speed(median) * moved / copy_bandwidth,
+            }
+        }),
     })
-}
-
-fn advance(simulation: &mut Simulation, steps: u64) -> Done {
-    simulation.advance(steps).map_err(|stop| Failure::Run(stop.to_string()))
 }
 
 impl Measured {
     fn text(&self) -> String {
-        let shares: Vec<String> = self
-            .passes
-            .iter()
-            .map(|(pass, share)| format!("{pass} {:.1} %", 100.0 * share))
-            .collect();
-        format!(
-            "{} · {} · {}\n  {} particle-steps/s ({} to {})\n  {}\n  {:.0} bytes and {:.2} contacts a grain, {} rebuilds in {} steps\n  floor: {:.0} bytes a particle-step at {} give {} particle-steps/s at most; {:.0} % of that reached",
+        let mut text = format!(
+            "{} · {} · {}\n  {} particle-steps/s ({} to {}), {} for {} steps\n",
             self.case,
             say::many(self.particles, "grain"),
-            say::many(self.threads, "thread"),
+            say::place(&self.device, self.precision, self.threads),
             say::scaled(self.particle_steps_per_second, ""),
             say::scaled(self.slowest, ""),
             say::scaled(self.fastest, ""),
-            shares.join(", "),
-            self.bytes_per_particle,
-            self.contacts_per_particle,
-            self.rebuilds,
-            self.steps,
-            self.bytes_moved_per_particle_step,
-            say::scaled(self.copy_bandwidth, "B/s"),
-            say::scaled(self.ceiling, ""),
-            100.0 * self.share_of_ceiling,
-        )
+            say::scaled(self.seconds, "s"),
+            say::count(self.steps / u64::from(self.repeats)),
+        );
+        if !self.passes.is_empty() {
+            let shares = self.passes.iter().map(|(pass, share)| format!("{pass} {:.1} %", 100.0 * share));
+            text += &format!("  {}\n", shares.collect::<Vec<_>>().join(", "));
+        }
+        text += &format!(
+            "  {:.0} bytes and {:.2} contacts a grain, {} rebuilds in {} steps\n",
+            self.bytes_per_particle, self.contacts_per_particle, self.rebuilds, self.steps
+        );
+        let moved = self.bytes_moved_per_particle_step;
+        text + &match &self.floor {
+            Some(floor) => format!(
+                "  floor: {moved:.0} bytes a particle-step at {} give {} particle-steps/s at most; {:.0} % of that reached",
+                say::scaled(floor.copy_bandwidth, "B/s"),
+                say::scaled(floor.ceiling, ""),
+                100.0 * floor.share_of_ceiling,
+            ),
+            None => format!(
+                "  {moved:.0} bytes a particle-step at this rate are {}, lists made anew not counted",
+                say::scaled(self.bandwidth_used, "B/s")
+            ),
+        }
     }
 }

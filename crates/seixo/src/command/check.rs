@@ -33,6 +33,9 @@ pub struct CheckArguments {
 /// Wall time given to the trial that the estimate comes from \[s\].
 const TRIAL: f64 = 0.5;
 
+/// Steps of the trial between two looks at the clock: enough for a GPU, which runs them in batches.
+const MOST_AT_ONCE: u64 = 256;
+
 #[derive(Serialize)]
 struct Findings {
     scene: PathBuf,
@@ -51,6 +54,8 @@ struct Findings {
     memory: u64,
     output: u64,
     free: u64,
+    device: String,
+    precision: &'static str,
     threads: usize,
     particle_steps_per_second: Option<f64>,
     estimated_time: Option<f64>,
@@ -73,6 +78,7 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
     let world = scene.world.clone();
     let mut simulation = Simulation::new(scene.world.clone(), scene.settings.clone()).map_err(refused)?;
     let step = simulation.time_step().clone();
+    let memory = simulation.bytes();
     let radius = world
         .grains
         .radius
@@ -80,7 +86,7 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
         .fold([f64::INFINITY, 0.0], |[low, high]: [f64; 2], &r| [low.min(r), high.max(r)]);
     let groups = world.groups.iter().enumerate();
     let size_of = |index: usize| world.grains.group.iter().filter(|&&group| group as usize == index).count();
-    let mut notices = scene.notices.clone();
+    let mut notices = [&scene.notices, simulation.notices()].concat();
     let steps = (scene.run.until / step.value).round();
     let speed = trial(&mut simulation, steps as u64)
         .map_err(|stop| notices.push(format!("the run will stop early: {stop}")))
@@ -99,9 +105,11 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
         until: scene.run.until,
         steps: steps as u64,
         deepest_overlap: deepest_overlap(&world),
-        memory: simulation.bytes(),
+        memory,
         output: seixo::run::expected_output(&scene, step.value),
         free: folder::free_space(&Disk, &folder::of_scene(&arguments.scene))?,
+        device: simulation.device_name(),
+        precision: simulation.precision().name(),
         threads: simulation.threads(),
         particle_steps_per_second: speed,
         estimated_time: speed.map(|speed| steps * world.grains.len() as f64 / speed),
@@ -111,11 +119,15 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
 
 /// Particle-steps per second of the first steps.
 fn trial(simulation: &mut Simulation, most: u64) -> Result<f64, seixo::Stop> {
+    // A GPU compiles its kernels at their first use.
+    if most > 1 {
+        simulation.advance(1)?;
+    }
     let (clock, mut particle_steps, mut steps) = (Instant::now(), 0.0, 1);
     while clock.elapsed().as_secs_f64() < TRIAL && simulation.steps() < most {
         simulation.advance(steps)?;
         particle_steps += steps as f64 * simulation.len() as f64;
-        steps = (2 * steps).min(64).min(most - simulation.steps());
+        steps = (2 * steps).min(MOST_AT_ONCE).min(most - simulation.steps());
     }
     Ok(particle_steps / clock.elapsed().as_secs_f64())
 }
@@ -197,7 +209,7 @@ impl Findings {
         format!(
             "about {} on {}, at the {} particle-steps/s of the first steps; contacts that are still to come add to it",
             say::duration(time),
-            say::many(self.threads, "thread"),
+            say::place(&self.device, self.precision, self.threads),
             say::scaled(speed, ""),
         )
     }

@@ -3,6 +3,7 @@
 use super::{Done, Failure};
 use crate::say;
 use clap::Args;
+use seixo::device::gpu::{Description, list};
 use seixo::files::checkpoint::{self, Header};
 use seixo::files::layer::Disk;
 use seixo::files::{grains_in, mesh_in};
@@ -15,7 +16,7 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  seixo info                                        this machine
+  seixo info                                        this machine, and what `--device` can be here
   seixo info silo.out                               what ran there, how it went, its newest checkpoint
   seixo info silo.out/checkpoints/state.checkpoint  its sections and the digest of its state
   seixo info hopper.stl                             triangles, extent, triangles without area
@@ -47,7 +48,8 @@ fn lines(value: &Value, indent: usize) -> String {
     let Value::Object(entries) = value else { return String::new() };
     let width = entries.keys().map(String::len).max().unwrap_or(0);
     let mut text = String::new();
-    for (key, value) in entries.iter().filter(|(_, value)| !value.is_null()) {
+    let is_empty = |value: &Value| value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty);
+    for (key, value) in entries.iter().filter(|(_, value)| !is_empty(value)) {
         let name = if key.contains('/') { key.clone() } else { key.replace('_', " ") };
         text += &match value {
             Value::Object(_) => format!("{:indent$}{name}\n{}", "", lines(value, indent + 2)),
@@ -65,12 +67,30 @@ fn machine() -> Value {
         line.split_once(':').map(|(_, value)| value.trim().to_owned())
     };
     let memory = first("/proc/meminfo", "MemTotal").and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok());
+    let listing = list();
+    let gpus = listing.found.iter().enumerate();
+    let missing = listing.missing.iter().map(|line| line.split_once(": ").unwrap_or((line, "")));
     json!({
         "version": env!("CARGO_PKG_VERSION"),
         "processor": first("/proc/cpuinfo", "model name"),
         "threads": std::thread::available_parallelism().map(usize::from).unwrap_or(1),
         "memory": memory.map(|kibibytes| say::scaled(1024.0 * kibibytes, "B")),
-        "devices": "cpu (f64); this build does not compute on graphics processors",
+        "devices": {
+            "cpu": {"precision": "f64"},
+            "gpus": gpus.map(|(index, gpu)| (format!("gpu:{index}"), of_gpu(gpu))).collect::<serde_json::Map<_, _>>(),
+            "no_gpus_by": missing.map(|(api, reason)| (api.to_owned(), reason.into())).collect::<serde_json::Map<_, _>>(),
+        },
+    })
+}
+
+/// A GPU with the words that choose it.
+fn of_gpu(gpu: &Description) -> Value {
+    json!({
+        "name": gpu.name,
+        "word": format!("{}:{}", gpu.api, gpu.index),
+        "precision": if gpu.has_f64 { "mixed, f64, f32" } else { "f32" },
+        "memory": gpu.memory.map(|bytes| say::scaled(bytes as f64, "B")),
+        "is_software": gpu.is_software,
     })
 }
 

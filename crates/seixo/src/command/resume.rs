@@ -12,7 +12,8 @@ use std::path::PathBuf;
 Examples:
   seixo resume silo.out                  to the end that the scene gives
   seixo resume silo.out --until \"10 s\"   further than that
-  seixo resume silo.out --threads 8      on other threads: the results stay the same bits")]
+  seixo resume silo.out --threads 8      on other threads: the results stay the same bits
+  seixo resume silo.out --device gpu     on another device: the same state goes on, with other rounding")]
 pub struct ResumeArguments {
     /// The run folder
     folder: PathBuf,

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 Examples:
   seixo run silo.toml                              into silo.out/
   seixo run silo.toml --threads 4 --until \"2 s\"    four threads, two simulated seconds
+  seixo run silo.toml --device gpu                 on the graphics card, see `seixo info`; forces there in single precision (--precision)
   seixo run silo.toml --out wide --set \"grains.bed.fill.count=20000\"
   seixo run silo.toml --json | jq .time            for scripts: one JSON object a line
 

@@ -54,6 +54,12 @@ impl Watcher {
         }
     }
 
+    fn tell(&self, notices: &[String]) {
+        notices
+            .iter()
+            .for_each(|notice| self.bar.suspend(|| say::note(&format!("note: {notice}"))));
+    }
+
     /// Says how the run ended, and how to go on if it can.
     pub fn close(&self, folder: &Path, ending: &Ending) -> Done {
         self.bar.finish_and_clear();
@@ -133,6 +139,8 @@ impl Observer for Watcher {
             Event::Started {
                 folder,
                 grains,
+                device,
+                precision,
                 threads,
                 time_step,
                 time_step_limit,
@@ -140,14 +148,12 @@ impl Observer for Watcher {
                 notices,
                 ..
             } => {
-                notices
-                    .iter()
-                    .for_each(|notice| self.bar.suspend(|| say::note(&format!("note: {notice}"))));
+                self.tell(notices);
                 self.bar.suspend(|| {
                     say::note(&format!(
                         "{} on {} into {}; time step {}, stable below {} ({time_step_cause})",
                         say::many(*grains, "grain"),
-                        say::many(*threads, "thread"),
+                        say::place(device, precision, *threads),
                         folder.display(),
                         say::scaled(*time_step, "s"),
                         say::scaled(*time_step_limit, "s"),
@@ -157,18 +163,24 @@ impl Observer for Watcher {
             Event::Resumed {
                 checkpoint,
                 time,
+                device,
+                precision,
                 threads,
                 until,
+                notices,
                 ..
-            } => self.bar.suspend(|| {
-                say::note(&format!(
-                    "going on from {} at t = {} of {} on {}",
-                    checkpoint.display(),
-                    say::scaled(*time, "s"),
-                    say::scaled(*until, "s"),
-                    say::many(*threads, "thread"),
-                ));
-            }),
+            } => {
+                self.tell(notices);
+                self.bar.suspend(|| {
+                    say::note(&format!(
+                        "going on from {} at t = {} of {} on {}",
+                        checkpoint.display(),
+                        say::scaled(*time, "s"),
+                        say::scaled(*until, "s"),
+                        say::place(device, precision, *threads),
+                    ));
+                });
+            }
             _ => {}
         }
     }

@@ -5,8 +5,7 @@ use super::log::Log;
 use super::outputs::{Marks, Outputs};
 use super::record::{self, Outcome, Record};
 use super::{Ending, Event, Options, Progress, RunError};
-use seixo_engine::Simulation;
-use seixo_engine::state::State;
+use seixo_engine::{Simulation, Stop};
 use seixo_files::FilesError;
 use seixo_files::checkpoint::{self, Header};
 use seixo_files::layer::{remove_temporaries, replace};
@@ -35,10 +34,10 @@ pub fn start(scene: Scene, folder: &Path, options: Options) -> Result<Ending, Ru
         });
     }
     let scene_hash = record::scene_hash(&scene.resolved, &scene.world);
-    let simulation = Simulation::new(scene.world.clone(), scene.settings.clone())?;
+    let mut simulation = Simulation::new(scene.world.clone(), scene.settings.clone())?;
 
     folder::prepare(layer, folder)?;
-    let record = Record::new(&simulation, &scene.title, &scene_hash, scene.run.until);
+    let record = Record::new(&mut simulation, &scene.title, &scene_hash, scene.run.until);
     record.write(layer, folder)?;
     let path = folder.join(SCENE);
     replace(layer, &path, scene.resolved.as_bytes()).map_err(disk(&path, "write it"))?;
@@ -46,20 +45,22 @@ pub fn start(scene: Scene, folder: &Path, options: Options) -> Result<Ending, Ru
         folder: folder.to_owned(),
         title: scene.title.clone(),
         grains: simulation.len(),
+        device: simulation.device_name(),
+        precision: simulation.precision().name(),
         threads: simulation.threads(),
         until: scene.run.until,
         time_step: record.time_step.value,
         time_step_limit: record.time_step.limit,
         time_step_cause: record.time_step.cause.clone(),
-        notices: scene.notices.clone(),
+        notices: [&scene.notices, simulation.notices()].concat(),
     };
     let outputs = Outputs::open(layer, folder, &scene, record.time_step.value, &Marks::new())?;
     let log = Log::create(layer, folder)?;
     Driver::new(folder, &scene, simulation, Books { outputs, log, record }, options).drive(&started)
 }
 
-/// Goes on from the newest valid checkpoint of a run folder, bit for bit as if the run had never stopped.
-/// Of the overrides, those that matter are `run.threads` and `run.until`.
+/// Goes on from the newest valid checkpoint of a run folder, bit for bit as if the run had never stopped, unless on another device.
+/// Of the overrides, those that matter are `run.threads`, `run.device`, `run.precision` and `run.until`.
 ///
 /// # Errors
 /// If the folder holds no run or no valid checkpoint, its scene has changed, or as [`start`].
@@ -80,9 +81,9 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
     let Some(marks) = marks.filter(|_| header.scene_hash == scene_hash) else {
         return Err(RunError::OtherScene { folder: folder.to_owned() });
     };
-    let simulation = Simulation::restore(scene.world.clone(), scene.settings.clone(), &state)?;
+    let mut simulation = Simulation::restore(scene.world.clone(), scene.settings.clone(), &state)?;
 
-    let mut record = Record::new(&simulation, &scene.title, &scene_hash, scene.run.until);
+    let mut record = Record::new(&mut simulation, &scene.title, &scene_hash, scene.run.until);
     if let Some(before) = Record::read(layer, folder) {
         record.wall_time = before.wall_time;
         record.particle_steps = before.particle_steps;
@@ -93,8 +94,11 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
         checkpoint: from,
         time: simulation.time(),
         steps: simulation.steps(),
+        device: simulation.device_name(),
+        precision: simulation.precision().name(),
         threads: simulation.threads(),
         until: scene.run.until,
+        notices: simulation.notices().to_vec(),
     };
     let log = Log::resume(layer, folder)?;
     Driver::new(folder, &scene, simulation, Books { outputs, log, record }, options).drive(&resumed)
@@ -133,6 +137,7 @@ struct Driver<'a> {
     /// Wall time and particle-steps of earlier starts.
     before: (f64, f64),
     particle_steps: f64,
+    step_time: (f64, u64),
     output_time: (f64, u64),
     last_checkpoint: (Instant, f64),
 }
@@ -151,6 +156,7 @@ impl<'a> Driver<'a> {
             options,
             started: Instant::now(),
             particle_steps: 0.0,
+            step_time: (0.0, 0),
             output_time: (0.0, 0),
         }
     }
@@ -225,30 +231,41 @@ impl<'a> Driver<'a> {
             let next = self.books.outputs.next_step().min(self.steps_at_end);
             let count = pace.steps.min(next - steps);
             let (grains, clock) = (self.simulation.len(), Instant::now());
-            self.simulation.advance(count).map_err(|stop| RunError::Stopped {
-                stop: Box::new(stop),
-                checkpoint_time: self.last_checkpoint.1,
-                folder: self.folder.join(CHECKPOINTS),
-            })?;
+            self.simulation.advance(count).map_err(|stop| self.stopped(stop))?;
             let seconds = clock.elapsed().as_secs_f64();
             pace.learn(count, seconds);
+            self.step_time.0 += seconds;
+            self.step_time.1 += count;
             self.particle_steps += grains as f64 * count as f64;
             speed = grains as f64 * count as f64 / seconds.max(1e-9);
             self.write_outputs()?;
         }
     }
 
-    fn write_outputs(&mut self) -> Result<(), FilesError> {
+    fn stopped(&self, stop: Stop) -> RunError {
+        RunError::Stopped {
+            stop: Box::new(stop),
+            checkpoint_time: self.last_checkpoint.1,
+            folder: self.folder.join(CHECKPOINTS),
+        }
+    }
+
+    fn write_outputs(&mut self) -> Result<(), RunError> {
+        // Bringing grains back from a GPU takes as long as many steps.
+        if !self.books.outputs.is_due(self.simulation.steps()) {
+            return Ok(());
+        }
         let clock = Instant::now();
+        self.simulation.observe().map_err(|stop| self.stopped(stop))?;
         self.books.outputs.write_due(self.options.layer, &self.simulation)?;
         self.output_time.0 += clock.elapsed().as_secs_f64();
         self.output_time.1 += 1;
         Ok(())
     }
 
-    fn write_checkpoint(&mut self) -> Result<(), FilesError> {
+    fn write_checkpoint(&mut self) -> Result<(), RunError> {
         let clock = Instant::now();
-        let mut state: State = self.simulation.save();
+        let mut state = self.simulation.save().map_err(|stop| self.stopped(stop))?;
         self.books.outputs.save(&mut state);
         let marks = self.books.outputs.marks(self.options.layer)?;
         let header = Header {
@@ -274,7 +291,7 @@ impl<'a> Driver<'a> {
             time: header.time,
             steps: header.steps,
         })?;
-        self.close(Outcome::Running)
+        self.close(Outcome::Running).map_err(RunError::from)
     }
 
     /// Brings `run.json` and `profile.csv` up to date.
@@ -283,9 +300,9 @@ impl<'a> Driver<'a> {
         record.result = outcome;
         record.wall_time = self.before.0 + self.started.elapsed().as_secs_f64();
         record.particle_steps = self.before.1 + self.particle_steps;
-        record.measure(&self.simulation);
+        record.measure(&mut self.simulation);
         record.write(self.options.layer, &self.folder)?;
-        record::write_profile(self.options.layer, &self.folder, &self.simulation, self.output_time)
+        record::write_profile(self.options.layer, &self.folder, &self.simulation, self.step_time, self.output_time)
     }
 
     fn report(&mut self, event: &Event) -> Result<(), FilesError> {

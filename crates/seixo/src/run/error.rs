@@ -1,5 +1,6 @@
 //! Why a run did not start or did not reach its end.
 
+use seixo_device::gpu::GpuError;
 use seixo_engine::{Refusal, Stop};
 use seixo_files::FilesError;
 use seixo_scene::Diagnostics;
@@ -59,10 +60,10 @@ pub enum RunError {
     /// The world cannot be simulated.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// A grain's state became impossible.
+    /// A grain's state became impossible, or the GPU failed.
     #[error("{stop}\nthe last good state, t = {checkpoint_time:.6e} s, is in {}", folder.display())]
     Stopped {
-        /// Which grain, where, when and why.
+        /// Which grain, where, when and why; or what the GPU reported.
         stop: Box<Stop>,
         /// Time of the last checkpoint \[s\].
         checkpoint_time: f64,
@@ -79,6 +80,7 @@ impl RunError {
     pub fn is_input(&self) -> bool {
         match self {
             RunError::Exists { .. } | RunError::Occupied { .. } | RunError::NotARun { .. } => true,
+            RunError::Refused(Refusal::Gpu(GpuError::Lost { .. })) => false,
             RunError::OtherScene { .. } | RunError::Scene(_) | RunError::Refused(_) => true,
             RunError::NoSpace { .. } | RunError::Stopped { .. } | RunError::Files(_) => false,
         }

@@ -20,6 +20,10 @@ pub enum Event {
         title: String,
         /// Number of grains.
         grains: usize,
+        /// Where it computes.
+        device: String,
+        /// With how many digits.
+        precision: &'static str,
         /// Threads at work.
         threads: usize,
         /// Simulated time at which it ends \[s\].
@@ -41,10 +45,16 @@ pub enum Event {
         time: f64,
         /// Steps done.
         steps: u64,
+        /// Where it computes.
+        device: String,
+        /// With how many digits.
+        precision: &'static str,
         /// Threads at work.
         threads: usize,
         /// Simulated time at which it ends \[s\].
         until: f64,
+        /// What the user should know although nothing is wrong.
+        notices: Vec<String>,
     },
     /// A checkpoint is on the disk, for good.
     Checkpoint {

@@ -117,6 +117,11 @@ impl Outputs {
             .unwrap_or(u64::MAX)
     }
 
+    /// Whether something is due at this step.
+    pub fn is_due(&mut self, step: u64) -> bool {
+        self.next_step() <= step
+    }
+
     /// Writes what is due now.
     pub fn write_due(&mut self, layer: &dyn FileLayer, simulation: &Simulation) -> Result<(), FilesError> {
         let steps = simulation.steps();

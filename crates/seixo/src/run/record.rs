@@ -48,7 +48,7 @@ pub struct Record {
     pub device: String,
     /// Threads at work.
     pub threads: usize,
-    /// With what numbers it computed.
+    /// With how many digits it computed.
     pub precision: String,
     /// The time step.
     pub time_step: TimeStepRecord,
@@ -80,15 +80,15 @@ pub struct Record {
 
 impl Record {
     /// What is known of a simulation before it runs.
-    pub(super) fn new(simulation: &Simulation, title: &str, scene_hash: &str, until: f64) -> Record {
+    pub(super) fn new(simulation: &mut Simulation, title: &str, scene_hash: &str, until: f64) -> Record {
         let step = simulation.time_step();
         let mut record = Record {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             title: title.to_owned(),
             scene_hash: scene_hash.to_owned(),
-            device: "cpu".to_owned(),
+            device: simulation.device_name(),
             threads: simulation.threads(),
-            precision: "f64".to_owned(),
+            precision: simulation.precision().name().to_owned(),
             time_step: TimeStepRecord {
                 value: step.value,
                 auto: step.auto,
@@ -112,19 +112,22 @@ impl Record {
         record
     }
 
-    /// Brings up to date what changes while a simulation runs.
-    pub(super) fn measure(&mut self, simulation: &Simulation) {
+    /// Brings up to date what changes while a simulation runs. Of one that a GPU does not give back any more, contacts and memory stay what
+    /// they were.
+    pub(super) fn measure(&mut self, simulation: &mut Simulation) {
         self.time = simulation.time();
         self.steps = simulation.steps();
         self.grains = simulation.len();
-        self.contacts = simulation.contacts();
         self.rebuilds = simulation.rebuilds();
         self.particle_steps_per_second = if self.wall_time > 0.0 {
             self.particle_steps / self.wall_time
         } else {
             0.0
         };
-        self.bytes_per_particle = simulation.bytes() as f64 / simulation.len().max(1) as f64;
+        if simulation.observe().is_ok() {
+            self.contacts = simulation.contacts();
+            self.bytes_per_particle = simulation.bytes() as f64 / simulation.len().max(1) as f64;
+        }
     }
 
     /// Reads the record of a run folder; `None` where there is none that makes sense.
@@ -140,15 +143,19 @@ impl Record {
     }
 }
 
-/// Writes the seconds per pass; "outputs" is what files took.
-pub(super) fn write_profile(layer: &dyn FileLayer, folder: &Path, simulation: &Simulation, outputs: (f64, u64)) -> Result<(), FilesError> {
-    let passes = simulation
-        .profile()
-        .passes
-        .iter()
-        .copied()
-        .chain([("outputs", outputs.0, outputs.1)]);
-    let total: f64 = passes.clone().map(|(_, seconds, _)| seconds).sum();
+/// Writes the seconds per pass; "outputs" is what files took, and "steps" what all passes took where they cannot be told apart: on a GPU.
+pub(super) fn write_profile(
+    layer: &dyn FileLayer,
+    folder: &Path,
+    simulation: &Simulation,
+    steps: (f64, u64),
+    outputs: (f64, u64),
+) -> Result<(), FilesError> {
+    let of_steps = &simulation.profile().passes;
+    let is_timed = of_steps.iter().any(|(_, _, calls)| *calls > 0);
+    let mut passes = if is_timed { of_steps.clone() } else { vec![("steps", steps.0, steps.1)] };
+    passes.push(("outputs", outputs.0, outputs.1));
+    let total: f64 = passes.iter().map(|(_, seconds, _)| seconds).sum();
     let mut text = String::from("pass,seconds,share,calls\n");
     for (pass, seconds, calls) in passes {
         let share = if total > 0.0 { seconds / total } else { 0.0 };

@@ -1,0 +1,281 @@
+//! Memory of a GPU.
+
+#![allow(unsafe_code, reason = "launches take raw buffers")]
+
+use super::runtime::Runtime;
+use super::{Api, Gpu, GpuError, cuda, units};
+use bytemuck::Pod;
+use cubecl::bytes::Bytes;
+use cubecl::future::block_on;
+use cubecl::prelude::*;
+use cubecl::server::{Handle, ServerError};
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::task::{Context, Poll, Waker};
+
+/// What is held, by everyone who shares a [`Gpu`].
+#[derive(Default)]
+pub struct Account {
+    held: AtomicU64,
+    peak: AtomicU64,
+    /// Allocations until the one that is to fail; 0 = none is to.
+    until_failure: AtomicU64,
+}
+
+/// Items in a GPU's memory. Dropped, it is free for others once no launch needs it any more.
+pub struct Buffer<T> {
+    handle: Handle,
+    len: usize,
+    account: Arc<Account>,
+    items: PhantomData<T>,
+}
+
+impl<T> Buffer<T> {
+    /// Number of items.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has no items.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// For kernels that take `&[T]`, `&mut [T]` or, of `u32`, `&[Atomic<u32>]`. A launch takes a buffer once: its arguments must
+    /// not overlap.
+    pub fn argument(&self) -> BufferArg {
+        // SAFETY: the memory has room for this many items.
+        unsafe { BufferArg::from_raw_parts(self.handle.clone(), self.len) }
+    }
+
+    /// For kernels that take `&[Vector<T, Const<4>>]` or the like: four items are one record.
+    ///
+    /// # Panics
+    /// If the number of items is no multiple of four.
+    pub fn records(&self) -> BufferArg {
+        assert!(self.len.is_multiple_of(4), "{} items are no records of four", self.len);
+        // SAFETY: the memory has room for four times this many items.
+        unsafe { BufferArg::from_raw_parts(self.handle.clone(), self.len / 4) }
+    }
+
+    fn bytes(&self) -> u64 {
+        (self.len * size_of::<T>()) as u64
+    }
+}
+
+impl<T> Drop for Buffer<T> {
+    fn drop(&mut self) {
+        self.account.held.fetch_sub(self.bytes(), Relaxed);
+    }
+}
+
+#[cube(launch_unchecked)]
+fn clear(words: &mut [u32]) {
+    if ABSOLUTE_POS < words.len() {
+        words[ABSOLUTE_POS] = 0;
+    }
+}
+
+impl Gpu {
+    /// Memory for `len` items, whose contents are undefined. `what` names it in errors.
+    ///
+    /// # Errors
+    /// If there is not enough memory, or the device is lost.
+    pub fn buffer<T: Pod>(&self, len: usize, what: &'static str) -> Result<Buffer<T>, GpuError> {
+        // Memory of its own, given back when freed: CubeCL's pools round up and keep.
+        self.allocate(len, what, |bytes| {
+            let client = self.client();
+            client.memory_dedicated_allocation((), |()| client.empty(bytes))
+        })
+    }
+
+    /// Memory that is needed for a moment, from CubeCL's pools, which are faster.
+    pub(super) fn scratch<T: Pod>(&self, len: usize) -> Result<Buffer<T>, GpuError> {
+        self.allocate(len, "intermediate results", |bytes| self.client().empty(bytes))
+    }
+
+    fn allocate<T: Pod>(&self, len: usize, what: &'static str, request: impl Fn(usize) -> Handle) -> Result<Buffer<T>, GpuError> {
+        let (runtime, account) = (&self.runtime, &self.account);
+        const {
+            assert!(
+                size_of::<T>() > 0 && size_of::<T>().is_multiple_of(4),
+                "GPUs copy words of four bytes"
+            )
+        };
+        let bytes = len.saturating_mul(size_of::<T>());
+        let refusal = |free| GpuError::OutOfMemory {
+            what,
+            needed: bytes as u64,
+            held: self.held(),
+            free,
+        };
+        let countdown = |until: u64| until.checked_sub(1);
+        if account.until_failure.fetch_update(Relaxed, Relaxed, countdown) == Ok(1) {
+            return Err(refusal(None));
+        }
+        if runtime.largest.is_some_and(|largest| bytes as u64 > largest) {
+            return Err(refusal(runtime.largest));
+        }
+        let attempt = || {
+            runtime.guard(|| {
+                let handle = request(bytes);
+                // CubeCL allocates later, on its own thread, and a launch on memory that could not be had is skipped without a word:
+                // ask at once.
+                runtime.client.check([&handle]).map(|()| handle)
+            })
+        };
+        let retry = |_| {
+            // A device that is lost has no memory either, but that is not the reason.
+            runtime.wait()?;
+            // Pools keep what nobody uses any more.
+            runtime.guard(|| runtime.client.memory_cleanup())?;
+            attempt().map_err(|_| match runtime.description.api {
+                Api::Cuda => refusal(cuda::free(&runtime.description)),
+                Api::Wgpu => refusal(None),
+            })
+        };
+        let handle = attempt().or_else(retry)?;
+        let buffer = Buffer {
+            handle,
+            len,
+            account: account.clone(),
+            items: PhantomData,
+        };
+        let held = account.held.fetch_add(buffer.bytes(), Relaxed) + buffer.bytes();
+        account.peak.fetch_max(held, Relaxed);
+        Ok(buffer)
+    }
+
+    /// Memory for `len` items, all of whose bits are zero.
+    ///
+    /// # Errors
+    /// As [`Gpu::buffer`].
+    pub fn zeros<T: Pod>(&self, len: usize, what: &'static str) -> Result<Buffer<T>, GpuError> {
+        let buffer = self.buffer(len, what)?;
+        self.clear(&buffer);
+        Ok(buffer)
+    }
+
+    /// Sets all bits to zero.
+    pub fn clear<T: Pod>(&self, buffer: &Buffer<T>) {
+        if buffer.is_empty() {
+            return;
+        }
+        let (count, dim) = units(buffer.len * size_of::<T>() / 4);
+        // SAFETY: the kernel compares its index with the number of words.
+        unsafe { clear::launch_unchecked(self.client(), count, dim, buffer.argument()) };
+    }
+
+    /// Memory with these items.
+    ///
+    /// # Errors
+    /// As [`Gpu::buffer`].
+    pub fn upload<T: Pod>(&self, items: &[T], what: &'static str) -> Result<Buffer<T>, GpuError> {
+        let buffer = self.buffer(items.len(), what)?;
+        self.write(&buffer, items);
+        Ok(buffer)
+    }
+
+    /// Replaces all items, after the launches so far and before later ones.
+    ///
+    /// # Panics
+    /// If there are not as many items as the buffer has.
+    pub fn write<T: Pod>(&self, to: &Buffer<T>, items: &[T]) {
+        assert_eq!(items.len(), to.len, "a buffer is written as a whole");
+        if !items.is_empty() {
+            let bytes = bytemuck::cast_slice(items).to_vec();
+            self.client().write(&to.handle, Bytes::from_bytes_vec(bytes));
+        }
+    }
+
+    /// All items, after the launches so far.
+    ///
+    /// # Errors
+    /// If what was to compute them failed, or the device is lost.
+    pub fn download<T: Pod>(&self, from: &Buffer<T>) -> Result<Vec<T>, GpuError> {
+        self.download_later(from).wait()
+    }
+
+    /// Queues a copy of all items: they are what the launches so far make of them, whatever is launched later.
+    pub fn download_later<T: Pod>(&self, from: &Buffer<T>) -> Download<T> {
+        self.download_part(from, 0..from.len)
+    }
+
+    /// Queues a copy of some items, as [`Gpu::download_later`].
+    ///
+    /// # Panics
+    /// If the buffer has no such items.
+    pub fn download_part<T: Pod>(&self, from: &Buffer<T>, part: Range<usize>) -> Download<T> {
+        assert!(part.start <= part.end && part.end <= from.len, "{part:?} of {} items", from.len);
+        let size = size_of::<T>();
+        let client = self.client().clone();
+        let handle = from.handle.clone();
+        let handle = handle
+            .offset_start((part.start * size) as u64)
+            .offset_end(((from.len - part.end) * size) as u64);
+        let state = if part.is_empty() {
+            State::Here(Ok(Vec::new()))
+        } else {
+            let mut arrival: Arrival = Box::pin(async move { client.read_async(vec![handle]).await });
+            // The first poll queues the copy, see the test that launches after it.
+            let first = catch_unwind(AssertUnwindSafe(|| arrival.as_mut().poll(&mut Context::from_waker(Waker::noop()))));
+            match first {
+                Ok(Poll::Pending) => State::Coming(arrival),
+                Ok(Poll::Ready(bytes)) => State::Here(self.runtime.guard(|| bytes)),
+                Err(panic) => State::Here(self.runtime.guard(|| resume_unwind(panic))),
+            }
+        };
+        Download {
+            state,
+            runtime: self.runtime.clone(),
+            items: PhantomData,
+        }
+    }
+
+    /// Bytes in live buffers.
+    pub fn held(&self) -> u64 {
+        self.account.held.load(Relaxed)
+    }
+
+    /// The most bytes ever held.
+    pub fn peak(&self) -> u64 {
+        self.account.peak.load(Relaxed)
+    }
+
+    /// For tests: the k-th allocation from now fails as if memory were out; 1 is the next one, 0 none.
+    pub fn fail_allocation(&self, k: u64) {
+        self.account.until_failure.store(k, Relaxed);
+    }
+}
+
+type Arrival = Pin<Box<dyn Future<Output = Result<Vec<Bytes>, ServerError>> + Send>>;
+
+enum State {
+    Coming(Arrival),
+    Here(Result<Vec<Bytes>, GpuError>),
+}
+
+/// Items on their way from a GPU.
+pub struct Download<T> {
+    state: State,
+    runtime: Arc<Runtime>,
+    items: PhantomData<T>,
+}
+
+impl<T: Pod> Download<T> {
+    /// Waits for the items.
+    ///
+    /// # Errors
+    /// If what was to compute them failed, or the device is lost.
+    pub fn wait(self) -> Result<Vec<T>, GpuError> {
+        let parts = match self.state {
+            State::Here(parts) => parts?,
+            State::Coming(arrival) => self.runtime.guard(|| block_on(arrival))?,
+        };
+        Ok(parts.first().map_or(Vec::new(), |bytes| bytemuck::pod_collect_to_vec(bytes)))
+    }
+}

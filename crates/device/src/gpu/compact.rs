@@ -1,0 +1,94 @@
+//! Items brought together: those to keep, and those in an order.
+
+#![allow(unsafe_code, reason = "kernels are launched without checks of their indices")]
+
+use super::{Buffer, Gpu, GpuError, Word, units};
+use cubecl::prelude::*;
+
+/// Item n stands for the end.
+#[cube(launch_unchecked)]
+fn place_kept(keep: &[u32], sums: &[u32], places: &mut [u32], kept: &mut [u32], n: u32) {
+    let item = ABSOLUTE_POS as u32;
+    if item < n {
+        if keep[item as usize] == 1 {
+            places[sums[item as usize] as usize] = item;
+        }
+    } else if item == n {
+        kept[0] = sums[item as usize];
+    }
+}
+
+#[cube(launch_unchecked)]
+fn gather_words<W: Word>(from: &[W], order: &[u32], to: &mut [W], n: u32, width: u32) {
+    let word = ABSOLUTE_POS as u32;
+    if word < n * width {
+        to[word as usize] = from[(order[(word / width) as usize] * width + word % width) as usize];
+    }
+}
+
+#[cube(launch_unchecked)]
+fn gather_records<W: Word>(from: &[Vector<W, Const<4>>], order: &[u32], to: &mut [Vector<W, Const<4>>], n: u32) {
+    if ABSOLUTE_POS < n as usize {
+        to[ABSOLUTE_POS] = from[order[ABSOLUTE_POS] as usize];
+    }
+}
+
+impl Gpu {
+    /// `places[k]` becomes the index of the k-th of the first n items whose `keep` is 1 (the others' is 0), `kept[0]` their number.
+    ///
+    /// # Errors
+    /// If there is no memory for n + 1 sums.
+    ///
+    /// # Panics
+    /// If a buffer has fewer items than that.
+    pub fn compact(&self, keep: &Buffer<u32>, n: usize, places: &Buffer<u32>, kept: &Buffer<u32>) -> Result<(), GpuError> {
+        assert!(keep.len() >= n && places.len() >= n && !kept.is_empty(), "{n} items");
+        let sums = self.scratch::<u32>(n + 1)?;
+        self.exclusive_scan(keep, n, &sums)?;
+        let (count, dim) = units(n + 1);
+        // SAFETY: items are read up to n; a kept item's sum is below its index, or equal.
+        unsafe {
+            place_kept::launch_unchecked(
+                self.client(),
+                count,
+                dim,
+                keep.argument(),
+                sums.argument(),
+                places.argument(),
+                kept.argument(),
+                n as u32,
+            );
+        }
+        Ok(())
+    }
+
+    /// Brings n items of `width` words each into an order: item k of `to` becomes item `order[k]` of `from`.
+    ///
+    /// # Panics
+    /// If a buffer is too short, or the words are more than an index of 32 bits can number. The order must name items of `from`.
+    pub fn gather<W: Word>(&self, from: &Buffer<W>, order: &Buffer<u32>, n: usize, width: usize, to: &Buffer<W>) {
+        assert!(order.len() >= n && to.len() >= n * width, "{n} items of {width} words");
+        let are_records = width == 4 && from.len().is_multiple_of(4) && to.len().is_multiple_of(4);
+        let (count, dim) = units(if are_records { n } else { n * width });
+        if are_records {
+            // SAFETY: orders are read and records written below n; orders name records.
+            unsafe {
+                gather_records::launch_unchecked::<W>(self.client(), count, dim, from.records(), order.argument(), to.records(), n as u32);
+            }
+        } else {
+            // SAFETY: orders are read below n, words written below n × width; orders name items.
+            unsafe {
+                gather_words::launch_unchecked::<W>(
+                    self.client(),
+                    count,
+                    dim,
+                    from.argument(),
+                    order.argument(),
+                    to.argument(),
+                    n as u32,
+                    width as u32,
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! GPUs reached through CUDA, whose libraries are looked for when the program runs.
+
+use super::Description;
+use super::runtime::Runtime;
+
+#[cfg(feature = "cuda")]
+pub use present::{free, list, open};
+
+#[cfg(not(feature = "cuda"))]
+pub use absent::{free, list, open};
+
+#[cfg(feature = "cuda")]
+#[allow(unsafe_code, reason = "libraries of CUDA are loaded by name")]
+mod present {
+    use super::super::Api;
+    use super::super::runtime::configure;
+    use super::{Description, Runtime};
+    use cubecl::device::Device;
+    use cudarc::driver::{CudaContext, DriverError, result, sys};
+
+    /// All GPUs that the driver knows.
+    pub fn list() -> Result<Vec<Description>, String> {
+        // SAFETY: loading NVIDIA's libraries runs nothing but their own initialization.
+        let (has_driver, has_compiler) = unsafe { (sys::is_culib_present(), cudarc::nvrtc::sys::is_culib_present()) };
+        if !has_driver {
+            return Err("libcuda was not found; it comes with NVIDIA's driver".into());
+        }
+        if !has_compiler {
+            return Err("libnvrtc was not found; it comes with the CUDA toolkit, and LD_LIBRARY_PATH may name its folder".into());
+        }
+        if cubecl::cuda::install::cuda_path().is_none() {
+            return Err("the CUDA toolkit was not found; CUDA_PATH may name its folder".into());
+        }
+        let found = describe().map_err(|error| format!("the driver refuses: {error}"))?;
+        if found.is_empty() {
+            return Err("the driver offers no GPU".into());
+        }
+        Ok(found)
+    }
+
+    fn describe() -> Result<Vec<Description>, DriverError> {
+        let count = CudaContext::device_count()?;
+        let one = |index: i32| {
+            let device = result::device::get(index)?;
+            Ok(Description {
+                api: Api::Cuda,
+                index: index as usize,
+                name: format!("{} (CUDA)", result::device::get_name(device)?),
+                is_software: false,
+                has_f64: true,
+                // SAFETY: the driver gave the device just now.
+                memory: Some(unsafe { result::device::total_mem(device)? } as u64),
+            })
+        };
+        (0..count).map(one).collect()
+    }
+
+    /// Starts the GPU of this description.
+    pub fn open(description: Description) -> Result<Runtime, String> {
+        configure();
+        let device = Device::cuda(description.index).map_err(|error| error.to_string())?;
+        Ok(Runtime {
+            client: device.client(),
+            largest: None,
+            description,
+            complaint: Default::default(),
+        })
+    }
+
+    /// Memory that no program uses \[bytes\].
+    pub fn free(description: &Description) -> Option<u64> {
+        let context = CudaContext::new(description.index).ok()?;
+        context.mem_get_info().ok().map(|(free, _)| free as u64)
+    }
+}
+
+#[cfg(not(feature = "cuda"))]
+mod absent {
+    use super::{Description, Runtime};
+
+    const REASON: &str = "this build has no CUDA (cargo feature cuda)";
+
+    /// None.
+    pub fn list() -> Result<Vec<Description>, String> {
+        Err(REASON.into())
+    }
+
+    /// Refuses.
+    pub fn open(_description: Description) -> Result<Runtime, String> {
+        Err(REASON.into())
+    }
+
+    /// Unknown.
+    pub fn free(_description: &Description) -> Option<u64> {
+        None
+    }
+}

@@ -1,0 +1,157 @@
+//! Many numbers into one, in an order that is always the same.
+
+#![allow(unsafe_code, reason = "kernels are launched without checks of their indices")]
+
+use super::{Buffer, Gpu, GpuError, Number, UNITS, cubes};
+use cubecl::prelude::*;
+
+/// What numbers are folded into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fold {
+    /// Their sum; of none, 0.
+    Sum,
+    /// The smallest; of none, the largest finite number. What is not a number is passed over.
+    Smallest,
+    /// The largest; of none, the smallest finite number. What is not a number is passed over.
+    Largest,
+}
+
+#[cube]
+fn joined<N: Number>(a: N, b: N, #[comptime] fold: Fold) -> N {
+    let mut result = a;
+    match comptime!(fold) {
+        Fold::Sum => result = a + b,
+        Fold::Smallest => {
+            if b < a {
+                result = b;
+            }
+        }
+        Fold::Largest => {
+            if b > a {
+                result = b;
+            }
+        }
+    }
+    result
+}
+
+/// Folds the numbers of every unit of a cube; the first unit has the result. All units of the cube must call it.
+#[cube]
+fn fold_cube<N: Number>(own: N, #[comptime] units: usize, #[comptime] fold: Fold) -> N {
+    let mut shared = Shared::<[N]>::new_slice(units);
+    let unit = UNIT_POS as usize;
+    shared[unit] = own;
+    sync_cube();
+    let mut half = (units / 2).runtime();
+    while half > 0 {
+        if unit < half {
+            shared[unit] = joined::<N>(shared[unit], shared[unit + half], fold);
+        }
+        sync_cube();
+        half /= 2;
+    }
+    shared[0]
+}
+
+#[cube(launch_unchecked)]
+fn fold_blocks<N: Number>(values: &[N], results: &mut [N], neutral: N, n: u32, #[comptime] fold: Fold) {
+    let mut own = neutral;
+    if ABSOLUTE_POS < n as usize {
+        own = joined::<N>(neutral, values[ABSOLUTE_POS], fold);
+    }
+    let result = fold_cube::<N>(own, comptime!(UNITS as usize), fold);
+    if UNIT_POS == 0 && CUBE_POS < results.len() {
+        results[CUBE_POS] = result;
+    }
+}
+
+/// Units that share a segment.
+const LANES: u32 = 64;
+
+#[cube(launch_unchecked)]
+fn sum_segments<N: Number>(values: &[N], first: &[u32], sums: &mut [N], zero: N, segments: u32, #[comptime] width: usize) {
+    // Cubes beyond the last segment have an empty one, so that all units meet at the same barriers.
+    let mut start = 0u32;
+    let mut end = 0u32;
+    let is_there = CUBE_POS < segments as usize;
+    if is_there {
+        start = first[CUBE_POS];
+        end = first[CUBE_POS + 1];
+    }
+    for column in 0..width {
+        let mut own = zero;
+        let mut item = start + UNIT_POS;
+        while item < end {
+            own += values[item as usize * width + column];
+            item += LANES;
+        }
+        let sum = fold_cube::<N>(own, comptime!(LANES as usize), Fold::Sum);
+        if is_there && UNIT_POS == 0 {
+            sums[CUBE_POS * width + column] = sum;
+        }
+        sync_cube();
+    }
+}
+
+impl Gpu {
+    /// The first n values folded into one, in a buffer of one item. Blocks of 256 are folded in pairs, then their results, and so
+    /// on: the same bits every time.
+    ///
+    /// # Errors
+    /// If there is no memory for the results of blocks.
+    ///
+    /// # Panics
+    /// If there are fewer than n values.
+    pub fn fold<N: Number>(&self, values: &Buffer<N>, n: usize, fold: Fold) -> Result<Buffer<N>, GpuError> {
+        assert!(values.len() >= n, "{n} of {} values", values.len());
+        let blocks = n.div_ceil(UNITS as usize).max(1);
+        let results = self.scratch::<N>(blocks)?;
+        let neutral = match fold {
+            Fold::Sum => N::from_int(0),
+            Fold::Smallest => N::max_value(),
+            Fold::Largest => N::min_value(),
+        };
+        // SAFETY: values are read below n, results written below their number.
+        unsafe {
+            fold_blocks::launch_unchecked::<N>(
+                self.client(),
+                cubes(blocks),
+                CubeDim::new_1d(UNITS),
+                values.argument(),
+                results.argument(),
+                neutral,
+                n as u32,
+                fold,
+            );
+        }
+        if blocks == 1 {
+            Ok(results)
+        } else {
+            self.fold(&results, blocks, fold)
+        }
+    }
+
+    /// Sums the items of every segment: items `first[s]` to `first[s + 1]` of `values`, each of `width` numbers, go to the `width`
+    /// numbers of `sums` at s. 64 units share a segment, each adds every 64th item in turn, and their sums are added in pairs: the
+    /// same bits every time, whatever lies before the segment.
+    ///
+    /// # Panics
+    /// If there are fewer firsts or sums than segments need. The firsts must not exceed the number of items.
+    pub fn sum_by_segment<N: Number>(&self, values: &Buffer<N>, width: usize, first: &Buffer<u32>, segments: usize, sums: &Buffer<N>) {
+        assert!(first.len() > segments && sums.len() >= segments * width, "{segments} segments");
+        // SAFETY: firsts are read up to the number of segments, values between them, sums written below segments × width.
+        unsafe {
+            sum_segments::launch_unchecked::<N>(
+                self.client(),
+                cubes(segments),
+                CubeDim::new_1d(LANES),
+                values.argument(),
+                first.argument(),
+                sums.argument(),
+                N::from_int(0),
+                segments as u32,
+                width,
+            );
+        }
+    }
+}

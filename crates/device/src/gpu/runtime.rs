@@ -1,0 +1,85 @@
+//! A GPU that CubeCL runs, and its failures as errors.
+
+use super::{Client, Description, GpuError};
+use cubecl::config::{CubeClRuntimeConfig, RuntimeConfig, streaming::StreamPolicy};
+use cubecl::future::block_on;
+use cubecl::server::ServerError;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A GPU that was started.
+pub struct Runtime {
+    /// Which it is.
+    pub description: Description,
+    /// Where its work is queued.
+    pub client: Client,
+    /// The largest buffer that the API takes \[bytes\].
+    pub largest: Option<u64>,
+    /// What the API complained about last, outside of any call.
+    pub complaint: Arc<Complaint>,
+}
+
+/// The last message of an API that reports errors outside of calls.
+#[derive(Default)]
+pub struct Complaint(Mutex<Option<String>>);
+
+impl Complaint {
+    /// Notes a message.
+    pub fn note(&self, message: String) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
+    }
+
+    fn take(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Runtime {
+    /// Waits until the device is idle.
+    pub fn wait(&self) -> Result<(), GpuError> {
+        self.guard(|| block_on(self.client.sync()))
+    }
+
+    /// Turns errors and panics of CubeCL into errors of ours.
+    pub fn guard<T>(&self, body: impl FnOnce() -> Result<T, ServerError>) -> Result<T, GpuError> {
+        let answer = caught(body).and_then(|answer| answer.map_err(|error| root(&error.to_string())));
+        answer.map_err(|cause| GpuError::Lost {
+            cause: match self.complaint.take() {
+                Some(complaint) if !cause.contains(&complaint) => format!("{cause} {complaint}"),
+                _ => cause,
+            },
+        })
+    }
+}
+
+/// Runs what may panic for reasons that lie in drivers; the panic's message is the error.
+pub fn caught<T>(body: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(body)).map_err(|payload| {
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        text.or(payload.downcast_ref::<&str>().copied())
+            .unwrap_or("the runtime panicked")
+            .to_owned()
+    })
+}
+
+/// The root of a failure. CubeCL's messages begin with the calls that met it and carry backtraces of its own threads.
+fn root(message: &str) -> String {
+    let mut is_trace = false;
+    let (_, root) = message.rsplit_once("Caused by:").unwrap_or(("", message));
+    let kept = root.lines().filter(|line| {
+        let starts_trace = line.contains("acktrace") || line.starts_with("Asked at");
+        let continues_trace = is_trace && line.starts_with(' ');
+        is_trace = starts_trace || continues_trace;
+        !is_trace && !line.trim().is_empty()
+    });
+    kept.map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
+/// Settings of CubeCL for the whole process, before its first use: one queue for all threads, so that launches run in the order
+/// in which they were made, and no `cubecl.toml` that happens to lie in a folder above.
+pub fn configure() {
+    let mut settings = CubeClRuntimeConfig::default();
+    settings.streaming.policy = StreamPolicy::Single;
+    // It is set already when another GPU was opened before.
+    let _ = CubeClRuntimeConfig::try_set(settings);
+}

@@ -1,0 +1,112 @@
+//! Sums of all before.
+
+#![allow(unsafe_code, reason = "kernels are launched without checks of their indices")]
+
+use super::{Buffer, Gpu, GpuError, UNITS, cubes};
+use cubecl::prelude::*;
+
+/// Items per unit.
+const ITEMS: usize = 8;
+/// Items per cube.
+const BLOCK: usize = ITEMS * UNITS as usize;
+
+/// Scans every block by itself; `totals` gets the sum of each. Items from `given` on count as 0.
+#[cube(launch_unchecked)]
+fn scan_blocks(counts: &[u32], sums: &mut [u32], totals: &mut [u32], given: u32, n: u32) {
+    let mut shared = Shared::<[u32]>::new_slice(UNITS as usize);
+    let unit = UNIT_POS as usize;
+    let start = CUBE_POS * BLOCK + unit * ITEMS;
+    let mut before = Array::<u32>::new(ITEMS);
+    let mut own = 0u32;
+    #[unroll]
+    for k in 0..ITEMS {
+        let mut count = 0u32;
+        if start + k < given as usize {
+            count = counts[start + k];
+        }
+        before[k] = own;
+        own += count;
+    }
+    shared[unit] = own;
+    sync_cube();
+    let mut reach = 1usize;
+    while reach < UNITS as usize {
+        let mut left = 0u32;
+        if unit >= reach {
+            left = shared[unit - reach];
+        }
+        sync_cube();
+        shared[unit] += left;
+        sync_cube();
+        reach *= 2;
+    }
+    let first = shared[unit] - own;
+    #[unroll]
+    for k in 0..ITEMS {
+        if start + k < n as usize {
+            sums[start + k] = first + before[k];
+        }
+    }
+    if UNIT_POS == UNITS - 1 && CUBE_POS < totals.len() {
+        totals[CUBE_POS] = first + own;
+    }
+}
+
+/// Adds to every item what the blocks before its own sum up to.
+#[cube(launch_unchecked)]
+fn add_to_blocks(sums: &mut [u32], bases: &[u32], n: u32) {
+    let start = CUBE_POS * BLOCK + UNIT_POS as usize;
+    if CUBE_POS < bases.len() {
+        let base = bases[CUBE_POS];
+        #[unroll]
+        for k in 0..ITEMS {
+            let place = start + k * UNITS as usize;
+            if place < n as usize {
+                sums[place] += base;
+            }
+        }
+    }
+}
+
+impl Gpu {
+    /// `sums[k]` becomes the sum of the first k counts, `sums[n]` the sum of all n. Sums beyond 2³² wrap.
+    ///
+    /// # Errors
+    /// If there is no memory for the sums of blocks, 4 bytes for every 2048 items.
+    ///
+    /// # Panics
+    /// If there are fewer than n counts or n + 1 sums.
+    pub fn exclusive_scan(&self, counts: &Buffer<u32>, n: usize, sums: &Buffer<u32>) -> Result<(), GpuError> {
+        assert!(counts.len() >= n && sums.len() > n, "{n} counts, {} sums", sums.len());
+        self.scan(counts, n, sums, n + 1)
+    }
+
+    /// Of the n items of `sums`, the counts of the first `given` are given; the rest count as 0.
+    fn scan(&self, counts: &Buffer<u32>, given: usize, sums: &Buffer<u32>, n: usize) -> Result<(), GpuError> {
+        let blocks = n.div_ceil(BLOCK);
+        let totals = self.scratch::<u32>(blocks)?;
+        let dim = CubeDim::new_1d(UNITS);
+        // SAFETY: counts are read below `given`, sums written below n, totals below their number.
+        unsafe {
+            scan_blocks::launch_unchecked(
+                self.client(),
+                cubes(blocks),
+                dim,
+                counts.argument(),
+                sums.argument(),
+                totals.argument(),
+                given as u32,
+                n as u32,
+            );
+        }
+        if blocks > 1 {
+            let bases = self.scratch::<u32>(blocks)?;
+            self.scan(&totals, blocks, &bases, blocks)?;
+            // SAFETY: sums are written below n, bases read below their number.
+            unsafe {
+                add_to_blocks::launch_unchecked(self.client(), cubes(blocks), dim, sums.argument(), bases.argument(), n as u32);
+            }
+        }
+        Ok(())
+    }
+}

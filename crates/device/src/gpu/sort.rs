@@ -1,0 +1,116 @@
+//! Order by keys.
+
+#![allow(unsafe_code, reason = "kernels are launched without checks of their indices")]
+
+use super::{Buffer, Gpu, GpuError, units};
+use cubecl::prelude::*;
+
+/// Counts the items of every key; `turn` says how many of its key came before, in any order.
+#[cube(launch_unchecked)]
+fn count_keys(key: &[u32], counts: &[Atomic<u32>], turn: &mut [u32], n: u32) {
+    if ABSOLUTE_POS < n as usize {
+        turn[ABSOLUTE_POS] = counts[key[ABSOLUTE_POS] as usize].fetch_add(1u32);
+    }
+}
+
+/// Brings items to the places of their key, in the order of their turns.
+#[cube(launch_unchecked)]
+fn scatter(key: &[u32], id: &[u32], turn: &[u32], first: &[u32], ids: &mut [u32], items: &mut [u32], n: u32) {
+    if ABSOLUTE_POS < n as usize {
+        let place = (first[key[ABSOLUTE_POS] as usize] + turn[ABSOLUTE_POS]) as usize;
+        ids[place] = id[ABSOLUTE_POS];
+        items[place] = ABSOLUTE_POS as u32;
+    }
+}
+
+/// Brings items of one key into the order of their ids: each counts the smaller ones.
+#[cube(launch_unchecked)]
+fn settle(key: &[u32], first: &[u32], ids: &[u32], items: &[u32], order: &mut [u32], n: u32) {
+    if ABSOLUTE_POS < n as usize {
+        let item = items[ABSOLUTE_POS];
+        let own = ids[ABSOLUTE_POS];
+        let segment = key[item as usize] as usize;
+        let start = first[segment];
+        let mut smaller = 0u32;
+        for place in start..first[segment + 1] {
+            if ids[place as usize] < own {
+                smaller += 1;
+            }
+        }
+        order[(start + smaller) as usize] = item;
+    }
+}
+
+impl Gpu {
+    /// `order[k]` becomes the index of the k-th item by key and then id, `first[key]` the first place of that key; `first[keys]`
+    /// is n. Keys are below `keys`, ids differ. The order is the same every time, although items are counted in any order.
+    ///
+    /// Every item is compared with all of its key: fast where keys have few items – cells of a grid –, quadratic where one key has
+    /// all of them. Needs 12 bytes per item and 4 per key for a moment.
+    ///
+    /// # Errors
+    /// If there is no memory for that.
+    ///
+    /// # Panics
+    /// If a buffer has fewer items than that.
+    pub fn order_by_key(
+        &self,
+        key: &Buffer<u32>,
+        id: &Buffer<u32>,
+        n: usize,
+        keys: usize,
+        order: &Buffer<u32>,
+        first: &Buffer<u32>,
+    ) -> Result<(), GpuError> {
+        assert!(key.len() >= n && id.len() >= n && order.len() >= n, "{n} items");
+        assert!(first.len() > keys, "{keys} keys, {} firsts", first.len());
+        let counts = self.scratch::<u32>(keys)?;
+        let (turn, ids, items) = (self.scratch::<u32>(n)?, self.scratch::<u32>(n)?, self.scratch::<u32>(n)?);
+        let n_argument = n as u32;
+        self.clear(&counts);
+        let (count, dim) = units(n);
+        // SAFETY: items are read and written below n, counts at keys, which are below their number.
+        unsafe {
+            count_keys::launch_unchecked(
+                self.client(),
+                count.clone(),
+                dim,
+                key.argument(),
+                counts.argument(),
+                turn.argument(),
+                n_argument,
+            );
+        }
+        self.exclusive_scan(&counts, keys, first)?;
+        // SAFETY: items are read below n, firsts at keys; first + turn takes every value below n once.
+        unsafe {
+            scatter::launch_unchecked(
+                self.client(),
+                count.clone(),
+                dim,
+                key.argument(),
+                id.argument(),
+                turn.argument(),
+                first.argument(),
+                ids.argument(),
+                items.argument(),
+                n_argument,
+            );
+        }
+        // SAFETY: items are below n, keys below the last first, and as ids differ, first + smaller is below n.
+        unsafe {
+            settle::launch_unchecked(
+                self.client(),
+                count,
+                dim,
+                key.argument(),
+                first.argument(),
+                ids.argument(),
+                items.argument(),
+                order.argument(),
+                n_argument,
+            );
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,74 @@
+use crate::{MANY, SIZES, gpu, random, shuffled};
+use seixo_device::gpu::{Gpu, Word};
+
+fn kept_of(keep: &[u32]) -> Vec<u32> {
+    let gpu = gpu();
+    let flags = gpu.upload(keep, "flags").unwrap();
+    let run = || {
+        let places = gpu.buffer(keep.len(), "places").unwrap();
+        let kept = gpu.buffer(1, "number kept").unwrap();
+        gpu.compact(&flags, keep.len(), &places, &kept).unwrap();
+        let number = gpu.download(&kept).unwrap()[0] as usize;
+        gpu.download_part(&places, 0..number).wait().unwrap()
+    };
+    let kept = run();
+    assert!(kept == run(), "another run gives the same");
+    kept
+}
+
+fn expected(keep: &[u32]) -> Vec<u32> {
+    (0..keep.len() as u32).filter(|&item| keep[item as usize] == 1).collect()
+}
+
+#[test]
+fn what_is_kept_stays_in_order() {
+    for n in SIZES {
+        let mut random = random(n as u64);
+        let keep: Vec<u32> = (0..n).map(|_| random() % 2).collect();
+        assert_eq!(kept_of(&keep), expected(&keep), "{n} items");
+    }
+    assert!(kept_of(&[0; 300]).is_empty());
+    assert_eq!(kept_of(&[1; 300]), Vec::from_iter(0..300));
+}
+
+#[test]
+fn of_many_what_is_kept_stays_in_order() {
+    let mut random = random(17);
+    let keep: Vec<u32> = (0..MANY).map(|_| u32::from(random() < 1 << 30)).collect();
+    assert!(kept_of(&keep) == expected(&keep));
+}
+
+fn gathered_is_as_ordered<W: Word>(gpu: &Gpu, width: usize, number: impl Fn(u32) -> W) {
+    for n in SIZES {
+        let items = n + 3;
+        let from: Vec<W> = (0..(items * width) as u32).map(&number).collect();
+        let order = shuffled(items, 3);
+        let to = gpu.buffer::<W>(n * width, "gathered").unwrap();
+        gpu.gather(
+            &gpu.upload(&from, "items").unwrap(),
+            &gpu.upload(&order, "order").unwrap(),
+            n,
+            width,
+            &to,
+        );
+        let expected: Vec<W> = order[..n]
+            .iter()
+            .flat_map(|&item| &from[item as usize * width..][..width])
+            .copied()
+            .collect();
+        assert_eq!(gpu.download(&to).unwrap(), expected, "{n} items of {width}");
+    }
+}
+
+#[test]
+fn items_of_any_width_are_gathered() {
+    let gpu = gpu();
+    for width in [1, 3, 4, 6] {
+        gathered_is_as_ordered(&gpu, width, |k| k * 7);
+        gathered_is_as_ordered(&gpu, width, |k| k as f32 * 0.5);
+    }
+    gpu.demand_double().unwrap();
+    for width in [1, 4] {
+        gathered_is_as_ordered(&gpu, width, |k| f64::from(k) / 3.0);
+    }
+}

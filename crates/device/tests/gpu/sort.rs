@@ -1,0 +1,65 @@
+use crate::{MANY, SIZES, gpu, random, shuffled};
+
+/// Order and firsts, computed twice.
+fn sorted(key: &[u32], id: &[u32], keys: usize) -> (Vec<u32>, Vec<u32>) {
+    let gpu = gpu();
+    let (key, id) = (gpu.upload(key, "keys").unwrap(), gpu.upload(id, "ids").unwrap());
+    let run = || {
+        let order = gpu.buffer(key.len(), "order").unwrap();
+        let first = gpu.buffer(keys + 1, "firsts").unwrap();
+        gpu.order_by_key(&key, &id, key.len(), keys, &order, &first).unwrap();
+        (gpu.download(&order).unwrap(), gpu.download(&first).unwrap())
+    };
+    let result = run();
+    assert!(result == run(), "another run gives the same");
+    result
+}
+
+/// By key and id, with the sort of the standard library and, for the firsts, that of the CPU.
+fn expected(key: &[u32], id: &[u32], keys: usize) -> (Vec<u32>, Vec<u32>) {
+    let mut order: Vec<u32> = (0..key.len() as u32).collect();
+    order.sort_unstable_by_key(|&item| (key[item as usize], id[item as usize]));
+    let (mut stable, mut first) = (Vec::new(), Vec::new());
+    seixo_device::stable_order_by_key(key, keys, &mut stable, &mut first);
+    (order, first)
+}
+
+#[test]
+fn items_come_in_the_order_of_key_and_id() {
+    for n in SIZES {
+        let mut random = random(n as u64);
+        let keys = n / 3 + 1;
+        let key: Vec<u32> = (0..n).map(|_| random() % keys as u32).collect();
+        let id = shuffled(n, 5);
+        assert_eq!(sorted(&key, &id, keys), expected(&key, &id, keys), "{n} items");
+    }
+}
+
+#[test]
+fn where_ids_are_places_the_order_is_the_stable_one() {
+    let mut random = random(8);
+    let key: Vec<u32> = (0..5000).map(|_| random() % 700).collect();
+    let id: Vec<u32> = (0..5000).collect();
+    let (mut order, mut first) = (Vec::new(), Vec::new());
+    seixo_device::stable_order_by_key(&key, 700, &mut order, &mut first);
+    assert_eq!(sorted(&key, &id, 700), (order, first));
+}
+
+#[test]
+fn one_key_for_all_and_a_key_for_each() {
+    let id = shuffled(700, 2);
+    let same = vec![3; 700];
+    assert_eq!(sorted(&same, &id, 5), expected(&same, &id, 5));
+    let distinct = shuffled(100_003, 9);
+    let id = shuffled(100_003, 4);
+    assert_eq!(sorted(&distinct, &id, 100_003), expected(&distinct, &id, 100_003));
+}
+
+#[test]
+fn many_items_come_in_the_order_of_key_and_id() {
+    let mut random = random(1);
+    let keys = MANY / 4;
+    let key: Vec<u32> = (0..MANY).map(|_| random() % keys as u32).collect();
+    let id = shuffled(MANY, 6);
+    assert!(sorted(&key, &id, keys) == expected(&key, &id, keys));
+}

@@ -1,0 +1,162 @@
+//! A simulation on a GPU.
+//!
+//! The GPU holds the grains; the [`Simulation`] beside it is the host's copy, brought up to date when somebody looks. Both keep the same
+//! clock, ledger and walls, so what reads, saves or explains a simulation is written once, for the host.
+
+mod exchange;
+mod lists;
+mod observe;
+mod step;
+
+use crate::simulation::Simulation;
+use crate::state::Ledger;
+use seixo_device::gpu::{Buffer, Gpu, GpuError, Word};
+use seixo_laws::{Coordinate, Real, Vector3};
+use seixo_sweeps::kernels::UNITS;
+use seixo_sweeps::motion::{Stepping, SteppingLaunch};
+use seixo_sweeps::tiles::Kind;
+use seixo_laws::vector::Vector3Launch;
+
+/// A number type of the GPU, and how the host's doubles become such numbers and back.
+pub(crate) trait Number: Real + Word {
+    /// The nearest number of this type.
+    fn of(x: f64) -> Self;
+    /// As a double, without loss.
+    fn double(self) -> f64;
+}
+
+impl Number for f64 {
+    fn of(x: f64) -> f64 {
+        x
+    }
+    fn double(self) -> f64 {
+        self
+    }
+}
+
+impl Number for f32 {
+    fn of(x: f64) -> f32 {
+        x as f32
+    }
+    fn double(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+fn numbers<N: Number>(values: impl IntoIterator<Item = f64>) -> Vec<N> {
+    values.into_iter().map(N::of).collect()
+}
+
+fn doubles<N: Number>(values: &[N]) -> Vec<f64> {
+    values.iter().map(|&x| x.double()).collect()
+}
+
+/// A simulation whose grains are on a GPU, whatever its precision.
+pub(crate) trait Remote: Send + Sync {
+    /// Takes up to `steps` steps; fewer if a flag was raised that the host must turn into an error. Returns the flags.
+    fn advance(&mut self, host: &mut Simulation, steps: u64) -> Result<u32, GpuError>;
+    /// Finds forces for where the grains are now, and brings ledger, grains and walls of the host up to date.
+    fn observe(&mut self, host: &mut Simulation) -> Result<u32, GpuError>;
+    /// Where the energy is, by a sum on the GPU; the rest of the ledger is the host's. Forces must be known.
+    fn energies(&self, host: &Simulation) -> Result<Ledger, GpuError>;
+    /// Brings grains and walls of the host up to date, whatever state they are in.
+    fn give_back(&self, host: &mut Simulation) -> Result<(), GpuError>;
+    /// What the pairs that touch remember, each once by its places.
+    fn remembered(&self) -> Result<Vec<Remembered>, GpuError>;
+    /// The GPU.
+    fn gpu(&self) -> &Gpu;
+    /// Number of grains.
+    fn grains(&self) -> usize;
+}
+
+/// A pair by its places, and what each of the two remembers: opposite but for rounding.
+pub(crate) type Remembered = (u32, u32, [f64; 4], [f64; 4]);
+
+/// Rows of neighbors in tiles, see [`seixo_sweeps::tiles`].
+struct Rows<R> {
+    count: Buffer<u32>,
+    tile_first: Buffer<u32>,
+    list: Buffer<u32>,
+    history: Buffer<R>,
+}
+
+/// The walls, and which grains are near them.
+struct WallRows<C, R> {
+    start: Buffer<C>,
+    elements: Buffer<C>,
+    records: Buffer<C>,
+    through: Buffer<C>,
+    poses: Buffer<C>,
+    planes: Buffer<u32>,
+    grid: Buffer<C>,
+    shape: Buffer<u32>,
+    cell_first: Buffer<u32>,
+    cell_list: Buffer<u32>,
+    row: Buffer<u32>,
+    list: Buffer<u32>,
+    history: Buffer<R>,
+    touches: Buffer<C>,
+    entries: usize,
+}
+
+/// Grains with coordinates C and everything else R.
+pub(crate) struct OnGpu<C, R> {
+    gpu: Gpu,
+    kind: Kind,
+    n: usize,
+    id: Buffer<u32>,
+    material: Buffer<u32>,
+    group: Buffer<u32>,
+    spare_words: Buffer<u32>,
+    /// Twice: a step reads one and writes the other; `now` tells which holds the state.
+    position: [Buffer<C>; 2],
+    velocity: [Buffer<R>; 2],
+    spin: [Buffer<R>; 2],
+    now: usize,
+    half_velocity: Buffer<R>,
+    half_spin: Buffer<R>,
+    force: Buffer<R>,
+    torque: Buffer<R>,
+    spare: Buffer<R>,
+    reference: Buffer<C>,
+    table: Buffer<R>,
+    rows: Rows<R>,
+    old_rows: Rows<R>,
+    key: Buffer<u32>,
+    order: Buffer<u32>,
+    walls: Option<WallRows<C, R>>,
+    /// Stands in where there are no walls.
+    no_rows: Buffer<u32>,
+    flags: Buffer<u32>,
+    power: Buffer<C>,
+    wall_power: Buffer<C>,
+    /// Whether forces and torques are those of where the grains are now.
+    forces_known: bool,
+    /// Steps between the last two renewals of the lists.
+    interval: u64,
+    since_renewal: u64,
+}
+
+impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
+
+    fn cubes(&self) -> usize {
+        self.n.div_ceil(UNITS).max(1)
+    }
+}
+
+fn vector<N: Number>(v: &Vector3<f64>) -> Vector3Launch<N> {
+    Vector3Launch::new(N::of(v.x), N::of(v.y), N::of(v.z))
+}
+
+/// What all grains need to know to move, as a launch takes it.
+fn stepping<C: Number + Coordinate<R>, R: Number>(host: &Stepping<f64, f64>) -> SteppingLaunch<C, R> {
+    SteppingLaunch::new(
+        R::of(host.dt),
+        vector(&host.gravity),
+        R::of(host.local_damping),
+        R::of(host.stale_square),
+        R::of(host.stride_square),
+        vector(&host.domain_min),
+        vector(&host.domain_max),
+    )
+}

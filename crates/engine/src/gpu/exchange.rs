@@ -1,0 +1,223 @@
+//! From the host to the GPU and back.
+
+use super::step::BATCH;
+use super::{Number, OnGpu, Remembered, Rows, WallRows, doubles, numbers};
+use crate::simulation::Simulation;
+use seixo_device::gpu::{Gpu, GpuError};
+use seixo_laws::Coordinate;
+use seixo_sweeps::kernels::{KINDS, UNITS};
+use seixo_sweeps::tiles::{Kind, PLACE, TILE, TOUCHED};
+use seixo_sweeps::views::RECORD;
+
+/// Records of four from records of three.
+fn widened(triples: &[f64]) -> impl Iterator<Item = f64> + '_ {
+    triples.chunks_exact(3).flat_map(|v| [v[0], v[1], v[2], 0.0])
+}
+
+/// Records of three from records of four.
+fn narrowed(records: Vec<f64>) -> Vec<f64> {
+    records.chunks_exact(RECORD).flat_map(|v| [v[0], v[1], v[2]]).collect()
+}
+
+impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
+    /// Takes over a simulation of the host as it stands, with its histories. Lists follow from where grains and walls were when the
+    /// host's were made.
+    pub(crate) fn take_over(gpu: Gpu, host: &mut Simulation) -> Result<OnGpu<C, R>, GpuError> {
+        let n = host.fields.len();
+        let remembers_radius = host.has_mindlin;
+        let kind = Kind {
+            frictional: host.frictional,
+            uniform: host.is_uniform && host.materials == 1,
+            numbers: if remembers_radius { 4 } else { 3 },
+        };
+        let turning = if kind.frictional { RECORD * n } else { RECORD };
+        let fields = &host.fields;
+        let held = |values: &[f64]| {
+            let mut values = numbers::<R>(values.iter().copied());
+            values.resize(values.len().max(RECORD), R::of(0.0));
+            values
+        };
+        let half_spin: Vec<f64> = widened(&fields.half_spin).collect();
+        let listed_at = fields.position.chunks_exact(RECORD).zip(fields.reference.chunks_exact(3));
+        let listed_at = numbers::<C>(listed_at.flat_map(|(p, x)| [x[0], x[1], x[2], p[3]]));
+        let cubes = n.div_ceil(UNITS).max(1);
+        let walls = if host.walls.given.is_empty() {
+            None
+        } else {
+            let time = host.walls.listed_at;
+            host.walls.place(time, true);
+            Some(WallRows::new(&gpu, host, n, BATCH)?)
+        };
+        let fields = &host.fields;
+        let mut remote = OnGpu {
+            kind,
+            n,
+            id: gpu.upload(&fields.id, "ids")?,
+            material: gpu.upload(&fields.material, "materials")?,
+            group: gpu.upload(&fields.group, "groups")?,
+            spare_words: gpu.buffer(n, "room to sort")?,
+            position: [gpu.upload(&listed_at, "positions")?, gpu.buffer(RECORD * n, "positions")?],
+            velocity: [
+                gpu.upload(&numbers::<R>(fields.velocity.iter().copied()), "velocities")?,
+                gpu.buffer(RECORD * n, "velocities")?,
+            ],
+            spin: [
+                gpu.upload(&held(&fields.spin), "angular velocities")?,
+                gpu.buffer(turning, "angular velocities")?,
+            ],
+            now: 0,
+            half_velocity: gpu.upload(&numbers::<R>(widened(&fields.half_velocity)), "velocities")?,
+            half_spin: gpu.upload(&held(&half_spin), "angular velocities")?,
+            force: gpu.upload(&numbers::<R>(fields.force.iter().copied()), "forces")?,
+            torque: gpu.upload(&held(&fields.torque), "torques")?,
+            spare: gpu.buffer(RECORD * n, "room to sort")?,
+            reference: gpu.buffer(RECORD * n, "positions of the lists")?,
+            table: gpu.upload(&numbers::<R>(host.table.iter().copied()), "the interaction table")?,
+            rows: Rows::new(&gpu, n)?,
+            old_rows: Rows::new(&gpu, n)?,
+            key: gpu.buffer(n, "cells")?,
+            order: gpu.buffer(n, "the order of cells")?,
+            walls,
+            no_rows: gpu.zeros(1, "walls")?,
+            flags: gpu.zeros(KINDS + BATCH + 1, "flags")?,
+            power: gpu.zeros(2 * RECORD * cubes, "the ledger")?,
+            wall_power: gpu.zeros(2 * RECORD * cubes, "the ledger")?,
+            forces_known: true,
+            interval: 64,
+            since_renewal: 64,
+            gpu,
+        };
+        let (rebuilds, steps) = (host.rebuilds, host.steps);
+        let listed_at = host.walls.listed_at;
+        host.steps = (listed_at / host.stepping.dt).round() as u64;
+        remote.renew_lists(host, false)?;
+        (host.rebuilds, host.steps) = (rebuilds, steps);
+        host.walls.listed_at = listed_at;
+        remote.give_histories(host)?;
+        let now = host.time();
+        host.walls.place(now, true);
+        if let Some(near) = &mut remote.walls {
+            near.send(&remote.gpu, host)?;
+        }
+        Ok(remote)
+    }
+
+    /// Writes where the grains are now, and what contacts remember, in the order of the lists just made.
+    fn give_histories(&mut self, host: &Simulation) -> Result<(), GpuError> {
+        let gpu = &self.gpu;
+        let order = gpu.download(&self.order)?;
+        let position = order.iter().flat_map(|&i| host.fields.position[i as usize * RECORD..][..RECORD].to_vec());
+        gpu.write(&self.position[self.now], &numbers::<C>(position));
+        let mut place = vec![0u32; self.n];
+        for (new, &old) in order.iter().enumerate() {
+            place[old as usize] = new as u32;
+        }
+        if self.kind.frictional {
+            let remembered = host.pairs_touching();
+            let mut by_place: Vec<(u32, u32, [f64; 4])> = remembered
+                .iter()
+                .flat_map(|&(i, j, of_i, of_j)| {
+                    let (i, j) = (place[i as usize], place[j as usize]);
+                    [(i, j, of_i), (j, i, of_j)]
+                })
+                .collect();
+            by_place.sort_unstable_by_key(|&(i, j, _)| (i, j));
+            let rows = &self.rows;
+            let (count, first) = (gpu.download(&rows.count)?, gpu.download(&rows.tile_first)?);
+            let mut list = gpu.download(&rows.list)?;
+            let mut history = vec![R::of(0.0); rows.history.len()];
+            let mut next = 0;
+            for i in 0..self.n {
+                let from = next;
+                while next < by_place.len() && by_place[next].0 as usize == i {
+                    next += 1;
+                }
+                for s in 0..count[i] as usize {
+                    let entry = first[i / TILE] as usize + s * TILE + i % TILE;
+                    let known = by_place[from..next].binary_search_by_key(&list[entry], |&(_, j, _)| j);
+                    if let Ok(found) = known {
+                        list[entry] |= TOUCHED;
+                        for (c, &value) in by_place[from + found].2[..self.kind.numbers].iter().enumerate() {
+                            history[(entry / TILE * self.kind.numbers + c) * TILE + entry % TILE] = R::of(value);
+                        }
+                    }
+                }
+            }
+            gpu.write(&self.rows.list, &list);
+            gpu.write(&self.rows.history, &history);
+        }
+        if let Some(near) = self.walls.as_ref().filter(|near| near.entries > 0) {
+            let (row, list) = (gpu.download(&near.row)?, gpu.download(&near.list)?);
+            let mut history = vec![R::of(0.0); near.history.len()];
+            let mut touches = vec![C::of(0.0); near.touches.len()];
+            for (i, &old) in order.iter().enumerate() {
+                for k in row[i] as usize..row[i + 1] as usize {
+                    if let Some((remembered, touch)) = host.walls.touch_of(old as usize, list[k]) {
+                        for (slot, &x) in history[k * RECORD..].iter_mut().zip(remembered) {
+                            *slot = R::of(x);
+                        }
+                        for (slot, &x) in touches[k * touch.len()..].iter_mut().zip(touch) {
+                            *slot = C::of(x);
+                        }
+                    }
+                }
+            }
+            gpu.write(&near.history, &history);
+            gpu.write(&near.touches, &touches);
+        }
+        Ok(())
+    }
+
+    /// Brings the host's grains and walls up to date.
+    pub(super) fn fields_and_walls(&self, host: &mut Simulation) -> Result<(), GpuError> {
+        let (gpu, n) = (&self.gpu, self.n);
+        let words = |buffer| gpu.download_part(buffer, 0..n).wait();
+        let records = |buffer| Ok::<_, GpuError>(doubles(&gpu.download_part::<R>(buffer, 0..RECORD * n).wait()?));
+        let places = |buffer| Ok::<_, GpuError>(doubles(&gpu.download_part::<C>(buffer, 0..RECORD * n).wait()?));
+        let fields = &mut host.fields;
+        (fields.id, fields.material, fields.group) = (words(&self.id)?, words(&self.material)?, words(&self.group)?);
+        fields.position = places(&self.position[self.now])?;
+        fields.reference = narrowed(places(&self.reference)?);
+        fields.velocity = records(&self.velocity[self.now])?;
+        fields.half_velocity = narrowed(records(&self.half_velocity)?);
+        fields.force = records(&self.force)?;
+        if self.kind.frictional {
+            fields.spin = records(&self.spin[self.now])?;
+            fields.half_spin = narrowed(records(&self.half_spin)?);
+            fields.torque = records(&self.torque)?;
+        }
+        let now = host.time();
+        host.walls.place(now, false);
+        host.walls.row = vec![0; n + 1];
+        if let Some(near) = &self.walls {
+            host.walls.row = gpu.download_part(&near.row, 0..n + 1).wait()?;
+            host.walls.list = gpu.download(&near.list)?;
+            host.walls.history = doubles(&gpu.download(&near.history)?);
+            host.walls.touches = doubles(&gpu.download(&near.touches)?);
+        }
+        Ok(())
+    }
+
+    /// What the pairs that touched at the last step remember.
+    pub(super) fn touching(&self) -> Result<Vec<Remembered>, GpuError> {
+        if !self.kind.frictional {
+            return Ok(Vec::new());
+        }
+        let (gpu, rows, numbers) = (&self.gpu, &self.rows, self.kind.numbers);
+        let (count, first) = (gpu.download(&rows.count)?, gpu.download(&rows.tile_first)?);
+        let (list, history) = (gpu.download(&rows.list)?, gpu.download(&rows.history)?);
+        let mut ends: Vec<(u32, u32, [f64; 4])> = Vec::new();
+        for i in 0..self.n {
+            for s in 0..count[i] as usize {
+                let entry = first[i / TILE] as usize + s * TILE + i % TILE;
+                if list[entry] & TOUCHED != 0 {
+                    let number = |c: usize| history[(entry / TILE * numbers + c) * TILE + entry % TILE].double();
+                    let record = [0, 1, 2, 3].map(|c| if c < numbers { number(c) } else { 0.0 });
+                    ends.push((i as u32, list[entry] & PLACE, record));
+                }
+            }
+        }
+        ends.sort_unstable_by_key(|&(i, j, _)| (i.min(j), i.max(j), i));
+        Ok(ends.chunks_exact(2).map(|pair| (pair[0].0, pair[0].1, pair[0].2, pair[1].2)).collect())
+    }
+}

@@ -1,0 +1,324 @@
+//! Cells and lists on the GPU, made anew: the same cells, order and rows as on the host.
+
+use super::{Number, OnGpu, Rows, WallRows, numbers};
+use crate::simulation::Simulation;
+use crate::world::Leaving;
+use seixo_device::gpu::{Buffer, Gpu, GpuError, Word, units};
+use seixo_laws::Coordinate;
+use seixo_sweeps::kernels::UNITS;
+use seixo_sweeps::kernels::lists;
+use seixo_sweeps::kernels::step::POSE;
+use seixo_sweeps::tiles::TILE;
+use seixo_sweeps::views::{ELEMENT, RECORD, TOUCH, WALL};
+use std::mem::swap;
+
+/// Makes sure that a buffer has room, with a quarter more where it has not; what it held is lost.
+fn make_room<T: Word>(gpu: &Gpu, buffer: &mut Buffer<T>, len: usize, what: &'static str) -> Result<(), GpuError> {
+    if buffer.len() < len {
+        *buffer = gpu.buffer(RECORD, what)?;
+        *buffer = gpu.buffer((len + len / 4).next_multiple_of(RECORD), what)?;
+    }
+    Ok(())
+}
+
+impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
+    /// Sorts the grains into cells and lists pairs and walls anew; with `leaving`, grains outside the domain are removed.
+    pub(super) fn renew_lists(&mut self, host: &mut Simulation, leaving: bool) -> Result<(), GpuError> {
+        self.interval = self.since_renewal;
+        self.since_renewal = 0;
+        host.rebuilds += 1;
+        if leaving {
+            host.work.left_domain += self.energy_outside(host)?;
+        }
+        let first = self.sort(host, leaving)?;
+        self.list_pairs(host, &first.0, &first.1, &first.2)?;
+        self.list_walls(host)
+    }
+
+    /// Puts the grains into the order of their cells; grids, shapes and the first place of every cell are returned.
+    fn sort(&mut self, host: &mut Simulation, leaving: bool) -> Result<(Buffer<C>, Buffer<u32>, Buffer<u32>), GpuError> {
+        let n = self.n;
+        let (low, high) = self.bounds()?;
+        let cells = host.cells.lay_out(low, high, n);
+        let grids = self.gpu.upload(&numbers::<C>(host.cells.grids.iter().copied()), "the grids")?;
+        let shapes = self.gpu.upload(&host.cells.shapes, "the grids")?;
+        let domain = match host.domain.filter(|domain| leaving && domain.leaving == Leaving::Delete) {
+            Some(domain) => [domain.min, domain.max].concat(),
+            None => [[f64::NEG_INFINITY; 3], [f64::INFINITY; 3]].concat(),
+        };
+        let domain = self.gpu.upload(&numbers::<C>(domain), "the domain")?;
+        let first = self.gpu.buffer(cells + 2, "cells")?;
+        let (count, dim) = units(n);
+        lists::keys::launch::<C>(
+            self.gpu.client(),
+            count,
+            dim,
+            self.position[self.now].argument(),
+            grids.argument(),
+            shapes.argument(),
+            domain.argument(),
+            self.key.argument(),
+            host.cells.grids() as u32,
+            cells as u32,
+            n as u32,
+        );
+        self.gpu
+            .order_by_key(&self.key, &self.id, n, cells + 1, &self.order, &first)?;
+        if leaving {
+            self.n = self.gpu.download_part(&first, cells..cells + 1).wait()?[0] as usize;
+        }
+        self.reorder();
+        Ok((grids, shapes, first))
+    }
+
+    /// The box around all grains \[m\].
+    fn bounds(&self) -> Result<([f64; 3], [f64; 3]), GpuError> {
+        let corners = self.gpu.buffer::<C>(lists::BOUNDS * 2 * RECORD, "the box of all grains")?;
+        let (count, dim) = units(lists::BOUNDS * UNITS);
+        lists::bounds::launch::<C>(
+            self.gpu.client(),
+            count,
+            dim,
+            self.position[self.now].records(),
+            corners.records(),
+            self.n as u32,
+        );
+        let corners = self.gpu.download(&corners)?;
+        let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+        for pair in corners.chunks_exact(2 * RECORD) {
+            for axis in 0..3 {
+                low[axis] = low[axis].min(pair[axis].double());
+                high[axis] = high[axis].max(pair[RECORD + axis].double());
+            }
+        }
+        Ok((low, high))
+    }
+
+    /// Puts every field into the new order.
+    fn reorder(&mut self) {
+        let (n, now) = (self.n, self.now);
+        for words in [&mut self.id, &mut self.material, &mut self.group] {
+            self.gpu.gather(words, &self.order, n, 1, &self.spare_words);
+            swap(words, &mut self.spare_words);
+        }
+        self.gpu
+            .gather(&self.position[now], &self.order, n, RECORD, &self.position[now ^ 1]);
+        self.gpu
+            .gather(&self.velocity[now], &self.order, n, RECORD, &self.velocity[now ^ 1]);
+        self.gpu
+            .gather(&self.half_velocity, &self.order, n, RECORD, &self.spare);
+        swap(&mut self.half_velocity, &mut self.spare);
+        if self.forces_known {
+            self.gpu.gather(&self.force, &self.order, n, RECORD, &self.spare);
+            swap(&mut self.force, &mut self.spare);
+        }
+        if self.kind.frictional {
+            self.gpu.gather(&self.spin[now], &self.order, n, RECORD, &self.spin[now ^ 1]);
+            self.gpu.gather(&self.half_spin, &self.order, n, RECORD, &self.spare);
+            swap(&mut self.half_spin, &mut self.spare);
+            if self.forces_known {
+                self.gpu.gather(&self.torque, &self.order, n, RECORD, &self.spare);
+                swap(&mut self.torque, &mut self.spare);
+            }
+        }
+        self.now ^= 1;
+        let (count, dim) = units(n);
+        lists::remember::launch::<C>(
+            self.gpu.client(),
+            count,
+            dim,
+            self.position[self.now].records(),
+            self.reference.records(),
+            n as u32,
+        );
+    }
+
+    fn list_pairs(&mut self, host: &Simulation, grids: &Buffer<C>, shapes: &Buffer<u32>, first: &Buffer<u32>) -> Result<(), GpuError> {
+        swap(&mut self.rows, &mut self.old_rows);
+        let (n, gpu) = (self.n, &self.gpu);
+        let (skin, number) = (C::of(host.cells.skin), host.cells.grids() as u32);
+        let position = &self.position[self.now];
+        let (count, dim) = units(n);
+        lists::count_neighbors::launch::<C>(
+            gpu.client(),
+            count.clone(),
+            dim,
+            position.argument(),
+            grids.argument(),
+            shapes.argument(),
+            first.argument(),
+            self.no_rows.argument(),
+            self.rows.count.argument(),
+            skin,
+            number,
+            n as u32,
+        );
+        let tiles = n.div_ceil(TILE);
+        let sizes = gpu.buffer(tiles, "rows of neighbors")?;
+        let (tile_count, tile_dim) = units(tiles);
+        lists::tile_sizes::launch(
+            gpu.client(),
+            tile_count,
+            tile_dim,
+            self.rows.count.argument(),
+            sizes.argument(),
+            n as u32,
+            tiles as u32,
+        );
+        gpu.exclusive_scan(&sizes, tiles, &self.rows.tile_first)?;
+        let entries = gpu.download_part(&self.rows.tile_first, tiles..tiles + 1).wait()?[0] as usize;
+        make_room(gpu, &mut self.rows.list, entries, "neighbors")?;
+        if self.kind.frictional {
+            make_room(gpu, &mut self.rows.history, entries * self.kind.numbers, "histories of contacts")?;
+        }
+        lists::fill_neighbors::launch::<C>(
+            gpu.client(),
+            count.clone(),
+            dim,
+            position.argument(),
+            grids.argument(),
+            shapes.argument(),
+            first.argument(),
+            self.rows.tile_first.argument(),
+            self.rows.list.argument(),
+            skin,
+            number,
+            n as u32,
+        );
+        if self.kind.frictional {
+            lists::carry_histories::launch::<R>(
+                gpu.client(),
+                count,
+                dim,
+                self.rows.count.argument(),
+                self.rows.tile_first.argument(),
+                self.rows.list.argument(),
+                self.rows.history.argument(),
+                self.order.argument(),
+                self.old_rows.count.argument(),
+                self.old_rows.tile_first.argument(),
+                self.old_rows.list.argument(),
+                self.old_rows.history.argument(),
+                n as u32,
+                self.kind.numbers,
+            );
+        }
+        Ok(())
+    }
+
+    /// Lists the grains near walls, where the walls are at this step.
+    fn list_walls(&mut self, host: &mut Simulation) -> Result<(), GpuError> {
+        let Some(mut near) = self.walls.take() else {
+            return Ok(());
+        };
+        let (n, gpu) = (self.n, &self.gpu);
+        if host.walls.has_moving() {
+            host.walls.place(host.time(), false);
+            near.send(gpu, host)?;
+        }
+        host.walls.listed_at = host.time();
+        let lengths = gpu.buffer(n, "rows of walls")?;
+        let old_row = gpu.buffer(near.row.len(), "rows of walls")?;
+        let old_row = std::mem::replace(&mut near.row, old_row);
+        self.wall_rows(&near, host, &lengths, false);
+        gpu.exclusive_scan(&lengths, n, &near.row)?;
+        near.entries = gpu.download_part(&near.row, n..n + 1).wait()?[0] as usize;
+        let old_list = std::mem::replace(&mut near.list, gpu.buffer(near.entries, "grains near walls")?);
+        let old_history = std::mem::replace(&mut near.history, gpu.buffer(near.entries * RECORD, "histories of walls")?);
+        near.touches = gpu.zeros(near.entries * TOUCH, "touches of walls")?;
+        self.wall_rows(&near, host, &near.list, true);
+        let (count, dim) = units(n);
+        lists::carry_wall_histories::launch::<R>(
+            gpu.client(),
+            count,
+            dim,
+            near.row.argument(),
+            near.list.argument(),
+            near.history.argument(),
+            self.order.argument(),
+            old_row.argument(),
+            old_list.argument(),
+            old_history.argument(),
+            n as u32,
+        );
+        self.walls = Some(near);
+        Ok(())
+    }
+
+    /// Counts the elements near every grain into `out`, or fills the rows with them.
+    fn wall_rows(&self, near: &WallRows<C, R>, host: &Simulation, out: &Buffer<u32>, fill: bool) {
+        let (count, dim) = units(self.n);
+        lists::wall_rows::launch::<C>(
+            self.gpu.client(),
+            count,
+            dim,
+            self.position[self.now].argument(),
+            near.elements.argument(),
+            near.planes.argument(),
+            near.grid.argument(),
+            near.shape.argument(),
+            near.cell_first.argument(),
+            near.cell_list.argument(),
+            near.row.argument(),
+            out.argument(),
+            C::of(host.cells.skin),
+            near.planes.len() as u32,
+            self.n as u32,
+            fill,
+        );
+    }
+}
+
+impl<C: Number, R: Number> WallRows<C, R> {
+    /// Walls of the host, without rows yet.
+    pub(super) fn new(gpu: &Gpu, host: &mut Simulation, n: usize, batch: usize) -> Result<WallRows<C, R>, GpuError> {
+        let walls = &host.walls;
+        let (start, through) = walls.start();
+        let mut near = WallRows {
+            elements: gpu.buffer(start.len(), "walls")?,
+            start: gpu.upload(&numbers::<C>(start), "walls")?,
+            records: gpu.buffer(walls.given.len() * WALL, "walls")?,
+            through: gpu.upload(&numbers::<C>(through), "walls")?,
+            poses: gpu.buffer(if walls.has_moving() { batch * walls.given.len() * POSE } else { 1 }, "poses of walls")?,
+            planes: gpu.buffer(0, "walls")?,
+            grid: gpu.buffer(0, "walls")?,
+            shape: gpu.buffer(0, "walls")?,
+            cell_first: gpu.buffer(0, "walls")?,
+            cell_list: gpu.buffer(0, "walls")?,
+            row: gpu.zeros(n + 1, "rows of walls")?,
+            list: gpu.buffer(0, "grains near walls")?,
+            history: gpu.buffer(0, "histories of walls")?,
+            touches: gpu.buffer(0, "touches of walls")?,
+            entries: 0,
+        };
+        near.send(gpu, host)?;
+        Ok(near)
+    }
+
+    /// Elements where they are, and the grid that finds them.
+    pub(super) fn send(&mut self, gpu: &Gpu, host: &mut Simulation) -> Result<(), GpuError> {
+        host.walls.sort(host.cells.largest_radius(), host.cells.skin);
+        let walls = &host.walls;
+        debug_assert_eq!(walls.elements.len() % ELEMENT, 0);
+        gpu.write(&self.elements, &numbers::<C>(walls.elements.iter().copied()));
+        gpu.write(&self.records, &numbers::<C>(walls.records.iter().copied()));
+        self.planes = gpu.upload(&walls.planes, "walls")?;
+        self.grid = gpu.upload(&numbers::<C>(walls.grid.iter().copied()), "walls")?;
+        self.shape = gpu.upload(&walls.shape, "walls")?;
+        self.cell_first = gpu.upload(&walls.cell_first, "walls")?;
+        self.cell_list = gpu.upload(&walls.cell_list, "walls")?;
+        Ok(())
+    }
+}
+
+impl<R: Number> Rows<R> {
+    /// Empty rows of n grains.
+    pub(super) fn new(gpu: &Gpu, n: usize) -> Result<Rows<R>, GpuError> {
+        Ok(Rows {
+            count: gpu.zeros(n, "rows of neighbors")?,
+            tile_first: gpu.zeros(n.div_ceil(TILE) + 1, "rows of neighbors")?,
+            list: gpu.buffer(RECORD, "neighbors")?,
+            history: gpu.buffer(RECORD, "histories of contacts")?,
+        })
+    }
+}

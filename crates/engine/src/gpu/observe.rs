@@ -1,0 +1,188 @@
+//! What readers see of a simulation on a GPU.
+
+use super::{Number, OnGpu, Remembered, Remote, stepping};
+use crate::simulation::Simulation;
+use crate::state::Ledger;
+use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
+use seixo_laws::Coordinate;
+use seixo_sweeps::contact::{Stored, Tally};
+use seixo_sweeps::kernels::KINDS;
+use seixo_sweeps::kernels::measure::{energies, wall_energies};
+use seixo_sweeps::views::RECORD;
+
+impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
+    /// Finds forces for where the grains are, unless they are known; returns raised flags.
+    fn settle(&mut self, host: &mut Simulation) -> Result<u32, GpuError> {
+        if self.forces_known {
+            return Ok(0);
+        }
+        self.gpu.clear(&self.flags);
+        self.send_poses(host, 1);
+        self.place_walls(host, 0);
+        self.touch_walls(host, 0);
+        self.touch_and_advance(host, 0, true, false);
+        self.forces_known = true;
+        self.book(host)?;
+        let flags = self.gpu.download_part(&self.flags, 0..KINDS).wait()?;
+        Ok(flags.iter().enumerate().fold(0, |all, (kind, &raised)| all | u32::from(raised != 0) << kind))
+    }
+
+    /// Moves what contacts took since the last time from the GPU's books into the host's. A step's share is the mean of the powers at its
+    /// two ends, so the sum of all powers counts, but for half of the first and half of the last.
+    fn book(&mut self, host: &mut Simulation) -> Result<(), GpuError> {
+        let (grains, last_of_grains) = self.powers(&self.power)?;
+        let (walls, last_of_walls) = self.powers(&self.wall_power)?;
+        let tally = |grains: [f64; RECORD], walls: [f64; RECORD]| Tally {
+            normal_power: grains[0] + walls[0],
+            tangential_power: grains[1] + walls[1],
+            damping_power: grains[2] + walls[2],
+            wall_power: walls[3],
+            excess: -1.0,
+        };
+        let (all, now) = (tally(grains, walls), tally(last_of_grains, last_of_walls));
+        let before = std::mem::replace(&mut host.last_tally, now);
+        let (dt, half) = (host.stepping.dt, 0.5 * host.stepping.dt);
+        let share = |of: fn(&Tally<f64>) -> f64| half * (of(&before) - of(&now)) + dt * of(&all);
+        host.work.normal_damping += share(|tally| tally.normal_power);
+        host.work.tangential += share(|tally| tally.tangential_power);
+        host.work.tangential_damping += share(|tally| tally.damping_power);
+        host.work.wall += share(|tally| tally.wall_power);
+        host.work.local_damping += grains[3];
+        self.gpu.clear(&self.power);
+        self.gpu.clear(&self.wall_power);
+        Ok(())
+    }
+
+    /// Sum of all powers booked by the cubes, and those of the last step.
+    fn powers(&self, power: &Buffer<C>) -> Result<([f64; RECORD], [f64; RECORD]), GpuError> {
+        let (mut all, mut last) = ([0.0; RECORD], [0.0; RECORD]);
+        for (cube, records) in self.gpu.download(power)?.chunks_exact(2 * RECORD).enumerate() {
+            for k in 0..RECORD {
+                all[k] += records[k].double();
+                // Cubes beyond the grains that are left hold what once was.
+                if cube < self.cubes() {
+                    last[k] += records[RECORD + k].double();
+                }
+            }
+        }
+        Ok((all, last))
+    }
+
+    /// Kinetic, rotational and gravity energy, and what is stored in springs between grains \[J\].
+    fn energies_of_grains(&self, host: &Simulation, outside: bool) -> Result<([f64; 3], Stored<f64>), GpuError> {
+        let energy = self.gpu.buffer::<C>(2 * RECORD * self.cubes(), "the ledger")?;
+        let (count, dim) = units(self.n);
+        energies::launch::<R, C>(
+            self.gpu.client(),
+            count,
+            dim,
+            self.rows.tile_first.argument(),
+            self.rows.count.argument(),
+            self.rows.list.argument(),
+            self.rows.history.argument(),
+            self.material.argument(),
+            self.table.argument(),
+            self.position[self.now].records(),
+            self.velocity[self.now].records(),
+            self.spin[self.now].records(),
+            self.half_velocity.records(),
+            self.half_spin.records(),
+            self.force.records(),
+            self.torque.records(),
+            energy.records(),
+            stepping::<C, R>(&host.stepping),
+            self.n as u32,
+            host.materials,
+            self.kind.frictional,
+            self.kind.numbers,
+            outside,
+        );
+        let (mut held, mut stored) = ([0.0; 3], Stored::default());
+        for records in self.gpu.download(&energy)?.chunks_exact(2 * RECORD) {
+            for k in 0..3 {
+                held[k] += records[k].double();
+            }
+            stored.normal += records[3].double();
+            stored.tangential += records[RECORD].double();
+        }
+        Ok((held, stored))
+    }
+
+    /// Energy that the grains outside the domain take along \[J\].
+    pub(super) fn energy_outside(&self, host: &Simulation) -> Result<f64, GpuError> {
+        Ok(self.energies_of_grains(host, true)?.0.iter().sum())
+    }
+
+    fn energies_of_walls(&self, host: &Simulation) -> Result<Stored<f64>, GpuError> {
+        let mut stored = Stored::default();
+        let Some(near) = self.walls.as_ref().filter(|near| near.entries > 0) else {
+            return Ok(stored);
+        };
+        let energy = self.gpu.buffer::<C>(RECORD * self.cubes(), "the ledger")?;
+        let (count, dim) = units(self.n);
+        wall_energies::launch::<R, C>(
+            self.gpu.client(),
+            count,
+            dim,
+            near.row.argument(),
+            near.list.argument(),
+            near.elements.argument(),
+            near.records.argument(),
+            near.history.argument(),
+            near.touches.argument(),
+            self.position[self.now].argument(),
+            self.material.argument(),
+            self.table.argument(),
+            energy.records(),
+            self.n as u32,
+            host.materials,
+            self.kind.frictional,
+        );
+        for record in self.gpu.download(&energy)?.chunks_exact(RECORD) {
+            stored.normal += record[0].double();
+            stored.tangential += record[1].double();
+        }
+        Ok(stored)
+    }
+}
+
+impl<C: Number + Coordinate<R>, R: Number> Remote for OnGpu<C, R> {
+    fn advance(&mut self, host: &mut Simulation, steps: u64) -> Result<u32, GpuError> {
+        self.steps(host, steps)
+    }
+
+    fn observe(&mut self, host: &mut Simulation) -> Result<u32, GpuError> {
+        let raised = self.settle(host)?;
+        self.fields_and_walls(host)?;
+        Ok(raised)
+    }
+
+    fn energies(&self, host: &Simulation) -> Result<Ledger, GpuError> {
+        let ([kinetic, rotational, gravity], stored) = self.energies_of_grains(host, false)?;
+        let in_walls = self.energies_of_walls(host)?;
+        Ok(Ledger {
+            kinetic,
+            rotational,
+            gravity,
+            elastic_normal: stored.normal + in_walls.normal,
+            elastic_tangential: stored.tangential + in_walls.tangential,
+            ..Ledger::default()
+        })
+    }
+
+    fn give_back(&self, host: &mut Simulation) -> Result<(), GpuError> {
+        self.fields_and_walls(host)
+    }
+
+    fn remembered(&self) -> Result<Vec<Remembered>, GpuError> {
+        self.touching()
+    }
+
+    fn gpu(&self) -> &Gpu {
+        &self.gpu
+    }
+
+    fn grains(&self) -> usize {
+        self.n
+    }
+}

@@ -1,0 +1,184 @@
+//! A time step on the GPU: a page on which every line is one pass.
+
+use super::{Number, OnGpu, numbers, stepping};
+use crate::simulation::Simulation;
+use crate::world::Leaving;
+use seixo_device::gpu::{GpuError, units};
+use seixo_laws::Coordinate;
+use seixo_sweeps::kernels::KINDS;
+use seixo_sweeps::kernels::step::{Plan, grains, place, walls};
+use seixo_sweeps::motion::{LEFT, NOT_FINITE, STALE, TOO_DEEP, TOO_FAST};
+use seixo_sweeps::views::ELEMENT;
+
+/// Steps that are queued before the host looks at the flags, at most.
+pub(super) const BATCH: usize = 128;
+
+/// Steps until the lists of walls are stale: a wall moved half the skin.
+fn until_walls_stale(host: &Simulation) -> u64 {
+    host.walls
+        .steps_until_moved(host.steps, host.stepping.dt, 0.5 * host.cells.skin)
+}
+
+impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
+    /// One step: forces where the grains are, and the grains on to the next place. The host only queues it.
+    fn step(&mut self, host: &Simulation, slot: u32) {
+        self.place_walls(host, slot);
+        self.touch_walls(host, slot);
+        self.touch_and_advance(host, slot, !self.forces_known, true);
+        self.forces_known = false;
+        self.now ^= 1;
+    }
+
+    /// Up to `steps` steps, renewing the lists whenever they are stale, until all are done or something is wrong.
+    pub(super) fn steps(&mut self, host: &mut Simulation, steps: u64) -> Result<u32, GpuError> {
+        let end = host.steps + steps;
+        while host.steps < end {
+            // Half of what the lists lasted before: steps queued behind a stale list are launched in vain.
+            let batch = (self.interval / 2).clamp(1, BATCH as u64).min(end - host.steps);
+            let batch = batch.min(until_walls_stale(host)).max(1);
+            self.send_poses(host, batch as usize);
+            self.gpu.clear(&self.flags);
+            let (before, forces_known) = (self.now, self.forces_known);
+            for slot in 0..batch as u32 {
+                self.step(host, slot);
+            }
+            let flags = self.gpu.download(&self.flags)?;
+            let done = flags[KINDS..][..batch as usize].iter().take_while(|&&halted| halted == 0).count() as u64;
+            self.now = before ^ (done as usize & 1);
+            self.forces_known = done == 0 && forces_known;
+            host.steps += done;
+            self.since_renewal += done;
+            let raised = flags[..KINDS].iter().enumerate().filter(|(_, raised)| **raised != 0);
+            let raised = raised.fold(0, |all, (kind, _)| all | 1 << kind);
+            let fatal = if host.leaving() == Leaving::Error { LEFT } else { 0 } | NOT_FINITE | TOO_FAST | TOO_DEEP;
+            if raised & fatal != 0 {
+                return Ok(raised);
+            }
+            if raised & (STALE | LEFT) != 0 || until_walls_stale(host) == 0 {
+                self.renew_lists(host, raised & LEFT != 0)?;
+            }
+        }
+        Ok(0)
+    }
+
+    /// Poses of the walls at the next `batch` steps: moving walls need nothing from the host within them.
+    pub(super) fn send_poses(&mut self, host: &Simulation, batch: usize) {
+        if let Some(walls) = &mut self.walls
+            && host.walls.has_moving()
+        {
+            let times = (0..batch).map(|slot| (host.steps + slot as u64) as f64 * host.stepping.dt);
+            let mut poses = times.flat_map(|time| host.walls.poses(time)).collect::<Vec<f64>>();
+            poses.resize(walls.poses.len(), 0.0);
+            self.gpu.write(&walls.poses, &numbers::<C>(poses));
+        }
+    }
+
+    /// Puts the walls where they are at this step.
+    pub(super) fn place_walls(&self, host: &Simulation, slot: u32) {
+        let Some(near) = self.walls.as_ref().filter(|_| host.walls.has_moving()) else {
+            return;
+        };
+        let elements = near.elements.len() / ELEMENT;
+        let (count, dim) = units(elements);
+        place::launch::<C>(
+            self.gpu.client(),
+            count,
+            dim,
+            near.start.argument(),
+            near.poses.argument(),
+            near.records.argument(),
+            near.elements.argument(),
+            near.through.argument(),
+            slot * host.walls.given.len() as u32,
+            elements as u32,
+        );
+    }
+
+    /// Forces between grains and walls; where there are none, nothing.
+    #[expect(unsafe_code, reason = "unchecked launches: the step's own kernels are compiled without bounds checks")]
+    pub(super) fn touch_walls(&self, host: &Simulation, slot: u32) {
+        let Some(near) = self.walls.as_ref().filter(|near| near.entries > 0 && !self.forces_known) else {
+            return;
+        };
+        let (count, dim) = units(self.n);
+        // SAFETY: units beyond n do nothing; rows, made by the scan of their lengths, end at `entries`, for which list, history and touches
+        // have room; lists name elements, elements walls, both from the host's own tables; records and fields have n records.
+        unsafe {
+            walls::launch_unchecked::<R, C>(
+                self.gpu.client(),
+                count,
+                dim,
+                near.row.argument(),
+                near.list.argument(),
+                near.elements.argument(),
+                near.records.argument(),
+                near.history.argument(),
+                near.touches.argument(),
+                self.position[self.now].argument(),
+                self.velocity[self.now].argument(),
+                self.spin[self.now].argument(),
+                self.material.argument(),
+                self.table.argument(),
+                self.force.argument(),
+                self.torque.argument(),
+                self.flags.argument(),
+                self.wall_power.records(),
+                R::of(host.stepping.dt),
+                R::of(host.settings.overlap_limit),
+                self.n as u32,
+                host.materials,
+                slot,
+                self.kind.frictional,
+            );
+        }
+    }
+
+    /// Forces between grains, and the grains on to their next place: either or both.
+    #[expect(unsafe_code, reason = "unchecked launches: the step's own kernels are compiled without bounds checks")]
+    pub(super) fn touch_and_advance(&self, host: &Simulation, slot: u32, touch: bool, advance: bool) {
+        let plan = Plan {
+            kind: self.kind,
+            touch,
+            advance,
+            walls: self.walls.as_ref().is_some_and(|near| near.entries > 0),
+        };
+        let no_walls = &self.no_rows;
+        let (count, dim) = units(self.n);
+        // SAFETY: units beyond n do nothing; rows are interleaved in tiles whose sizes, summed by the scan, list and history have room for;
+        // lists name places below n; all fields have n records, of rotation only where it is read; flags have a word for every slot, powers
+        // two records for every cube.
+        unsafe {
+            grains::launch_unchecked::<R, C>(
+                self.gpu.client(),
+                count,
+                dim,
+                self.rows.tile_first.argument(),
+                self.rows.count.argument(),
+                self.rows.list.argument(),
+                self.rows.history.argument(),
+                self.material.argument(),
+                self.table.argument(),
+                self.walls.as_ref().map_or(no_walls, |near| &near.row).argument(),
+                self.position[self.now].records(),
+                self.velocity[self.now].records(),
+                self.spin[self.now].records(),
+                self.half_velocity.records(),
+                self.half_spin.records(),
+                self.force.records(),
+                self.torque.records(),
+                self.reference.records(),
+                self.position[self.now ^ 1].records(),
+                self.velocity[self.now ^ 1].records(),
+                self.spin[self.now ^ 1].records(),
+                self.flags.argument(),
+                self.power.records(),
+                stepping::<C, R>(&host.stepping),
+                R::of(host.settings.overlap_limit),
+                self.n as u32,
+                host.materials,
+                slot,
+                plan,
+            );
+        }
+    }
+}

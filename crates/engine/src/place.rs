@@ -1,0 +1,165 @@
+//! Where a simulation runs: here, or on a GPU.
+
+use crate::fields::Fields;
+use crate::gpu::{OnGpu, Remembered, Remote};
+use crate::guard::{Cause, Stop};
+use crate::refusal::Refusal;
+use crate::search::Pairs;
+use crate::simulation::Simulation;
+use crate::world::{DeviceChoice, Precision};
+use seixo_device::gpu::{Gpu, GpuError, list};
+use seixo_sweeps::motion::{Moved, TOO_DEEP};
+use seixo_sweeps::views::RECORD;
+
+impl Simulation {
+    /// Takes the grains to the device that the settings ask for.
+    pub(crate) fn go_where_asked(&mut self) -> Result<(), Refusal> {
+        let choice = match self.settings.device {
+            DeviceChoice::Cpu => None,
+            DeviceChoice::Gpu(choice) => Some(choice),
+            DeviceChoice::Auto => {
+                let listing = list();
+                let first = listing.found.iter().find(|gpu| !gpu.is_software);
+                if first.is_none() {
+                    self.notices.push(format!("no GPU found ({listing}): running on the CPU"));
+                }
+                first.map(|gpu| Some((gpu.api, gpu.index)))
+            }
+        };
+        let Some(choice) = choice else {
+            return match self.settings.precision {
+                None | Some(Precision::F64) => Ok(()),
+                Some(precision) => Err(Refusal::Precision { precision: precision.name() }),
+            };
+        };
+        let gpu = Gpu::open(choice)?;
+        let precision = self.settings.precision.unwrap_or_else(|| {
+            if gpu.description().has_f64 {
+                return Precision::Mixed;
+            }
+            let name = &gpu.description().name;
+            self.notices.push(format!("{name} has no double precision: running in f32"));
+            Precision::F32
+        });
+        if precision != Precision::F32 {
+            gpu.demand_double()?;
+        }
+        self.settings.precision = Some(precision);
+        let remote: Box<dyn Remote> = match precision {
+            Precision::F64 => Box::new(OnGpu::<f64, f64>::take_over(gpu, self)?),
+            Precision::Mixed => Box::new(OnGpu::<f64, f32>::take_over(gpu, self)?),
+            Precision::F32 => Box::new(OnGpu::<f32, f32>::take_over(gpu, self)?),
+        };
+        self.remote = Some(remote);
+        self.is_current = false;
+        (self.pairs, self.old_pairs, self.fields) = (Pairs::default(), Pairs::default(), Fields::default());
+        self.of_second = Vec::new();
+        self.observe().map_err(|stop| match stop.cause {
+            Cause::Device { what } => GpuError::Lost { cause: what }.into(),
+            _ => Refusal::State { what: stop.to_string() },
+        })
+    }
+
+    /// Whether the grains are on a GPU.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.remote.is_some()
+    }
+
+    /// What computes: the GPU's name, or "CPU".
+    pub fn device_name(&self) -> String {
+        self.remote.as_ref().map_or_else(|| "CPU".to_owned(), |remote| remote.gpu().description().to_string())
+    }
+
+    /// With how many digits it computes.
+    pub fn precision(&self) -> Precision {
+        self.settings.precision.unwrap_or(Precision::F64)
+    }
+
+    /// What the user should know of where the simulation runs.
+    pub fn notices(&self) -> &[String] {
+        &self.notices
+    }
+
+    /// As [`Simulation::advance`], on the GPU.
+    pub(crate) fn advance_remotely(&mut self, steps: u64) -> Result<(), Stop> {
+        self.is_current = false;
+        match self.with_remote(|remote, host| remote.advance(host, steps))? {
+            0 => Ok(()),
+            raised => Err(self.explained(raised)),
+        }
+    }
+
+    /// Brings what readers see up to date: ledger, snapshot, momentum, walls. On the CPU they always are.
+    ///
+    /// # Errors
+    /// If a grain's state became impossible, or the GPU fails.
+    pub fn observe(&mut self) -> Result<(), Stop> {
+        if self.is_current {
+            return Ok(());
+        }
+        let raised = self.with_remote(|remote, host| remote.observe(host))?;
+        if raised != 0 {
+            return Err(self.explained(raised));
+        }
+        self.held = self.with_remote(|remote, host| remote.energies(host))?;
+        self.is_current = true;
+        Ok(())
+    }
+
+    /// What the pairs that touch remember.
+    pub(crate) fn remembered(&mut self) -> Result<Vec<Remembered>, Stop> {
+        if self.is_remote() {
+            return self.with_remote(|remote, _| remote.remembered());
+        }
+        Ok(self.pairs_touching())
+    }
+
+    /// As [`Simulation::remembered`], of pairs listed here.
+    pub(crate) fn pairs_touching(&self) -> Vec<Remembered> {
+        let mut remembered = Vec::new();
+        for i in 0..self.pairs.row.len().saturating_sub(1) {
+            for k in self.pairs.row[i] as usize..self.pairs.row[i + 1] as usize {
+                let j = self.pairs.neighbors[k];
+                // A pair across parts stands in two rows with opposite forces; the row of the earlier one tells both.
+                if self.pairs.touched[k] == self.tick() && (i as u32) < j {
+                    let record = &self.pairs.history[k * RECORD..][..RECORD];
+                    let of_i = [record[0], record[1], record[2], record[3]];
+                    let known = self.of_second.binary_search_by_key(&(i as u32, j), |&(i, j, _)| (i, j));
+                    let of_j = known.map_or([-of_i[0], -of_i[1], -of_i[2], of_i[3]], |found| self.of_second[found].2);
+                    remembered.push((i as u32, j, of_i, of_j));
+                }
+            }
+        }
+        remembered
+    }
+
+    fn with_remote<T>(&mut self, run: impl FnOnce(&mut dyn Remote, &mut Simulation) -> Result<T, GpuError>) -> Result<T, Stop> {
+        let mut remote = self.remote.take().expect("a simulation that is not here is on a GPU");
+        let result = run(remote.as_mut(), self);
+        self.remote = Some(remote);
+        result.map_err(|error| Stop {
+            grain: 0,
+            affected: 0,
+            position: [0.0; 3],
+            velocity: [0.0; 3],
+            cause: Cause::Device { what: error.to_string() },
+            step: self.steps,
+            time: self.time(),
+        })
+    }
+
+    /// Turns flags that the GPU raised into the error that they mean.
+    fn explained(&mut self, raised: u32) -> Stop {
+        if let Err(failed) = self.with_remote(|remote, host| remote.give_back(host)) {
+            return failed;
+        }
+        self.moves = vec![Moved { flags: raised, damping_work: 0.0 }];
+        if let Err(stop) = self.guard_motion() {
+            return stop;
+        }
+        debug_assert_ne!(raised & TOO_DEEP, 0);
+        self.renew_lists();
+        self.touch_walls();
+        self.too_deep()
+    }
+}

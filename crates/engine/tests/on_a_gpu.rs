@@ -1,0 +1,161 @@
+//! A simulation on a GPU (software Vulkan will do; without any adapter these tests fail) does what it does on the CPU.
+
+mod beds;
+
+use seixo_engine::state::GrainSnapshot;
+use seixo_engine::world::{DeviceChoice, Domain, Leaving, Precision, Settings, World};
+use seixo_engine::{Cause, Simulation};
+use seixo_laws::contact::TangentialLaw;
+
+fn on_gpu(precision: Precision) -> Settings {
+    Settings {
+        device: DeviceChoice::Gpu(None),
+        precision: Some(precision),
+        ..Settings::default()
+    }
+}
+
+fn on_cpu() -> Settings {
+    Settings {
+        device: DeviceChoice::Cpu,
+        ..Settings::default()
+    }
+}
+
+/// Largest difference of two columns of vectors over the largest length in the first.
+fn difference(a: &[[f64; 3]], b: &[[f64; 3]]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    let length = |v: &[f64; 3]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let largest = a.iter().map(length).fold(0.0, f64::max);
+    let apart = a.iter().zip(b).map(|(a, b)| length(&[a[0] - b[0], a[1] - b[1], a[2] - b[2]]));
+    apart.fold(0.0, f64::max) / largest
+}
+
+fn after(world: &World, settings: Settings, steps: u64) -> Simulation {
+    let mut simulation = Simulation::new(world.clone(), settings).unwrap();
+    simulation.advance(steps).unwrap();
+    simulation.observe().unwrap();
+    simulation
+}
+
+/// Forces, torques and positions of two snapshots: the largest of their differences.
+fn apart(a: &GrainSnapshot, b: &GrainSnapshot) -> f64 {
+    assert_eq!(a.id, b.id);
+    let columns = [(&a.force, &b.force), (&a.position, &b.position), (&a.velocity, &b.velocity)];
+    let torque = if a.torque.iter().flatten().all(|&x| x == 0.0) { 0.0 } else { difference(&a.torque, &b.torque) };
+    columns.iter().map(|(a, b)| difference(a, b)).fold(torque, f64::max)
+}
+
+#[test]
+fn one_step_from_the_same_state_gives_the_same_forces() {
+    for tangential in [TangentialLaw::Mindlin, TangentialLaw::Linear, TangentialLaw::None] {
+        let mut world = beds::falling(1000, TangentialLaw::Mindlin);
+        world.interactions[0].as_mut().unwrap().tangential = tangential;
+        world.interactions[0].as_mut().unwrap().tangential_stiffness = (tangential == TangentialLaw::Linear).then_some(1e3);
+        // In motion, so that contacts remember something.
+        let mut simulation = after(&world, on_cpu(), 1500);
+        assert!(simulation.contacts() > 300, "{}", simulation.contacts());
+        let state = simulation.save().unwrap();
+        let one_step = |settings: Settings| {
+            let mut simulation = Simulation::restore(world.clone(), settings, &state).unwrap();
+            simulation.step().unwrap();
+            simulation.observe().unwrap();
+            simulation.snapshot()
+        };
+        let expected = one_step(on_cpu());
+        // Bars of rows "devices": 1e-12 in f64, 1e-5 otherwise; single-precision coordinates lose another two digits to overlaps of a
+        // thousandth of the radius, 10⁻⁷ of a coordinate of 30 radii.
+        for (precision, bar) in [(Precision::F64, 1e-12), (Precision::Mixed, 1e-5), (Precision::F32, 3e-3)] {
+            let found = apart(&expected, &one_step(on_gpu(precision)));
+            println!("{tangential:?} {precision:?}: {found:.1e}");
+            assert!(found < bar, "{tangential:?} {precision:?}: {found:e}");
+        }
+    }
+}
+
+#[test]
+fn hundreds_of_steps_with_renewed_lists_and_moving_walls_stay_together() {
+    for tangential in [TangentialLaw::Mindlin, TangentialLaw::None] {
+        let world = beds::falling(2000, tangential);
+        let (cpu, gpu) = (after(&world, on_cpu(), 600), after(&world, on_gpu(Precision::F64), 600));
+        assert!(cpu.rebuilds() > 3 && cpu.rebuilds() == gpu.rebuilds(), "{} {}", cpu.rebuilds(), gpu.rebuilds());
+        let found = apart(&cpu.snapshot(), &gpu.snapshot());
+        println!("{tangential:?}: {found:.1e}, {} contacts", gpu.contacts());
+        assert!(found < 1e-9, "{found:e}");
+        assert_eq!(cpu.contacts(), gpu.contacts());
+        let energies = cpu.ledger().values().into_iter().zip(gpu.ledger().values());
+        let scale = cpu.ledger().kinetic + cpu.ledger().gravity.abs();
+        for (k, (a, b)) in energies.enumerate() {
+            assert!((a - b).abs() < 1e-10 * scale, "ledger column {k}: {a} {b}");
+        }
+        for (a, b) in cpu.walls().iter().zip(gpu.walls()) {
+            for axis in 0..3 {
+                assert!((a.force[axis] - b.force[axis]).abs() < 1e-9, "{:?} {:?}", a.force, b.force);
+            }
+        }
+    }
+}
+
+#[test]
+fn ten_runs_are_the_same_bits_and_so_is_going_on_from_a_saved_state() {
+    let mut world = beds::falling(1000, TangentialLaw::Mindlin);
+    // Some grains fly out over the rim and are removed.
+    let top = world.grains.position.iter().map(|x| x[2]).fold(0.0, f64::max);
+    world.domain = Some(Domain {
+        min: [-0.1, -0.1, -0.1],
+        max: [0.1, 0.1, top + 1e-6],
+        leaving: Leaving::Delete,
+    });
+    for precision in [Precision::Mixed, Precision::F64] {
+        let whole = |stop_at: u64| {
+            let mut simulation = Simulation::new(world.clone(), on_gpu(precision)).unwrap();
+            simulation.advance(stop_at).unwrap();
+            let state = simulation.save().unwrap();
+            simulation.advance(1000 - stop_at).unwrap();
+            (state, simulation.save().unwrap())
+        };
+        let (half_way, end) = whole(473);
+        for run in 1..10 {
+            assert!(whole(473).1 == end, "run {run} differs");
+        }
+        let mut second = Simulation::restore(world.clone(), on_gpu(precision), &half_way).unwrap();
+        second.advance(1000 - 473).unwrap();
+        for ((name, a), (_, b)) in end.sections.iter().zip(&second.save().unwrap().sections) {
+            assert!(a == b, "{precision:?}: section {name} differs");
+        }
+        assert!(second.len() < 1000, "grains leave");
+    }
+}
+
+#[test]
+fn a_state_goes_from_the_gpu_to_the_cpu_and_back() {
+    let world = beds::falling(1000, TangentialLaw::Mindlin);
+    let mut gpu = after(&world, on_gpu(Precision::F64), 500);
+    let mut cpu = Simulation::restore(world.clone(), on_cpu(), &gpu.save().unwrap()).unwrap();
+    assert!(apart(&gpu.snapshot(), &cpu.snapshot()) < 1e-15);
+    cpu.advance(100).unwrap();
+    gpu.advance(100).unwrap();
+    gpu.observe().unwrap();
+    assert!(apart(&gpu.snapshot(), &cpu.snapshot()) < 1e-9);
+    let mut back = Simulation::restore(world, on_gpu(Precision::F64), &cpu.save().unwrap()).unwrap();
+    assert!(apart(&back.snapshot(), &cpu.snapshot()) < 1e-15);
+    back.advance(100).unwrap();
+    cpu.advance(100).unwrap();
+    back.observe().unwrap();
+    assert!(apart(&back.snapshot(), &cpu.snapshot()) < 1e-9);
+}
+
+#[test]
+fn a_blow_up_names_the_grain_as_on_the_cpu() {
+    let mut world = beds::falling(300, TangentialLaw::Mindlin);
+    world.grains.velocity[42] = [0.0, 0.0, -300.0];
+    let fails = |mut settings: Settings| {
+        settings.time_step = Some(1e-6);
+        let mut simulation = Simulation::new(world.clone(), settings).unwrap();
+        let stop = simulation.advance(400).unwrap_err();
+        (stop.grain, std::mem::discriminant(&stop.cause), stop)
+    };
+    let (cpu, gpu) = (fails(on_cpu()), fails(on_gpu(Precision::F64)));
+    assert_eq!((cpu.0, cpu.1), (gpu.0, gpu.1), "{} | {}", cpu.2, gpu.2);
+    assert!(!matches!(gpu.2.cause, Cause::Device { .. }));
+}

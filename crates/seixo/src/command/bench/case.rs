@@ -1,0 +1,221 @@
+//! What can be measured: worlds, steps, and what a step must move to and from memory.
+
+use super::{bed, lattice};
+use clap::ValueEnum;
+use seixo::World;
+use seixo_engine::world::{Interaction, Material, Precision, Settings, Vec3, Wall, WallMotion, WallShape};
+use seixo_laws::contact::{NormalLaw, TangentialLaw};
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Case {
+    /// A settled bed: Hertz and Mindlin with friction
+    Bed,
+    /// A settled bed: linear springs with friction
+    BedLinear,
+    /// A settled bed: Hertz without friction, no history, no rotation
+    NormalOnly,
+    /// Six contacts each from the first step: linear springs with friction and history
+    Lattice,
+    /// The same without friction
+    LatticeNormal,
+    /// The same without friction and without lists: cells made anew at every step
+    LatticeCells,
+    /// A million frictionless spheres that fall into a box for 10 000 steps of 50 µs: the headline of the binned GPU code of 2012
+    S2,
+}
+
+/// How a case is measured where the command line does not say.
+pub struct Habits {
+    pub particles: u32,
+    pub settle: u64,
+    pub steps: u64,
+    pub repeat: u32,
+}
+
+impl Case {
+    /// Its word on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Case::Bed => "bed",
+            Case::BedLinear => "bed-linear",
+            Case::NormalOnly => "normal-only",
+            Case::Lattice => "lattice",
+            Case::LatticeNormal => "lattice-normal",
+            Case::LatticeCells => "lattice-cells",
+            Case::S2 => "s2",
+        }
+    }
+
+    fn is_lattice(self) -> bool {
+        matches!(self, Case::Lattice | Case::LatticeNormal | Case::LatticeCells)
+    }
+
+    fn has_friction(self) -> bool {
+        matches!(self, Case::Bed | Case::BedLinear | Case::Lattice)
+    }
+
+    /// How it is measured where the command line does not say.
+    pub fn habits(self) -> Habits {
+        let (particles, settle, steps, repeat) = match self {
+            Case::Bed | Case::BedLinear | Case::NormalOnly => (100_000, 20_000, 500, 3),
+            // Without friction a lattice under pressure gives way after some hundred steps.
+            Case::Lattice | Case::LatticeNormal | Case::LatticeCells => (100_000, 0, 50, 3),
+            Case::S2 => (1_000_000, 0, 10_000, 1),
+        };
+        Habits {
+            particles,
+            settle,
+            steps,
+            repeat,
+        }
+    }
+
+    /// What it starts from.
+    pub fn world(self, particles: usize, solid_fraction: f64) -> World {
+        let (grains, length) = match self {
+            Case::Bed | Case::BedLinear | Case::NormalOnly => bed::grains(bed::DIAMETER, particles, solid_fraction),
+            Case::S2 => bed::grains(bed::DIAMETER_OF_S2, particles, solid_fraction),
+            Case::Lattice | Case::LatticeNormal | Case::LatticeCells => lattice::grains(particles),
+        };
+        let plane = |point: Vec3, normal: Vec3| Wall {
+            name: "box".to_owned(),
+            material: 0,
+            shape: WallShape::Plane { point, normal },
+            motion: WallMotion::default(),
+        };
+        let mut walls = vec![
+            plane([0.0; 3], [1.0, 0.0, 0.0]),
+            plane([0.0; 3], [0.0, 1.0, 0.0]),
+            plane([0.0; 3], [0.0, 0.0, 1.0]),
+            plane([length; 3], [-1.0, 0.0, 0.0]),
+            plane([length; 3], [0.0, -1.0, 0.0]),
+        ];
+        if self.is_lattice() {
+            walls.push(plane([length; 3], [0.0, 0.0, -1.0]));
+        }
+        World {
+            gravity: if self.is_lattice() { [0.0; 3] } else { [0.0, 0.0, -9.81] },
+            local_damping: 0.0,
+            domain: None,
+            materials: vec![Material {
+                name: "grain".to_owned(),
+                density: DENSITY,
+                youngs_modulus: 1e7,
+                poisson_ratio: 0.3,
+            }],
+            interactions: vec![Some(self.interaction())],
+            groups: vec!["grains".to_owned()],
+            grains,
+            walls,
+        }
+    }
+
+    fn interaction(self) -> Interaction {
+        let stiffness = match self {
+            Case::Bed | Case::NormalOnly => None,
+            Case::BedLinear => Some(bed::STIFFNESS),
+            Case::Lattice | Case::LatticeNormal | Case::LatticeCells => Some(lattice::stiffness()),
+            Case::S2 => Some(stiffness(bed::DIAMETER_OF_S2, 20.0 * bed::STEP_OF_S2)),
+        };
+        let tangential = match (self.has_friction(), stiffness) {
+            (false, _) => TangentialLaw::None,
+            (true, None) => TangentialLaw::Mindlin,
+            (true, Some(_)) => TangentialLaw::Linear,
+        };
+        Interaction {
+            normal: if stiffness.is_some() { NormalLaw::Linear } else { NormalLaw::Hertz },
+            tangential,
+            restitution: 0.5,
+            friction: 0.5,
+            stiffness,
+            tangential_stiffness: None,
+        }
+    }
+
+    /// How it is stepped, but for the device.
+    pub fn settings(self, threads: usize) -> Settings {
+        let time_step = match self {
+            Case::Bed | Case::BedLinear | Case::NormalOnly => bed::STEP,
+            Case::Lattice | Case::LatticeNormal | Case::LatticeCells => lattice::STEP,
+            Case::S2 => bed::STEP_OF_S2,
+        };
+        Settings {
+            time_step: Some(time_step),
+            skin: (self == Case::LatticeCells).then_some(0.0),
+            threads,
+            ..Settings::default()
+        }
+    }
+
+    /// Bytes that one step of one grain must move to and from the memory of this machine: each field once per pass that needs it, the
+    /// history of each contact once there and back. A lower bound: listed pairs that do not touch, and what caches lose, come on top.
+    pub fn bytes_moved(self, contacts: f64) -> f64 {
+        const RECORD: f64 = 32.0;
+        const TRIPLE: f64 = 24.0;
+        let advance = 2.0 * (2.0 * RECORD + TRIPLE) + RECORD + TRIPLE;
+        let contact = 2.0 * RECORD + RECORD + 2.0 * INDEX;
+        if !self.has_friction() {
+            return advance + contact;
+        }
+        let rotation = 2.0 * (RECORD + TRIPLE) + RECORD;
+        advance + contact + rotation + 2.0 * RECORD + contacts * (INDEX + 2.0 * RECORD)
+    }
+
+    /// As [`Case::bytes_moved`], in the memory of a GPU, where a step is one pass and each of two grains lists the other. Making lists anew
+    /// comes on top.
+    pub fn bytes_moved_on_gpu(self, contacts: f64, precision: Precision) -> f64 {
+        let (double, single) = match precision {
+            Precision::F64 => (8.0, 8.0),
+            Precision::Mixed => (8.0, 4.0),
+            Precision::F32 => (4.0, 4.0),
+        };
+        let (place, motion) = (4.0 * double, 4.0 * single);
+        // There and back: position, velocity, velocity half a step before; there: where the grain was when the lists were made.
+        let advance = 3.0 * place + 4.0 * motion;
+        let entries = 2.0 * contacts;
+        if !self.has_friction() {
+            return advance + entries * INDEX;
+        }
+        let remembered = if self == Case::Bed { 4.0 } else { 3.0 };
+        advance + 4.0 * motion + entries * 2.0 * (INDEX + remembered * single)
+    }
+}
+
+/// Of an entry of a list \[bytes\].
+const INDEX: f64 = 4.0;
+/// Of the grains \[kg/m³\].
+const DENSITY: f64 = 2500.0;
+
+/// The spring \[N/m\] with which a collision of grains of this diameter \[m\] takes so long \[s\]: t = π √(m/(2 k)).
+pub fn stiffness(diameter: f64, duration: f64) -> f64 {
+    let mass = DENSITY * std::f64::consts::PI / 6.0 * diameter.powi(3);
+    0.5 * mass * (std::f64::consts::PI / duration).powi(2)
+}
+
+/// Random numbers from −1 to 1 (D. E. Knuth's linear congruence): the same world on every machine.
+pub struct Jitter(pub u64);
+
+impl Jitter {
+    /// The next one.
+    pub fn next(&mut self) -> f64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as f64 / (1u64 << 31) as f64 * 2.0 - 1.0
+    }
+}
+
+/// Columns with room for so many grains.
+pub fn with_room(particles: usize) -> seixo_engine::world::Grains {
+    seixo_engine::world::Grains {
+        id: Vec::with_capacity(particles),
+        position: Vec::with_capacity(particles),
+        velocity: Vec::with_capacity(particles),
+        angular_velocity: Vec::with_capacity(particles),
+        radius: Vec::with_capacity(particles),
+        material: Vec::with_capacity(particles),
+        group: Vec::with_capacity(particles),
+    }
+}

@@ -1,0 +1,36 @@
+//! The lattice: grains that press on their six neighbors from the first step, in a closed box without gravity.
+
+use super::case::{self, Jitter, with_room};
+use seixo_engine::world::Grains;
+
+/// Radius of the grains \[m\].
+const RADIUS: f64 = 5e-4;
+/// Distance of neighbors, in radii.
+const SPACING: f64 = 1.98;
+/// Largest distance from the lattice along each axis, in radii.
+const JITTER: f64 = 0.01;
+/// Largest velocity along each axis at the start, in radii a step: in a thousand steps a fifth of what makes lists stale.
+const SPEED: f64 = 2e-5;
+/// Time step \[s\].
+pub const STEP: f64 = 1e-6;
+/// Steps of a collision.
+const STEPS_PER_COLLISION: f64 = 40.0;
+
+/// Normal spring \[N/m\].
+pub fn stiffness() -> f64 {
+    case::stiffness(2.0 * RADIUS, STEPS_PER_COLLISION * STEP)
+}
+
+/// A cube of so many grains, the last layer perhaps not full, and the length of the box whose walls they touch \[m\].
+pub fn grains(particles: usize) -> (Grains, f64) {
+    let side = (1..).find(|side: &usize| side.pow(3) >= particles).unwrap_or(1);
+    let mut jitter = Jitter(1);
+    let mut grains = with_room(particles);
+    for i in 0..particles {
+        let cell = [i % side, (i / side) % side, i / (side * side)];
+        let center = cell.map(|k| RADIUS * (1.0 + SPACING * k as f64 + JITTER * jitter.next()));
+        let velocity = [0.0; 3].map(|_: f64| SPEED * RADIUS / STEP * jitter.next());
+        grains.push(i as u32, center, velocity, [0.0; 3], RADIUS, 0, 0);
+    }
+    (grains, RADIUS * (2.0 + SPACING * (side - 1) as f64))
+}

@@ -1,0 +1,89 @@
+//! Entry points of GPUs: a unit for every grain, each doing what a sweep says.
+//!
+//! A step never waits for the host. Every kernel of step s first looks whether an earlier step asked for a halt – because lists are stale or
+//! something is wrong – and then does nothing, so the state stays where it was until the host, which reads the flags late, sees to it.
+
+pub mod lists;
+pub mod measure;
+pub mod step;
+
+use crate::views::{Record, last};
+use cubecl::prelude::*;
+use seixo_laws::{Coordinate, Real};
+
+/// Units per cube of all kernels that book what their grains took.
+pub const UNITS: usize = 256;
+
+/// Words of the buffer of flags before those of the steps: one for each kind of flag, in the order of its bit.
+pub const KINDS: usize = 8;
+
+/// Whether a step before step `slot` asked for a halt.
+#[cube]
+fn is_halted(flags: &mut [u32], slot: u32) -> bool {
+    flags[8usize + slot as usize] != 0u32
+}
+
+/// Raises flags in step `slot`. Units that write at the same time write the same.
+#[cube]
+fn raise(flags: &mut [u32], slot: u32, raised: u32) {
+    if raised != 0u32 {
+        flags[8usize + slot as usize + 1usize] = 1u32;
+        #[unroll]
+        for kind in 0..8usize {
+            if ((raised >> (kind as u32)) & 1u32) == 1u32 {
+                flags[kind] = 1u32;
+            }
+        }
+    }
+}
+
+/// Hands a halt on to the next step.
+#[cube]
+fn hand_on(flags: &mut [u32], slot: u32) {
+    if ABSOLUTE_POS == 0usize {
+        flags[8usize + slot as usize + 1usize] = 1u32;
+    }
+}
+
+/// Adds up what the units of a cube took, in a fixed order; unit 0 gets the sum.
+#[cube]
+fn sum_of_cube<R: Real>(amounts: Record<R>) -> Record<R> {
+    let mut shared = Shared::<[Record<R>]>::new_slice(256usize);
+    let unit = UNIT_POS as usize;
+    shared[unit] = amounts;
+    sync_cube();
+    let mut sum = Record::<R>::new(R::new(0.0));
+    if unit < 16usize {
+        for k in 0..16usize {
+            sum += shared[unit * 16usize + k];
+        }
+    }
+    sync_cube();
+    if unit < 16usize {
+        shared[unit] = sum;
+    }
+    sync_cube();
+    let mut total = Record::<R>::new(R::new(0.0));
+    if unit == 0usize {
+        for k in 0..16usize {
+            total += shared[k];
+        }
+    }
+    total
+}
+
+/// Books what a cube's grains took in a step: added to the first record of the cube, and alone in the second.
+#[cube]
+fn book<C: Coordinate<R>, R: Real>(power: &mut [Record<C>], amounts: Record<R>) {
+    let total = sum_of_cube::<R>(amounts);
+    if UNIT_POS == 0u32 {
+        let at = CUBE_POS as usize * 2usize;
+        let mut wide = Record::<C>::empty();
+        wide.insert(0usize, C::wide(total.extract(0usize)));
+        wide.insert(1usize, C::wide(total.extract(1usize)));
+        wide.insert(2usize, C::wide(total.extract(2usize)));
+        wide.insert(3usize, C::wide(last::<R>(total)));
+        power[at] = power[at] + wide;
+        power[at + 1usize] = wide;
+    }
+}

@@ -1,0 +1,297 @@
+//! Cells and lists, made anew.
+
+use crate::cells::{cell_of, class_of, neighbors_of};
+use crate::tiles::{carry_history_of, first_entry};
+use crate::views::{Record, load, record, xyz};
+use crate::wall::elements_near;
+use cubecl::prelude::*;
+use seixo_laws::{Real, Vector3, larger, smaller};
+
+/// Cubes that look for the box of all grains.
+pub const BOUNDS: usize = 256;
+
+/// The box of the grains that each of [`BOUNDS`] cubes looks at: lower corner, upper corner.
+#[cube(launch)]
+pub fn bounds<C: Real>(position: &[Record<C>], corners: &mut [Record<C>], n: u32) {
+    let unit = UNIT_POS as usize;
+    let mut lows = Shared::<[Record<C>]>::new_slice(256usize);
+    let mut highs = Shared::<[Record<C>]>::new_slice(256usize);
+    // The first grain stands in where a unit has none.
+    let mut low = xyz::<C>(position[0]);
+    let mut high = xyz::<C>(position[0]);
+    let mut i = ABSOLUTE_POS;
+    while i < n as usize {
+        let p = xyz::<C>(position[i]);
+        low = lower::<C>(&low, &p);
+        high = upper::<C>(&high, &p);
+        i += 65536usize;
+    }
+    lows[unit] = record::<C>(&low, C::new(0.0));
+    highs[unit] = record::<C>(&high, C::new(0.0));
+    sync_cube();
+    let mut reach = 128usize;
+    while reach > 0usize {
+        if unit < reach {
+            lows[unit] = record::<C>(&lower::<C>(&xyz::<C>(lows[unit]), &xyz::<C>(lows[unit + reach])), C::new(0.0));
+            highs[unit] = record::<C>(&upper::<C>(&xyz::<C>(highs[unit]), &xyz::<C>(highs[unit + reach])), C::new(0.0));
+        }
+        sync_cube();
+        reach /= 2usize;
+    }
+    if unit == 0usize {
+        corners[CUBE_POS as usize * 2usize] = lows[0];
+        corners[CUBE_POS as usize * 2usize + 1usize] = highs[0];
+    }
+}
+
+#[cube]
+fn lower<C: Real>(a: &Vector3<C>, b: &Vector3<C>) -> Vector3<C> {
+    Vector3::<C> {
+        x: smaller::<C>(a.x, b.x),
+        y: smaller::<C>(a.y, b.y),
+        z: smaller::<C>(a.z, b.z),
+    }
+}
+
+#[cube]
+fn upper<C: Real>(a: &Vector3<C>, b: &Vector3<C>) -> Vector3<C> {
+    Vector3::<C> {
+        x: larger::<C>(a.x, b.x),
+        y: larger::<C>(a.y, b.y),
+        z: larger::<C>(a.z, b.z),
+    }
+}
+
+/// The cell of every grain; `cells` for those outside of the domain where they are to go. Both corners of the domain are in `domain`.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn keys<C: Real>(
+    position: &[C],
+    grids: &[C],
+    shapes: &[u32],
+    domain: &[C],
+    key: &mut [u32],
+    number_of_grids: u32,
+    cells: u32,
+    n: u32,
+) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        let p = load::<C>(position, i * 4usize);
+        let low = load::<C>(domain, 0usize);
+        let high = load::<C>(domain, 3usize);
+        let class = class_of::<C>(position[i * 4usize + 3usize], grids, number_of_grids as usize);
+        let mut cell = cell_of::<C>(i, position, grids, shapes, class);
+        if p.x < low.x || p.y < low.y || p.z < low.z || p.x > high.x || p.y > high.y || p.z > high.z {
+            cell = cells;
+        }
+        key[i] = cell;
+    }
+}
+
+/// Remembers where grains were when the lists were made.
+#[cube(launch)]
+pub fn remember<C: Real>(position: &[Record<C>], reference: &mut [Record<C>], n: u32) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        reference[i] = position[i];
+    }
+}
+
+/// Number of neighbors of every grain.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn count_neighbors<C: Real>(
+    position: &[C],
+    grids: &[C],
+    shapes: &[u32],
+    cell_first: &[u32],
+    nothing: &mut [u32],
+    count: &mut [u32],
+    skin: C,
+    number_of_grids: u32,
+    n: u32,
+) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        count[i] = neighbors_of::<C>(
+            i,
+            position,
+            grids,
+            shapes,
+            number_of_grids as usize,
+            cell_first,
+            skin,
+            0usize,
+            0usize,
+            0usize,
+            nothing,
+            1usize,
+            false,
+            false,
+        );
+    }
+}
+
+/// Entries that every tile of 32 grains needs: as many rows as its longest.
+#[cube(launch)]
+pub fn tile_sizes(count: &[u32], size: &mut [u32], n: u32, tiles: u32) {
+    let tile = ABSOLUTE_POS;
+    if tile < tiles as usize {
+        let mut most = 0u32;
+        for k in 0..32usize {
+            let i = tile * 32usize + k;
+            if i < n as usize {
+                most = max(most, count[i]);
+            }
+        }
+        size[tile] = most * 32u32;
+    }
+}
+
+/// The neighbors of every grain, in its row.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn fill_neighbors<C: Real>(
+    position: &[C],
+    grids: &[C],
+    shapes: &[u32],
+    cell_first: &[u32],
+    tile_first: &[u32],
+    list: &mut [u32],
+    skin: C,
+    number_of_grids: u32,
+    n: u32,
+) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        neighbors_of::<C>(
+            i,
+            position,
+            grids,
+            shapes,
+            number_of_grids as usize,
+            cell_first,
+            skin,
+            0usize,
+            0usize,
+            first_entry(i, tile_first),
+            list,
+            32usize,
+            false,
+            true,
+        );
+    }
+}
+
+/// What pairs remember, from the old list to the new.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn carry_histories<R: Real>(
+    count: &[u32],
+    tile_first: &[u32],
+    list: &mut [u32],
+    history: &mut [R],
+    old_of: &[u32],
+    old_count: &[u32],
+    old_tile_first: &[u32],
+    old_list: &[u32],
+    old_history: &[R],
+    n: u32,
+    #[comptime] numbers: usize,
+) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        carry_history_of::<R>(
+            i,
+            count[i],
+            tile_first,
+            list,
+            history,
+            old_of,
+            old_count,
+            old_tile_first,
+            old_list,
+            old_history,
+            numbers,
+        );
+    }
+}
+
+/// Number of wall elements near every grain, or with `fill` the elements themselves, in rows that start at `row`.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn wall_rows<C: Real>(
+    position: &[C],
+    elements: &[C],
+    planes: &[u32],
+    grid: &[C],
+    shape: &[u32],
+    cell_first: &[u32],
+    cell_list: &[u32],
+    row: &[u32],
+    out: &mut [u32],
+    skin: C,
+    number_of_planes: u32,
+    n: u32,
+    #[comptime] fill: bool,
+) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        let mut at = 0usize;
+        if fill {
+            at = row[i] as usize;
+        }
+        let count = elements_near::<C>(
+            i,
+            position,
+            elements,
+            planes,
+            number_of_planes as usize,
+            grid,
+            shape,
+            cell_first,
+            cell_list,
+            skin,
+            at,
+            out,
+            fill,
+        );
+        if !fill {
+            out[i] = count;
+        }
+    }
+}
+
+/// What grains remember of wall elements, from the old list to the new; nothing where an element is new.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn carry_wall_histories<R: Real>(
+    row: &[u32],
+    list: &[u32],
+    history: &mut [R],
+    old_of: &[u32],
+    old_row: &[u32],
+    old_list: &[u32],
+    old_history: &[R],
+    n: u32,
+) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        let old_i = old_of[i] as usize;
+        for k in row[i] as usize..row[i + 1usize] as usize {
+            #[unroll]
+            for c in 0..4usize {
+                history[k * 4usize + c] = R::new(0.0);
+            }
+            for q in old_row[old_i] as usize..old_row[old_i + 1usize] as usize {
+                if old_list[q] == list[k] {
+                    #[unroll]
+                    for c in 0..4usize {
+                        history[k * 4usize + c] = old_history[q * 4usize + c];
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Where the energy is.
+
+use super::sum_of_cube;
+use crate::contact::stored_between;
+use crate::motion::{Stepping, acceleration, angular_acceleration};
+use crate::tiles::{first_entry, history_at};
+use crate::views::{Record, coefficients, last, xyz};
+use crate::wall::stored_in_walls_of;
+use cubecl::prelude::*;
+use seixo_laws::motion::{gravity_energy, kinetic_energy, rotational_energy, whole_step_velocity};
+use seixo_laws::{Coordinate, Real, Vector3, widened};
+
+/// Energies of the grains of every cube \[J\]: kinetic, rotational, in gravity, stored in normal springs; and stored in tangential springs.
+///
+/// Forces and torques are those of this step. With `outside` only grains outside of the domain are looked at, and no springs.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn energies<R: Real, C: Coordinate<R>>(
+    tile_first: &[u32],
+    count: &[u32],
+    list: &[u32],
+    history: &[R],
+    material: &[u32],
+    table: &[R],
+    position: &[Record<C>],
+    velocity: &[Record<R>],
+    spin: &[Record<R>],
+    half_velocity: &[Record<R>],
+    half_spin: &[Record<R>],
+    force: &[Record<R>],
+    torque: &[Record<R>],
+    energy: &mut [Record<C>],
+    stepping: &Stepping<C, R>,
+    n: u32,
+    materials: u32,
+    #[comptime] frictional: bool,
+    #[comptime] numbers: usize,
+    #[comptime] outside: bool,
+) {
+    let i = ABSOLUTE_POS;
+    let mut held = Record::<C>::new(C::new(0.0));
+    let mut tangential = Record::<C>::new(C::new(0.0));
+    if i < n as usize {
+        let x = xyz::<C>(position[i]);
+        let radius = C::near(last::<C>(position[i]));
+        let mass = last::<R>(velocity[i]);
+        let mut wanted = true;
+        let mut v = xyz::<R>(velocity[i]);
+        let mut w = Vector3::<R>::zero();
+        if frictional {
+            w = xyz::<R>(spin[i]);
+        }
+        if outside {
+            let low = &stepping.domain_min;
+            let high = &stepping.domain_max;
+            wanted = x.x < low.x || x.y < low.y || x.z < low.z || x.x > high.x || x.y > high.y || x.z > high.z;
+        } else {
+            let moving = acceleration::<C, R>(&v, mass, &xyz::<R>(force[i]), stepping);
+            if frictional {
+                let turning = angular_acceleration::<C, R>(&w, mass, radius, &xyz::<R>(torque[i]), stepping);
+                w = whole_step_velocity::<R>(&xyz::<R>(half_spin[i]), &turning.rate, stepping.dt);
+            }
+            v = whole_step_velocity::<R>(&xyz::<R>(half_velocity[i]), &moving.rate, stepping.dt);
+        }
+        if wanted {
+            let wide_mass = C::wide(mass);
+            held.insert(0usize, kinetic_energy::<C>(wide_mass, &widened::<C, R>(&v)));
+            held.insert(1usize, rotational_energy::<C>(wide_mass, C::wide(radius), &widened::<C, R>(&w)));
+            held.insert(2usize, gravity_energy::<C>(wide_mass, &widened::<C, R>(&stepping.gravity), &x));
+        }
+        if !outside {
+            let mut normal = R::new(0.0);
+            let mut springs = R::new(0.0);
+            let first = first_entry(i, tile_first);
+            for s in 0..count[i] {
+                let entry = first + s as usize * 32usize;
+                let word = list[entry];
+                let j = (word & 0x7fff_ffffu32) as usize;
+                let mut spring = Vector3::<R>::zero();
+                if frictional {
+                    if word >> 31u32 == 1u32 {
+                        spring.x = history[history_at(entry, 0usize, numbers)];
+                        spring.y = history[history_at(entry, 1usize, numbers)];
+                        spring.z = history[history_at(entry, 2usize, numbers)];
+                    }
+                }
+                let apart = x.minus(&xyz::<C>(position[j]));
+                let pair = coefficients::<R>(table, (material[i] * materials + material[j]) as usize);
+                let stored = stored_between::<C, R>(&apart, last::<C>(position[i]), last::<C>(position[j]), &spring, &pair);
+                normal += R::new(0.5) * stored.normal;
+                springs += R::new(0.5) * stored.tangential;
+            }
+            held.insert(3usize, C::wide(normal));
+            tangential.insert(0usize, C::wide(springs));
+        }
+    }
+    let held_by_cube = sum_of_cube::<C>(held);
+    sync_cube();
+    let springs_of_cube = sum_of_cube::<C>(tangential);
+    if UNIT_POS == 0u32 {
+        energy[CUBE_POS as usize * 2usize] = held_by_cube;
+        energy[CUBE_POS as usize * 2usize + 1usize] = springs_of_cube;
+    }
+}
+
+/// Energies stored in the walls' contacts of the grains of every cube \[J\]: in normal and in tangential springs.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn wall_energies<R: Real, C: Coordinate<R>>(
+    row: &[u32],
+    list: &[u32],
+    elements: &[C],
+    records: &[C],
+    history: &[R],
+    touches: &[C],
+    position: &[C],
+    material: &[u32],
+    table: &[R],
+    energy: &mut [Record<C>],
+    n: u32,
+    materials: u32,
+    #[comptime] frictional: bool,
+) {
+    let i = ABSOLUTE_POS;
+    let mut held = Record::<C>::new(C::new(0.0));
+    if i < n as usize {
+        let stored = stored_in_walls_of::<C, R>(
+            i,
+            row[i] as usize,
+            row[i + 1usize] as usize,
+            list,
+            elements,
+            records,
+            history,
+            touches,
+            position,
+            material,
+            materials,
+            table,
+            frictional,
+        );
+        held.insert(0usize, C::wide(stored.normal));
+        held.insert(1usize, C::wide(stored.tangential));
+    }
+    let held_by_cube = sum_of_cube::<C>(held);
+    if UNIT_POS == 0u32 {
+        energy[CUBE_POS as usize] = held_by_cube;
+    }
+}

@@ -1,0 +1,260 @@
+//! Rows of neighbors as GPUs read them best: interleaved in tiles of 32 grains, so that neighboring units read neighboring words.
+//!
+//! Entry s of grain i stands at `first[i / 32] + 32 s + i % 32`; every grain lists all its neighbors. The highest bit of an entry tells that
+//! the pair touched at the last step, and only then what it remembers counts: entries that do not touch cost neither a read nor a reset.
+//! What a pair remembers is 3 numbers (spring force) or 4 (and the contact radius, where a law asks for it), interleaved like the entries.
+
+use crate::pair::{Pair, depth_of, push_apart, rub_together};
+use crate::views::{Record, coefficients, last, xyz};
+use cubecl::prelude::*;
+use seixo_laws::contact::{Coefficients, Memory};
+use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector, smaller};
+
+/// Grains per tile.
+pub const TILE: usize = 32;
+/// The part of an entry that is the neighbor's place.
+pub const PLACE: u32 = 0x7fff_ffff;
+/// The bit of an entry that says that the pair touched at the last step.
+pub const TOUCHED: u32 = 0x8000_0000;
+
+/// First entry of grain i.
+#[cube]
+#[inline(always)]
+pub fn first_entry(i: usize, tile_first: &[u32]) -> usize {
+    tile_first[i / 32usize] as usize + i % 32usize
+}
+
+/// Where number c of the history of an entry stands, `numbers` to an entry.
+#[cube]
+#[inline(always)]
+pub fn history_at(entry: usize, c: usize, #[comptime] numbers: usize) -> usize {
+    (entry / 32usize * numbers + c) * 32usize + entry % 32usize
+}
+
+/// What kind of contacts a scene has: kernels are compiled for just these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Kind {
+    /// Whether grains rub and turn; else they only press.
+    pub frictional: bool,
+    /// Whether all grains are of one material.
+    pub uniform: bool,
+    /// Numbers that a pair remembers: 3, or 4 where a law asks for the contact radius.
+    pub numbers: usize,
+}
+
+/// A grain as its contacts see it.
+#[derive(CubeType, Clone, Copy, Debug)]
+pub struct Grain<C: Real, R: Real> {
+    /// Center \[m\].
+    pub position: Vector3<C>,
+    /// Radius \[m\].
+    pub reach: C,
+    /// The same, as laws read it.
+    pub radius: R,
+    /// Velocity \[m/s\].
+    pub velocity: Vector3<R>,
+    /// Mass \[kg\].
+    pub mass: R,
+    /// Angular velocity \[rad/s\].
+    pub spin: Vector3<R>,
+}
+
+/// What the contacts of a grain do to it.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct Load<R: Real> {
+    /// Force \[N\].
+    pub force: Vector3<R>,
+    /// Torque \[N m\].
+    pub torque: Vector3<R>,
+    /// Number of touches.
+    pub touches: R,
+    /// The grain's half of the power that normal damping takes \[W\].
+    pub normal_power: R,
+    /// Its half of the power that tangential forces take \[W\].
+    pub tangential_power: R,
+    /// The part of it that damping takes \[W\].
+    pub damping_power: R,
+    /// How far the deepest overlap is above the limit \[m\]; negative below it.
+    pub excess: R,
+}
+
+/// No load.
+#[cube]
+#[inline(always)]
+pub fn no_load<R: Real>() -> Load<R> {
+    Load::<R> {
+        force: Vector3::<R>::zero(),
+        torque: Vector3::<R>::zero(),
+        touches: R::new(0.0),
+        normal_power: R::new(0.0),
+        tangential_power: R::new(0.0),
+        damping_power: R::new(0.0),
+        excess: R::new(-1.0),
+    }
+}
+
+/// Contacts of grain i with the `count` neighbors of its row, history included.
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub fn contacts_of<C: Coordinate<R>, R: Real>(
+    i: usize,
+    grain: &Grain<C, R>,
+    count: u32,
+    tile_first: &[u32],
+    list: &mut [u32],
+    history: &mut [R],
+    position: &[Record<C>],
+    velocity: &[Record<R>],
+    spin: &[Record<R>],
+    material: &[u32],
+    materials: u32,
+    table: &[R],
+    dt: R,
+    overlap_limit: R,
+    #[comptime] kind: Kind,
+) -> Load<R> {
+    let half = R::new(0.5);
+    let mut all = no_load::<R>();
+    let first = first_entry(i, tile_first);
+    let own_row = material[if_uniform(i, kind.uniform)] * materials;
+    let own = coefficients::<R>(table, (own_row + material[if_uniform(i, kind.uniform)]) as usize);
+    for s in 0..count {
+        let entry = first + s as usize * 32usize;
+        let word = list[entry];
+        let j = (word & 0x7fff_ffffu32) as usize;
+        let there = position[j];
+        let apart = grain.position.minus(&xyz::<C>(there));
+        let depth = depth_of::<C>(&apart, grain.reach + last::<C>(there));
+        let touched = word >> 31u32;
+        if depth > C::new(0.0) {
+            let radius_j = C::near(last::<C>(there));
+            let moving = velocity[j];
+            let velocity_ij = grain.velocity.minus(&xyz::<R>(moving));
+            let pair = Pair::<R> {
+                apart: near_vector::<C, R>(&apart),
+                depth: C::near(depth),
+                velocity: velocity_ij,
+                radius_i: grain.radius,
+                radius_j,
+                mass_i: grain.mass,
+                mass_j: last::<R>(moving),
+            };
+            let coefficients = of_pair::<R>(&own, table, own_row, material, j, kind.uniform);
+            let smallest = smaller::<R>(grain.radius, radius_j);
+            if kind.frictional {
+                let mut memory = Memory::<R> {
+                    force: Vector3::<R>::zero(),
+                    contact_radius: R::new(0.0),
+                };
+                if touched == 1u32 {
+                    memory.force.x = history[history_at(entry, 0usize, kind.numbers)];
+                    memory.force.y = history[history_at(entry, 1usize, kind.numbers)];
+                    memory.force.z = history[history_at(entry, 2usize, kind.numbers)];
+                    if kind.numbers == 4usize {
+                        memory.contact_radius = history[history_at(entry, 3usize, kind.numbers)];
+                    }
+                } else {
+                    list[entry] = word | 0x8000_0000u32;
+                }
+                let outcome = rub_together::<R>(&pair, &grain.spin, &xyz::<R>(spin[j]), &memory, &coefficients, dt);
+                history[history_at(entry, 0usize, kind.numbers)] = outcome.memory.force.x;
+                history[history_at(entry, 1usize, kind.numbers)] = outcome.memory.force.y;
+                history[history_at(entry, 2usize, kind.numbers)] = outcome.memory.force.z;
+                if kind.numbers == 4usize {
+                    history[history_at(entry, 3usize, kind.numbers)] = outcome.memory.contact_radius;
+                }
+                // Each of the two grains books half of the contact's work.
+                all.normal_power += half * outcome.normal_power;
+                all.tangential_power += half * outcome.tangential_power;
+                all.damping_power += half * outcome.damping_power;
+                all.force = all.force.plus(&outcome.force);
+                all.torque = all.torque.plus(&outcome.bend.times(outcome.arm_i));
+                all.excess = larger::<R>(all.excess, outcome.overlap - overlap_limit * smallest);
+            } else {
+                let outcome = push_apart::<R>(&pair, &coefficients);
+                all.normal_power += half * outcome.normal_power;
+                all.force = all.force.plus(&outcome.force);
+                all.excess = larger::<R>(all.excess, outcome.overlap - overlap_limit * smallest);
+            }
+            all.touches += R::new(1.0);
+        } else if touched == 1u32 {
+            list[entry] = word & 0x7fff_ffffu32;
+        }
+    }
+    all
+}
+
+/// Place 0 where all grains are of one material, so that one read serves all.
+#[cube]
+#[inline(always)]
+fn if_uniform(i: usize, #[comptime] uniform: bool) -> usize {
+    let mut place = i;
+    if uniform {
+        place = 0usize;
+    }
+    place
+}
+
+/// The coefficients of a pair: the grain's own where all are of one material.
+#[cube]
+#[inline(always)]
+fn of_pair<R: Real>(
+    own: &Coefficients<R>,
+    table: &[R],
+    own_row: u32,
+    material: &[u32],
+    j: usize,
+    #[comptime] uniform: bool,
+) -> Coefficients<R> {
+    let mut pair = Coefficients::<R> {
+        normal_stiffness: own.normal_stiffness,
+        normal_damping: own.normal_damping,
+        tangential_stiffness: own.tangential_stiffness,
+        tangential_damping: own.tangential_damping,
+        friction: own.friction,
+        normal_law: own.normal_law,
+        tangential_law: own.tangential_law,
+    };
+    if !uniform {
+        pair = coefficients::<R>(table, (own_row + material[j]) as usize);
+    }
+    pair
+}
+
+/// Takes the history of the row of grain i over from the old list. `old_of` gives each grain's place in the old order.
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub fn carry_history_of<R: Real>(
+    i: usize,
+    count: u32,
+    tile_first: &[u32],
+    list: &mut [u32],
+    history: &mut [R],
+    old_of: &[u32],
+    old_count: &[u32],
+    old_tile_first: &[u32],
+    old_list: &[u32],
+    old_history: &[R],
+    #[comptime] numbers: usize,
+) {
+    let first = first_entry(i, tile_first);
+    let old_i = old_of[i] as usize;
+    let old_first = first_entry(old_i, old_tile_first);
+    for s in 0..count {
+        let entry = first + s as usize * 32usize;
+        let j = list[entry];
+        let sought = old_of[j as usize] | 0x8000_0000u32;
+        for t in 0..old_count[old_i] {
+            let old_entry = old_first + t as usize * 32usize;
+            if old_list[old_entry] == sought {
+                list[entry] = j | 0x8000_0000u32;
+                #[unroll]
+                for c in 0..numbers {
+                    history[history_at(entry, c, numbers)] = old_history[history_at(old_entry, c, numbers)];
+                }
+            }
+        }
+    }
+}

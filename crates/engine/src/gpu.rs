@@ -93,10 +93,27 @@ struct WallRows<C, R> {
     cell_first: Buffer<u32>,
     cell_list: Buffer<u32>,
     row: Buffer<u32>,
+    old_row: Buffer<u32>,
     list: Buffer<u32>,
+    old_list: Buffer<u32>,
     history: Buffer<R>,
+    old_history: Buffer<R>,
     touches: Buffer<C>,
+    /// Grains that have a row, and how many they are.
+    grains: Buffer<u32>,
+    near: usize,
     entries: usize,
+}
+
+/// The grids that sort the grains, with room that renewals share.
+struct Cells<C> {
+    grids: Buffer<C>,
+    shapes: Buffer<u32>,
+    domain: Buffer<C>,
+    first: Buffer<u32>,
+    corners: Buffer<C>,
+    lengths: Buffer<u32>,
+    kept: Buffer<u32>,
 }
 
 /// Grains with coordinates C and everything else R.
@@ -124,6 +141,7 @@ pub(crate) struct OnGpu<C, R> {
     old_rows: Rows<R>,
     key: Buffer<u32>,
     order: Buffer<u32>,
+    cells: Cells<C>,
     walls: Option<WallRows<C, R>>,
     /// Stands in where there are no walls.
     no_rows: Buffer<u32>,

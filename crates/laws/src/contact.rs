@@ -141,8 +141,8 @@ const NOTHING: f32 = 1.0e-37;
 pub fn carried<R: Real>(stored: &Vector3<R>, normal: &Vector3<R>, turn: R) -> Vector3<R> {
     let flat = stored.minus(&normal.times(stored.dot(normal)));
     let turned = flat.plus(&normal.cross(&flat).times(turn));
-    let length = R::root(stored.dot(stored) / larger::<R>(turned.dot(&turned), R::new(NOTHING)));
-    turned.times(length)
+    let length = R::root(stored.dot(stored));
+    turned.times(length * R::inverse_root(larger::<R>(turned.dot(&turned), R::new(NOTHING))))
 }
 
 /// Energy of a tangential spring that pulls with `force` \[J\].
@@ -184,7 +184,7 @@ pub fn rub<R: Real>(
     let limit = coefficients.friction * pressure.force;
     let pull = spring.dot(&spring);
     // No branches on numbers at the end of so long a chain: a processor that guesses wrong there waits for all of it.
-    let share = smaller::<R>(limit / R::root(larger::<R>(pull, R::new(NOTHING))), R::new(1.0));
+    let share = smaller::<R>(limit * R::inverse_root(larger::<R>(pull, R::new(NOTHING))), R::new(1.0));
     let mut onward = R::new(0.5);
     let mut dashpot = tangential_dashpot::<R>(touch, coefficients);
     if share < R::new(1.0) {
@@ -194,7 +194,7 @@ pub fn rub<R: Real>(
     let elastic = spring.times(share);
     let next = elastic.minus(&step.times(onward));
     let damped = elastic.minus(&velocity.times(dashpot));
-    let cap = smaller::<R>(limit / R::root(larger::<R>(damped.dot(&damped), R::new(NOTHING))), R::new(1.0));
+    let cap = smaller::<R>(limit * R::inverse_root(larger::<R>(damped.dot(&damped), R::new(NOTHING))), R::new(1.0));
     let force = damped.times(cap);
     let tangential_power = -force.dot(&velocity);
     let damping_power = elastic.dot(&velocity) + tangential_power;

@@ -10,6 +10,10 @@ use cubecl::prelude::*;
 pub trait Real: Float + LaunchArg<RuntimeArg = Self, CompilationArg = ()> {
     /// Square root.
     fn root(x: Self) -> Self;
+    /// 1/√x of a positive number: one instruction of a GPU.
+    fn inverse_root(x: Self) -> Self;
+    /// 1/x of a positive number; on a GPU faster than a division.
+    fn inverse(x: Self) -> Self;
     /// The distance from 1 to the next number.
     fn roundoff() -> Self;
     /// Largest whole number not above a non-negative x, as an index; negative x gives 0.
@@ -20,6 +24,13 @@ pub trait Real: Float + LaunchArg<RuntimeArg = Self, CompilationArg = ()> {
 impl Real for f32 {
     fn root(x: f32) -> f32 {
         x.sqrt()
+    }
+    fn inverse_root(x: f32) -> f32 {
+        inverse_root_single(x)
+    }
+    fn inverse(x: f32) -> f32 {
+        let root = inverse_root_single(x);
+        root * root
     }
     fn roundoff() -> f32 {
         1.1920929e-7f32
@@ -34,6 +45,12 @@ impl Real for f64 {
     fn root(x: f64) -> f64 {
         x.sqrt()
     }
+    fn inverse_root(x: f64) -> f64 {
+        inverse_root_double(x)
+    }
+    fn inverse(x: f64) -> f64 {
+        1.0 / x
+    }
     fn roundoff() -> f64 {
         2.220446049250313e-16f64
     }
@@ -41,6 +58,25 @@ impl Real for f64 {
         f64::max(x, 0.0) as u32
     }
 }
+
+/// Defines a function whose kernel is one instruction that CubeCL does not run natively.
+macro_rules! inverse_root {
+    ($name:ident, $type:ty) => {
+        fn $name(x: $type) -> $type {
+            1.0 / x.sqrt()
+        }
+
+        mod $name {
+            use cubecl::prelude::*;
+
+            pub fn expand(scope: &Scope, x: NativeExpand<$type>) -> NativeExpand<$type> {
+                x.__expand_inverse_sqrt_method(scope)
+            }
+        }
+    };
+}
+inverse_root!(inverse_root_single, f32);
+inverse_root!(inverse_root_double, f64);
 
 /// The larger of two numbers; `b` where they do not compare. One instruction natively, where CubeCL's `max` goes through an ordering.
 #[cube]

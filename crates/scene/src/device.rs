@@ -162,6 +162,9 @@ mod tests {
             assert!(refused.contains(told) && refused.contains(&format!("`{word}`")), "{refused}");
         }
         let refused = Device::Gpu(Some(60_000)).choice().unwrap_err();
-        assert!(refused.message.contains("no GPU 60000") && refused.remedy.contains("seixo info"), "{refused:?}");
+        assert!(
+            refused.message.contains("no GPU 60000") && refused.remedy.contains("seixo info"),
+            "{refused:?}"
+        );
     }
 }

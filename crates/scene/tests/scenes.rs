@@ -104,7 +104,11 @@ fn device_and_precision_are_as_asked_for() {
         let text = GLASS.replace("until = 1", &format!("until = 1\n{asked}"));
         let first = scene(&format!("{text}\n[grains.one]\nmaterial = \"glass\"\nat = [[0, 0, 0]]\nradius = 1"));
         let again = scene(&first.resolved).settings;
-        assert_eq!((again.device, again.precision), (first.settings.device, first.settings.precision), "{asked}");
+        assert_eq!(
+            (again.device, again.precision),
+            (first.settings.device, first.settings.precision),
+            "{asked}"
+        );
         (again.device, again.precision)
     };
     assert_eq!(settings(""), (DeviceChoice::Cpu, None));

@@ -31,7 +31,9 @@ impl PlaceArguments {
     /// If the device counts GPUs, and there are fewer.
     pub fn apply(&self, settings: &mut Settings) -> Result<(), String> {
         if let Some(device) = self.device {
-            settings.device = device.choice().map_err(|complaint| format!("{}; {}", complaint.message, complaint.remedy))?;
+            settings.device = device
+                .choice()
+                .map_err(|complaint| format!("{}; {}", complaint.message, complaint.remedy))?;
         }
         if let Some(word) = &self.precision {
             let known = [Precision::F64, Precision::Mixed, Precision::F32];

@@ -3,6 +3,9 @@
 //! A case is a folder of `validation/` – a scene, a reference with its source, a README with the tolerances and their reasons – and a
 //! function here that runs the scene, measures from positions, velocities and forces what an observer would, and adds a row for each
 //! figure of the reference.
+//!
+//! Tolerances are those of double precision. On a device that computes otherwise, what rounding may do to a figure takes their place where
+//! it is larger, and the heading says so.
 
 mod balance;
 mod contact;
@@ -13,7 +16,9 @@ mod wall;
 
 pub use stand::Row;
 
+use crate::place::PlaceArguments;
 use clap::Args;
+use seixo_engine::world::Precision;
 use serde_json::json;
 use stand::{Done, Stand};
 use std::io::{self, Write};
@@ -34,6 +39,20 @@ pub struct VerifyArguments {
     /// Threads; all cores if left out.
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
+    /// Where, and with how many digits.
+    #[command(flatten)]
+    pub place: PlaceArguments,
+}
+
+/// What a case is measured on.
+#[derive(Clone, Debug)]
+pub struct Bench {
+    /// Threads; 0 = all cores.
+    pub threads: usize,
+    /// Where, and with how many digits.
+    pub place: PlaceArguments,
+    /// The digits that this comes to.
+    pub precision: Precision,
 }
 
 /// A folder of `validation/` and what it measures.
@@ -111,10 +130,10 @@ impl Report {
 }
 
 impl Case {
-    /// Runs the case on so many threads; 0 = all cores.
-    pub fn run(&self, threads: usize) -> Report {
+    /// Runs the case.
+    pub fn run(&self, bench: &Bench) -> Report {
         let start = Instant::now();
-        let mut stand = Stand::new(self, threads);
+        let mut stand = Stand::new(self, bench);
         let error = (self.measure)(&mut stand).err().map(|error| error.to_string());
         Report {
             case: self.name,
@@ -146,7 +165,7 @@ pub fn chosen(arguments: &VerifyArguments) -> Result<Vec<&'static Case>, String>
     Ok(CASES.iter().filter(is_chosen).collect())
 }
 
-/// Runs the cases; exit code 1 if one fails, 2 if one is unknown.
+/// Runs the cases; exit code 1 if one fails, 2 if one is unknown or the device is not there.
 pub fn verify(arguments: &VerifyArguments) -> ExitCode {
     let cases = match chosen(arguments) {
         Ok(cases) => cases,
@@ -156,11 +175,29 @@ pub fn verify(arguments: &VerifyArguments) -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    let (device, precision, notices) = match arguments.place.probe() {
+        Ok(found) => found,
+        Err(refused) => {
+            let _ = writeln!(io::stderr(), "error: {refused}");
+            return ExitCode::from(2);
+        }
+    };
+    for notice in notices {
+        let _ = writeln!(io::stderr(), "note: {notice}");
+    }
     let mut reports = Vec::new();
     for case in cases {
         // A few grains keep one core busy; their results are the same bits on any number of threads.
-        let report = case.run(arguments.threads.unwrap_or(if case.is_long { 0 } else { 1 }));
-        let shown = if arguments.json { show_json(&report) } else { show(&report) };
+        let report = case.run(&Bench {
+            threads: arguments.threads.unwrap_or(if case.is_long { 0 } else { 1 }),
+            place: arguments.place.clone(),
+            precision,
+        });
+        let shown = if arguments.json {
+            show_json(&report)
+        } else {
+            show(&report, &device, precision)
+        };
         reports.push(report);
         if shown.is_err() {
             return ExitCode::FAILURE;
@@ -171,7 +208,8 @@ pub fn verify(arguments: &VerifyArguments) -> ExitCode {
     let seconds: f64 = reports.iter().map(|report| report.seconds).sum();
     let end = match (failed, arguments.json) {
         (_, true) => {
-            json!({"event": "verified", "cases": reports.len(), "rows": rows, "failed_cases": failed, "seconds": seconds}).to_string()
+            let precision = precision.name();
+            json!({"event": "verified", "device": device, "precision": precision, "cases": reports.len(), "rows": rows, "failed_cases": failed, "seconds": seconds}).to_string()
         }
         (0, false) => format!("All {} cases pass: {rows} rows in {seconds:.1} s", reports.len()),
         (_, false) => format!("{failed} of {} cases FAIL", reports.len()),
@@ -184,15 +222,19 @@ pub fn verify(arguments: &VerifyArguments) -> ExitCode {
     }
 }
 
-fn show(report: &Report) -> io::Result<()> {
+fn show(report: &Report, device: &str, precision: Precision) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    writeln!(out, "{} ({:.1} s)", report.case, report.seconds)?;
-    writeln!(out, "  {:<66} {:>14} {:>14} {:>10}", "", "measured", "expected", "tolerance")?;
+    let tolerance = match precision {
+        Precision::F64 => "tolerance".to_owned(),
+        _ => format!("tolerance ({})", precision.name()),
+    };
+    writeln!(out, "{} ({:.1} s on {device})", report.case, report.seconds)?;
+    writeln!(out, "  {:<66} {:>14} {:>14} {tolerance:>17}", "", "measured", "expected")?;
     for row in &report.rows {
         let [measured, expected] = [row.measured, row.expected].map(number);
         let tolerance = format!("{:.1e}", row.tolerance);
         let verdict = if row.passes() { "pass" } else { "FAIL" };
-        writeln!(out, "  {:<66} {measured:>14} {expected:>14} {tolerance:>10}  {verdict}", row.name)?;
+        writeln!(out, "  {:<66} {measured:>14} {expected:>14} {tolerance:>17}  {verdict}", row.name)?;
     }
     if let Some(error) = &report.error {
         writeln!(out, "  FAIL: {error}")?;

@@ -1,16 +1,23 @@
 //! Every short case of `validation/` passes.
 
-use seixo::verify::{CASES, Case, Row, VerifyArguments, chosen};
+use seixo::engine::world::Precision;
+use seixo::place::PlaceArguments;
+use seixo::verify::{Bench, CASES, Case, Row, VerifyArguments, chosen};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[test]
 fn short_cases_pass() {
     let cases: Vec<&Case> = CASES.iter().filter(|case| !case.is_long).collect();
     let next = AtomicUsize::new(0);
+    let bench = Bench {
+        threads: 1,
+        place: PlaceArguments::default(),
+        precision: Precision::F64,
+    };
     let work = || {
         let mut failures = Vec::new();
         while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let report = case.run(1);
+            let report = case.run(&bench);
             assert!(report.error.is_some() || !report.rows.is_empty(), "{} measures nothing", case.name);
             failures.extend(report.error.map(|error| format!("{}: {error}", case.name)));
             failures.extend(
@@ -37,6 +44,7 @@ fn a_figure_that_is_not_a_number_fails() {
         measured,
         expected,
         tolerance: 0.1,
+        tolerance_f64: 0.1,
     };
     assert!(row(1.05, 1.0).passes());
     assert!(!row(1.2, 1.0).passes());

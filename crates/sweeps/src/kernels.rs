@@ -72,18 +72,32 @@ fn sum_of_cube<R: Real>(amounts: Record<R>) -> Record<R> {
     total
 }
 
-/// Books what a cube's grains took in a step: added to the first record of the cube, and alone in the second.
+/// A record of the laws, in the precision of coordinates.
+#[cube]
+fn widened_record<C: Coordinate<R>, R: Real>(narrow: Record<R>) -> Record<C> {
+    let mut wide = Record::<C>::empty();
+    wide.insert(0usize, C::wide(narrow.extract(0usize)));
+    wide.insert(1usize, C::wide(narrow.extract(1usize)));
+    wide.insert(2usize, C::wide(narrow.extract(2usize)));
+    wide.insert(3usize, C::wide(last::<R>(narrow)));
+    wide
+}
+
+/// Adds what a cube's grains took to the first of the cube's two records.
 #[cube]
 fn book<C: Coordinate<R>, R: Real>(power: &mut [Record<C>], amounts: Record<R>) {
     let total = sum_of_cube::<R>(amounts);
     if UNIT_POS == 0u32 {
         let at = CUBE_POS as usize * 2usize;
-        let mut wide = Record::<C>::empty();
-        wide.insert(0usize, C::wide(total.extract(0usize)));
-        wide.insert(1usize, C::wide(total.extract(1usize)));
-        wide.insert(2usize, C::wide(total.extract(2usize)));
-        wide.insert(3usize, C::wide(last::<R>(total)));
-        power[at] = power[at] + wide;
-        power[at + 1usize] = wide;
+        power[at] = power[at] + widened_record::<C, R>(total);
+    }
+}
+
+/// Puts what a cube's grains take now into the second of the cube's two records.
+#[cube]
+fn note<C: Coordinate<R>, R: Real>(power: &mut [Record<C>], amounts: Record<R>) {
+    let total = sum_of_cube::<R>(amounts);
+    if UNIT_POS == 0u32 {
+        power[CUBE_POS as usize * 2usize + 1usize] = widened_record::<C, R>(total);
     }
 }

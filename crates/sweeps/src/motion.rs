@@ -3,7 +3,7 @@
 use crate::views::{load, recall, store};
 use cubecl::prelude::*;
 use seixo_laws::motion::{drift, inertia, kick, local_damping, whole_step_velocity};
-use seixo_laws::{Coordinate, Real, Vector3, between};
+use seixo_laws::{Real, Vector3};
 
 /// A grain moved farther than half the skin since the cells were sorted.
 pub const STALE: u32 = 1;
@@ -64,7 +64,7 @@ pub fn acceleration<C: Real, R: Real>(
 ) -> Acceleration<R> {
     let push = force.plus(&stepping.gravity.times(mass));
     let brake = local_damping::<R>(&push, velocity, stepping.local_damping);
-    let rate = push.plus(&brake).times(R::new(1.0) / mass);
+    let rate = push.plus(&brake).times(R::inverse(mass));
     Acceleration::<R> { rate, brake }
 }
 
@@ -79,7 +79,7 @@ pub fn angular_acceleration<C: Real, R: Real>(
     stepping: &Stepping<C, R>,
 ) -> Acceleration<R> {
     let brake = local_damping::<R>(torque, spin, stepping.local_damping);
-    let rate = torque.plus(&brake).times(R::new(1.0) / inertia::<R>(mass, radius));
+    let rate = torque.plus(&brake).times(R::inverse(inertia::<R>(mass, radius)));
     Acceleration::<R> { rate, brake }
 }
 
@@ -108,35 +108,17 @@ pub fn kicked<R: Real>(half: &Vector3<R>, acceleration: &Acceleration<R>, dt: R)
     }
 }
 
-/// A position one step on, and what is to be said of it.
-#[derive(CubeType, Clone, Copy, Debug)]
-pub struct Arrival<C: Real> {
-    /// The new center \[m\].
-    pub position: Vector3<C>,
-    /// Raised flags.
-    pub flags: u32,
-}
-
-/// Drifts a center and looks whether it went too far: since the lists were made at `reference`, in this step, or out of the domain.
+/// Flags of a grain that came to a new center by a stride of this square, and now is `far_square` (a square, too) away from where it was
+/// listed: whether it went too far since the lists were made, in this step, or out of the domain.
 #[cube]
 #[inline(always)]
-pub fn arrive<C: Coordinate<R>, R: Real>(
-    position: &Vector3<C>,
-    half_velocity: &Vector3<R>,
-    reference: &Vector3<C>,
-    stepping: &Stepping<C, R>,
-) -> Arrival<C> {
-    let new = drift::<C, R>(position, half_velocity, stepping.dt);
-    let moved = between::<C, R>(reference, &new);
-    let square = moved.dot(&moved);
-    let stride = half_velocity.times(stepping.dt);
-    let stride_square = stride.dot(&stride);
+pub fn flags_of<C: Real, R: Real>(new: &Vector3<C>, stride_square: R, far_square: R, stepping: &Stepping<C, R>) -> u32 {
     let mut flags = 0u32;
-    if square > stepping.stale_square {
+    if far_square > stepping.stale_square {
         flags |= 1u32;
     }
     // A comparison with a number that is not finite is false.
-    let finite = square < R::new(1.0e37);
+    let finite = far_square < R::new(1.0e37);
     if !finite {
         flags |= 2u32;
     }
@@ -149,7 +131,7 @@ pub fn arrive<C: Coordinate<R>, R: Real>(
     if new.x > stepping.domain_max.x || new.y > stepping.domain_max.y || new.z > stepping.domain_max.z {
         flags |= 8u32;
     }
-    Arrival::<C> { position: new, flags }
+    flags
 }
 
 /// Moves the grain in slot i of all these slices by one leap-frog step.
@@ -183,12 +165,14 @@ pub fn advance(
     }
     let moving = acceleration(&recall(velocity, at), mass, &load(force, at), stepping);
     let onward = kicked(&recall(half_velocity, i * 3), &moving, stepping.dt);
-    let arrival = arrive(&recall(position, at), &onward.half, &load(reference, i * 3), stepping);
+    let new = drift(&recall(position, at), &onward.half, stepping.dt);
+    let moved = new.minus(&load(reference, i * 3));
+    let stride = onward.half.times(stepping.dt);
     store(half_velocity, i * 3, &onward.half);
     store(velocity, at, &onward.whole);
-    store(position, at, &arrival.position);
+    store(position, at, &new);
     Moved {
-        flags: arrival.flags,
+        flags: flags_of(&new, stride.dot(&stride), moved.dot(&moved), stepping),
         damping_work: damping_work + onward.damping_work,
     }
 }

@@ -68,17 +68,19 @@ pub fn depth_of<C: Real>(apart: &Vector3<C>, reach: C) -> C {
 pub fn meet<R: Real>(pair: &Pair<R>) -> Meeting<R> {
     let reach = pair.radius_i + pair.radius_j;
     let mass = pair.mass_i + pair.mass_j;
-    let distance = pair.apart.length();
-    let overlap = pair.depth / (reach + distance);
-    // One division serves three quotients.
-    let inverse = R::new(1.0) / (distance * reach * mass);
+    let square = pair.apart.dot(&pair.apart);
+    let inverse_distance = R::inverse_root(square);
+    let sum = reach + square * inverse_distance;
+    // One inverse serves three quotients.
+    let inverse = R::inverse(sum * reach * mass);
+    let overlap = pair.depth * (inverse * reach * mass);
     Meeting::<R> {
         touch: Touch::<R> {
             overlap,
-            contact_radius: R::root(pair.radius_i * pair.radius_j * overlap * (inverse * distance * mass)),
-            effective_mass: pair.mass_i * pair.mass_j * (inverse * distance * reach),
+            contact_radius: R::root(pair.radius_i * pair.radius_j * overlap * (inverse * sum * mass)),
+            effective_mass: pair.mass_i * pair.mass_j * (inverse * sum * reach),
         },
-        normal: pair.apart.times(inverse * reach * mass),
+        normal: pair.apart.times(inverse_distance),
     }
 }
 

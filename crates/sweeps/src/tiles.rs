@@ -24,7 +24,7 @@ pub fn first_entry(i: usize, tile_first: &[u32]) -> usize {
     tile_first[i / 32usize] as usize + i % 32usize
 }
 
-/// Where number c of the history of an entry stands, `numbers` to an entry.
+/// Where number c of the history of an entry stands, `numbers` to an entry: 32 places after the number before.
 #[cube]
 #[inline(always)]
 pub fn history_at(entry: usize, c: usize, #[comptime] numbers: usize) -> usize {
@@ -38,6 +38,8 @@ pub struct Kind {
     pub frictional: bool,
     /// Whether all grains are of one material.
     pub uniform: bool,
+    /// Codes of the normal and the tangential law, where all contacts follow the same.
+    pub laws: Option<(i64, i64)>,
     /// Numbers that a pair remembers: 3, or 4 where a law asks for the contact radius.
     pub numbers: usize,
 }
@@ -114,75 +116,141 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
     overlap_limit: R,
     #[comptime] kind: Kind,
 ) -> Load<R> {
-    let half = R::new(0.5);
     let mut all = no_load::<R>();
     let first = first_entry(i, tile_first);
     let own_row = material[if_uniform(i, kind.uniform)] * materials;
     let own = coefficients::<R>(table, (own_row + material[if_uniform(i, kind.uniform)]) as usize);
-    for s in 0..count {
-        let entry = first + s as usize * 32usize;
-        let word = list[entry];
-        let j = (word & 0x7fff_ffffu32) as usize;
-        let there = position[j];
-        let apart = grain.position.minus(&xyz::<C>(there));
-        let depth = depth_of::<C>(&apart, grain.reach + last::<C>(there));
-        let touched = word >> 31u32;
-        if depth > C::new(0.0) {
-            let radius_j = C::near(last::<C>(there));
-            let moving = velocity[j];
-            let velocity_ij = grain.velocity.minus(&xyz::<R>(moving));
-            let pair = Pair::<R> {
-                apart: near_vector::<C, R>(&apart),
-                depth: C::near(depth),
-                velocity: velocity_ij,
-                radius_i: grain.radius,
-                radius_j,
-                mass_i: grain.mass,
-                mass_j: last::<R>(moving),
-            };
-            let coefficients = of_pair::<R>(&own, table, own_row, material, j, kind.uniform);
-            let smallest = smaller::<R>(grain.radius, radius_j);
-            if kind.frictional {
-                let mut memory = Memory::<R> {
-                    force: Vector3::<R>::zero(),
-                    contact_radius: R::new(0.0),
-                };
-                if touched == 1u32 {
-                    memory.force.x = history[history_at(entry, 0usize, kind.numbers)];
-                    memory.force.y = history[history_at(entry, 1usize, kind.numbers)];
-                    memory.force.z = history[history_at(entry, 2usize, kind.numbers)];
-                    if kind.numbers == 4usize {
-                        memory.contact_radius = history[history_at(entry, 3usize, kind.numbers)];
-                    }
-                } else {
-                    list[entry] = word | 0x8000_0000u32;
-                }
-                let outcome = rub_together::<R>(&pair, &grain.spin, &xyz::<R>(spin[j]), &memory, &coefficients, dt);
-                history[history_at(entry, 0usize, kind.numbers)] = outcome.memory.force.x;
-                history[history_at(entry, 1usize, kind.numbers)] = outcome.memory.force.y;
-                history[history_at(entry, 2usize, kind.numbers)] = outcome.memory.force.z;
-                if kind.numbers == 4usize {
-                    history[history_at(entry, 3usize, kind.numbers)] = outcome.memory.contact_radius;
-                }
-                // Each of the two grains books half of the contact's work.
-                all.normal_power += half * outcome.normal_power;
-                all.tangential_power += half * outcome.tangential_power;
-                all.damping_power += half * outcome.damping_power;
-                all.force = all.force.plus(&outcome.force);
-                all.torque = all.torque.plus(&outcome.bend.times(outcome.arm_i));
-                all.excess = larger::<R>(all.excess, outcome.overlap - overlap_limit * smallest);
-            } else {
-                let outcome = push_apart::<R>(&pair, &coefficients);
-                all.normal_power += half * outcome.normal_power;
-                all.force = all.force.plus(&outcome.force);
-                all.excess = larger::<R>(all.excess, outcome.overlap - overlap_limit * smallest);
-            }
-            all.touches += R::new(1.0);
-        } else if touched == 1u32 {
-            list[entry] = word & 0x7fff_ffffu32;
-        }
+    let mut entry = first;
+    let mut remembered = history_at(first, 0usize, kind.numbers);
+    let mut word = list[first];
+    for _s in 0..count {
+        // The next word is on its way while this neighbor is computed; behind the last there is room to read.
+        let next = list[entry + 32usize];
+        let neighbor = fetch::<C, R>(word, remembered, history, position, velocity, spin, kind);
+        let pair = of_pair::<R>(&own, table, own_row, material, neighbor.place as usize, kind);
+        resolve::<C, R>(grain, &neighbor, &pair, entry, remembered, list, history, dt, overlap_limit, &mut all, kind);
+        word = next;
+        entry += 32usize;
+        remembered += 32usize * kind.numbers;
     }
     all
+}
+
+/// A neighbor as its entry in the list finds it.
+#[derive(CubeType, Clone, Copy, Debug)]
+struct Neighbor<C: Real, R: Real> {
+    place: u32,
+    touched: u32,
+    position: Vector3<C>,
+    reach: C,
+    velocity: Vector3<R>,
+    mass: R,
+    spin: Vector3<R>,
+    memory: Memory<R>,
+}
+
+/// Reads all that a contact may need, without waiting to see whether it touches; memories only of those that did.
+#[cube]
+#[inline(always)]
+fn fetch<C: Real, R: Real>(
+    word: u32,
+    remembered: usize,
+    history: &mut [R],
+    position: &[Record<C>],
+    velocity: &[Record<R>],
+    spin: &[Record<R>],
+    #[comptime] kind: Kind,
+) -> Neighbor<C, R> {
+    let place = word & 0x7fff_ffffu32;
+    let touched = word >> 31u32;
+    let there = position[place as usize];
+    let moving = velocity[place as usize];
+    let mut turning = Vector3::<R>::zero();
+    let mut force = Vector3::<R>::zero();
+    let mut contact_radius = R::new(0.0);
+    if kind.frictional {
+        turning = xyz::<R>(spin[place as usize]);
+        if touched == 1u32 {
+            force.x = history[remembered];
+            force.y = history[remembered + 32usize];
+            force.z = history[remembered + 64usize];
+            if kind.numbers == 4usize {
+                contact_radius = history[remembered + 96usize];
+            }
+        }
+    }
+    Neighbor::<C, R> {
+        place,
+        touched,
+        position: xyz::<C>(there),
+        reach: last::<C>(there),
+        velocity: xyz::<R>(moving),
+        mass: last::<R>(moving),
+        spin: turning,
+        memory: Memory::<R> { force, contact_radius },
+    }
+}
+
+/// Adds what a neighbor does to a grain, and writes what their contact remembers.
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+fn resolve<C: Coordinate<R>, R: Real>(
+    grain: &Grain<C, R>,
+    neighbor: &Neighbor<C, R>,
+    coefficients: &Coefficients<R>,
+    entry: usize,
+    remembered: usize,
+    list: &mut [u32],
+    history: &mut [R],
+    dt: R,
+    overlap_limit: R,
+    all: &mut Load<R>,
+    #[comptime] kind: Kind,
+) {
+    let half = R::new(0.5);
+    let apart = grain.position.minus(&neighbor.position);
+    let depth = depth_of::<C>(&apart, grain.reach + neighbor.reach);
+    if depth > C::new(0.0) {
+        let radius_j = C::near(neighbor.reach);
+        let pair = Pair::<R> {
+            apart: near_vector::<C, R>(&apart),
+            depth: C::near(depth),
+            velocity: grain.velocity.minus(&neighbor.velocity),
+            radius_i: grain.radius,
+            radius_j,
+            mass_i: grain.mass,
+            mass_j: neighbor.mass,
+        };
+        let allowed = overlap_limit * smaller::<R>(grain.radius, radius_j);
+        if kind.frictional {
+            let outcome = rub_together::<R>(&pair, &grain.spin, &neighbor.spin, &neighbor.memory, coefficients, dt);
+            if neighbor.touched == 0u32 {
+                list[entry] = neighbor.place | 0x8000_0000u32;
+            }
+            history[remembered] = outcome.memory.force.x;
+            history[remembered + 32usize] = outcome.memory.force.y;
+            history[remembered + 64usize] = outcome.memory.force.z;
+            if kind.numbers == 4usize {
+                history[remembered + 96usize] = outcome.memory.contact_radius;
+            }
+            // Each of the two grains books half of the contact's work.
+            all.normal_power += half * outcome.normal_power;
+            all.tangential_power += half * outcome.tangential_power;
+            all.damping_power += half * outcome.damping_power;
+            all.force = all.force.plus(&outcome.force);
+            all.torque = all.torque.plus(&outcome.bend.times(outcome.arm_i));
+            all.excess = larger::<R>(all.excess, outcome.overlap - allowed);
+        } else {
+            let outcome = push_apart::<R>(&pair, coefficients);
+            all.normal_power += half * outcome.normal_power;
+            all.force = all.force.plus(&outcome.force);
+            all.excess = larger::<R>(all.excess, outcome.overlap - allowed);
+        }
+        all.touches += R::new(1.0);
+    } else if neighbor.touched == 1u32 {
+        list[entry] = neighbor.place;
+    }
 }
 
 /// Place 0 where all grains are of one material, so that one read serves all.
@@ -196,7 +264,8 @@ fn if_uniform(i: usize, #[comptime] uniform: bool) -> usize {
     place
 }
 
-/// The coefficients of a pair: the grain's own where all are of one material.
+/// The coefficients of a pair: the grain's own where all are of one material. Laws that the kernel is compiled for are constants, so
+/// nothing is left of the others.
 #[cube]
 #[inline(always)]
 fn of_pair<R: Real>(
@@ -205,7 +274,7 @@ fn of_pair<R: Real>(
     own_row: u32,
     material: &[u32],
     j: usize,
-    #[comptime] uniform: bool,
+    #[comptime] kind: Kind,
 ) -> Coefficients<R> {
     let mut pair = Coefficients::<R> {
         normal_stiffness: own.normal_stiffness,
@@ -216,8 +285,12 @@ fn of_pair<R: Real>(
         normal_law: own.normal_law,
         tangential_law: own.tangential_law,
     };
-    if !uniform {
+    if !kind.uniform {
         pair = coefficients::<R>(table, (own_row + material[j]) as usize);
+    }
+    if comptime!(kind.laws.is_some()) {
+        pair.normal_law = R::from_int(comptime!(kind.laws.unwrap_or_default().0));
+        pair.tangential_law = R::from_int(comptime!(kind.laws.unwrap_or_default().1));
     }
     pair
 }

@@ -1,7 +1,7 @@
 //! How records lie in memory.
 //!
 //! Every field of a grain is a record of [`RECORD`] numbers, so that a grain's record is one aligned load:
-//! `position` = x y z radius, `velocity` = x y z mass, `spin` = angular velocity x y z and the material's index,
+//! `position` = x y z radius, `velocity` = x y z mass, `spin` = angular velocity x y z and padding,
 //! `force` = x y z and the number of touches, `torque` = x y z and padding. A contact's `history` = tangential spring force x y z and contact radius.
 
 use cubecl::prelude::*;

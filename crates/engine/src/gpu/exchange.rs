@@ -1,13 +1,14 @@
 //! From the host to the GPU and back.
 
 use super::step::BATCH;
-use super::{Number, OnGpu, Remembered, Rows, WallRows, doubles, numbers};
+use super::{Cells, Number, OnGpu, Remembered, Rows, WallRows, doubles, numbers};
 use crate::simulation::Simulation;
 use seixo_device::gpu::{Gpu, GpuError};
 use seixo_laws::Coordinate;
+use seixo_laws::contact::COEFFICIENTS;
 use seixo_sweeps::kernels::{KINDS, UNITS};
 use seixo_sweeps::tiles::{Kind, PLACE, TILE, TOUCHED};
-use seixo_sweeps::views::RECORD;
+use seixo_sweeps::views::{RECORD, TOUCH};
 
 /// Records of four from records of three.
 fn widened(triples: &[f64]) -> impl Iterator<Item = f64> + '_ {
@@ -25,9 +26,12 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     pub(crate) fn take_over(gpu: Gpu, host: &mut Simulation) -> Result<OnGpu<C, R>, GpuError> {
         let n = host.fields.len();
         let remembers_radius = host.has_mindlin;
+        let mut laws = host.table.chunks_exact(COEFFICIENTS).map(|row| (row[5] as i64, row[6] as i64));
+        let first = laws.next();
         let kind = Kind {
             frictional: host.frictional,
             uniform: host.is_uniform && host.materials == 1,
+            laws: first.filter(|first| laws.all(|other| other == *first)),
             numbers: if remembers_radius { 4 } else { 3 },
         };
         let turning = if kind.frictional { RECORD * n } else { RECORD };
@@ -77,6 +81,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             old_rows: Rows::new(&gpu, n)?,
             key: gpu.buffer(n, "cells")?,
             order: gpu.buffer(n, "the order of cells")?,
+            cells: Cells::new(&gpu, host, n)?,
             walls,
             no_rows: gpu.zeros(1, "walls")?,
             flags: gpu.zeros(KINDS + BATCH + 1, "flags")?,
@@ -191,9 +196,10 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         host.walls.row = vec![0; n + 1];
         if let Some(near) = &self.walls {
             host.walls.row = gpu.download_part(&near.row, 0..n + 1).wait()?;
-            host.walls.list = gpu.download(&near.list)?;
-            host.walls.history = doubles(&gpu.download(&near.history)?);
-            host.walls.touches = doubles(&gpu.download(&near.touches)?);
+            let entries = near.entries;
+            host.walls.list = gpu.download_part(&near.list, 0..entries).wait()?;
+            host.walls.history = doubles(&gpu.download_part(&near.history, 0..entries * RECORD).wait()?);
+            host.walls.touches = doubles(&gpu.download_part(&near.touches, 0..entries * TOUCH).wait()?);
         }
         Ok(())
     }

@@ -1,10 +1,11 @@
 //! Cells and lists on the GPU, made anew: the same cells, order and rows as on the host.
 
-use super::{Number, OnGpu, Rows, WallRows, numbers};
+use super::{Cells, Number, OnGpu, Rows, WallRows, numbers};
 use crate::simulation::Simulation;
 use crate::world::Leaving;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, Word, units};
 use seixo_laws::Coordinate;
+use seixo_sweeps::cells::{GRID, SHAPE};
 use seixo_sweeps::kernels::UNITS;
 use seixo_sweeps::kernels::lists;
 use seixo_sweeps::kernels::step::POSE;
@@ -28,52 +29,53 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         self.since_renewal = 0;
         host.rebuilds += 1;
         if leaving {
+            self.collect();
             host.work.left_domain += self.energy_outside(host)?;
         }
-        let first = self.sort(host, leaving)?;
-        self.list_pairs(host, &first.0, &first.1, &first.2)?;
+        self.sort(host, leaving)?;
+        self.list_pairs(host)?;
         self.list_walls(host)
     }
 
-    /// Puts the grains into the order of their cells; grids, shapes and the first place of every cell are returned.
-    fn sort(&mut self, host: &mut Simulation, leaving: bool) -> Result<(Buffer<C>, Buffer<u32>, Buffer<u32>), GpuError> {
+    /// Puts the grains into the order of their cells.
+    fn sort(&mut self, host: &mut Simulation, leaving: bool) -> Result<(), GpuError> {
         let n = self.n;
         let (low, high) = self.bounds()?;
         let cells = host.cells.lay_out(low, high, n);
-        let grids = self.gpu.upload(&numbers::<C>(host.cells.grids.iter().copied()), "the grids")?;
-        let shapes = self.gpu.upload(&host.cells.shapes, "the grids")?;
         let domain = match host.domain.filter(|domain| leaving && domain.leaving == Leaving::Delete) {
             Some(domain) => [domain.min, domain.max].concat(),
             None => [[f64::NEG_INFINITY; 3], [f64::INFINITY; 3]].concat(),
         };
-        let domain = self.gpu.upload(&numbers::<C>(domain), "the domain")?;
-        let first = self.gpu.buffer(cells + 2, "cells")?;
+        make_room(&self.gpu, &mut self.cells.first, cells + 2, "cells")?;
+        let (gpu, room) = (&self.gpu, &self.cells);
+        gpu.write(&room.grids, &numbers::<C>(host.cells.grids.iter().copied()));
+        gpu.write(&room.shapes, &host.cells.shapes);
+        gpu.write(&room.domain, &numbers::<C>(domain));
         let (count, dim) = units(n);
         lists::keys::launch::<C>(
-            self.gpu.client(),
+            gpu.client(),
             count,
             dim,
             self.position[self.now].argument(),
-            grids.argument(),
-            shapes.argument(),
-            domain.argument(),
+            room.grids.argument(),
+            room.shapes.argument(),
+            room.domain.argument(),
             self.key.argument(),
             host.cells.grids() as u32,
             cells as u32,
             n as u32,
         );
-        self.gpu
-            .order_by_key(&self.key, &self.id, n, cells + 1, &self.order, &first)?;
+        gpu.order_by_key(&self.key, &self.id, n, cells + 1, &self.order, &room.first)?;
         if leaving {
-            self.n = self.gpu.download_part(&first, cells..cells + 1).wait()?[0] as usize;
+            self.n = gpu.download_part(&room.first, cells..cells + 1).wait()?[0] as usize;
         }
         self.reorder();
-        Ok((grids, shapes, first))
+        Ok(())
     }
 
     /// The box around all grains \[m\].
     fn bounds(&self) -> Result<([f64; 3], [f64; 3]), GpuError> {
-        let corners = self.gpu.buffer::<C>(lists::BOUNDS * 2 * RECORD, "the box of all grains")?;
+        let corners = &self.cells.corners;
         let (count, dim) = units(lists::BOUNDS * UNITS);
         lists::bounds::launch::<C>(
             self.gpu.client(),
@@ -83,7 +85,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             corners.records(),
             self.n as u32,
         );
-        let corners = self.gpu.download(&corners)?;
+        let corners = self.gpu.download(corners)?;
         let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
         for pair in corners.chunks_exact(2 * RECORD) {
             for axis in 0..3 {
@@ -133,9 +135,12 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         );
     }
 
-    fn list_pairs(&mut self, host: &Simulation, grids: &Buffer<C>, shapes: &Buffer<u32>, first: &Buffer<u32>) -> Result<(), GpuError> {
+    fn list_pairs(&mut self, host: &Simulation) -> Result<(), GpuError> {
         swap(&mut self.rows, &mut self.old_rows);
         let (n, gpu) = (self.n, &self.gpu);
+        let Cells {
+            grids, shapes, first, lengths, ..
+        } = &self.cells;
         let (skin, number) = (C::of(host.cells.skin), host.cells.grids() as u32);
         let position = &self.position[self.now];
         let (count, dim) = units(n);
@@ -154,20 +159,19 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             n as u32,
         );
         let tiles = n.div_ceil(TILE);
-        let sizes = gpu.buffer(tiles, "rows of neighbors")?;
         let (tile_count, tile_dim) = units(tiles);
         lists::tile_sizes::launch(
             gpu.client(),
             tile_count,
             tile_dim,
             self.rows.count.argument(),
-            sizes.argument(),
+            lengths.argument(),
             n as u32,
             tiles as u32,
         );
-        gpu.exclusive_scan(&sizes, tiles, &self.rows.tile_first)?;
+        gpu.exclusive_scan(lengths, tiles, &self.rows.tile_first)?;
         let entries = gpu.download_part(&self.rows.tile_first, tiles..tiles + 1).wait()?[0] as usize;
-        make_room(gpu, &mut self.rows.list, entries, "neighbors")?;
+        make_room(gpu, &mut self.rows.list, entries + TILE, "neighbors")?;
         if self.kind.frictional {
             make_room(gpu, &mut self.rows.history, entries * self.kind.numbers, "histories of contacts")?;
         }
@@ -217,15 +221,17 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             near.send(gpu, host)?;
         }
         host.walls.listed_at = host.time();
-        let lengths = gpu.buffer(n, "rows of walls")?;
-        let old_row = gpu.buffer(near.row.len(), "rows of walls")?;
-        let old_row = std::mem::replace(&mut near.row, old_row);
-        self.wall_rows(&near, host, &lengths, false);
-        gpu.exclusive_scan(&lengths, n, &near.row)?;
+        swap(&mut near.row, &mut near.old_row);
+        swap(&mut near.list, &mut near.old_list);
+        swap(&mut near.history, &mut near.old_history);
+        self.wall_rows(&near, host, &self.cells.lengths, false);
+        gpu.exclusive_scan(&self.cells.lengths, n, &near.row)?;
+        self.compact_near(&mut near)?;
         near.entries = gpu.download_part(&near.row, n..n + 1).wait()?[0] as usize;
-        let old_list = std::mem::replace(&mut near.list, gpu.buffer(near.entries, "grains near walls")?);
-        let old_history = std::mem::replace(&mut near.history, gpu.buffer(near.entries * RECORD, "histories of walls")?);
-        near.touches = gpu.zeros(near.entries * TOUCH, "touches of walls")?;
+        make_room(gpu, &mut near.list, near.entries, "grains near walls")?;
+        make_room(gpu, &mut near.history, near.entries * RECORD, "histories of walls")?;
+        make_room(gpu, &mut near.touches, near.entries * TOUCH, "touches of walls")?;
+        gpu.clear(&near.touches);
         self.wall_rows(&near, host, &near.list, true);
         let (count, dim) = units(n);
         lists::carry_wall_histories::launch::<R>(
@@ -236,12 +242,22 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             near.list.argument(),
             near.history.argument(),
             self.order.argument(),
-            old_row.argument(),
-            old_list.argument(),
-            old_history.argument(),
+            near.old_row.argument(),
+            near.old_list.argument(),
+            near.old_history.argument(),
             n as u32,
         );
         self.walls = Some(near);
+        Ok(())
+    }
+
+    /// Lists the grains that have a row of wall elements.
+    fn compact_near(&self, near: &mut WallRows<C, R>) -> Result<(), GpuError> {
+        let (gpu, n) = (&self.gpu, self.n);
+        let (count, dim) = units(n);
+        lists::have_rows::launch(gpu.client(), count, dim, self.cells.lengths.argument(), n as u32);
+        gpu.compact(&self.cells.lengths, n, &near.grains, &self.cells.kept)?;
+        near.near = gpu.download(&self.cells.kept)?[0] as usize;
         Ok(())
     }
 
@@ -286,9 +302,14 @@ impl<C: Number, R: Number> WallRows<C, R> {
             cell_first: gpu.buffer(0, "walls")?,
             cell_list: gpu.buffer(0, "walls")?,
             row: gpu.zeros(n + 1, "rows of walls")?,
+            old_row: gpu.zeros(n + 1, "rows of walls")?,
             list: gpu.buffer(0, "grains near walls")?,
+            old_list: gpu.buffer(0, "grains near walls")?,
             history: gpu.buffer(0, "histories of walls")?,
+            old_history: gpu.buffer(0, "histories of walls")?,
             touches: gpu.buffer(0, "touches of walls")?,
+            grains: gpu.buffer(n, "grains near walls")?,
+            near: 0,
             entries: 0,
         };
         near.send(gpu, host)?;
@@ -308,6 +329,21 @@ impl<C: Number, R: Number> WallRows<C, R> {
         self.cell_first = gpu.upload(&walls.cell_first, "walls")?;
         self.cell_list = gpu.upload(&walls.cell_list, "walls")?;
         Ok(())
+    }
+}
+
+impl<C: Number> Cells<C> {
+    /// Room for n grains and these grids.
+    pub(super) fn new(gpu: &Gpu, host: &Simulation, n: usize) -> Result<Cells<C>, GpuError> {
+        Ok(Cells {
+            grids: gpu.buffer(host.cells.grids() * GRID, "the grids")?,
+            shapes: gpu.buffer(host.cells.grids() * SHAPE, "the grids")?,
+            domain: gpu.buffer(6, "the domain")?,
+            first: gpu.buffer(RECORD, "cells")?,
+            corners: gpu.buffer(lists::BOUNDS * 2 * RECORD, "the box of all grains")?,
+            lengths: gpu.buffer(n, "lengths of rows")?,
+            kept: gpu.buffer(1, "lengths of rows")?,
+        })
     }
 }
 

@@ -6,8 +6,8 @@ use crate::state::Ledger;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::contact::{Stored, Tally};
-use seixo_sweeps::kernels::KINDS;
-use seixo_sweeps::kernels::measure::{energies, wall_energies};
+use seixo_sweeps::kernels::{KINDS, UNITS};
+use seixo_sweeps::kernels::measure::{collect, energies, wall_energies};
 use seixo_sweeps::views::RECORD;
 
 impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
@@ -30,8 +30,12 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     /// Moves what contacts took since the last time from the GPU's books into the host's. A step's share is the mean of the powers at its
     /// two ends, so the sum of all powers counts, but for half of the first and half of the last.
     fn book(&mut self, host: &mut Simulation) -> Result<(), GpuError> {
-        let (grains, last_of_grains) = self.powers(&self.power)?;
-        let (walls, last_of_walls) = self.powers(&self.wall_power)?;
+        self.collect();
+        let (mut grains, last_of_grains) = self.powers(&self.power, self.n)?;
+        let (walls, last_of_walls) = self.powers(&self.wall_power, self.walls.as_ref().map_or(0, |near| near.near))?;
+        for k in 0..3 {
+            grains[k] += last_of_grains[k];
+        }
         let tally = |grains: [f64; RECORD], walls: [f64; RECORD]| Tally {
             normal_power: grains[0] + walls[0],
             tangential_power: grains[1] + walls[1],
@@ -53,14 +57,30 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         Ok(())
     }
 
+    /// Takes the powers that grains added up into the books of their cubes.
+    pub(super) fn collect(&self) {
+        let (count, dim) = units(self.n);
+        collect::launch::<R, C>(
+            self.gpu.client(),
+            count,
+            dim,
+            self.half_velocity.records(),
+            self.half_spin.records(),
+            self.spin[self.now].records(),
+            self.power.records(),
+            self.n as u32,
+            self.kind.frictional,
+        );
+    }
+
     /// Sum of all powers booked by the cubes, and those of the last step.
-    fn powers(&self, power: &Buffer<C>) -> Result<([f64; RECORD], [f64; RECORD]), GpuError> {
+    fn powers(&self, power: &Buffer<C>, n: usize) -> Result<([f64; RECORD], [f64; RECORD]), GpuError> {
         let (mut all, mut last) = ([0.0; RECORD], [0.0; RECORD]);
         for (cube, records) in self.gpu.download(power)?.chunks_exact(2 * RECORD).enumerate() {
             for k in 0..RECORD {
                 all[k] += records[k].double();
-                // Cubes beyond the grains that are left hold what once was.
-                if cube < self.cubes() {
+                // Cubes beyond the n grains that there are now hold what once was.
+                if cube < n.div_ceil(UNITS) {
                     last[k] += records[RECORD + k].double();
                 }
             }

@@ -100,14 +100,15 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         let Some(near) = self.walls.as_ref().filter(|near| near.entries > 0 && !self.forces_known) else {
             return;
         };
-        let (count, dim) = units(self.n);
-        // SAFETY: units beyond n do nothing; rows, made by the scan of their lengths, end at `entries`, for which list, history and touches
+        let (count, dim) = units(near.near);
+        // SAFETY: units beyond the number of grains near walls do nothing, and these are places below n; rows, made by the scan of their lengths, end at `entries`, for which list, history and touches
         // have room; lists name elements, elements walls, both from the host's own tables; records and fields have n records.
         unsafe {
             walls::launch_unchecked::<R, C>(
                 self.gpu.client(),
                 count,
                 dim,
+                near.grains.argument(),
                 near.row.argument(),
                 near.list.argument(),
                 near.elements.argument(),
@@ -125,7 +126,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                 self.wall_power.records(),
                 R::of(host.stepping.dt),
                 R::of(host.settings.overlap_limit),
-                self.n as u32,
+                near.near as u32,
                 host.materials,
                 slot,
                 self.kind.frictional,
@@ -140,11 +141,13 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             kind: self.kind,
             touch,
             advance,
+            damped: host.stepping.local_damping > 0.0,
             walls: self.walls.as_ref().is_some_and(|near| near.entries > 0),
         };
         let no_walls = &self.no_rows;
         let (count, dim) = units(self.n);
-        // SAFETY: units beyond n do nothing; rows are interleaved in tiles whose sizes, summed by the scan, list and history have room for;
+        // SAFETY: units beyond n do nothing; rows are interleaved in tiles whose sizes, summed by the scan, list and history have room for,
+        // the list a tile's row more, which is read but not used;
         // lists name places below n; all fields have n records, of rotation only where it is read; flags have a word for every slot, powers
         // two records for every cube.
         unsafe {

@@ -21,5 +21,5 @@ pub fn stiffness<R: Real>(contact_radius: R, coefficients: &Coefficients<R>) -> 
 #[cube]
 #[inline(always)]
 pub fn stored_force_left<R: Real>(before: R, now: R) -> R {
-    smaller::<R>(now / larger::<R>(before, R::new(1.0e-37)), R::new(1.0))
+    smaller::<R>(now * R::inverse(larger::<R>(before, R::new(1.0e-37))), R::new(1.0))
 }

@@ -33,7 +33,7 @@ pub struct BenchArguments {
     /// What to measure
     #[arg(value_enum, default_values = ["bed"])]
     cases: Vec<Case>,
-    /// Numbers of grains; 100 000 if left out, 1 000 000 for s2
+    /// Numbers of grains; 100 000 if left out, 1 000 000 for s2; lattices take the nearest cube
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     particles: Vec<u32>,
     /// Numbers of threads; 0 = all cores
@@ -45,7 +45,7 @@ pub struct BenchArguments {
     /// Steps before the measurement, in which the grains come to rest; 20 000 for beds, else none
     #[arg(long, value_name = "STEPS")]
     settle: Option<u64>,
-    /// Steps of one measurement; 500 for beds, 50 for lattices, 10 000 for s2
+    /// Steps of one measurement; 500 for beds, 200 for lattice and 50 without friction, 10 000 for s2
     #[arg(long)]
     steps: Option<u64>,
     /// Measurements, whose median is printed; 3 if left out, 1 for s2
@@ -101,7 +101,11 @@ pub fn bench(arguments: &BenchArguments) -> Done {
     }
     for &case in &arguments.cases {
         let usual = [case.habits().particles];
-        let sizes = if arguments.particles.is_empty() { &usual[..] } else { &arguments.particles };
+        let sizes = if arguments.particles.is_empty() {
+            &usual[..]
+        } else {
+            &arguments.particles
+        };
         for &particles in sizes {
             bench_case(case, particles, arguments).map_err(|failure| failure.told(arguments.json))?;
         }

@@ -153,7 +153,11 @@ pub(super) fn write_profile(
 ) -> Result<(), FilesError> {
     let of_steps = &simulation.profile().passes;
     let is_timed = of_steps.iter().any(|(_, _, calls)| *calls > 0);
-    let mut passes = if is_timed { of_steps.clone() } else { vec![("steps", steps.0, steps.1)] };
+    let mut passes = if is_timed {
+        of_steps.clone()
+    } else {
+        vec![("steps", steps.0, steps.1)]
+    };
     passes.push(("outputs", outputs.0, outputs.1));
     let total: f64 = passes.iter().map(|(_, seconds, _)| seconds).sum();
     let mut text = String::from("pass,seconds,share,calls\n");

@@ -1,6 +1,6 @@
 //! What many grains together must keep.
 
-use super::stand::{Done, Stand, along, cross, length};
+use super::stand::{Done, Stand, advance, along, cross, length};
 use seixo_engine::state::{GrainSnapshot, Ledger};
 use seixo_engine::{Momentum, Simulation};
 
@@ -31,7 +31,7 @@ pub fn cluster(stand: &mut Stand) -> Done {
         let start = simulation.momentum();
         let (mut linear, mut angular, mut energy, mut residual) = (0.0f64, 0.0f64, 0.0f64, 0.0f64);
         while simulation.time() < scene.run.until {
-            simulation.advance(100)?;
+            advance(&mut simulation, 100)?;
             let Momentum { linear: p, angular: l } = simulation.momentum();
             let ledger = simulation.ledger();
             let held = ledger.kinetic + ledger.rotational + ledger.elastic_normal + ledger.elastic_tangential;
@@ -65,7 +65,7 @@ pub fn heap(stand: &mut Stand) -> Done {
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
     let mut residual = 0.0f64;
     while simulation.time() < scene.run.until {
-        simulation.advance(100)?;
+        advance(&mut simulation, 100)?;
         residual = residual.max(simulation.ledger().residual.abs());
     }
     let grains = simulation.snapshot();

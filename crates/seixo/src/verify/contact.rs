@@ -1,6 +1,6 @@
 //! Single collisions: tests 1 to 8 of Chung & Ooi 2011 (Granular Matter 13:643), and the linear contact.
 
-use super::stand::{Done, Outcome, Stand, along, cross, dot, length, material};
+use super::stand::{Done, Outcome, Stand, advance, along, cross, dot, length, material};
 use seixo_engine::Simulation;
 use seixo_engine::state::GrainSnapshot;
 use seixo_engine::world::Vec3;
@@ -25,7 +25,7 @@ fn collide(scene: Scene) -> Outcome<Collision> {
     let (mut overlap, mut force, mut duration) = (0.0, 0.0, 0.0);
     let mut after = before.clone();
     while simulation.time() < scene.run.until {
-        simulation.step()?;
+        advance(&mut simulation, 1)?;
         after = simulation.snapshot();
         let depth = match after.position[..] {
             [a, b] => after.radius[0] + after.radius[1] - length(along(a, -1.0, b)),
@@ -179,10 +179,11 @@ pub fn opposite_spin(stand: &mut Stand) -> Done {
             let index = material(&scene.world, name)?;
             scene.world.grains.material.fill(index);
             scene.world.grains.angular_velocity = vec![[0.0, 0.0, spin], [0.0, 0.0, -spin]];
-            let Collision { after, .. } = collide(scene)?;
+            let Collision { before, after, .. } = collide(scene)?;
             let [turned, moved] = [after.angular_velocity[0][2], after.velocity[0][1]];
             stand.row_within(1e-9, format!("{name}: spin after {spin} rad/s [rad/s]"), turned, spin_after);
-            stand.row(
+            stand.row_of(
+                length(before.velocity[0]),
                 format!("{name}: tangential velocity after {spin} rad/s [m/s]"),
                 moved,
                 velocity_after,

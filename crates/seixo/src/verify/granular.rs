@@ -1,7 +1,7 @@
 //! The bulk benchmarks of Dosta et al. 2024 (Comput. Phys. Commun. 296:109066). Their packings and walls are read when the case runs,
 //! from the folder that `SEIXO_DATA` names or from `../shared/data`.
 
-use super::stand::{Done, Outcome, Stand};
+use super::stand::{Done, Outcome, Stand, advance, run_until};
 use seixo_engine::Simulation;
 use seixo_engine::state::Ledger;
 use seixo_scene::Scene;
@@ -38,7 +38,8 @@ pub fn penetration(stand: &mut Stand) -> Done {
     // Depth every 0.1 ms, as (time, z, vertical velocity); the ball is the largest grain.
     let mut track = Vec::new();
     while simulation.time() < scene.run.until {
-        simulation.advance((1e-4 / simulation.time_step().value).round() as u64)?;
+        let steps = (1e-4 / simulation.time_step().value).round() as u64;
+        advance(&mut simulation, steps)?;
         let now = simulation.snapshot();
         let ball = (0..now.id.len())
             .max_by(|&a, &b| now.radius[a].total_cmp(&now.radius[b]))
@@ -85,8 +86,6 @@ pub fn silo(stand: &mut Stand) -> Done {
 
 fn keeps_its_grains(stand: &mut Stand, scene: Scene) -> Done {
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
-    while simulation.time() < scene.run.until {
-        simulation.advance(1000)?;
-    }
+    run_until(&mut simulation, scene.run.until)?;
     stand.compare(&[simulation.len() as f64, residual_share(&simulation.ledger())])
 }

@@ -1,6 +1,6 @@
 //! One sphere and a plane: bouncing, resting, rolling and sliding.
 
-use super::stand::{Done, Stand, length};
+use super::stand::{Done, Stand, advance, length, run_until};
 use seixo_engine::Simulation;
 
 /// Heights between bounces.
@@ -10,7 +10,7 @@ pub fn bouncing(stand: &mut Stand) -> Done {
     let mut heights = Vec::new();
     let mut rising = false;
     while simulation.time() < scene.run.until {
-        simulation.advance(20)?;
+        advance(&mut simulation, 20)?;
         let ball = simulation.snapshot();
         let falls = ball.velocity[0][2] <= 0.0;
         if rising && falls {
@@ -26,9 +26,7 @@ pub fn bouncing(stand: &mut Stand) -> Done {
 pub fn resting(stand: &mut Stand) -> Done {
     let scene = stand.scene()?;
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
-    while simulation.time() < scene.run.until {
-        simulation.advance(100)?;
-    }
+    run_until(&mut simulation, scene.run.until)?;
     let ball = simulation.snapshot();
     stand.compare(&[ball.radius[0] - ball.position[0][2], ball.force[0][2]])
 }
@@ -44,9 +42,7 @@ pub fn incline(stand: &mut Stand) -> Done {
         // The sphere sinks in and comes to rest on the plane first.
         let mut marks = Vec::new();
         for time in [0.2 * scene.run.until, scene.run.until] {
-            while simulation.time() < time {
-                simulation.advance(10)?;
-            }
+            run_until(&mut simulation, time)?;
             let ball = simulation.snapshot();
             marks.push([simulation.time(), ball.velocity[0][0], ball.angular_velocity[0][1]]);
         }

@@ -1,7 +1,8 @@
 //! The stand on which a case is measured: its scene, its reference, its rows.
 
-use super::Case;
-use seixo_engine::world::{Vec3, World};
+use super::{Bench, Case};
+use seixo_engine::Simulation;
+use seixo_engine::world::{Precision, Vec3, World};
 use seixo_scene::Scene;
 use serde::Serialize;
 use std::error::Error;
@@ -25,6 +26,8 @@ pub struct Row {
     pub expected: f64,
     /// How far the two may be apart.
     pub tolerance: f64,
+    /// How far in double precision; less than `tolerance` where rounding to single precision alone reaches farther.
+    pub tolerance_f64: f64,
 }
 
 impl Row {
@@ -34,18 +37,32 @@ impl Row {
     }
 }
 
+/// What rounding may do to a figure, as a share of its size, where tolerances are no longer above it by themselves.
+///
+/// In double precision they are. With velocities and forces in single precision, a step rounds each of them by up to 2⁻²⁴ of itself; over
+/// the 10⁵ steps of a case that adds up, as a random walk, to 316 such roundings. With coordinates in single precision as well, overlaps are
+/// what is left of coordinates a few hundred times larger, and their rounding is larger by as much.
+fn rounding(precision: Precision) -> f64 {
+    let single = 316.0 * f64::from(f32::EPSILON) / 2.0;
+    match precision {
+        Precision::F64 => 0.0,
+        Precision::Mixed => single,
+        Precision::F32 => 300.0 * single,
+    }
+}
+
 /// A case being measured.
 pub(super) struct Stand<'a> {
     case: &'a Case,
-    threads: usize,
+    bench: &'a Bench,
     pub rows: Vec<Row>,
 }
 
 impl<'a> Stand<'a> {
-    pub fn new(case: &'a Case, threads: usize) -> Stand<'a> {
+    pub fn new(case: &'a Case, bench: &'a Bench) -> Stand<'a> {
         Stand {
             case,
-            threads,
+            bench,
             rows: Vec::new(),
         }
     }
@@ -59,7 +76,8 @@ impl<'a> Stand<'a> {
     pub fn scene_with(&self, changes: &[(String, String)]) -> Outcome<Scene> {
         let path = Path::new("validation").join(self.case.name).join("scene.toml");
         let mut scene = seixo_scene::load_text(self.case.scene, &path, changes)?;
-        scene.settings.threads = self.threads;
+        scene.settings.threads = self.bench.threads;
+        self.bench.place.apply(&mut scene.settings)?;
         Ok(scene)
     }
 
@@ -96,13 +114,25 @@ impl<'a> Stand<'a> {
         Ok(())
     }
 
-    /// Adds a row.
+    /// Adds a row. What rounding is held against is what is expected, or one where that is zero: the row is a share of something.
     pub fn row(&mut self, name: impl Into<String>, measured: f64, expected: f64, tolerance: f64) {
+        let size = if expected == 0.0 { 1.0 } else { expected.abs() };
+        self.row_of(size, name, measured, expected, tolerance);
+    }
+
+    /// Adds a row whose rounding is held against a size of its own, in the row's unit. A count, whose tolerance is zero, is exact.
+    pub fn row_of(&mut self, size: f64, name: impl Into<String>, measured: f64, expected: f64, tolerance: f64) {
+        let rounding = if tolerance > 0.0 {
+            size * rounding(self.bench.precision)
+        } else {
+            0.0
+        };
         self.rows.push(Row {
             name: name.into(),
             measured,
             expected,
-            tolerance,
+            tolerance: tolerance.max(rounding),
+            tolerance_f64: tolerance,
         });
     }
 
@@ -110,6 +140,19 @@ impl<'a> Stand<'a> {
     pub fn row_within(&mut self, share: f64, name: impl Into<String>, measured: f64, expected: f64) {
         self.row(name, measured, expected, share * expected.abs());
     }
+}
+
+/// Takes steps, then looks: what is read of the simulation is as it stands.
+pub(super) fn advance(simulation: &mut Simulation, steps: u64) -> Done {
+    simulation.advance(steps)?;
+    simulation.observe()?;
+    Ok(())
+}
+
+/// Steps until a time \[s\], without a look in between.
+pub(super) fn run_until(simulation: &mut Simulation, time: f64) -> Done {
+    let steps = (time - simulation.time()) / simulation.time_step().value;
+    advance(simulation, steps.round().max(0.0) as u64)
 }
 
 /// Index of a material.

@@ -1,6 +1,6 @@
 //! Meshes and walls that move.
 
-use super::stand::{Done, Outcome, Stand, along, cross, dot, length};
+use super::stand::{Done, Outcome, Stand, advance, along, cross, dot, length, run_until};
 use seixo_engine::Simulation;
 use seixo_engine::state::GrainSnapshot;
 use seixo_engine::world::WallShape;
@@ -8,9 +8,7 @@ use seixo_scene::Scene;
 
 fn finished(scene: Scene) -> Outcome<Simulation> {
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
-    while simulation.time() < scene.run.until {
-        simulation.advance(10)?;
-    }
+    run_until(&mut simulation, scene.run.until)?;
     Ok(simulation)
 }
 
@@ -31,7 +29,7 @@ pub fn mesh_floor(stand: &mut Stand) -> Done {
     let (mut lowest, mut highest, mut slowest, mut fastest) = (f64::MAX, f64::MIN, f64::MAX, f64::MIN);
     let mut most_contacts = 0;
     while simulation.time() < scene.run.until {
-        simulation.advance(10)?;
+        advance(&mut simulation, 10)?;
         let ball = simulation.snapshot();
         most_contacts = most_contacts.max(ball.coordination[0]);
         // The second half of the way it rolls.
@@ -68,7 +66,7 @@ pub fn mesh_edges(stand: &mut Stand) -> Done {
         let mut simulation = Simulation::new(scene.world, scene.settings)?;
         let (mut most_contacts, mut aslant) = (0, f64::NAN);
         while simulation.time() < scene.run.until {
-            simulation.step()?;
+            advance(&mut simulation, 1)?;
             let ball = simulation.snapshot();
             most_contacts = most_contacts.max(ball.coordination[0]);
             if ball.coordination[0] > 0 {
@@ -119,7 +117,7 @@ pub fn turntable(stand: &mut Stand) -> Done {
         let mut simulation = Simulation::new(scene.world, scene.settings)?;
         let (mut turned, mut heading) = (0.0, simulation.snapshot().velocity[0]);
         while simulation.time() < scene.run.until {
-            simulation.advance(10)?;
+            advance(&mut simulation, 10)?;
             let now = simulation.snapshot().velocity[0];
             turned += cross(heading, now)[2].atan2(dot(heading, now));
             heading = now;

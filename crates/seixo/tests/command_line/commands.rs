@@ -22,7 +22,7 @@ fn a_run_writes_all_that_was_asked_for() {
     assert_eq!(record["result"], "finished");
     assert_eq!(
         (&record["device"], &record["precision"], &record["grains"]),
-        (&"cpu".into(), &"f64".into(), &300.into())
+        (&"CPU".into(), &"f64".into(), &300.into())
     );
     let step = record["time_step"]["value"].as_f64().unwrap();
     assert!(step > 0.0 && step < record["time_step"]["limit"].as_f64().unwrap());
@@ -167,7 +167,7 @@ fn wrong_scenes_are_refused_with_place_and_remedy() {
         ("--set run.until=5mm", "run.until"),
         ("--set run.untill=5", "until"),
         ("--set nonsense", "path.to.key=value"),
-        ("--device gpu", "device"),
+        ("--device gup", "device"),
         ("--precision f32", "precision"),
         ("--set run.time_step=1s", "stable limit"),
     ] {

@@ -1,6 +1,7 @@
 //! Seixo as its users meet it: commands, exit codes, messages and files.
 
 mod commands;
+mod devices;
 mod faults;
 mod interruptions;
 mod stage;

@@ -97,7 +97,12 @@ impl Stage {
 
     /// Runs a command to its end.
     pub fn seixo(&self, line: &str) -> Done {
-        let output = self.command(line).output().unwrap();
+        self.seixo_with(line, &[])
+    }
+
+    /// Runs a command to its end with variables of the environment set.
+    pub fn seixo_with(&self, line: &str, variables: &[(&str, &str)]) -> Done {
+        let output = self.command(line).envs(variables.iter().copied()).output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         Done {
             code: output.status.code().unwrap_or(-1),

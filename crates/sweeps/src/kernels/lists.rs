@@ -263,6 +263,15 @@ pub fn wall_rows<C: Real>(
     }
 }
 
+/// From lengths of rows to whether there is one.
+#[cube(launch)]
+pub fn have_rows(lengths: &mut [u32], n: u32) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        lengths[i] = min(lengths[i], 1u32);
+    }
+}
+
 /// What grains remember of wall elements, from the old list to the new; nothing where an element is new.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]

@@ -1,10 +1,10 @@
 //! Where the energy is.
 
-use super::sum_of_cube;
+use super::{book, sum_of_cube};
 use crate::contact::stored_between;
 use crate::motion::{Stepping, acceleration, angular_acceleration};
 use crate::tiles::{first_entry, history_at};
-use crate::views::{Record, coefficients, last, xyz};
+use crate::views::{Record, coefficients, last, record, xyz};
 use crate::wall::stored_in_walls_of;
 use cubecl::prelude::*;
 use seixo_laws::motion::{gravity_energy, kinetic_energy, rotational_energy, whole_step_velocity};
@@ -146,4 +146,29 @@ pub fn wall_energies<R: Real, C: Coordinate<R>>(
     if UNIT_POS == 0u32 {
         energy[CUBE_POS as usize] = held_by_cube;
     }
+}
+
+/// Books what grains added up in their own records, see [`super::step::grains()`], and starts their sums anew.
+#[cube(launch)]
+pub fn collect<R: Real, C: Coordinate<R>>(
+    half_velocity: &mut [Record<R>],
+    half_spin: &mut [Record<R>],
+    spin: &mut [Record<R>],
+    power: &mut [Record<C>],
+    n: u32,
+    #[comptime] frictional: bool,
+) {
+    let i = ABSOLUTE_POS;
+    let mut took = Record::<R>::new(R::new(0.0));
+    if i < n as usize {
+        took.insert(0usize, last::<R>(half_velocity[i]));
+        half_velocity[i] = record::<R>(&xyz::<R>(half_velocity[i]), R::new(0.0));
+        if frictional {
+            took.insert(1usize, last::<R>(half_spin[i]));
+            took.insert(2usize, last::<R>(spin[i]));
+            half_spin[i] = record::<R>(&xyz::<R>(half_spin[i]), R::new(0.0));
+            spin[i] = record::<R>(&xyz::<R>(spin[i]), R::new(0.0));
+        }
+    }
+    book::<C, R>(power, took);
 }

@@ -1,13 +1,14 @@
 //! The passes of a step.
 
-use super::{book, hand_on, is_halted, raise};
-use crate::motion::{Stepping, acceleration, angular_acceleration, arrive, kicked};
+use super::{book, hand_on, is_halted, note, raise, sum_of_cube, widened_record};
+use crate::motion::{Stepping, acceleration, angular_acceleration, flags_of, kicked};
 use crate::tiles::{Grain, Kind, contacts_of, no_load};
 use crate::views::{Record, last, load, record, xyz};
 use crate::wall::walls_of;
 use cubecl::prelude::*;
+use seixo_laws::motion::drift;
 use seixo_laws::wall::rotated;
-use seixo_laws::{Coordinate, Real, Vector3};
+use seixo_laws::{Coordinate, Real, between};
 
 /// What one launch of [`grains()`] does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -18,13 +19,17 @@ pub struct Plan {
     pub touch: bool,
     /// Whether grains move on; else forces and torques are stored.
     pub advance: bool,
+    /// Whether there is local damping, whose work is booked at every step; needs cubes of [`super::UNITS`] units, as storing does.
+    pub damped: bool,
     /// Whether some grains are near walls, whose forces the force and torque buffers hold.
     pub walls: bool,
 }
 
 /// Forces of contacts at this step, and the grains on to the next, in one go: nothing between the two goes through memory.
 ///
-/// Positions, velocities and spins are read from one set of buffers, which no unit writes, and written to another.
+/// Positions, velocities and spins are read from one set of buffers, which no unit writes, and written to another. The last numbers of
+/// `half_velocity`, `half_spin` and `spin` add up the powers that normal damping, tangential forces and their damping take, until
+/// [`super::measure::collect()`] books them: the ledger costs a step neither memory traffic nor a wait of one unit for another.
 #[cube(launch_unchecked)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn grains<R: Real, C: Coordinate<R>>(
@@ -56,99 +61,114 @@ pub fn grains<R: Real, C: Coordinate<R>>(
     #[comptime] plan: Plan,
 ) {
     let i = ABSOLUTE_POS;
+    let mut took = Record::<R>::new(R::new(0.0));
+    // What does not depend on the flag is read before it, so that one wait serves all.
+    let own = min(i, n as usize - 1usize);
+    let here = position[own];
+    let moving = velocity[own];
+    let mut turning = Record::<R>::new(R::new(0.0));
+    if plan.kind.frictional {
+        turning = spin[own];
+    }
+    let mut neighbors = 0u32;
+    if plan.touch {
+        neighbors = count[own];
+    }
     if is_halted(flags, slot) {
         hand_on(flags, slot);
-    } else {
-        let mut took = Record::<R>::new(R::new(0.0));
-        if i < n as usize {
-            let here = position[i];
-            let moving = velocity[i];
-            let mut turning = Vector3::<R>::zero();
-            if plan.kind.frictional {
-                turning = xyz::<R>(spin[i]);
+    } else if i < n as usize {
+        let grain = Grain::<C, R> {
+            position: xyz::<C>(here),
+            reach: last::<C>(here),
+            radius: C::near(last::<C>(here)),
+            velocity: xyz::<R>(moving),
+            mass: last::<R>(moving),
+            spin: xyz::<R>(turning),
+        };
+        let mut load = no_load::<R>();
+        let mut raised = 0u32;
+        if plan.touch {
+            load = contacts_of::<C, R>(
+                i,
+                &grain,
+                neighbors,
+                tile_first,
+                list,
+                history,
+                position,
+                velocity,
+                spin,
+                material,
+                materials,
+                table,
+                stepping.dt,
+                overlap_limit,
+                plan.kind,
+            );
+            if load.excess > R::new(0.0) {
+                raised |= 16u32;
             }
-            let grain = Grain::<C, R> {
-                position: xyz::<C>(here),
-                reach: last::<C>(here),
-                radius: C::near(last::<C>(here)),
-                velocity: xyz::<R>(moving),
-                mass: last::<R>(moving),
-                spin: turning,
-            };
-            let mut load = no_load::<R>();
-            let mut raised = 0u32;
-            if plan.touch {
-                load = contacts_of::<C, R>(
-                    i,
-                    &grain,
-                    count[i],
-                    tile_first,
-                    list,
-                    history,
-                    position,
-                    velocity,
-                    spin,
-                    material,
-                    materials,
-                    table,
-                    stepping.dt,
-                    overlap_limit,
-                    plan.kind,
-                );
-                if load.excess > R::new(0.0) {
-                    raised |= 16u32;
-                }
-                if plan.walls {
-                    if wall_row[i] < wall_row[i + 1usize] {
-                        load.force = load.force.plus(&xyz::<R>(force[i]));
-                        load.touches += last::<R>(force[i]);
-                        if plan.kind.frictional {
-                            load.torque = load.torque.plus(&xyz::<R>(torque[i]));
-                        }
+            if plan.walls {
+                if wall_row[i] < wall_row[i + 1usize] {
+                    load.force = load.force.plus(&xyz::<R>(force[i]));
+                    load.touches += last::<R>(force[i]);
+                    if plan.kind.frictional {
+                        load.torque = load.torque.plus(&xyz::<R>(torque[i]));
                     }
                 }
-                took.insert(0usize, load.normal_power);
-                took.insert(1usize, load.tangential_power);
-                took.insert(2usize, load.damping_power);
-            } else {
-                load.force = xyz::<R>(force[i]);
-                if plan.kind.frictional {
-                    load.torque = xyz::<R>(torque[i]);
-                }
             }
-            if plan.advance {
-                let acceleration = acceleration::<C, R>(&grain.velocity, grain.mass, &load.force, stepping);
-                let onward = kicked::<R>(&xyz::<R>(half_velocity[i]), &acceleration, stepping.dt);
-                let mut damping_work = onward.damping_work;
-                let arrival = arrive::<C, R>(&grain.position, &onward.half, &xyz::<C>(reference[i]), stepping);
-                raised |= arrival.flags;
-                half_velocity[i] = record::<R>(&onward.half, R::new(0.0));
-                new_velocity[i] = record::<R>(&onward.whole, grain.mass);
-                new_position[i] = record::<C>(&arrival.position, last::<C>(here));
-                if plan.kind.frictional {
-                    let acceleration = angular_acceleration::<C, R>(&grain.spin, grain.mass, grain.radius, &load.torque, stepping);
-                    let onward = kicked::<R>(&xyz::<R>(half_spin[i]), &acceleration, stepping.dt);
-                    half_spin[i] = record::<R>(&onward.half, R::new(0.0));
-                    new_spin[i] = record::<R>(&onward.whole, R::new(0.0));
-                    damping_work += onward.damping_work;
-                }
-                took.insert(3usize, damping_work);
-            } else {
-                force[i] = record::<R>(&load.force, load.touches);
-                if plan.kind.frictional {
-                    torque[i] = record::<R>(&load.torque, R::new(0.0));
-                }
+        } else {
+            load.force = xyz::<R>(force[i]);
+            if plan.kind.frictional {
+                load.torque = xyz::<R>(torque[i]);
             }
-            raise(flags, slot, raised);
         }
-        book::<C, R>(power, took);
+        if plan.advance {
+            let acceleration = acceleration::<C, R>(&grain.velocity, grain.mass, &load.force, stepping);
+            let half = half_velocity[i];
+            let onward = kicked::<R>(&xyz::<R>(half), &acceleration, stepping.dt);
+            let mut damping_work = onward.damping_work;
+            let new = drift::<C, R>(&grain.position, &onward.half, stepping.dt);
+            let stride = onward.half.times(stepping.dt);
+            let moved = between::<C, R>(&xyz::<C>(reference[i]), &new);
+            raised |= flags_of::<C, R>(&new, stride.dot(&stride), moved.dot(&moved), stepping);
+            half_velocity[i] = record::<R>(&onward.half, last::<R>(half) + load.normal_power);
+            new_velocity[i] = record::<R>(&onward.whole, grain.mass);
+            new_position[i] = record::<C>(&new, grain.reach);
+            if plan.kind.frictional {
+                let acceleration = angular_acceleration::<C, R>(&grain.spin, grain.mass, grain.radius, &load.torque, stepping);
+                let half = half_spin[i];
+                let onward = kicked::<R>(&xyz::<R>(half), &acceleration, stepping.dt);
+                half_spin[i] = record::<R>(&onward.half, last::<R>(half) + load.tangential_power);
+                new_spin[i] = record::<R>(&onward.whole, last::<R>(turning) + load.damping_power);
+                damping_work += onward.damping_work;
+            }
+            took.insert(3usize, damping_work);
+        } else {
+            force[i] = record::<R>(&load.force, load.touches);
+            if plan.kind.frictional {
+                torque[i] = record::<R>(&load.torque, R::new(0.0));
+            }
+            took.insert(0usize, load.normal_power);
+            took.insert(1usize, load.tangential_power);
+            took.insert(2usize, load.damping_power);
+        }
+        raise(flags, slot, raised);
+    }
+    if plan.advance {
+        if plan.damped {
+            book::<C, R>(power, took);
+        }
+    } else {
+        note::<C, R>(power, took);
     }
 }
 
-/// Forces of walls on the grains near them: they overwrite the force and torque of grains that have a row.
+/// Forces of walls on the n grains near them, of which `grains` gives the places: they overwrite the force and torque of these grains.
 #[cube(launch_unchecked)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn walls<R: Real, C: Coordinate<R>>(
+    grains: &[u32],
     row: &[u32],
     list: &[u32],
     elements: &[C],
@@ -171,53 +191,57 @@ pub fn walls<R: Real, C: Coordinate<R>>(
     slot: u32,
     #[comptime] frictional: bool,
 ) {
-    let i = ABSOLUTE_POS;
+    let k = ABSOLUTE_POS;
     if !is_halted(flags, slot) {
         let mut took = Record::<R>::new(R::new(0.0));
-        if i < n as usize {
+        if k < n as usize {
+            let i = grains[k] as usize;
             let first = row[i] as usize;
             let end = row[i + 1usize] as usize;
-            if first < end {
-                #[unroll]
-                for c in 0..4usize {
-                    force[i * 4usize + c] = R::new(0.0);
-                    if frictional {
-                        torque[i * 4usize + c] = R::new(0.0);
-                    }
-                }
-                let tally = walls_of::<C, R>(
-                    i,
-                    i,
-                    first,
-                    end,
-                    list,
-                    0usize,
-                    elements,
-                    records,
-                    history,
-                    touches,
-                    position,
-                    velocity,
-                    spin,
-                    material,
-                    materials,
-                    table,
-                    force,
-                    torque,
-                    dt,
-                    overlap_limit,
-                    frictional,
-                );
-                took.insert(0usize, tally.normal_power);
-                took.insert(1usize, tally.tangential_power);
-                took.insert(2usize, tally.damping_power);
-                took.insert(3usize, tally.wall_power);
-                if tally.excess > R::new(0.0) {
-                    raise(flags, slot, 16u32);
+            #[unroll]
+            for c in 0..4usize {
+                force[i * 4usize + c] = R::new(0.0);
+                if frictional {
+                    torque[i * 4usize + c] = R::new(0.0);
                 }
             }
+            let tally = walls_of::<C, R>(
+                i,
+                i,
+                first,
+                end,
+                list,
+                0usize,
+                elements,
+                records,
+                history,
+                touches,
+                position,
+                velocity,
+                spin,
+                material,
+                materials,
+                table,
+                force,
+                torque,
+                dt,
+                overlap_limit,
+                frictional,
+            );
+            took.insert(0usize, tally.normal_power);
+            took.insert(1usize, tally.tangential_power);
+            took.insert(2usize, tally.damping_power);
+            took.insert(3usize, tally.wall_power);
+            if tally.excess > R::new(0.0) {
+                raise(flags, slot, 16u32);
+            }
         }
-        book::<C, R>(power, took);
+        let total = widened_record::<C, R>(sum_of_cube::<R>(took));
+        if UNIT_POS == 0u32 {
+            let at = CUBE_POS as usize * 2usize;
+            power[at] = power[at] + total;
+            power[at + 1usize] = total;
+        }
     }
 }
 

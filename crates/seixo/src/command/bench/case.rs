@@ -59,8 +59,9 @@ impl Case {
     pub fn habits(self) -> Habits {
         let (particles, settle, steps, repeat) = match self {
             Case::Bed | Case::BedLinear | Case::NormalOnly => (100_000, 20_000, 500, 3),
-            // Without friction a lattice under pressure gives way after some hundred steps.
-            Case::Lattice | Case::LatticeNormal | Case::LatticeCells => (100_000, 0, 50, 3),
+            Case::Lattice => (100_000, 0, 200, 3),
+            // Without friction a lattice under pressure gives way after some 250 steps.
+            Case::LatticeNormal | Case::LatticeCells => (100_000, 0, 50, 3),
             Case::S2 => (1_000_000, 0, 10_000, 1),
         };
         Habits {

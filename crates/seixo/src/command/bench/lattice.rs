@@ -21,9 +21,10 @@ pub fn stiffness() -> f64 {
     case::stiffness(2.0 * RADIUS, STEPS_PER_COLLISION * STEP)
 }
 
-/// A cube of so many grains, the last layer perhaps not full, and the length of the box whose walls they touch \[m\].
+/// A full cube, of as many grains as come nearest, and the length of the box whose walls they touch \[m\].
 pub fn grains(particles: usize) -> (Grains, f64) {
-    let side = (1..).find(|side: &usize| side.pow(3) >= particles).unwrap_or(1);
+    let side = ((particles as f64).cbrt().round() as usize).max(1);
+    let particles = side.pow(3);
     let mut jitter = Jitter(1);
     let mut grains = with_room(particles);
     for i in 0..particles {

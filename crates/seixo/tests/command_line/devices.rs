@@ -1,0 +1,181 @@
+//! Runs on other devices than the CPU. Software Vulkan will do as a GPU.
+
+use crate::stage::{Done, Stage};
+use serde_json::Value;
+
+/// Every number of a table of energies; lines that two runs should share.
+fn energies(stage: &Stage, run: &str) -> Vec<Vec<f64>> {
+    let text = stage.read(&format!("{run}/energies.csv"));
+    let numbers = |line: &str| line.split(',').map(|cell| cell.parse().unwrap()).collect();
+    text.lines().skip(1).map(numbers).collect()
+}
+
+/// Asserts that no energy is further off than rounding, as a share of the largest energy in its line.
+fn assert_same_energies(stage: &Stage, run: &str, reference: &str) {
+    let (found, expected) = (energies(stage, run), energies(stage, reference));
+    assert_eq!(found.len(), expected.len());
+    for (line, (found, expected)) in found.iter().zip(&expected).enumerate() {
+        assert_eq!(found[0], expected[0], "line {line}: times");
+        let scale = expected[1..].iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+        for (column, (a, b)) in found.iter().zip(expected).enumerate() {
+            assert!(
+                (a - b).abs() <= 1e-9 * scale,
+                "line {line}, column {column}: {a} and {b} of {scale}"
+            );
+        }
+    }
+}
+
+fn record(stage: &Stage, run: &str) -> Value {
+    serde_json::from_str(&stage.read(&format!("{run}/run.json"))).unwrap()
+}
+
+/// A command as on a machine whose drivers offer no GPU.
+fn without_gpus(stage: &Stage, line: &str) -> Done {
+    let nowhere = [
+        ("VK_DRIVER_FILES", "/nonexistent"),
+        ("VK_ICD_FILENAMES", "/nonexistent"),
+        ("CUDA_VISIBLE_DEVICES", ""),
+    ];
+    stage.seixo_with(line, &nowhere)
+}
+
+#[test]
+fn words_that_name_no_device_are_refused() {
+    let stage = Stage::new();
+    for (line, told) in [
+        ("run heap.toml --device gup", "did you mean `gpu`?"),
+        ("run heap.toml --set run.device=gpu:first", "gpu:N"),
+        ("run heap.toml --device gpu:99", "no GPU 99"),
+        ("run heap.toml --device wgpu:99", "wgpu:99 was asked for"),
+        ("run heap.toml --precision half", "f64"),
+        ("run heap.toml --device cpu --precision mixed", "the CPU computes in f64 only"),
+        ("resume heap.out --device gup", "did you mean `gpu`?"),
+        ("check heap.toml --device gup", "did you mean `gpu`?"),
+        ("bench --device gup", "did you mean `gpu`?"),
+        ("bench lattice --particles 8 --precision f32", "the CPU computes in f64"),
+        ("verify resting --device gup", "did you mean `gpu`?"),
+        ("verify resting --precision f32", "the CPU computes in f64"),
+    ] {
+        let done = stage.seixo(line);
+        assert_eq!(done.code, 2, "{line}: {}", done.err);
+        assert!(done.err.contains(told), "{line}: {}", done.err);
+    }
+    assert!(!stage.path("heap.out").exists());
+}
+
+#[test]
+fn without_a_gpu_only_auto_falls_back_and_says_so() {
+    let stage = Stage::new();
+    for line in [
+        "run heap.toml --device gpu",
+        "check heap.toml --device wgpu",
+        "bench lattice --particles 8 --device gpu",
+        "verify resting --device gpu",
+    ] {
+        let done = without_gpus(&stage, line);
+        assert_eq!(done.code, 2, "{line}: {}", done.err);
+        for told in ["no usable GPU", "CUDA: ", "Vulkan/Metal/DirectX 12: no driver offers an adapter"] {
+            assert!(done.err.contains(told), "{line}: {}", done.err);
+        }
+    }
+    assert!(!stage.path("heap.out").exists());
+    let done = without_gpus(&stage, "run heap.toml --until 0.002 --device auto");
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert!(
+        done.err.contains("note: no GPU found") && done.err.contains("on CPU (f64"),
+        "{}",
+        done.err
+    );
+    assert_eq!(record(&stage, "heap.out")["device"], "CPU");
+    stage.succeed("run heap.toml --until 0.002 --quiet --out plain");
+    assert_eq!(stage.read("heap.out/energies.csv"), stage.read("plain/energies.csv"));
+    let told = without_gpus(&stage, "info").out;
+    assert!(told.contains("no driver offers an adapter") && !told.contains("gpu:0"), "{told}");
+}
+
+#[test]
+fn a_run_on_a_gpu_writes_what_one_on_the_cpu_writes() {
+    let stage = Stage::new();
+    let short = "--until 0.03 --set run.time_step=15us --set checkpoint.every=50ms";
+    stage.succeed(&format!("run heap.toml --quiet {short} --out cpu"));
+    let done = stage.succeed(&format!("run heap.toml {short} --device gpu --precision f64 --out gpu"));
+    let record = record(&stage, "gpu");
+    assert_eq!((&record["precision"], &record["result"]), (&"f64".into(), &"finished".into()));
+    let device = record["device"].as_str().unwrap();
+    assert!(device.contains("gpu:0") && done.err.contains(device), "{device}: {}", done.err);
+    assert!(record["contacts"].as_u64().unwrap() > 0 && record["bytes_per_particle"].as_f64().unwrap() > 0.0);
+    assert_same_energies(&stage, "gpu", "cpu");
+    let [found, expected] = ["gpu", "cpu"].map(|run| stage.results(run));
+    assert!(found.keys().eq(expected.keys()), "the files");
+    assert_eq!(found["fields/grains.pvd"], expected["fields/grains.pvd"]);
+    assert!(stage.read("gpu/profile.csv").contains("\nsteps,"));
+    assert!(stage.read("gpu/scene.toml").contains("device = \"gpu\"\nprecision = \"f64\""));
+
+    let told: Value = serde_json::from_str(&stage.succeed("info --json").out).unwrap();
+    assert!(
+        device.contains(told["devices"]["gpus"]["gpu:0"]["name"].as_str().unwrap()),
+        "{told}"
+    );
+    let checked: Value = serde_json::from_str(&stage.succeed("check heap.toml --device gpu --json").out).unwrap();
+    assert_eq!(
+        (checked["device"].as_str(), checked["precision"].as_str()),
+        (Some(device), Some("mixed"))
+    );
+}
+
+#[test]
+fn a_run_goes_on_on_another_device() {
+    let stage = Stage::new();
+    stage.succeed("run heap.toml --quiet --until 0.03 --out whole");
+    stage.succeed("run heap.toml --quiet --until 0.024 --out moved");
+    assert!(record(&stage, "moved")["contacts"].as_u64().unwrap() > 0);
+    let done = stage.succeed("resume moved --until 0.027 --device gpu --precision f64");
+    assert!(done.err.contains("gpu:0"), "{}", done.err);
+    assert_eq!(record(&stage, "moved")["precision"], "f64");
+    stage.succeed("resume moved --until 0.03");
+    assert_eq!(record(&stage, "moved")["device"], "CPU");
+    assert_same_energies(&stage, "moved", "whole");
+}
+
+#[test]
+fn a_run_that_stops_on_a_gpu_closes_its_books() {
+    let stage = Stage::new();
+    let narrow = "domain = { min = [\"-3 cm\", \"-3 cm\", \"2 mm\"], max = [\"3 cm\", \"3 cm\", \"20 cm\"] }\nleaving = \"error\"\n";
+    let scene = stage.read("heap.toml").replace("open = [\"top\"]", "open = [\"top\", \"bottom\"]");
+    stage.write("leak.toml", &scene.replace("[material.clay]", &format!("{narrow}[material.clay]")));
+    let done = stage.seixo("run leak.toml --device gpu --precision mixed");
+    assert_eq!(done.code, 1, "{}", done.err);
+    assert!(
+        done.err.contains("left the domain") && done.err.contains("last good state"),
+        "{}",
+        done.err
+    );
+    let record = record(&stage, "leak.out");
+    assert_eq!((&record["result"], &record["precision"]), (&"failed".into(), &"mixed".into()));
+    assert!(record["reason"].as_str().unwrap().contains("left the domain"));
+}
+
+#[test]
+fn benches_and_verifications_run_on_a_gpu() {
+    let stage = Stage::new();
+    let done = stage.succeed("bench lattice lattice-normal lattice-cells --device gpu --particles 512 --steps 4 --repeat 2 --json");
+    let lines: Vec<Value> = done.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let cases: Vec<&str> = lines.iter().map(|line| line["case"].as_str().unwrap()).collect();
+    assert_eq!(cases, ["lattice", "lattice-normal", "lattice-cells"]);
+    for line in &lines {
+        assert_eq!((&line["precision"], &line["particles"]), (&"mixed".into(), &512.into()));
+        assert!(
+            line["device"].as_str().unwrap().contains("gpu:0") && line["bandwidth_used"].as_f64().unwrap() > 0.0,
+            "{line}"
+        );
+        assert!(
+            (2.3..3.5).contains(&line["contacts_per_particle"].as_f64().unwrap()),
+            "six a grain but at the walls: {line}"
+        );
+        assert!(line["copy_bandwidth"].is_null());
+    }
+    assert_eq!(lines[2]["rebuilds"], 8);
+    let done = stage.succeed("verify resting --device gpu --precision mixed");
+    assert!(done.out.contains("gpu:0") && done.out.contains("tolerance (mixed)"), "{}", done.out);
+}

@@ -234,7 +234,15 @@ const MOST_CUBES: u32 = 65_535;
 /// # Panics
 /// If there are more units than an index of 32 bits can number.
 pub fn units(n: usize) -> (CubeCount, CubeDim) {
-    (cubes(n.div_ceil(UNITS as usize)), CubeDim::new_1d(UNITS))
+    units_in_cubes_of(UNITS, n)
+}
+
+/// As [`units`], in cubes of another size: small ones let more registers be in use.
+///
+/// # Panics
+/// As [`units`].
+pub fn units_in_cubes_of(size: u32, n: usize) -> (CubeCount, CubeDim) {
+    (cubes(n.div_ceil(size as usize)), CubeDim::new_1d(size))
 }
 
 /// A grid of at least so many cubes, numbered by `CUBE_POS`; those beyond one dimension spill into the second.

@@ -11,11 +11,11 @@ mod step;
 use crate::simulation::Simulation;
 use crate::state::Ledger;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, Word};
+use seixo_laws::vector::Vector3Launch;
 use seixo_laws::{Coordinate, Real, Vector3};
 use seixo_sweeps::kernels::UNITS;
 use seixo_sweeps::motion::{Stepping, SteppingLaunch};
 use seixo_sweeps::tiles::Kind;
-use seixo_laws::vector::Vector3Launch;
 
 /// A number type of the GPU, and how the host's doubles become such numbers and back.
 pub(crate) trait Number: Real + Word {
@@ -156,7 +156,6 @@ pub(crate) struct OnGpu<C, R> {
 }
 
 impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
-
     fn cubes(&self) -> usize {
         self.n.div_ceil(UNITS).max(1)
     }

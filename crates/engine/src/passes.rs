@@ -148,7 +148,8 @@ impl Simulation {
             self.pairs
                 .list(&self.device, &self.cells, &self.fields.position, &self.old_pairs, last_tick);
         }
-        self.walls.list(&self.device, &self.cells, &self.fields, self.steps as f64 * self.stepping.dt);
+        self.walls
+            .list(&self.device, &self.cells, &self.fields, self.steps as f64 * self.stepping.dt);
         self.moves.resize(
             parts(n),
             Moved {

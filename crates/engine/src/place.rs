@@ -29,7 +29,9 @@ impl Simulation {
         let Some(choice) = choice else {
             return match self.settings.precision {
                 None | Some(Precision::F64) => Ok(()),
-                Some(precision) => Err(Refusal::Precision { precision: precision.name() }),
+                Some(precision) => Err(Refusal::Precision {
+                    precision: precision.name(),
+                }),
             };
         };
         let gpu = Gpu::open(choice)?;
@@ -67,7 +69,9 @@ impl Simulation {
 
     /// What computes: the GPU's name, or "CPU".
     pub fn device_name(&self) -> String {
-        self.remote.as_ref().map_or_else(|| "CPU".to_owned(), |remote| remote.gpu().description().to_string())
+        self.remote
+            .as_ref()
+            .map_or_else(|| "CPU".to_owned(), |remote| remote.gpu().description().to_string())
     }
 
     /// With how many digits it computes.
@@ -153,7 +157,10 @@ impl Simulation {
         if let Err(failed) = self.with_remote(|remote, host| remote.give_back(host)) {
             return failed;
         }
-        self.moves = vec![Moved { flags: raised, damping_work: 0.0 }];
+        self.moves = vec![Moved {
+            flags: raised,
+            damping_work: 0.0,
+        }];
         if let Err(stop) = self.guard_motion() {
             return stop;
         }

@@ -220,7 +220,8 @@ impl Simulation {
         if let Some(Column::F64(of_second)) = state.get("contacts/of_second") {
             for (ids, record) in pair.chunks_exact(2).zip(of_second.chunks_exact(RECORD)) {
                 let (i, j) = (place_of(ids[0]).map_err(|_| unknown())?, place_of(ids[1]).map_err(|_| unknown())?);
-                self.of_second.push((i as u32, j as u32, [record[0], record[1], record[2], record[3]]));
+                self.of_second
+                    .push((i as u32, j as u32, [record[0], record[1], record[2], record[3]]));
             }
             self.of_second.sort_unstable_by_key(|&(i, j, _)| (i, j));
         }

@@ -2,10 +2,10 @@
 
 use crate::assemble::{check, fields_of, table_of};
 use crate::fields::Fields;
+use crate::gpu::Remote;
 use crate::measure::{NO_CONTACT, Work};
 use crate::refusal::Refusal;
 use crate::search::{Cells, Pairs};
-use crate::gpu::Remote;
 use crate::state::{Ledger, Profile};
 use crate::time_step::{TimeStep, plan_time_step};
 use crate::walls::Walls;

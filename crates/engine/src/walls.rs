@@ -137,10 +137,7 @@ impl Walls {
 
     /// Elements at time zero, and the points of the walls' axes.
     pub fn start(&self) -> (Vec<f64>, Vec<f64>) {
-        (
-            self.start.clone(),
-            self.given.iter().flat_map(|wall| wall.motion.through).collect(),
-        )
+        (self.start.clone(), self.given.iter().flat_map(|wall| wall.motion.through).collect())
     }
 
     /// Records of the poses of all walls at this time, see [`POSE`].
@@ -326,7 +323,12 @@ impl Walls {
         key.clear();
         element.clear();
         let diagonal = 0.5 * edge * 3.0f64.sqrt();
-        for (index, record) in self.elements.chunks_exact(ELEMENT).enumerate().filter(|(_, record)| !is_plane(record)) {
+        for (index, record) in self
+            .elements
+            .chunks_exact(ELEMENT)
+            .enumerate()
+            .filter(|(_, record)| !is_plane(record))
+        {
             let (a, b, c) = (vector(record), vector(&record[3..]), vector(&record[6..]));
             let normal = b.minus(&a).cross(&c.minus(&a));
             let area = normal.length();

@@ -42,7 +42,11 @@ fn after(world: &World, settings: Settings, steps: u64) -> Simulation {
 fn apart(a: &GrainSnapshot, b: &GrainSnapshot) -> f64 {
     assert_eq!(a.id, b.id);
     let columns = [(&a.force, &b.force), (&a.position, &b.position), (&a.velocity, &b.velocity)];
-    let torque = if a.torque.iter().flatten().all(|&x| x == 0.0) { 0.0 } else { difference(&a.torque, &b.torque) };
+    let torque = if a.torque.iter().flatten().all(|&x| x == 0.0) {
+        0.0
+    } else {
+        difference(&a.torque, &b.torque)
+    };
     columns.iter().map(|(a, b)| difference(a, b)).fold(torque, f64::max)
 }
 
@@ -78,7 +82,12 @@ fn hundreds_of_steps_with_renewed_lists_and_moving_walls_stay_together() {
     for tangential in [TangentialLaw::Mindlin, TangentialLaw::None] {
         let world = beds::falling(2000, tangential);
         let (cpu, gpu) = (after(&world, on_cpu(), 600), after(&world, on_gpu(Precision::F64), 600));
-        assert!(cpu.rebuilds() > 3 && cpu.rebuilds() == gpu.rebuilds(), "{} {}", cpu.rebuilds(), gpu.rebuilds());
+        assert!(
+            cpu.rebuilds() > 3 && cpu.rebuilds() == gpu.rebuilds(),
+            "{} {}",
+            cpu.rebuilds(),
+            gpu.rebuilds()
+        );
         let found = apart(&cpu.snapshot(), &gpu.snapshot());
         println!("{tangential:?}: {found:.1e}, {} contacts", gpu.contacts());
         assert!(found < 1e-9, "{found:e}");

@@ -194,7 +194,10 @@ pub fn rub<R: Real>(
     let elastic = spring.times(share);
     let next = elastic.minus(&step.times(onward));
     let damped = elastic.minus(&velocity.times(dashpot));
-    let cap = smaller::<R>(limit * R::inverse_root(larger::<R>(damped.dot(&damped), R::new(NOTHING))), R::new(1.0));
+    let cap = smaller::<R>(
+        limit * R::inverse_root(larger::<R>(damped.dot(&damped), R::new(NOTHING))),
+        R::new(1.0),
+    );
     let force = damped.times(cap);
     let tangential_power = -force.dot(&velocity);
     let damping_power = elastic.dot(&velocity) + tangential_power;

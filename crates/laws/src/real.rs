@@ -69,6 +69,7 @@ macro_rules! inverse_root {
         mod $name {
             use cubecl::prelude::*;
 
+            /// The same in a kernel.
             pub fn expand(scope: &Scope, x: NativeExpand<$type>) -> NativeExpand<$type> {
                 x.__expand_inverse_sqrt_method(scope)
             }

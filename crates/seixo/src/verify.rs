@@ -4,8 +4,8 @@
 //! function here that runs the scene, measures from positions, velocities and forces what an observer would, and adds a row for each
 //! figure of the reference.
 //!
-//! Tolerances are those of double precision. On a device that computes otherwise, what rounding may do to a figure takes their place where
-//! it is larger, and the heading says so.
+//! Tolerances are those of double precision. Where another precision is asked for, what its rounding may do to a figure is added, and the
+//! heading says so.
 
 mod balance;
 mod contact;

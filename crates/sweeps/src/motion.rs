@@ -56,12 +56,7 @@ pub struct Acceleration<R: Real> {
 /// Acceleration of a grain of this mass under the force of its contacts.
 #[cube]
 #[inline(always)]
-pub fn acceleration<C: Real, R: Real>(
-    velocity: &Vector3<R>,
-    mass: R,
-    force: &Vector3<R>,
-    stepping: &Stepping<C, R>,
-) -> Acceleration<R> {
+pub fn acceleration<C: Real, R: Real>(velocity: &Vector3<R>, mass: R, force: &Vector3<R>, stepping: &Stepping<C, R>) -> Acceleration<R> {
     let push = force.plus(&stepping.gravity.times(mass));
     let brake = local_damping::<R>(&push, velocity, stepping.local_damping);
     let rate = push.plus(&brake).times(R::inverse(mass));

@@ -128,7 +128,19 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
         let next = list[entry + 32usize];
         let neighbor = fetch::<C, R>(word, remembered, history, position, velocity, spin, kind);
         let pair = of_pair::<R>(&own, table, own_row, material, neighbor.place as usize, kind);
-        resolve::<C, R>(grain, &neighbor, &pair, entry, remembered, list, history, dt, overlap_limit, &mut all, kind);
+        resolve::<C, R>(
+            grain,
+            &neighbor,
+            &pair,
+            entry,
+            remembered,
+            list,
+            history,
+            dt,
+            overlap_limit,
+            &mut all,
+            kind,
+        );
         word = next;
         entry += 32usize;
         remembered += 32usize * kind.numbers;

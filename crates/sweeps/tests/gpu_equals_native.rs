@@ -91,7 +91,11 @@ fn difference<R: Real + Pod>(number: impl Fn(f64) -> R + Copy, wide: impl Fn(R) 
     for _ in 0..pairs {
         let mut one = [0.0; GIVEN];
         one[..26].fill_with(&mut random);
-        let apart = Vector3 { x: one[0], y: one[1], z: one[2] };
+        let apart = Vector3 {
+            x: one[0],
+            y: one[1],
+            z: one[2],
+        };
         // The second lies 1.9 to 1.98 away from the first, and both have radii near 1.
         let scale = (1.94 + 0.04 * random()) / apart.length();
         for axis in 0..3 {

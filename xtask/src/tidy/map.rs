@@ -27,7 +27,12 @@ const CRATES: &[Crate] = &[
     Crate {
         folder: "device",
         ours: &[],
-        outside: Some(&["rayon", "cubecl"]),
+        outside: Some(&["rayon", "cubecl", "cudarc", "bytemuck", "thiserror"]),
+    },
+    Crate {
+        folder: "device/llvm-stand-in",
+        ours: &[],
+        outside: Some(&["cubecl-core", "cubecl-runtime", "cubecl-environment"]),
     },
     Crate {
         folder: "engine",
@@ -41,7 +46,7 @@ const CRATES: &[Crate] = &[
     },
     Crate {
         folder: "scene",
-        ours: &["engine", "laws", "files"],
+        ours: &["engine", "device", "laws", "files"],
         outside: None,
     },
     Crate {
@@ -51,7 +56,7 @@ const CRATES: &[Crate] = &[
     },
     Crate {
         folder: "seixo",
-        ours: &["engine", "scene", "files", "view", "laws"],
+        ours: &["engine", "device", "scene", "files", "view", "laws"],
         outside: None,
     },
 ];

@@ -111,7 +111,9 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     fn give_histories(&mut self, host: &Simulation) -> Result<(), GpuError> {
         let gpu = &self.gpu;
         let order = gpu.download(&self.order)?;
-        let position = order.iter().flat_map(|&i| host.fields.position[i as usize * RECORD..][..RECORD].to_vec());
+        let position = order
+            .iter()
+            .flat_map(|&i| host.fields.position[i as usize * RECORD..][..RECORD].to_vec());
         gpu.write(&self.position[self.now], &numbers::<C>(position));
         let mut place = vec![0u32; self.n];
         for (new, &old) in order.iter().enumerate() {
@@ -176,30 +178,44 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     /// Brings the host's grains and walls up to date.
     pub(super) fn fields_and_walls(&self, host: &mut Simulation) -> Result<(), GpuError> {
         let (gpu, n) = (&self.gpu, self.n);
-        let words = |buffer| gpu.download_part(buffer, 0..n).wait();
-        let records = |buffer| Ok::<_, GpuError>(doubles(&gpu.download_part::<R>(buffer, 0..RECORD * n).wait()?));
-        let places = |buffer| Ok::<_, GpuError>(doubles(&gpu.download_part::<C>(buffer, 0..RECORD * n).wait()?));
+        // All copies are queued before the first is waited for.
+        let words = [&self.id, &self.material, &self.group].map(|buffer| gpu.download_part(buffer, 0..n));
+        let places = [&self.position[self.now], &self.reference].map(|buffer| gpu.download_part(buffer, 0..RECORD * n));
+        let records = [&self.velocity[self.now], &self.half_velocity, &self.force].map(|buffer| gpu.download_part(buffer, 0..RECORD * n));
+        let turning = self
+            .kind
+            .frictional
+            .then(|| [&self.spin[self.now], &self.half_spin, &self.torque].map(|buffer| gpu.download_part(buffer, 0..RECORD * n)));
+        let near = self.walls.as_ref().map(|near| {
+            let entries = near.entries;
+            (
+                [gpu.download_part(&near.row, 0..n + 1), gpu.download_part(&near.list, 0..entries)],
+                gpu.download_part(&near.history, 0..entries * RECORD),
+                gpu.download_part(&near.touches, 0..entries * TOUCH),
+            )
+        });
         let fields = &mut host.fields;
-        (fields.id, fields.material, fields.group) = (words(&self.id)?, words(&self.material)?, words(&self.group)?);
-        fields.position = places(&self.position[self.now])?;
-        fields.reference = narrowed(places(&self.reference)?);
-        fields.velocity = records(&self.velocity[self.now])?;
-        fields.half_velocity = narrowed(records(&self.half_velocity)?);
-        fields.force = records(&self.force)?;
-        if self.kind.frictional {
-            fields.spin = records(&self.spin[self.now])?;
-            fields.half_spin = narrowed(records(&self.half_spin)?);
-            fields.torque = records(&self.torque)?;
+        let [id, material, group] = words;
+        (fields.id, fields.material, fields.group) = (id.wait()?, material.wait()?, group.wait()?);
+        let [position, reference] = places;
+        fields.position = doubles(&position.wait()?);
+        fields.reference = narrowed(doubles(&reference.wait()?));
+        let [velocity, half_velocity, force] = records;
+        fields.velocity = doubles(&velocity.wait()?);
+        fields.half_velocity = narrowed(doubles(&half_velocity.wait()?));
+        fields.force = doubles(&force.wait()?);
+        if let Some([spin, half_spin, torque]) = turning {
+            fields.spin = doubles(&spin.wait()?);
+            fields.half_spin = narrowed(doubles(&half_spin.wait()?));
+            fields.torque = doubles(&torque.wait()?);
         }
         let now = host.time();
         host.walls.place(now, false);
         host.walls.row = vec![0; n + 1];
-        if let Some(near) = &self.walls {
-            host.walls.row = gpu.download_part(&near.row, 0..n + 1).wait()?;
-            let entries = near.entries;
-            host.walls.list = gpu.download_part(&near.list, 0..entries).wait()?;
-            host.walls.history = doubles(&gpu.download_part(&near.history, 0..entries * RECORD).wait()?);
-            host.walls.touches = doubles(&gpu.download_part(&near.touches, 0..entries * TOUCH).wait()?);
+        if let Some(([row, list], history, touches)) = near {
+            (host.walls.row, host.walls.list) = (row.wait()?, list.wait()?);
+            host.walls.history = doubles(&history.wait()?);
+            host.walls.touches = doubles(&touches.wait()?);
         }
         Ok(())
     }
@@ -224,6 +240,9 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             }
         }
         ends.sort_unstable_by_key(|&(i, j, _)| (i.min(j), i.max(j), i));
-        Ok(ends.chunks_exact(2).map(|pair| (pair[0].0, pair[0].1, pair[0].2, pair[1].2)).collect())
+        Ok(ends
+            .chunks_exact(2)
+            .map(|pair| (pair[0].0, pair[0].1, pair[0].2, pair[1].2))
+            .collect())
     }
 }

@@ -107,8 +107,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             .gather(&self.position[now], &self.order, n, RECORD, &self.position[now ^ 1]);
         self.gpu
             .gather(&self.velocity[now], &self.order, n, RECORD, &self.velocity[now ^ 1]);
-        self.gpu
-            .gather(&self.half_velocity, &self.order, n, RECORD, &self.spare);
+        self.gpu.gather(&self.half_velocity, &self.order, n, RECORD, &self.spare);
         swap(&mut self.half_velocity, &mut self.spare);
         if self.forces_known {
             self.gpu.gather(&self.force, &self.order, n, RECORD, &self.spare);
@@ -139,7 +138,11 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         swap(&mut self.rows, &mut self.old_rows);
         let (n, gpu) = (self.n, &self.gpu);
         let Cells {
-            grids, shapes, first, lengths, ..
+            grids,
+            shapes,
+            first,
+            lengths,
+            ..
         } = &self.cells;
         let (skin, number) = (C::of(host.cells.skin), host.cells.grids() as u32);
         let position = &self.position[self.now];
@@ -295,7 +298,10 @@ impl<C: Number, R: Number> WallRows<C, R> {
             start: gpu.upload(&numbers::<C>(start), "walls")?,
             records: gpu.buffer(walls.given.len() * WALL, "walls")?,
             through: gpu.upload(&numbers::<C>(through), "walls")?,
-            poses: gpu.buffer(if walls.has_moving() { batch * walls.given.len() * POSE } else { 1 }, "poses of walls")?,
+            poses: gpu.buffer(
+                if walls.has_moving() { batch * walls.given.len() * POSE } else { 1 },
+                "poses of walls",
+            )?,
             planes: gpu.buffer(0, "walls")?,
             grid: gpu.buffer(0, "walls")?,
             shape: gpu.buffer(0, "walls")?,

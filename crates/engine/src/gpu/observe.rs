@@ -3,12 +3,27 @@
 use super::{Number, OnGpu, Remembered, Remote, stepping};
 use crate::simulation::Simulation;
 use crate::state::Ledger;
-use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
+use seixo_device::gpu::{Gpu, GpuError, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::contact::{Stored, Tally};
-use seixo_sweeps::kernels::{KINDS, UNITS};
 use seixo_sweeps::kernels::measure::{collect, energies, wall_energies};
+use seixo_sweeps::kernels::{KINDS, UNITS};
 use seixo_sweeps::views::RECORD;
+
+/// Sum of all powers booked by the cubes, and those of the last step of n grains.
+fn powers<C: Number>(power: &[C], n: usize) -> ([f64; RECORD], [f64; RECORD]) {
+    let (mut all, mut last) = ([0.0; RECORD], [0.0; RECORD]);
+    for (cube, records) in power.chunks_exact(2 * RECORD).enumerate() {
+        for k in 0..RECORD {
+            all[k] += records[k].double();
+            // Cubes beyond the n grains that there are now hold what once was.
+            if cube < n.div_ceil(UNITS) {
+                last[k] += records[RECORD + k].double();
+            }
+        }
+    }
+    (all, last)
+}
 
 impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     /// Finds forces for where the grains are, unless they are known; returns raised flags.
@@ -24,15 +39,20 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         self.forces_known = true;
         self.book(host)?;
         let flags = self.gpu.download_part(&self.flags, 0..KINDS).wait()?;
-        Ok(flags.iter().enumerate().fold(0, |all, (kind, &raised)| all | u32::from(raised != 0) << kind))
+        Ok(flags
+            .iter()
+            .enumerate()
+            .fold(0, |all, (kind, &raised)| all | u32::from(raised != 0) << kind))
     }
 
     /// Moves what contacts took since the last time from the GPU's books into the host's. A step's share is the mean of the powers at its
     /// two ends, so the sum of all powers counts, but for half of the first and half of the last.
     fn book(&mut self, host: &mut Simulation) -> Result<(), GpuError> {
         self.collect();
-        let (mut grains, last_of_grains) = self.powers(&self.power, self.n)?;
-        let (walls, last_of_walls) = self.powers(&self.wall_power, self.walls.as_ref().map_or(0, |near| near.near))?;
+        let [power, wall_power] = [&self.power, &self.wall_power].map(|buffer| self.gpu.download_later(buffer));
+        let (mut grains, last_of_grains) = powers(&power.wait()?, self.n);
+        let near_walls = self.walls.as_ref().map_or(0, |near| near.near);
+        let (walls, last_of_walls) = powers(&wall_power.wait()?, near_walls);
         for k in 0..3 {
             grains[k] += last_of_grains[k];
         }
@@ -71,21 +91,6 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             self.n as u32,
             self.kind.frictional,
         );
-    }
-
-    /// Sum of all powers booked by the cubes, and those of the last step.
-    fn powers(&self, power: &Buffer<C>, n: usize) -> Result<([f64; RECORD], [f64; RECORD]), GpuError> {
-        let (mut all, mut last) = ([0.0; RECORD], [0.0; RECORD]);
-        for (cube, records) in self.gpu.download(power)?.chunks_exact(2 * RECORD).enumerate() {
-            for k in 0..RECORD {
-                all[k] += records[k].double();
-                // Cubes beyond the n grains that there are now hold what once was.
-                if cube < n.div_ceil(UNITS) {
-                    last[k] += records[RECORD + k].double();
-                }
-            }
-        }
-        Ok((all, last))
     }
 
     /// Kinetic, rotational and gravity energy, and what is stored in springs between grains \[J\].

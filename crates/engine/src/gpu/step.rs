@@ -3,7 +3,7 @@
 use super::{Number, OnGpu, numbers, stepping};
 use crate::simulation::Simulation;
 use crate::world::Leaving;
-use seixo_device::gpu::{GpuError, units};
+use seixo_device::gpu::{GpuError, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::KINDS;
 use seixo_sweeps::kernels::step::{Plan, grains, place, walls};
@@ -15,8 +15,7 @@ pub(super) const BATCH: usize = 128;
 
 /// Steps until the lists of walls are stale: a wall moved half the skin.
 fn until_walls_stale(host: &Simulation) -> u64 {
-    host.walls
-        .steps_until_moved(host.steps, host.stepping.dt, 0.5 * host.cells.skin)
+    host.walls.steps_until_moved(host.steps, host.stepping.dt, 0.5 * host.cells.skin)
 }
 
 impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
@@ -95,7 +94,10 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     }
 
     /// Forces between grains and walls; where there are none, nothing.
-    #[expect(unsafe_code, reason = "unchecked launches: the step's own kernels are compiled without bounds checks")]
+    #[expect(
+        unsafe_code,
+        reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
+    )]
     pub(super) fn touch_walls(&self, host: &Simulation, slot: u32) {
         let Some(near) = self.walls.as_ref().filter(|near| near.entries > 0 && !self.forces_known) else {
             return;
@@ -135,7 +137,10 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     }
 
     /// Forces between grains, and the grains on to their next place: either or both.
-    #[expect(unsafe_code, reason = "unchecked launches: the step's own kernels are compiled without bounds checks")]
+    #[expect(
+        unsafe_code,
+        reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
+    )]
     pub(super) fn touch_and_advance(&self, host: &Simulation, slot: u32, touch: bool, advance: bool) {
         let plan = Plan {
             kind: self.kind,
@@ -145,7 +150,9 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             walls: self.walls.as_ref().is_some_and(|near| near.entries > 0),
         };
         let no_walls = &self.no_rows;
-        let (count, dim) = units(self.n);
+        // Measured on an H200: small cubes fill the registers better, by 5 to 10 %.
+        let books = plan.damped || !advance;
+        let (count, dim) = if books { units(self.n) } else { units_in_cubes_of(128, self.n) };
         // SAFETY: units beyond n do nothing; rows are interleaved in tiles whose sizes, summed by the scan, list and history have room for,
         // the list a tile's row more, which is read but not used;
         // lists name places below n; all fields have n records, of rotation only where it is read; flags have a word for every slot, powers

@@ -6,12 +6,28 @@ use crate::guard::{Cause, Stop};
 use crate::refusal::Refusal;
 use crate::search::Pairs;
 use crate::simulation::Simulation;
-use crate::world::{DeviceChoice, Precision};
+use crate::world::{DeviceChoice, Precision, Settings, World};
 use seixo_device::gpu::{Gpu, GpuError, list};
 use seixo_sweeps::motion::{Moved, TOO_DEEP};
 use seixo_sweeps::views::RECORD;
 
 impl Simulation {
+    /// As [`Simulation::new`], on a GPU that is open already.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`], and if the GPU does not suffice.
+    pub fn new_on(gpu: Gpu, world: World, settings: Settings) -> Result<Simulation, Refusal> {
+        let here = Settings {
+            device: DeviceChoice::Cpu,
+            precision: None,
+            ..settings.clone()
+        };
+        let mut simulation = Simulation::new(world, here)?;
+        simulation.settings = settings;
+        simulation.go_to(gpu)?;
+        Ok(simulation)
+    }
+
     /// Takes the grains to the device that the settings ask for.
     pub(crate) fn go_where_asked(&mut self) -> Result<(), Refusal> {
         let choice = match self.settings.device {
@@ -34,7 +50,11 @@ impl Simulation {
                 }),
             };
         };
-        let gpu = Gpu::open(choice)?;
+        self.go_to(Gpu::open(choice)?)
+    }
+
+    /// Takes the grains to a GPU.
+    fn go_to(&mut self, gpu: Gpu) -> Result<(), Refusal> {
         let precision = self.settings.precision.unwrap_or_else(|| {
             if gpu.description().has_f64 {
                 return Precision::Mixed;

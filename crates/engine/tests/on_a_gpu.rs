@@ -2,6 +2,7 @@
 
 mod beds;
 
+use seixo_device::gpu::Gpu;
 use seixo_engine::state::GrainSnapshot;
 use seixo_engine::world::{DeviceChoice, Domain, Leaving, Precision, Settings, World};
 use seixo_engine::{Cause, Simulation};
@@ -167,4 +168,75 @@ fn a_blow_up_names_the_grain_as_on_the_cpu() {
     let (cpu, gpu) = (fails(on_cpu()), fails(on_gpu(Precision::F64)));
     assert_eq!((cpu.0, cpu.1), (gpu.0, gpu.1), "{} | {}", cpu.2, gpu.2);
     assert!(!matches!(gpu.2.cause, Cause::Device { .. }));
+}
+
+#[test]
+fn memory_that_runs_out_at_any_allocation_is_an_error_that_names_what_it_was_for() {
+    let world = beds::falling(300, TangentialLaw::Mindlin);
+    let gpu = Gpu::open(None).unwrap();
+    let mut failures = 0;
+    for k in 1.. {
+        gpu.fail_allocation(k);
+        let message = match Simulation::new_on(gpu.clone(), world.clone(), on_gpu(Precision::F64)) {
+            Err(refusal) => refusal.to_string(),
+            Ok(mut simulation) => match simulation.advance(200).and_then(|()| simulation.observe()) {
+                Err(stop) => {
+                    assert!(matches!(stop.cause, Cause::Device { .. }), "{stop}");
+                    stop.to_string()
+                }
+                Ok(()) => break,
+            },
+        };
+        assert!(
+            message.contains("the GPU has no memory left for") && message.contains("are needed"),
+            "{message}"
+        );
+        failures += 1;
+    }
+    gpu.fail_allocation(0);
+    assert!(failures > 50, "{failures} allocations");
+    assert_eq!(gpu.held(), 0, "what failed gave its memory back");
+}
+
+/// Two spheres that overlap by a thousandth of their radius, far from the origin, and one that creeps.
+fn far_away(distance: f64, creep: f64) -> World {
+    let mut world = beds::falling(3, TangentialLaw::None);
+    world.gravity = [0.0; 3];
+    world.walls.clear();
+    let radius = 5e-4;
+    let x = distance * radius;
+    world.grains.radius = vec![radius; 3];
+    world.grains.position = vec![[x, x, x], [x + 1.999 * radius, x, x], [x, x + 10.0 * radius, x]];
+    world.grains.velocity = vec![[0.0; 3], [0.0; 3], [creep, 0.0, 0.0]];
+    world
+}
+
+#[test]
+fn mixed_precision_keeps_small_overlaps_and_slow_motions_far_from_the_origin() {
+    let radius = 5e-4;
+    let world = far_away(1e4, 0.0);
+    let of = |settings: Settings| after(&world, settings, 0).snapshot().force[1][0];
+    // At rest F ∝ δ^{3/2}, so an error of the force tells that of the overlap.
+    let (exact, mixed) = (of(on_cpu()), {
+        let mut simulation = Simulation::new(world.clone(), on_gpu(Precision::Mixed)).unwrap();
+        // Forces of step 0 come from the host; those of the next step are the GPU's own, a motion of 10⁻⁹ radii later.
+        simulation.advance(1).unwrap();
+        simulation.observe().unwrap();
+        simulation.snapshot().force[1][0]
+    });
+    let one_step_on = after(&world, on_cpu(), 1).snapshot().force[1][0];
+    assert!(exact > 0.0);
+    let error_of_overlap = (mixed - one_step_on).abs() / one_step_on / 1.5 * 1e-3 * radius;
+    println!("overlap is off by {:.1e} R", error_of_overlap / radius);
+    assert!(error_of_overlap < 1e-6 * radius, "{:e} R", error_of_overlap / radius);
+
+    let dt = Simulation::new(world, on_cpu()).unwrap().time_step().value;
+    let world = far_away(1e4, 1e-9 * radius / dt);
+    let mut simulation = Simulation::new(world.clone(), on_gpu(Precision::Mixed)).unwrap();
+    simulation.advance(10_000).unwrap();
+    simulation.observe().unwrap();
+    let moved = (simulation.snapshot().position[2][0] - world.grains.position[2][0]) / radius;
+    println!("crept by {moved:.4e} R");
+    // The step size is rounded to single precision (6e-8), the position to double (10⁻¹² R here, each step).
+    assert!((moved / 1e-5 - 1.0).abs() < 1e-3, "{moved:e}");
 }

@@ -18,7 +18,7 @@ use seixo_sweeps::motion::{Stepping, SteppingLaunch};
 use seixo_sweeps::tiles::Kind;
 
 /// A number type of the GPU, and how the host's doubles become such numbers and back.
-pub(crate) trait Number: Real + Word {
+pub(crate) trait Number: Real + Word + Coordinate<Self> {
     /// The nearest number of this type.
     fn of(x: f64) -> Self;
     /// As a double, without loss.
@@ -130,7 +130,8 @@ pub(crate) struct OnGpu<C, R> {
     velocity: [Buffer<R>; 2],
     spin: [Buffer<R>; 2],
     now: usize,
-    half_velocity: Buffer<R>,
+    /// With the digits of coordinates: what a step adds is small beside it.
+    half_velocity: Buffer<C>,
     half_spin: Buffer<R>,
     force: Buffer<R>,
     torque: Buffer<R>,

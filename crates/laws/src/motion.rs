@@ -8,15 +8,15 @@ use cubecl::prelude::*;
 /// v^{t+Δt/2} = v^{t−Δt/2} + a^t Δt.
 #[cube]
 #[inline(always)]
-pub fn kick<R: Real>(half_velocity: &Vector3<R>, acceleration: &Vector3<R>, dt: R) -> Vector3<R> {
-    half_velocity.plus(&acceleration.times(dt))
+pub fn kick<C: Coordinate<R>, R: Real>(half_velocity: &Vector3<C>, acceleration: &Vector3<R>, dt: R) -> Vector3<C> {
+    half_velocity.plus(&widened::<C, R>(&acceleration.times(dt)))
 }
 
 /// Position after one leap-frog step (S0): x^{t+Δt} = x^t + v^{t+Δt/2} Δt.
 #[cube]
 #[inline(always)]
-pub fn drift<C: Coordinate<R>, R: Real>(position: &Vector3<C>, half_velocity: &Vector3<R>, dt: R) -> Vector3<C> {
-    position.plus(&widened::<C, R>(&half_velocity.times(dt)))
+pub fn drift<C: Real>(position: &Vector3<C>, half_velocity: &Vector3<C>, dt: C) -> Vector3<C> {
+    position.plus(&half_velocity.times(dt))
 }
 
 /// The velocity at the whole step that follows a half step, extrapolated with the last known acceleration: v^t ≈ v^{t−Δt/2} + a Δt/2.

@@ -3,7 +3,7 @@
 use crate::views::{load, recall, store};
 use cubecl::prelude::*;
 use seixo_laws::motion::{drift, inertia, kick, local_damping, whole_step_velocity};
-use seixo_laws::{Real, Vector3};
+use seixo_laws::{Coordinate, Real, Vector3, near_vector};
 
 /// A grain moved farther than half the skin since the cells were sorted.
 pub const STALE: u32 = 1;
@@ -80,9 +80,9 @@ pub fn angular_acceleration<C: Real, R: Real>(
 
 /// A velocity or angular velocity one step on.
 #[derive(CubeType, Clone, Copy, Debug)]
-pub struct Onward<R: Real> {
-    /// At the half step that follows.
-    pub half: Vector3<R>,
+pub struct Onward<C: Real, R: Real> {
+    /// At the half step that follows, with the digits of coordinates: what a step adds is small beside it.
+    pub half: Vector3<C>,
     /// Extrapolated to the whole step that follows, as laws read it.
     pub whole: Vector3<R>,
     /// Energy that local damping took \[J\].
@@ -92,11 +92,11 @@ pub struct Onward<R: Real> {
 /// Kicks a velocity at a half step and extrapolates it.
 #[cube]
 #[inline(always)]
-pub fn kicked<R: Real>(half: &Vector3<R>, acceleration: &Acceleration<R>, dt: R) -> Onward<R> {
-    let after = kick::<R>(half, &acceleration.rate, dt);
-    let whole = whole_step_velocity::<R>(&after, &acceleration.rate, dt);
-    let damping_work = -acceleration.brake.dot(&half.plus(&after)) * (R::new(0.5) * dt);
-    Onward::<R> {
+pub fn kicked<C: Coordinate<R>, R: Real>(half: &Vector3<C>, acceleration: &Acceleration<R>, dt: R) -> Onward<C, R> {
+    let after = kick::<C, R>(half, &acceleration.rate, dt);
+    let whole = whole_step_velocity::<R>(&near_vector::<C, R>(&after), &acceleration.rate, dt);
+    let damping_work = -acceleration.brake.dot(&near_vector::<C, R>(&half.plus(&after))) * (R::new(0.5) * dt);
+    Onward::<C, R> {
         half: after,
         whole,
         damping_work,

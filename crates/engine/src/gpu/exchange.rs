@@ -70,7 +70,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                 gpu.buffer(turning, "angular velocities")?,
             ],
             now: 0,
-            half_velocity: gpu.upload(&numbers::<R>(widened(&fields.half_velocity)), "velocities")?,
+            half_velocity: gpu.upload(&numbers::<C>(widened(&fields.half_velocity)), "velocities")?,
             half_spin: gpu.upload(&held(&half_spin), "angular velocities")?,
             force: gpu.upload(&numbers::<R>(fields.force.iter().copied()), "forces")?,
             torque: gpu.upload(&held(&fields.torque), "torques")?,
@@ -180,8 +180,9 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         let (gpu, n) = (&self.gpu, self.n);
         // All copies are queued before the first is waited for.
         let words = [&self.id, &self.material, &self.group].map(|buffer| gpu.download_part(buffer, 0..n));
-        let places = [&self.position[self.now], &self.reference].map(|buffer| gpu.download_part(buffer, 0..RECORD * n));
-        let records = [&self.velocity[self.now], &self.half_velocity, &self.force].map(|buffer| gpu.download_part(buffer, 0..RECORD * n));
+        let places =
+            [&self.position[self.now], &self.reference, &self.half_velocity].map(|buffer| gpu.download_part(buffer, 0..RECORD * n));
+        let records = [&self.velocity[self.now], &self.force].map(|buffer| gpu.download_part(buffer, 0..RECORD * n));
         let turning = self
             .kind
             .frictional
@@ -197,12 +198,12 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         let fields = &mut host.fields;
         let [id, material, group] = words;
         (fields.id, fields.material, fields.group) = (id.wait()?, material.wait()?, group.wait()?);
-        let [position, reference] = places;
+        let [position, reference, half_velocity] = places;
         fields.position = doubles(&position.wait()?);
         fields.reference = narrowed(doubles(&reference.wait()?));
-        let [velocity, half_velocity, force] = records;
-        fields.velocity = doubles(&velocity.wait()?);
         fields.half_velocity = narrowed(doubles(&half_velocity.wait()?));
+        let [velocity, force] = records;
+        fields.velocity = doubles(&velocity.wait()?);
         fields.force = doubles(&force.wait()?);
         if let Some([spin, half_spin, torque]) = turning {
             fields.spin = doubles(&spin.wait()?);

@@ -107,8 +107,9 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             .gather(&self.position[now], &self.order, n, RECORD, &self.position[now ^ 1]);
         self.gpu
             .gather(&self.velocity[now], &self.order, n, RECORD, &self.velocity[now ^ 1]);
-        self.gpu.gather(&self.half_velocity, &self.order, n, RECORD, &self.spare);
-        swap(&mut self.half_velocity, &mut self.spare);
+        // Where grains were listed is written anew below: room until then.
+        self.gpu.gather(&self.half_velocity, &self.order, n, RECORD, &self.reference);
+        swap(&mut self.half_velocity, &mut self.reference);
         if self.forces_known {
             self.gpu.gather(&self.force, &self.order, n, RECORD, &self.spare);
             swap(&mut self.force, &mut self.spare);

@@ -8,7 +8,7 @@ use crate::views::{Record, coefficients, last, record, xyz};
 use crate::wall::stored_in_walls_of;
 use cubecl::prelude::*;
 use seixo_laws::motion::{gravity_energy, kinetic_energy, rotational_energy, whole_step_velocity};
-use seixo_laws::{Coordinate, Real, Vector3, widened};
+use seixo_laws::{Coordinate, Real, Vector3, near_vector, widened};
 
 /// Energies of the grains of every cube \[J\]: kinetic, rotational, in gravity, stored in normal springs; and stored in tangential springs.
 ///
@@ -25,7 +25,7 @@ pub fn energies<R: Real, C: Coordinate<R>>(
     position: &[Record<C>],
     velocity: &[Record<R>],
     spin: &[Record<R>],
-    half_velocity: &[Record<R>],
+    half_velocity: &[Record<C>],
     half_spin: &[Record<R>],
     force: &[Record<R>],
     torque: &[Record<R>],
@@ -60,7 +60,7 @@ pub fn energies<R: Real, C: Coordinate<R>>(
                 let turning = angular_acceleration::<C, R>(&w, mass, radius, &xyz::<R>(torque[i]), stepping);
                 w = whole_step_velocity::<R>(&xyz::<R>(half_spin[i]), &turning.rate, stepping.dt);
             }
-            v = whole_step_velocity::<R>(&xyz::<R>(half_velocity[i]), &moving.rate, stepping.dt);
+            v = whole_step_velocity::<R>(&near_vector::<C, R>(&xyz::<C>(half_velocity[i])), &moving.rate, stepping.dt);
         }
         if wanted {
             let wide_mass = C::wide(mass);
@@ -151,7 +151,7 @@ pub fn wall_energies<R: Real, C: Coordinate<R>>(
 /// Books what grains added up in their own records, see [`super::step::grains()`], and starts their sums anew.
 #[cube(launch)]
 pub fn collect<R: Real, C: Coordinate<R>>(
-    half_velocity: &mut [Record<R>],
+    half_velocity: &mut [Record<C>],
     half_spin: &mut [Record<R>],
     spin: &mut [Record<R>],
     power: &mut [Record<C>],
@@ -161,8 +161,8 @@ pub fn collect<R: Real, C: Coordinate<R>>(
     let i = ABSOLUTE_POS;
     let mut took = Record::<R>::new(R::new(0.0));
     if i < n as usize {
-        took.insert(0usize, last::<R>(half_velocity[i]));
-        half_velocity[i] = record::<R>(&xyz::<R>(half_velocity[i]), R::new(0.0));
+        took.insert(0usize, C::near(last::<C>(half_velocity[i])));
+        half_velocity[i] = record::<C>(&xyz::<C>(half_velocity[i]), C::new(0.0));
         if frictional {
             took.insert(1usize, last::<R>(half_spin[i]));
             took.insert(2usize, last::<R>(spin[i]));

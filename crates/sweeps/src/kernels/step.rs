@@ -8,7 +8,7 @@ use crate::wall::walls_of;
 use cubecl::prelude::*;
 use seixo_laws::motion::drift;
 use seixo_laws::wall::rotated;
-use seixo_laws::{Coordinate, Real, between};
+use seixo_laws::{Coordinate, Real, between, near_vector};
 
 /// What one launch of [`grains()`] does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,7 +32,7 @@ pub struct Plan {
 /// [`super::measure::collect()`] books them: the ledger costs a step neither memory traffic nor a wait of one unit for another.
 #[cube(launch_unchecked)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn grains<R: Real, C: Coordinate<R>>(
+pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
     tile_first: &[u32],
     count: &[u32],
     list: &mut [u32],
@@ -43,7 +43,7 @@ pub fn grains<R: Real, C: Coordinate<R>>(
     position: &[Record<C>],
     velocity: &[Record<R>],
     spin: &[Record<R>],
-    half_velocity: &mut [Record<R>],
+    half_velocity: &mut [Record<C>],
     half_spin: &mut [Record<R>],
     force: &mut [Record<R>],
     torque: &mut [Record<R>],
@@ -126,19 +126,19 @@ pub fn grains<R: Real, C: Coordinate<R>>(
         if plan.advance {
             let acceleration = acceleration::<C, R>(&grain.velocity, grain.mass, &load.force, stepping);
             let half = half_velocity[i];
-            let onward = kicked::<R>(&xyz::<R>(half), &acceleration, stepping.dt);
+            let onward = kicked::<C, R>(&xyz::<C>(half), &acceleration, stepping.dt);
             let mut damping_work = onward.damping_work;
-            let new = drift::<C, R>(&grain.position, &onward.half, stepping.dt);
-            let stride = onward.half.times(stepping.dt);
+            let new = drift::<C>(&grain.position, &onward.half, C::wide(stepping.dt));
+            let stride = near_vector::<C, R>(&onward.half).times(stepping.dt);
             let moved = between::<C, R>(&xyz::<C>(reference[i]), &new);
             raised |= flags_of::<C, R>(&new, stride.dot(&stride), moved.dot(&moved), stepping);
-            half_velocity[i] = record::<R>(&onward.half, last::<R>(half) + load.normal_power);
+            half_velocity[i] = record::<C>(&onward.half, last::<C>(half) + C::wide(load.normal_power));
             new_velocity[i] = record::<R>(&onward.whole, grain.mass);
             new_position[i] = record::<C>(&new, grain.reach);
             if plan.kind.frictional {
                 let acceleration = angular_acceleration::<C, R>(&grain.spin, grain.mass, grain.radius, &load.torque, stepping);
                 let half = half_spin[i];
-                let onward = kicked::<R>(&xyz::<R>(half), &acceleration, stepping.dt);
+                let onward = kicked::<R, R>(&xyz::<R>(half), &acceleration, stepping.dt);
                 half_spin[i] = record::<R>(&onward.half, last::<R>(half) + load.tangential_power);
                 new_spin[i] = record::<R>(&onward.whole, last::<R>(turning) + load.damping_power);
                 damping_work += onward.damping_work;

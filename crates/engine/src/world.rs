@@ -202,7 +202,7 @@ pub enum DeviceChoice {
 pub enum Precision {
     /// All in double precision.
     F64,
-    /// Coordinates in double precision, forces and velocities in single.
+    /// Coordinates, and velocities as they are summed up, in double precision; forces and all else in single.
     Mixed,
     /// All in single precision: for devices that have no other, and domains of a few hundred radii.
     F32,

@@ -258,3 +258,26 @@ fn in_mixed_precision_too_things_fall_with_gravity() {
     // read is rounded once, to 6e-8 of the speed: 3e-6 of the gain.
     assert!((gained - 1.0).abs() < 1e-5, "{gained}");
 }
+
+#[test]
+fn a_world_that_empties_goes_on_empty() {
+    let mut world = beds::falling(300, TangentialLaw::Mindlin);
+    world.walls.truncate(4);
+    world.gravity = [0.0, 0.0, -5000.0];
+    let low = world.grains.position.iter().map(|x| x[2]).fold(f64::INFINITY, f64::min);
+    world.domain = Some(Domain {
+        min: [-0.1, -0.1, low - 1e-3],
+        max: [0.1, 0.1, 0.1],
+        leaving: Leaving::Delete,
+    });
+    for settings in [on_cpu(), on_gpu(Precision::F64)] {
+        let simulation = after(&world, settings, 2500);
+        assert!(
+            simulation.is_empty() && simulation.snapshot().id.is_empty(),
+            "{} grains are left",
+            simulation.len()
+        );
+        let ledger = simulation.ledger();
+        assert!(ledger.residual.abs() < 1e-3 * ledger.left_domain.abs(), "{ledger:?}");
+    }
+}

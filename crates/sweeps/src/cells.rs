@@ -4,7 +4,7 @@
 
 use crate::views::load;
 use cubecl::prelude::*;
-use seixo_laws::Real;
+use seixo_laws::{Real, Vector3};
 
 /// Numbers per grid in the slice `grids`: origin x y z, cells per length, largest radius in it, padding.
 pub const GRID: usize = 8;
@@ -52,6 +52,39 @@ pub fn class_of<R: Real>(radius: R, grids: &[R], number_of_grids: usize) -> usiz
     class
 }
 
+/// A box of cells, from the first to the last along each axis.
+#[derive(CubeType, Clone, Copy, Debug)]
+pub struct CellBox {
+    /// First cell along x.
+    pub x_first: u32,
+    /// Last cell along x.
+    pub x_last: u32,
+    /// First cell along y.
+    pub y_first: u32,
+    /// Last cell along y.
+    pub y_last: u32,
+    /// First cell along z.
+    pub z_first: u32,
+    /// Last cell along z.
+    pub z_last: u32,
+}
+
+/// Cells of grid `g` that hold all centers within `reach` of p.
+#[cube]
+#[inline(always)]
+pub fn cells_within<R: Real>(p: &Vector3<R>, reach: R, grids: &[R], shapes: &[u32], g: usize) -> CellBox {
+    let at = g * 8usize;
+    let scale = grids[at + 3usize];
+    CellBox {
+        x_first: cell_index::<R>(p.x - reach, grids[at], scale, shapes[at]),
+        x_last: cell_index::<R>(p.x + reach, grids[at], scale, shapes[at]),
+        y_first: cell_index::<R>(p.y - reach, grids[at + 1usize], scale, shapes[at + 1usize]),
+        y_last: cell_index::<R>(p.y + reach, grids[at + 1usize], scale, shapes[at + 1usize]),
+        z_first: cell_index::<R>(p.z - reach, grids[at + 2usize], scale, shapes[at + 2usize]),
+        z_last: cell_index::<R>(p.z + reach, grids[at + 2usize], scale, shapes[at + 2usize]),
+    }
+}
+
 /// Neighbors of grain i: all j whose surfaces are nearer than `skin`, in the order of grids, cells and places.
 ///
 /// Counts them, and writes them to `neighbors` from `at` on, each `stride` after the one before, when `fill`. With `once`, a pair inside the places `part_first..part_end` is
@@ -78,28 +111,21 @@ pub fn neighbors_of<R: Real>(
     let radius = position[i * 4usize + 3usize];
     let mut count = 0u32;
     for g in 0..number_of_grids {
-        let grid = g * 8usize;
-        let reach = radius + grids[grid + 4usize] + skin;
-        let scale = grids[grid + 3usize];
-        let x_first = cell_index::<R>(p.x - reach, grids[grid], scale, shapes[grid]);
-        let x_last = cell_index::<R>(p.x + reach, grids[grid], scale, shapes[grid]);
-        let y_first = cell_index::<R>(p.y - reach, grids[grid + 1usize], scale, shapes[grid + 1usize]);
-        let y_last = cell_index::<R>(p.y + reach, grids[grid + 1usize], scale, shapes[grid + 1usize]);
-        let z_first = cell_index::<R>(p.z - reach, grids[grid + 2usize], scale, shapes[grid + 2usize]);
-        let z_last = cell_index::<R>(p.z + reach, grids[grid + 2usize], scale, shapes[grid + 2usize]);
-        for z in z_first..z_last + 1u32 {
-            for y in y_first..y_last + 1u32 {
-                let mut x = x_first;
-                while x <= x_last {
+        let reach = radius + grids[g * 8usize + 4usize] + skin;
+        let near = cells_within::<R>(&p, reach, grids, shapes, g);
+        for z in near.z_first..near.z_last + 1u32 {
+            for y in near.y_first..near.y_last + 1u32 {
+                let mut x = near.x_first;
+                while x <= near.x_last {
                     // Cells of one row of a block follow each other in number: their grains are one range.
-                    let x_end = min(x_last, x | 7u32);
+                    let x_end = min(near.x_last, x | 7u32);
                     let first = cell_first[cell_number(shapes, g, x, y, z) as usize] as usize;
                     let end = cell_first[cell_number(shapes, g, x_end, y, z) as usize + 1usize] as usize;
                     x = x_end + 1u32;
                     for j in first..end {
                         let d = p.minus(&load::<R>(position, j * 4usize));
-                        let near = radius + position[j * 4usize + 3usize] + skin;
-                        let mut wanted = d.dot(&d) < near * near && j != i;
+                        let limit = radius + position[j * 4usize + 3usize] + skin;
+                        let mut wanted = d.dot(&d) < limit * limit && j != i;
                         if once {
                             wanted = wanted && (j > i || j < part_first || j >= part_end);
                         }

@@ -1,6 +1,6 @@
 //! Contacts between grains.
 
-use crate::cells::{cell_index, cell_number};
+use crate::cells::{cell_number, cells_within};
 use crate::pair::{Pair, depth_of, push_apart};
 use crate::views::{add, coefficients, load, store};
 use cubecl::prelude::*;
@@ -55,21 +55,14 @@ pub fn press_through_cells<C: Coordinate<R>, R: Real>(
     let mut normal_power = zero;
     let mut excess = R::new(-1.0);
     for g in 0..number_of_grids {
-        let grid = g * 8usize;
-        let reach = reach_i + grids[grid + 4usize] + skin;
-        let scale = grids[grid + 3usize];
-        let x_first = cell_index::<C>(x_i.x - reach, grids[grid], scale, shapes[grid]);
-        let x_last = cell_index::<C>(x_i.x + reach, grids[grid], scale, shapes[grid]);
-        let y_first = cell_index::<C>(x_i.y - reach, grids[grid + 1usize], scale, shapes[grid + 1usize]);
-        let y_last = cell_index::<C>(x_i.y + reach, grids[grid + 1usize], scale, shapes[grid + 1usize]);
-        let z_first = cell_index::<C>(x_i.z - reach, grids[grid + 2usize], scale, shapes[grid + 2usize]);
-        let z_last = cell_index::<C>(x_i.z + reach, grids[grid + 2usize], scale, shapes[grid + 2usize]);
-        for z in z_first..z_last + 1u32 {
-            for y in y_first..y_last + 1u32 {
-                let mut x = x_first;
-                while x <= x_last {
+        let reach = reach_i + grids[g * 8usize + 4usize] + skin;
+        let near = cells_within::<C>(&x_i, reach, grids, shapes, g);
+        for z in near.z_first..near.z_last + 1u32 {
+            for y in near.y_first..near.y_last + 1u32 {
+                let mut x = near.x_first;
+                while x <= near.x_last {
                     // Cells of one row of a block follow each other in number: their grains are one range.
-                    let x_end = min(x_last, x | 7u32);
+                    let x_end = min(near.x_last, x | 7u32);
                     let first = cell_first[cell_number(shapes, g, x, y, z) as usize] as usize;
                     let end = cell_first[cell_number(shapes, g, x_end, y, z) as usize + 1usize] as usize;
                     x = x_end + 1u32;

@@ -88,8 +88,8 @@ fn widened_record<C: Coordinate<R>, R: Real>(narrow: Record<R>) -> Record<C> {
 fn book<C: Coordinate<R>, R: Real>(power: &mut [Record<C>], amounts: Record<R>) {
     let total = sum_of_cube::<R>(amounts);
     if UNIT_POS == 0u32 {
-        let at = CUBE_POS as usize * 2usize;
-        power[at] = power[at] + widened_record::<C, R>(total);
+        let at = CUBE_POS * 2usize;
+        power[at] += widened_record::<C, R>(total);
     }
 }
 
@@ -98,6 +98,6 @@ fn book<C: Coordinate<R>, R: Real>(power: &mut [Record<C>], amounts: Record<R>) 
 fn note<C: Coordinate<R>, R: Real>(power: &mut [Record<C>], amounts: Record<R>) {
     let total = sum_of_cube::<R>(amounts);
     if UNIT_POS == 0u32 {
-        power[CUBE_POS as usize * 2usize + 1usize] = widened_record::<C, R>(total);
+        power[CUBE_POS * 2usize + 1usize] = widened_record::<C, R>(total);
     }
 }

@@ -39,8 +39,8 @@ pub fn bounds<C: Real>(position: &[Record<C>], corners: &mut [Record<C>], n: u32
         reach /= 2usize;
     }
     if unit == 0usize {
-        corners[CUBE_POS as usize * 2usize] = lows[0];
-        corners[CUBE_POS as usize * 2usize + 1usize] = highs[0];
+        corners[CUBE_POS * 2usize] = lows[0];
+        corners[CUBE_POS * 2usize + 1usize] = highs[0];
     }
 }
 

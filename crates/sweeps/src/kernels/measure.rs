@@ -98,8 +98,8 @@ pub fn energies<R: Real, C: Coordinate<R>>(
     sync_cube();
     let springs_of_cube = sum_of_cube::<C>(tangential);
     if UNIT_POS == 0u32 {
-        energy[CUBE_POS as usize * 2usize] = held_by_cube;
-        energy[CUBE_POS as usize * 2usize + 1usize] = springs_of_cube;
+        energy[CUBE_POS * 2usize] = held_by_cube;
+        energy[CUBE_POS * 2usize + 1usize] = springs_of_cube;
     }
 }
 
@@ -144,7 +144,7 @@ pub fn wall_energies<R: Real, C: Coordinate<R>>(
     }
     let held_by_cube = sum_of_cube::<C>(held);
     if UNIT_POS == 0u32 {
-        energy[CUBE_POS as usize] = held_by_cube;
+        energy[CUBE_POS] = held_by_cube;
     }
 }
 

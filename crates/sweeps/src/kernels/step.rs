@@ -238,8 +238,8 @@ pub fn walls<R: Real, C: Coordinate<R>>(
         }
         let total = widened_record::<C, R>(sum_of_cube::<R>(took));
         if UNIT_POS == 0u32 {
-            let at = CUBE_POS as usize * 2usize;
-            power[at] = power[at] + total;
+            let at = CUBE_POS * 2usize;
+            power[at] += total;
             power[at + 1usize] = total;
         }
     }
@@ -250,7 +250,6 @@ pub const POSE: usize = 12;
 
 /// Puts the corners of the elements, a unit each, where the poses of their walls at this step have them. `poses` holds one pose per wall.
 #[cube(launch)]
-#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn place<C: Real>(start: &[C], poses: &[C], records: &mut [C], elements: &mut [C], through: &[C], first_pose: u32, n: u32) {
     let e = ABSOLUTE_POS;
     if e < n as usize {

@@ -190,7 +190,7 @@ pub struct Pairs {
     pub neighbors: Vec<u32>,
     /// Records of history, see [`seixo_sweeps::views`].
     pub history: Vec<f64>,
-    /// Ticks at which the entries last touched, see [`seixo_sweeps::contact::contacts_of()`].
+    /// Ticks at which the entries last touched, see [`seixo_sweeps::lanes::PartOut`].
     pub touched: Vec<u32>,
     /// First entry of every part, and one more.
     pub part_row: Vec<u32>,

@@ -69,8 +69,8 @@ pub(crate) struct RunSection {
     /// left out, since only the CPU gives the same bits on every machine.
     #[serde(default)]
     pub device: Device,
-    /// With how many digits: "f64"; "mixed", coordinates in double and all else in single precision; "f32". "auto" is f64 on the CPU, which
-    /// has nothing else, and mixed on a GPU.
+    /// With how many digits: "f64"; "mixed", coordinates and the velocities that move them in double, all else in single precision; "f32".
+    /// "auto" is f64 on the CPU, which has nothing else, and mixed on a GPU.
     #[serde(default)]
     pub precision: AutoOr<Word<Precision>>,
     /// Every random choice follows from it.

@@ -144,7 +144,7 @@ pub fn stored_between<C: Coordinate<R>, R: Real>(
     Stored::<R> { normal, tangential }
 }
 
-/// Energy stored in the contacts of row `first..end` of grain i; arguments as in [`contacts_of()`].
+/// Energy stored in the contacts of row `first..end` of grain i; arguments as in [`crate::lanes::PartRows`].
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]

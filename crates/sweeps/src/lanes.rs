@@ -54,7 +54,7 @@ pub struct PartRows<'a> {
 pub struct PartOut<'a, R> {
     /// Records of history of the part's entries.
     pub history: &'a mut [R],
-    /// Ticks at which the part's entries last touched, see [`crate::contact::contacts_of()`].
+    /// Ticks at which the part's entries last touched: what an entry remembers counts only if that was the tick before this one.
     pub touched: &'a mut [u32],
     /// Forces and numbers of touches.
     pub force: &'a mut [R],

@@ -37,23 +37,17 @@ impl Row {
     }
 }
 
-/// Roundings that a figure holds where they come at random and mostly cancel.
-const ROUNDINGS: f64 = 16.0;
-/// How many times an overlap is smaller than the coordinates that it is the difference of.
-const COORDINATES_OVER_OVERLAP: f64 = 300.0;
-
 /// What rounding may do to a figure, as a share of its size.
 ///
-/// In double precision nothing that counts. With velocities and forces in single precision, each is rounded to 2⁻²⁴ of itself at every step.
-/// Where a velocity grows by the same small amount step after step, all roundings may go the same way: the acceleration is off by 2⁻²⁴ of
-/// the velocity per step, a share of it that is 2⁻²⁴ times the `kicks` in which the velocity was gained. Elsewhere they cancel but for a few.
-/// With coordinates in single precision as well, the rounding of overlaps is larger by as much as coordinates are larger than overlaps.
-fn rounding(precision: Precision, kicks: f64) -> f64 {
-    let single = 0.5 * f64::from(f32::EPSILON);
+/// In double precision nothing that counts. With forces in single precision, each step rounds them to 2⁻²⁴ of themselves; such roundings come
+/// at random and cancel but for a few: the figures of the cases differ by up to two of them, and 16 are granted. With coordinates in single
+/// precision as well, overlaps are what is left of coordinates some 300 times larger, and their rounding is larger by as much.
+fn rounding(precision: Precision) -> f64 {
+    let single = 16.0 * 0.5 * f64::from(f32::EPSILON);
     match precision {
         Precision::F64 => 0.0,
-        Precision::Mixed => single * kicks.max(ROUNDINGS),
-        Precision::F32 => single * kicks.max(ROUNDINGS * COORDINATES_OVER_OVERLAP),
+        Precision::Mixed => single,
+        Precision::F32 => 300.0 * single,
     }
 }
 
@@ -110,12 +104,6 @@ impl<'a> Stand<'a> {
 
     /// Adds a row for each line of a reference that holds a quantity, what it should be and a tolerance, in this order.
     pub fn compare(&mut self, measured: &[f64]) -> Done {
-        let measured: Vec<(f64, f64)> = measured.iter().map(|&figure| (figure, 0.0)).collect();
-        self.compare_gained(&measured)
-    }
-
-    /// As [`Stand::compare`], each figure with the number of steps in which the velocity behind it was gained evenly, or zero.
-    pub fn compare_gained(&mut self, measured: &[(f64, f64)]) -> Done {
         let reference = self.reference()?;
         if reference.len() != measured.len() {
             return Err(format!(
@@ -125,8 +113,8 @@ impl<'a> Stand<'a> {
             )
             .into());
         }
-        for ((quantity, [expected, tolerance]), &(measured, kicks)) in reference.into_iter().zip(measured) {
-            self.add(quantity.to_owned(), measured, expected, [tolerance, size(expected), kicks]);
+        for ((quantity, [expected, tolerance]), &measured) in reference.into_iter().zip(measured) {
+            self.row(quantity, measured, expected, tolerance);
         }
         Ok(())
     }
@@ -138,19 +126,11 @@ impl<'a> Stand<'a> {
 
     /// Adds a row whose rounding is held against a size of its own, in the row's unit.
     pub fn row_of(&mut self, size: f64, name: impl Into<String>, measured: f64, expected: f64, tolerance: f64) {
-        self.add(name.into(), measured, expected, [tolerance, size, 0.0]);
-    }
-
-    fn add(&mut self, name: String, measured: f64, expected: f64, [tolerance, size, kicks]: [f64; 3]) {
         // A count is exact.
         let is_count = tolerance == 0.0;
-        let rounding = if is_count {
-            0.0
-        } else {
-            size * rounding(self.bench.precision, kicks)
-        };
+        let rounding = if is_count { 0.0 } else { size * rounding(self.bench.precision) };
         self.rows.push(Row {
-            name,
+            name: name.into(),
             measured,
             expected,
             tolerance: tolerance + rounding,

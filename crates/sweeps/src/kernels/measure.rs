@@ -148,7 +148,7 @@ pub fn wall_energies<R: Real, C: Coordinate<R>>(
     }
 }
 
-/// Books what grains added up in their own records, see [`super::step::grains()`], and starts their sums anew.
+/// Books what grains added up in their own records, see [`crate::kernels::step::grains()`], and starts their sums anew.
 #[cube(launch)]
 pub fn collect<R: Real, C: Coordinate<R>>(
     half_velocity: &mut [Record<C>],

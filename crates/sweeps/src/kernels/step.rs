@@ -29,7 +29,7 @@ pub struct Plan {
 ///
 /// Positions, velocities and spins are read from one set of buffers, which no unit writes, and written to another. The last numbers of
 /// `half_velocity`, `half_spin` and `spin` add up the powers that normal damping, tangential forces and their damping take, until
-/// [`super::measure::collect()`] books them: the ledger costs a step neither memory traffic nor a wait of one unit for another.
+/// [`crate::kernels::measure::collect()`] books them: the ledger costs a step neither memory traffic nor a wait of one unit for another.
 #[cube(launch_unchecked)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(

@@ -172,8 +172,8 @@ impl Case {
             Precision::F32 => (4.0, 4.0),
         };
         let (place, motion) = (4.0 * double, 4.0 * single);
-        // There and back: position, velocity, velocity half a step before; there: where the grain was when the lists were made.
-        let advance = 3.0 * place + 4.0 * motion;
+        // There and back: position, velocity half a step before, velocity; there: where the grain was when the lists were made.
+        let advance = 5.0 * place + 2.0 * motion;
         let entries = 2.0 * contacts;
         if !self.has_friction() {
             return advance + entries * INDEX;

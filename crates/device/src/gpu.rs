@@ -12,7 +12,7 @@ mod runtime;
 mod scan;
 mod sort;
 
-pub use buffer::{Buffer, Download};
+pub use buffer::{Arrived, Buffer, Copies, Download, Ticket};
 pub use cubecl::client::Client;
 pub use reduce::Fold;
 

@@ -9,7 +9,6 @@ mod observe;
 mod step;
 
 use crate::simulation::Simulation;
-use crate::state::Ledger;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, Word};
 use seixo_laws::vector::Vector3Launch;
 use seixo_laws::{Coordinate, Real, Vector3};
@@ -57,8 +56,6 @@ pub(crate) trait Remote: Send + Sync {
     fn advance(&mut self, host: &mut Simulation, steps: u64) -> Result<u32, GpuError>;
     /// Finds forces for where the grains are now, and brings ledger, grains and walls of the host up to date.
     fn observe(&mut self, host: &mut Simulation) -> Result<u32, GpuError>;
-    /// Where the energy is, by a sum on the GPU; the rest of the ledger is the host's. Forces must be known.
-    fn energies(&self, host: &Simulation) -> Result<Ledger, GpuError>;
     /// Brings grains and walls of the host up to date, whatever state they are in.
     fn give_back(&self, host: &mut Simulation) -> Result<(), GpuError>;
     /// What the pairs that touch remember, each once by its places.
@@ -149,6 +146,9 @@ pub(crate) struct OnGpu<C, R> {
     flags: Buffer<u32>,
     power: Buffer<C>,
     wall_power: Buffer<C>,
+    /// Energies, summed by cube.
+    energy: Buffer<C>,
+    wall_energy: Buffer<C>,
     /// Whether forces and torques are those of where the grains are now.
     forces_known: bool,
     /// Steps between the last two renewals of the lists.

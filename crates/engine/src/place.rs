@@ -125,7 +125,6 @@ impl Simulation {
         if raised != 0 {
             return Err(self.explained(raised));
         }
-        self.held = self.with_remote(|remote, host| remote.energies(host))?;
         self.is_current = true;
         Ok(())
     }

@@ -211,12 +211,8 @@ impl Gpu {
     /// If the buffer has no such items.
     pub fn download_part<T: Pod>(&self, from: &Buffer<T>, part: Range<usize>) -> Download<T> {
         assert!(part.start <= part.end && part.end <= from.len, "{part:?} of {} items", from.len);
-        let size = size_of::<T>();
         let client = self.client().clone();
-        let handle = from.handle.clone();
-        let handle = handle
-            .offset_start((part.start * size) as u64)
-            .offset_end(((from.len - part.end) * size) as u64);
+        let handle = part_of(from, &part);
         let state = if part.is_empty() {
             State::Here(Ok(Vec::new()))
         } else {
@@ -236,6 +232,14 @@ impl Gpu {
         }
     }
 
+    /// Nothing yet to copy; see [`Copies`].
+    pub fn copies(&self) -> Copies {
+        Copies {
+            handles: Vec::new(),
+            gpu: self.clone(),
+        }
+    }
+
     /// Bytes in live buffers.
     pub fn held(&self) -> u64 {
         self.account.held.load(Relaxed)
@@ -249,6 +253,63 @@ impl Gpu {
     /// For tests: the k-th allocation from now fails as if memory were out; 1 is the next one, 0 none.
     pub fn fail_allocation(&self, k: u64) {
         self.account.until_failure.store(k, Relaxed);
+    }
+}
+
+/// The memory of some items.
+fn part_of<T>(from: &Buffer<T>, part: &Range<usize>) -> Handle {
+    let (before, behind) = (part.start * size_of::<T>(), (from.len - part.end) * size_of::<T>());
+    from.handle.clone().offset_start(before as u64).offset_end(behind as u64)
+}
+
+/// Copies that are waited for once: a look at many buffers costs one wait.
+pub struct Copies {
+    handles: Vec<Handle>,
+    gpu: Gpu,
+}
+
+/// Claims items of [`Copies`] once they are here.
+pub struct Ticket<T> {
+    index: Option<usize>,
+    items: PhantomData<T>,
+}
+
+/// Items that are here.
+pub struct Arrived(Vec<Bytes>);
+
+impl Copies {
+    /// Adds some items of a buffer.
+    ///
+    /// # Panics
+    /// If the buffer has no such items.
+    pub fn add<T: Pod>(&mut self, from: &Buffer<T>, part: Range<usize>) -> Ticket<T> {
+        assert!(part.start <= part.end && part.end <= from.len, "{part:?} of {} items", from.len);
+        let index = (!part.is_empty()).then_some(self.handles.len());
+        if index.is_some() {
+            self.handles.push(part_of(from, &part));
+        }
+        Ticket { index, items: PhantomData }
+    }
+
+    /// Copies everything, as the launches so far make it, and waits.
+    ///
+    /// # Errors
+    /// If what was to compute it failed, or the device is lost.
+    pub fn wait(self) -> Result<Arrived, GpuError> {
+        if self.handles.is_empty() {
+            return Ok(Arrived(Vec::new()));
+        }
+        let bytes = self.gpu.runtime.guard(|| block_on(self.gpu.client().read_async(self.handles)))?;
+        Ok(Arrived(bytes))
+    }
+}
+
+impl Arrived {
+    /// The items of a ticket.
+    pub fn take<T: Pod>(&self, ticket: Ticket<T>) -> Vec<T> {
+        ticket
+            .index
+            .map_or(Vec::new(), |index| bytemuck::pod_collect_to_vec(&self.0[index]))
     }
 }
 

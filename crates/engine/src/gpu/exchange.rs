@@ -3,7 +3,7 @@
 use super::step::BATCH;
 use super::{Cells, Number, OnGpu, Remembered, Rows, WallRows, doubles, numbers};
 use crate::simulation::Simulation;
-use seixo_device::gpu::{Gpu, GpuError};
+use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket};
 use seixo_laws::Coordinate;
 use seixo_laws::contact::COEFFICIENTS;
 use seixo_sweeps::kernels::{KINDS, UNITS};
@@ -18,6 +18,23 @@ fn widened(triples: &[f64]) -> impl Iterator<Item = f64> + '_ {
 /// Records of three from records of four.
 fn narrowed(records: Vec<f64>) -> Vec<f64> {
     records.chunks_exact(RECORD).flat_map(|v| [v[0], v[1], v[2]]).collect()
+}
+
+/// Grains and walls on their way to the host.
+pub(super) struct Fetched<C, R> {
+    words: [Ticket<u32>; 3],
+    places: [Ticket<C>; 3],
+    motion: [Ticket<R>; 2],
+    turning: Option<[Ticket<R>; 3]>,
+    near: Option<Near<C, R>>,
+}
+
+/// Rows of walls on their way to the host.
+struct Near<C, R> {
+    row: Ticket<u32>,
+    list: Ticket<u32>,
+    history: Ticket<R>,
+    touches: Ticket<C>,
 }
 
 impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
@@ -87,6 +104,8 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             flags: gpu.zeros(KINDS + BATCH + 1, "flags")?,
             power: gpu.zeros(2 * RECORD * cubes, "the ledger")?,
             wall_power: gpu.zeros(2 * RECORD * cubes, "the ledger")?,
+            energy: gpu.zeros(2 * RECORD * cubes, "the ledger")?,
+            wall_energy: gpu.zeros(RECORD * cubes, "the ledger")?,
             forces_known: true,
             interval: 64,
             since_renewal: 64,
@@ -175,50 +194,49 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         Ok(())
     }
 
-    /// Brings the host's grains and walls up to date.
-    pub(super) fn fields_and_walls(&self, host: &mut Simulation) -> Result<(), GpuError> {
-        let (gpu, n) = (&self.gpu, self.n);
-        // All copies are queued before the first is waited for.
-        let words = [&self.id, &self.material, &self.group].map(|buffer| gpu.download_part(buffer, 0..n));
-        let places =
-            [&self.position[self.now], &self.reference, &self.half_velocity].map(|buffer| gpu.download_part(buffer, 0..RECORD * n));
-        let records = [&self.velocity[self.now], &self.force].map(|buffer| gpu.download_part(buffer, 0..RECORD * n));
+    /// Asks for all that the host needs to show grains and walls.
+    pub(super) fn ask_for_fields(&self, copies: &mut Copies) -> Fetched<C, R> {
+        let n = self.n;
+        let mut records = |buffer: &Buffer<R>| copies.add(buffer, 0..RECORD * n);
+        let motion = [&self.velocity[self.now], &self.force].map(&mut records);
         let turning = self
             .kind
             .frictional
-            .then(|| [&self.spin[self.now], &self.half_spin, &self.torque].map(|buffer| gpu.download_part(buffer, 0..RECORD * n)));
-        let near = self.walls.as_ref().map(|near| {
-            let entries = near.entries;
-            (
-                [gpu.download_part(&near.row, 0..n + 1), gpu.download_part(&near.list, 0..entries)],
-                gpu.download_part(&near.history, 0..entries * RECORD),
-                gpu.download_part(&near.touches, 0..entries * TOUCH),
-            )
-        });
+            .then(|| [&self.spin[self.now], &self.half_spin, &self.torque].map(records));
+        let entries = self.walls.as_ref().map_or(0, |near| near.entries);
+        Fetched {
+            words: [&self.id, &self.material, &self.group].map(|buffer| copies.add(buffer, 0..n)),
+            places: [&self.position[self.now], &self.reference, &self.half_velocity].map(|buffer| copies.add(buffer, 0..RECORD * n)),
+            motion,
+            turning,
+            near: self.walls.as_ref().map(|near| Near {
+                row: copies.add(&near.row, 0..n + 1),
+                list: copies.add(&near.list, 0..entries),
+                history: copies.add(&near.history, 0..entries * RECORD),
+                touches: copies.add(&near.touches, 0..entries * TOUCH),
+            }),
+        }
+    }
+
+    /// Brings the host's grains and walls up to date with what came.
+    pub(super) fn show_fields(&self, host: &mut Simulation, arrived: &Arrived, fetched: Fetched<C, R>) {
         let fields = &mut host.fields;
-        let [id, material, group] = words;
-        (fields.id, fields.material, fields.group) = (id.wait()?, material.wait()?, group.wait()?);
-        let [position, reference, half_velocity] = places;
-        fields.position = doubles(&position.wait()?);
-        fields.reference = narrowed(doubles(&reference.wait()?));
-        fields.half_velocity = narrowed(doubles(&half_velocity.wait()?));
-        let [velocity, force] = records;
-        fields.velocity = doubles(&velocity.wait()?);
-        fields.force = doubles(&force.wait()?);
-        if let Some([spin, half_spin, torque]) = turning {
-            fields.spin = doubles(&spin.wait()?);
-            fields.half_spin = narrowed(doubles(&half_spin.wait()?));
-            fields.torque = doubles(&torque.wait()?);
+        [fields.id, fields.material, fields.group] = fetched.words.map(|ticket| arrived.take(ticket));
+        let [position, reference, half_velocity] = fetched.places.map(|ticket| doubles(&arrived.take(ticket)));
+        (fields.position, fields.reference, fields.half_velocity) = (position, narrowed(reference), narrowed(half_velocity));
+        [fields.velocity, fields.force] = fetched.motion.map(|ticket| doubles(&arrived.take(ticket)));
+        if let Some(turning) = fetched.turning {
+            let [spin, half_spin, torque] = turning.map(|ticket| doubles(&arrived.take(ticket)));
+            (fields.spin, fields.half_spin, fields.torque) = (spin, narrowed(half_spin), torque);
         }
         let now = host.time();
         host.walls.place(now, false);
-        host.walls.row = vec![0; n + 1];
-        if let Some(([row, list], history, touches)) = near {
-            (host.walls.row, host.walls.list) = (row.wait()?, list.wait()?);
-            host.walls.history = doubles(&history.wait()?);
-            host.walls.touches = doubles(&touches.wait()?);
+        host.walls.row = vec![0; self.n + 1];
+        if let Some(near) = fetched.near {
+            (host.walls.row, host.walls.list) = (arrived.take(near.row), arrived.take(near.list));
+            host.walls.history = doubles(&arrived.take(near.history));
+            host.walls.touches = doubles(&arrived.take(near.touches));
         }
-        Ok(())
     }
 
     /// What the pairs that touched at the last step remember.

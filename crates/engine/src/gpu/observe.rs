@@ -5,7 +5,7 @@ use crate::simulation::Simulation;
 use crate::state::Ledger;
 use seixo_device::gpu::{Gpu, GpuError, units};
 use seixo_laws::Coordinate;
-use seixo_sweeps::contact::{Stored, Tally};
+use seixo_sweeps::contact::Tally;
 use seixo_sweeps::kernels::measure::{collect, energies, wall_energies};
 use seixo_sweeps::kernels::{KINDS, UNITS};
 use seixo_sweeps::views::RECORD;
@@ -26,33 +26,23 @@ fn powers<C: Number>(power: &[C], n: usize) -> ([f64; RECORD], [f64; RECORD]) {
 }
 
 impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
-    /// Finds forces for where the grains are, unless they are known; returns raised flags.
-    fn settle(&mut self, host: &mut Simulation) -> Result<u32, GpuError> {
-        if self.forces_known {
-            return Ok(0);
-        }
+    /// Finds forces for where the grains are.
+    fn settle(&mut self, host: &Simulation) {
         self.gpu.clear(&self.flags);
         self.send_poses(host, 1);
         self.place_walls(host, 0);
         self.touch_walls(host, 0);
         self.touch_and_advance(host, 0, true, false);
         self.forces_known = true;
-        self.book(host)?;
-        let flags = self.gpu.download_part(&self.flags, 0..KINDS).wait()?;
-        Ok(flags
-            .iter()
-            .enumerate()
-            .fold(0, |all, (kind, &raised)| all | u32::from(raised != 0) << kind))
+        self.collect();
     }
 
     /// Moves what contacts took since the last time from the GPU's books into the host's. A step's share is the mean of the powers at its
     /// two ends, so the sum of all powers counts, but for half of the first and half of the last.
-    fn book(&mut self, host: &mut Simulation) -> Result<(), GpuError> {
-        self.collect();
-        let [power, wall_power] = [&self.power, &self.wall_power].map(|buffer| self.gpu.download_later(buffer));
-        let (mut grains, last_of_grains) = powers(&power.wait()?, self.n);
+    fn book(&self, host: &mut Simulation, power: &[C], wall_power: &[C]) {
+        let (mut grains, last_of_grains) = powers(power, self.n);
         let near_walls = self.walls.as_ref().map_or(0, |near| near.near);
-        let (walls, last_of_walls) = powers(&wall_power.wait()?, near_walls);
+        let (walls, last_of_walls) = powers(wall_power, near_walls);
         for k in 0..3 {
             grains[k] += last_of_grains[k];
         }
@@ -74,7 +64,6 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         host.work.local_damping += grains[3];
         self.gpu.clear(&self.power);
         self.gpu.clear(&self.wall_power);
-        Ok(())
     }
 
     /// Takes the powers that grains added up into the books of their cubes.
@@ -93,9 +82,8 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         );
     }
 
-    /// Kinetic, rotational and gravity energy, and what is stored in springs between grains \[J\].
-    fn energies_of_grains(&self, host: &Simulation, outside: bool) -> Result<([f64; 3], Stored<f64>), GpuError> {
-        let energy = self.gpu.buffer::<C>(2 * RECORD * self.cubes(), "the ledger")?;
+    /// Sums kinetic, rotational and gravity energy by cube, and what is stored in springs between grains \[J\].
+    fn sum_energies(&self, host: &Simulation, outside: bool) {
         let (count, dim) = units(self.n);
         energies::launch::<R, C>(
             self.gpu.client(),
@@ -114,7 +102,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             self.half_spin.records(),
             self.force.records(),
             self.torque.records(),
-            energy.records(),
+            self.energy.records(),
             stepping::<C, R>(&host.stepping),
             self.n as u32,
             host.materials,
@@ -122,28 +110,22 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             self.kind.numbers,
             outside,
         );
-        let (mut held, mut stored) = ([0.0; 3], Stored::default());
-        for records in self.gpu.download(&energy)?.chunks_exact(2 * RECORD) {
-            for k in 0..3 {
-                held[k] += records[k].double();
-            }
-            stored.normal += records[3].double();
-            stored.tangential += records[RECORD].double();
-        }
-        Ok((held, stored))
     }
 
     /// Energy that the grains outside the domain take along \[J\].
     pub(super) fn energy_outside(&self, host: &Simulation) -> Result<f64, GpuError> {
-        Ok(self.energies_of_grains(host, true)?.0.iter().sum())
+        self.sum_energies(host, true);
+        let cubes = self.gpu.download_part(&self.energy, 0..2 * RECORD * self.cubes()).wait()?;
+        let ledger = held(&cubes, &[]);
+        Ok(ledger.kinetic + ledger.rotational + ledger.gravity)
     }
 
-    fn energies_of_walls(&self, host: &Simulation) -> Result<Stored<f64>, GpuError> {
-        let mut stored = Stored::default();
+    /// As [`OnGpu::sum_energies`], of what is stored in walls' contacts.
+    fn sum_energies_of_walls(&self, host: &Simulation) {
         let Some(near) = self.walls.as_ref().filter(|near| near.entries > 0) else {
-            return Ok(stored);
+            self.gpu.clear(&self.wall_energy);
+            return;
         };
-        let energy = self.gpu.buffer::<C>(RECORD * self.cubes(), "the ledger")?;
         let (count, dim) = units(self.n);
         wall_energies::launch::<R, C>(
             self.gpu.client(),
@@ -158,17 +140,29 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             self.position[self.now].argument(),
             self.material.argument(),
             self.table.argument(),
-            energy.records(),
+            self.wall_energy.records(),
             self.n as u32,
             host.materials,
             self.kind.frictional,
         );
-        for record in self.gpu.download(&energy)?.chunks_exact(RECORD) {
-            stored.normal += record[0].double();
-            stored.tangential += record[1].double();
-        }
-        Ok(stored)
     }
+}
+
+/// Where the energy is, from the sums of cubes; the rest of the ledger is the host's.
+fn held<C: Number>(of_grains: &[C], of_walls: &[C]) -> Ledger {
+    let mut ledger = Ledger::default();
+    for records in of_grains.chunks_exact(2 * RECORD) {
+        ledger.kinetic += records[0].double();
+        ledger.rotational += records[1].double();
+        ledger.gravity += records[2].double();
+        ledger.elastic_normal += records[3].double();
+        ledger.elastic_tangential += records[RECORD].double();
+    }
+    for record in of_walls.chunks_exact(RECORD) {
+        ledger.elastic_normal += record[0].double();
+        ledger.elastic_tangential += record[1].double();
+    }
+    ledger
 }
 
 impl<C: Number + Coordinate<R>, R: Number> Remote for OnGpu<C, R> {
@@ -177,26 +171,35 @@ impl<C: Number + Coordinate<R>, R: Number> Remote for OnGpu<C, R> {
     }
 
     fn observe(&mut self, host: &mut Simulation) -> Result<u32, GpuError> {
-        let raised = self.settle(host)?;
-        self.fields_and_walls(host)?;
-        Ok(raised)
-    }
-
-    fn energies(&self, host: &Simulation) -> Result<Ledger, GpuError> {
-        let ([kinetic, rotational, gravity], stored) = self.energies_of_grains(host, false)?;
-        let in_walls = self.energies_of_walls(host)?;
-        Ok(Ledger {
-            kinetic,
-            rotational,
-            gravity,
-            elastic_normal: stored.normal + in_walls.normal,
-            elastic_tangential: stored.tangential + in_walls.tangential,
-            ..Ledger::default()
-        })
+        let is_new = !self.forces_known;
+        if is_new {
+            self.settle(host);
+        }
+        self.sum_energies(host, false);
+        self.sum_energies_of_walls(host);
+        // All that is looked at comes in one copy, so a look costs one wait.
+        let mut copies = self.gpu.copies();
+        let cubes = self.cubes();
+        let flags = copies.add(&self.flags, 0..KINDS);
+        let [power, wall_power] = [&self.power, &self.wall_power].map(|buffer| copies.add(buffer, 0..buffer.len()));
+        let energy = copies.add(&self.energy, 0..2 * RECORD * cubes);
+        let wall_energy = copies.add(&self.wall_energy, 0..RECORD * cubes);
+        let fetched = self.ask_for_fields(&mut copies);
+        let arrived = copies.wait()?;
+        if is_new {
+            self.book(host, &arrived.take(power), &arrived.take(wall_power));
+        }
+        host.held = held(&arrived.take(energy), &arrived.take(wall_energy));
+        self.show_fields(host, &arrived, fetched);
+        let raised = arrived.take(flags).into_iter().enumerate().filter(|_| is_new);
+        Ok(raised.fold(0, |all, (kind, raised)| all | u32::from(raised != 0) << kind))
     }
 
     fn give_back(&self, host: &mut Simulation) -> Result<(), GpuError> {
-        self.fields_and_walls(host)
+        let mut copies = self.gpu.copies();
+        let fetched = self.ask_for_fields(&mut copies);
+        self.show_fields(host, &copies.wait()?, fetched);
+        Ok(())
     }
 
     fn remembered(&self) -> Result<Vec<Remembered>, GpuError> {

@@ -32,8 +32,9 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     pub(super) fn steps(&mut self, host: &mut Simulation, steps: u64) -> Result<u32, GpuError> {
         let end = host.steps + steps;
         while host.steps < end {
-            // Half of what the lists lasted before: steps queued behind a stale list are launched in vain.
-            let batch = (self.interval / 2).clamp(1, BATCH as u64).min(end - host.steps);
+            // Half of what the lists lasted before, or have lasted by now: steps queued behind a stale list are launched in vain.
+            let lasting = self.interval.max(self.since_renewal);
+            let batch = (lasting / 2).clamp(1, BATCH as u64).min(end - host.steps);
             let batch = batch.min(until_walls_stale(host)).max(1);
             self.send_poses(host, batch as usize);
             self.gpu.clear(&self.flags);

@@ -4,7 +4,9 @@ use super::runtime::{Complaint, Runtime, configure};
 use super::{Api, Description};
 use cubecl::device::Device;
 use cubecl::future::block_on;
-use cubecl::wgpu::wgpu::{Adapter, Backend, Backends, DeviceDescriptor, DeviceType, Features, Instance, InstanceDescriptor, MemoryHints};
+use cubecl::wgpu::wgpu::{
+    Adapter, Backend, Backends, DeviceDescriptor, DeviceType, Features, Instance, InstanceDescriptor, MemoryHints, PollType,
+};
 use cubecl::wgpu::{RuntimeOptions, WgpuSetup, try_init_device};
 use std::panic::resume_unwind;
 use std::sync::{Arc, OnceLock};
@@ -66,6 +68,10 @@ pub fn open(description: Description) -> Result<Runtime, String> {
         description,
         client,
         complaint,
+        look: Some(Box::new(move || {
+            // What failed shows in the answer that is waited for.
+            let _ = device.poll(PollType::Poll);
+        })),
     })
 }
 

@@ -4,6 +4,7 @@
 //! CubeCL lacks: scan, sort, reductions, compaction and gather, whose results are the same bits every time.
 
 mod adapter;
+mod bins;
 mod buffer;
 mod compact;
 mod cuda;
@@ -12,6 +13,7 @@ mod runtime;
 mod scan;
 mod sort;
 
+pub use bins::Bins;
 pub use buffer::{Arrived, Buffer, Copies, Download, Ticket};
 pub use cubecl::client::Client;
 pub use reduce::Fold;

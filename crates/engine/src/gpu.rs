@@ -3,12 +3,14 @@
 //! The GPU holds the grains; the [`Simulation`] beside it is the host's copy, brought up to date when somebody looks. Both keep the same
 //! clock, ledger and walls, so what reads, saves or explains a simulation is written once, for the host.
 
+mod bins;
 mod exchange;
 mod lists;
 mod observe;
 mod step;
 
 use crate::simulation::Simulation;
+use bins::Binned;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, Word};
 use seixo_laws::vector::Vector3Launch;
 use seixo_laws::{Coordinate, Real, Vector3};
@@ -140,6 +142,8 @@ pub(crate) struct OnGpu<C, R> {
     key: Buffer<u32>,
     order: Buffer<u32>,
     cells: Cells<C>,
+    /// Where cells are made anew at every step.
+    binned: Option<Binned>,
     walls: Option<WallRows<C, R>>,
     /// Stands in where there are no walls.
     no_rows: Buffer<u32>,

@@ -5,7 +5,7 @@ use crate::world::{Search, World};
 use seixo_device::{Cpu, Ranges, Strided, exclusive_scan, stable_order_by_key};
 use seixo_sweeps::cells::{GRID, SHAPE, cell_of, class_of, neighbors_of};
 use seixo_sweeps::contact::carry_history_of;
-use seixo_sweeps::views::RECORD;
+use seixo_sweeps::views::{RECORD, load};
 
 /// Size classes at most; each halves the radius.
 const CLASSES: usize = 8;
@@ -118,7 +118,7 @@ impl Cells {
                     let at = i * RECORD;
                     key.items[i - first] = if keep([position[at], position[at + 1], position[at + 2]]) {
                         let class = class_of::<f64>(position[at + 3], &self.grids, self.grids());
-                        cell_of::<f64>(i, position, &self.grids, &self.shapes, class)
+                        cell_of::<f64>(&load(position, at), &self.grids, &self.shapes, class)
                     } else {
                         cells as u32
                     };

@@ -103,9 +103,10 @@ impl Simulation {
         }
         let frictional = world.interactions.iter().flatten().any(|i| i.tangential != TangentialLaw::None);
         let radii = world.grains.radius.iter().copied();
-        let skin = settings
-            .skin
-            .unwrap_or_else(|| SKIN_OF_RADIUS * smallest_common_radius(&world.grains.radius));
+        let usual_skin = usual_skin(radii.clone());
+        let skin = settings.skin.unwrap_or(usual_skin);
+        // Walls are listed even where cells are made anew at every step.
+        let skin_of_walls = if skin > 0.0 { skin } else { usual_skin };
         let cells = Cells::new(radii, settings.search, skin);
         let bounds = world.domain.map_or(
             (
@@ -149,7 +150,7 @@ impl Simulation {
             cells,
             pairs: Pairs::default(),
             old_pairs: Pairs::default(),
-            walls: Walls::new(world.walls.clone(), reach),
+            walls: Walls::new(world.walls.clone(), reach, skin_of_walls),
             stepping,
             moves: Vec::new(),
             tallies: Vec::new(),
@@ -300,11 +301,11 @@ impl Simulation {
 /// Skin of the lists as a share of the radius, where the scene gives none.
 const SKIN_OF_RADIUS: f64 = 0.2;
 
-/// The median radius: a few small or large grains do not set the skin.
-fn smallest_common_radius(radii: &[f64]) -> f64 {
-    let mut sorted = radii.to_vec();
-    let middle = sorted.len() / 2;
-    *sorted.select_nth_unstable_by(middle, f64::total_cmp).1
+/// The skin where the scene gives none \[m\], from the median radius: a few small or large grains do not set it.
+fn usual_skin(radii: impl Iterator<Item = f64>) -> f64 {
+    let mut radii: Vec<f64> = radii.collect();
+    let middle = radii.len() / 2;
+    SKIN_OF_RADIUS * *radii.select_nth_unstable_by(middle, f64::total_cmp).1
 }
 
 fn vector(v: Vec3) -> Vector3<f64> {

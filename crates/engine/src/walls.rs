@@ -32,6 +32,8 @@ pub struct Walls {
     pub part_row: Vec<u32>,
     /// Time at which the list was made \[s\].
     pub listed_at: f64,
+    /// Distance by which a grain and an element may be apart and still be listed \[m\].
+    pub skin: f64,
     /// Elements at time zero.
     start: Vec<f64>,
     /// First element of each wall, and one more.
@@ -91,8 +93,9 @@ impl Pose {
 
 impl Walls {
     /// Elements of the given walls; `reach` bounds the distance of grains from anything, for planes that turn \[m\].
-    pub fn new(given: Vec<Wall>, reach: f64) -> Walls {
+    pub fn new(given: Vec<Wall>, reach: f64, skin: f64) -> Walls {
         let mut walls = Walls {
+            skin,
             first: vec![0],
             ..Walls::default()
         };
@@ -222,7 +225,7 @@ impl Walls {
         std::mem::swap(&mut self.row, &mut self.old_row);
         std::mem::swap(&mut self.list, &mut self.old_list);
         std::mem::swap(&mut self.history, &mut self.old_history);
-        self.sort(cells.largest_radius(), cells.skin);
+        self.sort(cells.largest_radius());
         let mut row = std::mem::take(&mut self.row);
         let position = &fields.position[..];
         row.resize(n + 1, 0);
@@ -236,7 +239,7 @@ impl Walls {
             |part, (count,): (Strided<u32>,)| {
                 let (first, end) = part_range(part, n);
                 for i in first..end {
-                    count.items[i - first] = self.near::<false>(i, position, cells.skin, &mut []);
+                    count.items[i - first] = self.near::<false>(i, position, &mut []);
                 }
             },
         );
@@ -259,7 +262,7 @@ impl Walls {
                 let base = self.row[first];
                 for i in first..end {
                     let (from, to) = ((self.row[i] - base) as usize, (self.row[i + 1] - base) as usize);
-                    self.near::<true>(i, position, cells.skin, &mut list.items[from..to]);
+                    self.near::<true>(i, position, &mut list.items[from..to]);
                 }
             },
         );
@@ -285,11 +288,11 @@ impl Walls {
 
     /// Sorts the triangles into the cells of a grid of their own: into every cell from which they can be near a grain of radius up to
     /// `largest`. Done once while nothing moves.
-    pub fn sort(&mut self, largest: f64, skin: f64) {
+    pub fn sort(&mut self, largest: f64) {
         if !self.cell_first.is_empty() && !self.has_moving() {
             return;
         }
-        let reach = largest + skin;
+        let reach = largest + self.skin;
         let is_plane = |record: &[f64]| record[9] > 0.0;
         self.planes.clear();
         let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
@@ -364,7 +367,7 @@ impl Walls {
     }
 
     /// Counts the elements near grain i, and writes them to `list` when `FILL`.
-    fn near<const FILL: bool>(&self, i: usize, position: &[f64], skin: f64, list: &mut [u32]) -> u32 {
+    fn near<const FILL: bool>(&self, i: usize, position: &[f64], list: &mut [u32]) -> u32 {
         elements_near::<f64>(
             i,
             position,
@@ -375,7 +378,7 @@ impl Walls {
             &self.shape,
             &self.cell_first,
             &self.cell_list,
-            skin,
+            self.skin,
             0,
             list,
             FILL,

@@ -78,17 +78,29 @@ fn one_step_from_the_same_state_gives_the_same_forces() {
     }
 }
 
+/// With cells made anew at every step instead of lists.
+fn without_lists(settings: Settings) -> Settings {
+    Settings {
+        skin: Some(0.0),
+        ..settings
+    }
+}
+
 #[test]
 fn hundreds_of_steps_with_renewed_lists_and_moving_walls_stay_together() {
-    for tangential in [TangentialLaw::Mindlin, TangentialLaw::None] {
+    let with_lists: fn(Settings) -> Settings = |settings| settings;
+    let ways = [
+        (TangentialLaw::Mindlin, with_lists),
+        (TangentialLaw::None, with_lists),
+        (TangentialLaw::None, without_lists),
+    ];
+    for (tangential, way) in ways {
         let world = beds::falling(2000, tangential);
-        let (cpu, gpu) = (after(&world, on_cpu(), 600), after(&world, on_gpu(Precision::F64), 600));
-        assert!(
-            cpu.rebuilds() > 3 && cpu.rebuilds() == gpu.rebuilds(),
-            "{} {}",
-            cpu.rebuilds(),
-            gpu.rebuilds()
-        );
+        let (cpu, gpu) = (after(&world, way(on_cpu()), 600), after(&world, way(on_gpu(Precision::F64)), 600));
+        let (of_cpu, of_gpu) = (cpu.rebuilds(), gpu.rebuilds());
+        // Cells that a GPU makes at every step are not counted: the host knows of the sorting in between alone.
+        let is_listed = way(on_cpu()).skin.is_none();
+        assert!(of_cpu > 3 && of_gpu > 3 && (of_cpu == of_gpu) == is_listed, "{of_cpu} {of_gpu}");
         let found = apart(&cpu.snapshot(), &gpu.snapshot());
         println!("{tangential:?}: {found:.1e}, {} contacts", gpu.contacts());
         assert!(found < 1e-9, "{found:e}");
@@ -116,9 +128,17 @@ fn ten_runs_are_the_same_bits_and_so_is_going_on_from_a_saved_state() {
         max: [0.1, 0.1, top + 1e-6],
         leaving: Leaving::Delete,
     });
-    for precision in [Precision::Mixed, Precision::F64] {
+    let mut smooth = world.clone();
+    smooth.interactions[0].as_mut().unwrap().tangential = TangentialLaw::None;
+    let mixed = on_gpu(Precision::Mixed);
+    let ways = [
+        (&world, mixed.clone()),
+        (&world, on_gpu(Precision::F64)),
+        (&smooth, without_lists(mixed)),
+    ];
+    for (world, settings) in ways {
         let whole = |stop_at: u64| {
-            let mut simulation = Simulation::new(world.clone(), on_gpu(precision)).unwrap();
+            let mut simulation = Simulation::new(world.clone(), settings.clone()).unwrap();
             simulation.advance(stop_at).unwrap();
             let state = simulation.save().unwrap();
             simulation.advance(1000 - stop_at).unwrap();
@@ -128,10 +148,10 @@ fn ten_runs_are_the_same_bits_and_so_is_going_on_from_a_saved_state() {
         for run in 1..10 {
             assert!(whole(473).1 == end, "run {run} differs");
         }
-        let mut second = Simulation::restore(world.clone(), on_gpu(precision), &half_way).unwrap();
+        let mut second = Simulation::restore(world.clone(), settings.clone(), &half_way).unwrap();
         second.advance(1000 - 473).unwrap();
         for ((name, a), (_, b)) in end.sections.iter().zip(&second.save().unwrap().sections) {
-            assert!(a == b, "{precision:?}: section {name} differs");
+            assert!(a == b, "{settings:?}: section {name} differs");
         }
         assert!(second.len() < 1000, "grains leave");
     }

@@ -27,11 +27,10 @@ pub fn cell_number(shapes: &[u32], g: usize, x: u32, y: u32, z: u32) -> u32 {
     shapes[at + 5usize] + block * 512u32 + (((z & 7u32) << 6u32) | ((y & 7u32) << 3u32) | (x & 7u32))
 }
 
-/// Number of the cell of grid `g` that holds grain i.
+/// Number of the cell of grid `g` that holds the point p.
 #[cube]
 #[inline(always)]
-pub fn cell_of<R: Real>(i: usize, position: &[R], grids: &[R], shapes: &[u32], g: usize) -> u32 {
-    let p = load::<R>(position, i * 4usize);
+pub fn cell_of<R: Real>(p: &Vector3<R>, grids: &[R], shapes: &[u32], g: usize) -> u32 {
     let at = g * 8usize;
     let x = cell_index::<R>(p.x, grids[at], grids[at + 3usize], shapes[at]);
     let y = cell_index::<R>(p.y, grids[at + 1usize], grids[at + 3usize], shapes[at + 1usize]);
@@ -52,37 +51,76 @@ pub fn class_of<R: Real>(radius: R, grids: &[R], number_of_grids: usize) -> usiz
     class
 }
 
-/// A box of cells, from the first to the last along each axis.
-#[derive(CubeType, Clone, Copy, Debug)]
-pub struct CellBox {
-    /// First cell along x.
-    pub x_first: u32,
-    /// Last cell along x.
-    pub x_last: u32,
-    /// First cell along y.
-    pub y_first: u32,
-    /// Last cell along y.
-    pub y_last: u32,
-    /// First cell along z.
-    pub z_first: u32,
-    /// Last cell along z.
-    pub z_last: u32,
+/// A walk through a box of cells, from run to run. Cells of one row of a block follow each other in number, so their grains are one run.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct Walk {
+    grid: usize,
+    x: u32,
+    y: u32,
+    z: u32,
+    x_first: u32,
+    x_last: u32,
+    y_first: u32,
+    y_last: u32,
+    z_last: u32,
 }
 
-/// Cells of grid `g` that hold all centers within `reach` of p.
+/// Places of grains that follow each other.
+#[derive(CubeType, Clone, Copy, Debug)]
+pub struct Run {
+    /// The first place.
+    pub first: usize,
+    /// The place behind the last.
+    pub end: usize,
+}
+
+/// A walk through the cells of grid `g` that hold all centers within `reach` of p.
 #[cube]
 #[inline(always)]
-pub fn cells_within<R: Real>(p: &Vector3<R>, reach: R, grids: &[R], shapes: &[u32], g: usize) -> CellBox {
+pub fn walk_around<R: Real>(p: &Vector3<R>, reach: R, grids: &[R], shapes: &[u32], g: usize) -> Walk {
     let at = g * 8usize;
     let scale = grids[at + 3usize];
-    CellBox {
-        x_first: cell_index::<R>(p.x - reach, grids[at], scale, shapes[at]),
+    let x_first = cell_index::<R>(p.x - reach, grids[at], scale, shapes[at]);
+    let y_first = cell_index::<R>(p.y - reach, grids[at + 1usize], scale, shapes[at + 1usize]);
+    Walk {
+        grid: g,
+        x: x_first,
+        y: y_first,
+        z: cell_index::<R>(p.z - reach, grids[at + 2usize], scale, shapes[at + 2usize]),
+        x_first,
         x_last: cell_index::<R>(p.x + reach, grids[at], scale, shapes[at]),
-        y_first: cell_index::<R>(p.y - reach, grids[at + 1usize], scale, shapes[at + 1usize]),
+        y_first,
         y_last: cell_index::<R>(p.y + reach, grids[at + 1usize], scale, shapes[at + 1usize]),
-        z_first: cell_index::<R>(p.z - reach, grids[at + 2usize], scale, shapes[at + 2usize]),
         z_last: cell_index::<R>(p.z + reach, grids[at + 2usize], scale, shapes[at + 2usize]),
     }
+}
+
+#[cube]
+impl Walk {
+    /// Whether there is another run.
+    #[inline(always)]
+    pub fn goes_on(&self) -> bool {
+        self.z <= self.z_last
+    }
+}
+
+/// The next run of a walk.
+#[cube]
+#[inline(always)]
+pub fn next_run(walk: &mut Walk, shapes: &[u32], cell_first: &[u32]) -> Run {
+    let x_end = min(walk.x_last, walk.x | 7u32);
+    let first = cell_first[cell_number(shapes, walk.grid, walk.x, walk.y, walk.z) as usize] as usize;
+    let end = cell_first[cell_number(shapes, walk.grid, x_end, walk.y, walk.z) as usize + 1usize] as usize;
+    walk.x = x_end + 1u32;
+    if walk.x > walk.x_last {
+        walk.x = walk.x_first;
+        walk.y += 1u32;
+        if walk.y > walk.y_last {
+            walk.y = walk.y_first;
+            walk.z += 1u32;
+        }
+    }
+    Run { first, end }
 }
 
 /// Neighbors of grain i: all j whose surfaces are nearer than `skin`, in the order of grids, cells and places.
@@ -112,30 +150,21 @@ pub fn neighbors_of<R: Real>(
     let mut count = 0u32;
     for g in 0..number_of_grids {
         let reach = radius + grids[g * 8usize + 4usize] + skin;
-        let near = cells_within::<R>(&p, reach, grids, shapes, g);
-        for z in near.z_first..near.z_last + 1u32 {
-            for y in near.y_first..near.y_last + 1u32 {
-                let mut x = near.x_first;
-                while x <= near.x_last {
-                    // Cells of one row of a block follow each other in number: their grains are one range.
-                    let x_end = min(near.x_last, x | 7u32);
-                    let first = cell_first[cell_number(shapes, g, x, y, z) as usize] as usize;
-                    let end = cell_first[cell_number(shapes, g, x_end, y, z) as usize + 1usize] as usize;
-                    x = x_end + 1u32;
-                    for j in first..end {
-                        let d = p.minus(&load::<R>(position, j * 4usize));
-                        let limit = radius + position[j * 4usize + 3usize] + skin;
-                        let mut wanted = d.dot(&d) < limit * limit && j != i;
-                        if once {
-                            wanted = wanted && (j > i || j < part_first || j >= part_end);
-                        }
-                        if wanted {
-                            if fill {
-                                neighbors[at + count as usize * stride] = j as u32;
-                            }
-                            count += 1u32;
-                        }
+        let mut walk = walk_around::<R>(&p, reach, grids, shapes, g);
+        while walk.goes_on() {
+            let run = next_run(&mut walk, shapes, cell_first);
+            for j in run.first..run.end {
+                let d = p.minus(&load::<R>(position, j * 4usize));
+                let limit = radius + position[j * 4usize + 3usize] + skin;
+                let mut wanted = d.dot(&d) < limit * limit && j != i;
+                if once {
+                    wanted = wanted && (j > i || j < part_first || j >= part_end);
+                }
+                if wanted {
+                    if fill {
+                        neighbors[at + count as usize * stride] = j as u32;
                     }
+                    count += 1u32;
                 }
             }
         }

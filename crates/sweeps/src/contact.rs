@@ -1,6 +1,6 @@
 //! Contacts between grains.
 
-use crate::cells::{cell_number, cells_within};
+use crate::cells::{next_run, walk_around};
 use crate::pair::{Pair, depth_of, push_apart};
 use crate::views::{add, coefficients, load, store};
 use cubecl::prelude::*;
@@ -56,40 +56,31 @@ pub fn press_through_cells<C: Coordinate<R>, R: Real>(
     let mut excess = R::new(-1.0);
     for g in 0..number_of_grids {
         let reach = reach_i + grids[g * 8usize + 4usize] + skin;
-        let near = cells_within::<C>(&x_i, reach, grids, shapes, g);
-        for z in near.z_first..near.z_last + 1u32 {
-            for y in near.y_first..near.y_last + 1u32 {
-                let mut x = near.x_first;
-                while x <= near.x_last {
-                    // Cells of one row of a block follow each other in number: their grains are one range.
-                    let x_end = min(near.x_last, x | 7u32);
-                    let first = cell_first[cell_number(shapes, g, x, y, z) as usize] as usize;
-                    let end = cell_first[cell_number(shapes, g, x_end, y, z) as usize + 1usize] as usize;
-                    x = x_end + 1u32;
-                    for j in first..end {
-                        let apart = x_i.minus(&load::<C>(position, j * 4usize));
-                        let depth = depth_of::<C>(&apart, reach_i + position[j * 4usize + 3usize]);
-                        if depth > C::new(0.0) && j != i {
-                            let radius_j = C::near(position[j * 4usize + 3usize]);
-                            let coefficients = coefficients::<R>(table, (row_i + material[j]) as usize);
-                            let velocity_ij = v_i.minus(&load::<R>(velocity, j * 4usize));
-                            let mass_j = velocity[j * 4usize + 3usize];
-                            let pair = Pair::<R> {
-                                apart: near_vector::<C, R>(&apart),
-                                depth: C::near(depth),
-                                velocity: velocity_ij,
-                                radius_i,
-                                radius_j,
-                                mass_i,
-                                mass_j,
-                            };
-                            let outcome = push_apart::<R>(&pair, &coefficients);
-                            normal_power += R::new(0.5) * outcome.normal_power;
-                            push = push.plus(&outcome.force);
-                            touches += R::new(1.0);
-                            excess = larger::<R>(excess, outcome.overlap - overlap_limit * smaller::<R>(radius_i, radius_j));
-                        }
-                    }
+        let mut walk = walk_around::<C>(&x_i, reach, grids, shapes, g);
+        while walk.goes_on() {
+            let run = next_run(&mut walk, shapes, cell_first);
+            for j in run.first..run.end {
+                let apart = x_i.minus(&load::<C>(position, j * 4usize));
+                let depth = depth_of::<C>(&apart, reach_i + position[j * 4usize + 3usize]);
+                if depth > C::new(0.0) && j != i {
+                    let radius_j = C::near(position[j * 4usize + 3usize]);
+                    let coefficients = coefficients::<R>(table, (row_i + material[j]) as usize);
+                    let velocity_ij = v_i.minus(&load::<R>(velocity, j * 4usize));
+                    let mass_j = velocity[j * 4usize + 3usize];
+                    let pair = Pair::<R> {
+                        apart: near_vector::<C, R>(&apart),
+                        depth: C::near(depth),
+                        velocity: velocity_ij,
+                        radius_i,
+                        radius_j,
+                        mass_i,
+                        mass_j,
+                    };
+                    let outcome = push_apart::<R>(&pair, &coefficients);
+                    normal_power += R::new(0.5) * outcome.normal_power;
+                    push = push.plus(&outcome.force);
+                    touches += R::new(1.0);
+                    excess = larger::<R>(excess, outcome.overlap - overlap_limit * smaller::<R>(radius_i, radius_j));
                 }
             }
         }

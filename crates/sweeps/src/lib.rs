@@ -16,6 +16,7 @@
     reason = "a variable of a kernel needs a value before the branches that set it"
 )]
 
+pub mod bins;
 pub mod cells;
 pub mod contact;
 pub mod kernels;

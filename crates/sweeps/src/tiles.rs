@@ -253,22 +253,30 @@ fn resolve<C: Coordinate<R>, R: Real>(
             all.force = all.force.plus(&outcome.force);
             all.torque = all.torque.plus(&outcome.bend.times(outcome.arm_i));
             all.excess = larger::<R>(all.excess, outcome.overlap - allowed);
+            all.touches += R::new(1.0);
         } else {
-            let outcome = push_apart::<R>(&pair, coefficients);
-            all.normal_power += half * outcome.normal_power;
-            all.force = all.force.plus(&outcome.force);
-            all.excess = larger::<R>(all.excess, outcome.overlap - allowed);
+            add_push::<R>(&pair, coefficients, allowed, all);
         }
-        all.touches += R::new(1.0);
     } else if neighbor.touched == 1u32 {
         list[entry] = neighbor.place;
     }
 }
 
+/// Adds what a smooth neighbor that touches does to a grain. Deeper than `allowed` \[m\] the overlap should not be.
+#[cube]
+#[inline(always)]
+pub fn add_push<R: Real>(pair: &Pair<R>, coefficients: &Coefficients<R>, allowed: R, all: &mut Load<R>) {
+    let outcome = push_apart::<R>(pair, coefficients);
+    all.normal_power += R::new(0.5) * outcome.normal_power;
+    all.force = all.force.plus(&outcome.force);
+    all.excess = larger::<R>(all.excess, outcome.overlap - allowed);
+    all.touches += R::new(1.0);
+}
+
 /// Place 0 where all grains are of one material, so that one read serves all.
 #[cube]
 #[inline(always)]
-fn if_uniform(i: usize, #[comptime] uniform: bool) -> usize {
+pub fn if_uniform(i: usize, #[comptime] uniform: bool) -> usize {
     let mut place = i;
     if uniform {
         place = 0usize;
@@ -280,7 +288,7 @@ fn if_uniform(i: usize, #[comptime] uniform: bool) -> usize {
 /// nothing is left of the others.
 #[cube]
 #[inline(always)]
-fn of_pair<R: Real>(
+pub fn of_pair<R: Real>(
     own: &Coefficients<R>,
     table: &[R],
     own_row: u32,

@@ -68,6 +68,12 @@ fn add_to_blocks(sums: &mut [u32], bases: &[u32], n: u32) {
     }
 }
 
+/// Room for the sums of blocks, of blocks of blocks, and so on.
+pub(super) struct ScanRoom {
+    totals: Vec<Buffer<u32>>,
+    bases: Vec<Buffer<u32>>,
+}
+
 impl Gpu {
     /// `sums[k]` becomes the sum of the first k counts, `sums[n]` the sum of all n. Sums beyond 2³² wrap.
     ///
@@ -77,14 +83,35 @@ impl Gpu {
     /// # Panics
     /// If there are fewer than n counts or n + 1 sums.
     pub fn exclusive_scan(&self, counts: &Buffer<u32>, n: usize, sums: &Buffer<u32>) -> Result<(), GpuError> {
+        self.scan_in(&self.scan_room(n)?, counts, n, sums);
+        Ok(())
+    }
+
+    /// Room to scan n counts.
+    pub(super) fn scan_room(&self, n: usize) -> Result<ScanRoom, GpuError> {
+        let (mut totals, mut bases) = (Vec::new(), Vec::new());
+        let mut blocks = (n + 1).div_ceil(BLOCK);
+        loop {
+            totals.push(self.scratch(blocks)?);
+            if blocks == 1 {
+                return Ok(ScanRoom { totals, bases });
+            }
+            bases.push(self.scratch(blocks)?);
+            blocks = blocks.div_ceil(BLOCK);
+        }
+    }
+
+    /// As [`Gpu::exclusive_scan`], in room for as many counts or more.
+    pub(super) fn scan_in(&self, room: &ScanRoom, counts: &Buffer<u32>, n: usize, sums: &Buffer<u32>) {
         assert!(counts.len() >= n && sums.len() > n, "{n} counts, {} sums", sums.len());
-        self.scan(counts, n, sums, n + 1)
+        self.scan_level(room, 0, counts, n, sums, n + 1);
     }
 
     /// Of the n items of `sums`, the counts of the first `given` are given; the rest count as 0.
-    fn scan(&self, counts: &Buffer<u32>, given: usize, sums: &Buffer<u32>, n: usize) -> Result<(), GpuError> {
+    fn scan_level(&self, room: &ScanRoom, level: usize, counts: &Buffer<u32>, given: usize, sums: &Buffer<u32>, n: usize) {
         let blocks = n.div_ceil(BLOCK);
-        let totals = self.scratch::<u32>(blocks)?;
+        let totals = &room.totals[level];
+        assert!(totals.len() >= blocks, "{blocks} blocks, room for {}", totals.len());
         let dim = CubeDim::new_1d(UNITS);
         // SAFETY: counts are read below `given`, sums written below n, totals below their number.
         unsafe {
@@ -100,13 +127,12 @@ impl Gpu {
             );
         }
         if blocks > 1 {
-            let bases = self.scratch::<u32>(blocks)?;
-            self.scan(&totals, blocks, &bases, blocks)?;
+            let bases = &room.bases[level];
+            self.scan_level(room, level + 1, totals, blocks, bases, blocks);
             // SAFETY: sums are written below n, bases read below their number.
             unsafe {
                 add_to_blocks::launch_unchecked(self.client(), cubes(blocks), dim, sums.argument(), bases.argument(), n as u32);
             }
         }
-        Ok(())
     }
 }

@@ -7,7 +7,7 @@ use cubecl::prelude::*;
 
 /// Counts the items of every key; `turn` says how many of its key came before, in any order.
 #[cube(launch_unchecked)]
-fn count_keys(key: &[u32], counts: &[Atomic<u32>], turn: &mut [u32], n: u32) {
+pub(super) fn count_keys(key: &[u32], counts: &[Atomic<u32>], turn: &mut [u32], n: u32) {
     if ABSOLUTE_POS < n as usize {
         turn[ABSOLUTE_POS] = counts[key[ABSOLUTE_POS] as usize].fetch_add(1u32);
     }

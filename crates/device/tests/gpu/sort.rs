@@ -1,4 +1,5 @@
 use crate::{MANY, SIZES, gpu, random, shuffled};
+use seixo_device::gpu::Bins;
 
 /// Order and firsts, computed twice.
 fn sorted(key: &[u32], id: &[u32], keys: usize) -> (Vec<u32>, Vec<u32>) {
@@ -62,4 +63,23 @@ fn many_items_come_in_the_order_of_key_and_id() {
     let key: Vec<u32> = (0..MANY).map(|_| random() % keys as u32).collect();
     let id = shuffled(MANY, 6);
     assert!(sorted(&key, &id, keys) == expected(&key, &id, keys));
+}
+
+#[test]
+fn bins_hold_their_items_in_order_again_and_again() {
+    let gpu = gpu();
+    for n in SIZES {
+        let keys = n / 3 + 1;
+        let bins = Bins::new(&gpu, n, keys + 5).unwrap();
+        let (items, first) = (gpu.buffer(n, "items").unwrap(), gpu.buffer(keys + 1, "firsts").unwrap());
+        for seed in 0..3 {
+            let mut random = random(seed);
+            let key: Vec<u32> = (0..n).map(|_| random() % keys as u32).collect();
+            bins.fill(&gpu, &gpu.upload(&key, "keys").unwrap(), n, keys, &items, &first);
+            let (mut order, mut firsts) = (Vec::new(), Vec::new());
+            seixo_device::stable_order_by_key(&key, keys, &mut order, &mut firsts);
+            assert_eq!(gpu.download(&items).unwrap(), order, "{n} items");
+            assert_eq!(gpu.download(&first).unwrap(), firsts, "{n} items");
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! From the host to the GPU and back.
 
+use super::bins::Binned;
 use super::step::BATCH;
 use super::{Cells, Number, OnGpu, Remembered, Rows, WallRows, doubles, numbers};
 use crate::simulation::Simulation;
@@ -62,6 +63,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         let listed_at = fields.position.chunks_exact(RECORD).zip(fields.reference.chunks_exact(3));
         let listed_at = numbers::<C>(listed_at.flat_map(|(p, x)| [x[0], x[1], x[2], p[3]]));
         let cubes = n.div_ceil(UNITS).max(1);
+        let binned = Binned::new(&gpu, host, n)?;
         let walls = if host.walls.given.is_empty() {
             None
         } else {
@@ -99,6 +101,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             key: gpu.buffer(n, "cells")?,
             order: gpu.buffer(n, "the order of cells")?,
             cells: Cells::new(&gpu, host, n)?,
+            binned,
             walls,
             no_rows: gpu.zeros(1, "walls")?,
             flags: gpu.zeros(KINDS + BATCH + 1, "flags")?,
@@ -118,6 +121,9 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         (host.rebuilds, host.steps) = (rebuilds, steps);
         host.walls.listed_at = listed_at;
         remote.give_histories(host)?;
+        if let Some(cells) = remote.binned.as_ref().map(Binned::cells) {
+            remote.bin_anew(host, cells)?;
+        }
         let now = host.time();
         host.walls.place(now, true);
         if let Some(near) = &mut remote.walls {

@@ -32,13 +32,17 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             self.collect();
             host.work.left_domain += self.energy_outside(host)?;
         }
-        self.sort(host, leaving)?;
-        self.list_pairs(host)?;
+        let cells = self.sort(host, leaving)?;
+        if self.binned.is_some() {
+            self.bin_anew(host, cells)?;
+        } else {
+            self.list_pairs(host)?;
+        }
         self.list_walls(host)
     }
 
-    /// Puts the grains into the order of their cells.
-    fn sort(&mut self, host: &mut Simulation, leaving: bool) -> Result<(), GpuError> {
+    /// Puts the grains into the order of their cells, and says how many there are.
+    fn sort(&mut self, host: &mut Simulation, leaving: bool) -> Result<usize, GpuError> {
         let n = self.n;
         let (low, high) = self.bounds()?;
         let cells = host.cells.lay_out(low, high, n);
@@ -70,7 +74,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             self.n = gpu.download_part(&room.first, cells..cells + 1).wait()?[0] as usize;
         }
         self.reorder();
-        Ok(())
+        Ok(cells)
     }
 
     /// The box around all grains \[m\].
@@ -281,7 +285,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             near.cell_list.argument(),
             near.row.argument(),
             out.argument(),
-            C::of(host.cells.skin),
+            C::of(host.walls.skin),
             near.planes.len() as u32,
             self.n as u32,
             fill,
@@ -325,7 +329,7 @@ impl<C: Number, R: Number> WallRows<C, R> {
 
     /// Elements where they are, and the grid that finds them.
     pub(super) fn send(&mut self, gpu: &Gpu, host: &mut Simulation) -> Result<(), GpuError> {
-        host.walls.sort(host.cells.largest_radius(), host.cells.skin);
+        host.walls.sort(host.cells.largest_radius());
         let walls = &host.walls;
         debug_assert_eq!(walls.elements.len() % ELEMENT, 0);
         gpu.write(&self.elements, &numbers::<C>(walls.elements.iter().copied()));

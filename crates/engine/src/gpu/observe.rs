@@ -176,6 +176,7 @@ impl<C: Number + Coordinate<R>, R: Number> Remote for OnGpu<C, R> {
             self.settle(host);
         }
         self.sum_energies(host, false);
+        self.add_energies_of_bins(host);
         self.sum_energies_of_walls(host);
         // All that is looked at comes in one copy, so a look costs one wait.
         let mut copies = self.gpu.copies();

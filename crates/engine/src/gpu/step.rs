@@ -13,9 +13,9 @@ use seixo_sweeps::views::ELEMENT;
 /// Steps that are queued before the host looks at the flags, at most.
 pub(super) const BATCH: usize = 128;
 
-/// Steps until the lists of walls are stale: a wall moved half the skin.
+/// Steps until the lists of walls are stale: a wall moved half their skin.
 fn until_walls_stale(host: &Simulation) -> u64 {
-    host.walls.steps_until_moved(host.steps, host.stepping.dt, 0.5 * host.cells.skin)
+    host.walls.steps_until_moved(host.steps, host.stepping.dt, 0.5 * host.walls.skin)
 }
 
 impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
@@ -150,6 +150,12 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             damped: host.stepping.local_damping > 0.0,
             walls: self.walls.as_ref().is_some_and(|near| near.entries > 0),
         };
+        if let Some(binned) = &self.binned {
+            self.push_and_advance(binned, host, slot, plan);
+            return if advance {
+                self.bin()
+            };
+        }
         let no_walls = &self.no_rows;
         // Measured on an H200: small cubes fill the registers better, by 5 to 10 %.
         let books = plan.damped || !advance;

@@ -72,7 +72,7 @@ pub fn keys<C: Real>(position: &[C], grids: &[C], shapes: &[u32], domain: &[C], 
         let low = load::<C>(domain, 0usize);
         let high = load::<C>(domain, 3usize);
         let class = class_of::<C>(position[i * 4usize + 3usize], grids, number_of_grids as usize);
-        let mut cell = cell_of::<C>(i, position, grids, shapes, class);
+        let mut cell = cell_of::<C>(&p, grids, shapes, class);
         if p.x < low.x || p.y < low.y || p.z < low.z || p.x > high.x || p.y > high.y || p.z > high.z {
             cell = cells;
         }

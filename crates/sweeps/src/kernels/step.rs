@@ -2,13 +2,13 @@
 
 use super::{book, hand_on, is_halted, note, raise, sum_of_cube, widened_record};
 use crate::motion::{Stepping, acceleration, angular_acceleration, flags_of, kicked};
-use crate::tiles::{Grain, Kind, contacts_of, no_load};
+use crate::tiles::{Grain, Kind, Load, contacts_of, no_load};
 use crate::views::{Record, last, load, record, xyz};
 use crate::wall::walls_of;
 use cubecl::prelude::*;
 use seixo_laws::motion::drift;
 use seixo_laws::wall::rotated;
-use seixo_laws::{Coordinate, Real, between, near_vector};
+use seixo_laws::{Coordinate, Real, Vector3, between, near_vector};
 
 /// What one launch of [`grains()`] does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -109,13 +109,7 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
                 raised |= 16u32;
             }
             if plan.walls {
-                if wall_row[i] < wall_row[i + 1usize] {
-                    load.force = load.force.plus(&xyz::<R>(force[i]));
-                    load.touches += last::<R>(force[i]);
-                    if plan.kind.frictional {
-                        load.torque = load.torque.plus(&xyz::<R>(torque[i]));
-                    }
-                }
+                add_walls::<R>(i, wall_row, force, torque, &mut load, plan.kind.frictional);
             }
         } else {
             load.force = xyz::<R>(force[i]);
@@ -124,26 +118,22 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
             }
         }
         if plan.advance {
-            let acceleration = acceleration::<C, R>(&grain.velocity, grain.mass, &load.force, stepping);
-            let half = half_velocity[i];
-            let onward = kicked::<C, R>(&xyz::<C>(half), &acceleration, stepping.dt);
-            let mut damping_work = onward.damping_work;
-            let new = drift::<C>(&grain.position, &onward.half, C::wide(stepping.dt));
-            let stride = near_vector::<C, R>(&onward.half).times(stepping.dt);
-            let moved = between::<C, R>(&xyz::<C>(reference[i]), &new);
-            raised |= flags_of::<C, R>(&new, stride.dot(&stride), moved.dot(&moved), stepping);
-            half_velocity[i] = record::<C>(&onward.half, last::<C>(half) + C::wide(load.normal_power));
-            new_velocity[i] = record::<R>(&onward.whole, grain.mass);
-            new_position[i] = record::<C>(&new, grain.reach);
-            if plan.kind.frictional {
-                let acceleration = angular_acceleration::<C, R>(&grain.spin, grain.mass, grain.radius, &load.torque, stepping);
-                let half = half_spin[i];
-                let onward = kicked::<R, R>(&xyz::<R>(half), &acceleration, stepping.dt);
-                half_spin[i] = record::<R>(&onward.half, last::<R>(half) + load.tangential_power);
-                new_spin[i] = record::<R>(&onward.whole, last::<R>(turning) + load.damping_power);
-                damping_work += onward.damping_work;
-            }
-            took.insert(3usize, damping_work);
+            let gone = go_on::<C, R>(
+                i,
+                &grain,
+                &load,
+                turning,
+                half_velocity,
+                half_spin,
+                reference,
+                new_position,
+                new_velocity,
+                new_spin,
+                stepping,
+                plan.kind.frictional,
+            );
+            raised |= gone.flags;
+            took.insert(3usize, gone.damping_work);
         } else {
             force[i] = record::<R>(&load.force, load.touches);
             if plan.kind.frictional {
@@ -161,6 +151,79 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
         }
     } else {
         note::<C, R>(power, took);
+    }
+}
+
+/// Adds what walls do to grain i, where it has a row of them: kernel [`walls()`] left it in the buffers of forces and torques.
+#[cube]
+pub(super) fn add_walls<R: Real>(
+    i: usize,
+    wall_row: &[u32],
+    force: &mut [Record<R>],
+    torque: &mut [Record<R>],
+    load: &mut Load<R>,
+    #[comptime] frictional: bool,
+) {
+    if wall_row[i] < wall_row[i + 1usize] {
+        load.force = load.force.plus(&xyz::<R>(force[i]));
+        load.touches += last::<R>(force[i]);
+        if frictional {
+            load.torque = load.torque.plus(&xyz::<R>(torque[i]));
+        }
+    }
+}
+
+/// What came of moving a grain.
+#[derive(CubeType, Clone, Copy, Debug)]
+pub(super) struct Gone<C: Real, R: Real> {
+    /// Where it is now \[m\].
+    pub position: Vector3<C>,
+    /// Raised flags.
+    pub flags: u32,
+    /// Energy that local damping took \[J\].
+    pub damping_work: R,
+}
+
+/// Moves grain i on by one step under its load. `turning` is its record of `spin`.
+#[cube]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub(super) fn go_on<C: Coordinate<R>, R: Coordinate<R>>(
+    i: usize,
+    grain: &Grain<C, R>,
+    load: &Load<R>,
+    turning: Record<R>,
+    half_velocity: &mut [Record<C>],
+    half_spin: &mut [Record<R>],
+    reference: &[Record<C>],
+    new_position: &mut [Record<C>],
+    new_velocity: &mut [Record<R>],
+    new_spin: &mut [Record<R>],
+    stepping: &Stepping<C, R>,
+    #[comptime] frictional: bool,
+) -> Gone<C, R> {
+    let acceleration = acceleration::<C, R>(&grain.velocity, grain.mass, &load.force, stepping);
+    let half = half_velocity[i];
+    let onward = kicked::<C, R>(&xyz::<C>(half), &acceleration, stepping.dt);
+    let mut damping_work = onward.damping_work;
+    let position = drift::<C>(&grain.position, &onward.half, C::wide(stepping.dt));
+    let stride = near_vector::<C, R>(&onward.half).times(stepping.dt);
+    let moved = between::<C, R>(&xyz::<C>(reference[i]), &position);
+    let flags = flags_of::<C, R>(&position, stride.dot(&stride), moved.dot(&moved), stepping);
+    half_velocity[i] = record::<C>(&onward.half, last::<C>(half) + C::wide(load.normal_power));
+    new_velocity[i] = record::<R>(&onward.whole, grain.mass);
+    new_position[i] = record::<C>(&position, grain.reach);
+    if frictional {
+        let acceleration = angular_acceleration::<C, R>(&grain.spin, grain.mass, grain.radius, &load.torque, stepping);
+        let half = half_spin[i];
+        let onward = kicked::<R, R>(&xyz::<R>(half), &acceleration, stepping.dt);
+        half_spin[i] = record::<R>(&onward.half, last::<R>(half) + load.tangential_power);
+        new_spin[i] = record::<R>(&onward.whole, last::<R>(turning) + load.damping_power);
+        damping_work += onward.damping_work;
+    }
+    Gone::<C, R> {
+        position,
+        flags,
+        damping_work,
     }
 }
 

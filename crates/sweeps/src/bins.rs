@@ -1,0 +1,103 @@
+//! Smooth grains that press on each other, found through cells made anew at every step: no list, no history, no rotation (S0's normal-only
+//! path), as a GPU does it. Grains stay where they are in memory; cells name them.
+
+use crate::cells::{next_run, walk_around};
+use crate::contact::stored_between;
+use crate::pair::{Pair, depth_of};
+use crate::tiles::{Grain, Kind, Load, add_push, if_uniform, no_load, of_pair};
+use crate::views::{Record, coefficients, last, xyz};
+use cubecl::prelude::*;
+use seixo_laws::{Coordinate, Real, Vector3, near_vector, smaller};
+
+/// What all grains that touch grain i do to it. Cell c holds the grains `items[cell_first[c]..cell_first[c + 1]]`.
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub fn pushes_on<C: Coordinate<R>, R: Real>(
+    i: usize,
+    grain: &Grain<C, R>,
+    grids: &[C],
+    shapes: &[u32],
+    number_of_grids: usize,
+    cell_first: &[u32],
+    items: &[u32],
+    position: &[Record<C>],
+    velocity: &[Record<R>],
+    material: &[u32],
+    materials: u32,
+    table: &[R],
+    overlap_limit: R,
+    #[comptime] kind: Kind,
+) -> Load<R> {
+    let mut all = no_load::<R>();
+    let own_row = material[if_uniform(i, kind.uniform)] * materials;
+    let own = coefficients::<R>(table, (own_row + material[if_uniform(i, kind.uniform)]) as usize);
+    for g in 0..number_of_grids {
+        let reach = grain.reach + grids[g * 8usize + 4usize];
+        let mut walk = walk_around::<C>(&grain.position, reach, grids, shapes, g);
+        while walk.goes_on() {
+            let run = next_run(&mut walk, shapes, cell_first);
+            for k in run.first..run.end {
+                let j = items[k] as usize;
+                let there = position[j];
+                let apart = grain.position.minus(&xyz::<C>(there));
+                let depth = depth_of::<C>(&apart, grain.reach + last::<C>(there));
+                if depth > C::new(0.0) && j != i {
+                    let moving = velocity[j];
+                    let radius_j = C::near(last::<C>(there));
+                    let pair = Pair::<R> {
+                        apart: near_vector::<C, R>(&apart),
+                        depth: C::near(depth),
+                        velocity: grain.velocity.minus(&xyz::<R>(moving)),
+                        radius_i: grain.radius,
+                        radius_j,
+                        mass_i: grain.mass,
+                        mass_j: last::<R>(moving),
+                    };
+                    let allowed = overlap_limit * smaller::<R>(grain.radius, radius_j);
+                    add_push::<R>(&pair, &of_pair::<R>(&own, table, own_row, material, j, kind), allowed, &mut all);
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Half of the energy stored in the contacts of grain i \[J\]; arguments as in [`pushes_on`].
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub fn stored_around<C: Coordinate<R>, R: Real>(
+    i: usize,
+    grids: &[C],
+    shapes: &[u32],
+    number_of_grids: usize,
+    cell_first: &[u32],
+    items: &[u32],
+    position: &[Record<C>],
+    material: &[u32],
+    materials: u32,
+    table: &[R],
+) -> R {
+    let mut stored = R::new(0.0);
+    let here = xyz::<C>(position[i]);
+    let reach_i = last::<C>(position[i]);
+    for g in 0..number_of_grids {
+        let reach = reach_i + grids[g * 8usize + 4usize];
+        let mut walk = walk_around::<C>(&here, reach, grids, shapes, g);
+        while walk.goes_on() {
+            let run = next_run(&mut walk, shapes, cell_first);
+            for k in run.first..run.end {
+                let j = items[k] as usize;
+                if j != i {
+                    let apart = here.minus(&xyz::<C>(position[j]));
+                    let pair = coefficients::<R>(table, (material[i] * materials + material[j]) as usize);
+                    let spring = Vector3::<R>::zero();
+                    let both = stored_between::<C, R>(&apart, reach_i, last::<C>(position[j]), &spring, &pair);
+                    stored += R::new(0.5) * both.normal;
+                }
+            }
+        }
+    }
+    stored
+}

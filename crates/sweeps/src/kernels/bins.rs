@@ -1,0 +1,160 @@
+//! The step of smooth grains whose cells are made anew every time.
+
+use super::step::{Plan, add_walls, go_on};
+use super::{book, hand_on, is_halted, note, raise, sum_of_cube};
+use crate::bins::{pushes_on, stored_around};
+use crate::cells::{cell_of, class_of};
+use crate::motion::Stepping;
+use crate::tiles::{Grain, no_load};
+use crate::views::{Record, last, record, xyz};
+use cubecl::prelude::*;
+use seixo_laws::{Coordinate, Vector3};
+
+/// As [`super::step::grains()`], of grains that only press on each other. Where they go, `key` says in which cell they are then.
+#[cube(launch_unchecked)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn push_and_advance<R: Coordinate<R>, C: Coordinate<R>>(
+    grids: &[C],
+    shapes: &[u32],
+    cell_first: &[u32],
+    items: &[u32],
+    key: &mut [u32],
+    material: &[u32],
+    table: &[R],
+    wall_row: &[u32],
+    position: &[Record<C>],
+    velocity: &[Record<R>],
+    half_velocity: &mut [Record<C>],
+    half_spin: &mut [Record<R>],
+    force: &mut [Record<R>],
+    torque: &mut [Record<R>],
+    reference: &[Record<C>],
+    new_position: &mut [Record<C>],
+    new_velocity: &mut [Record<R>],
+    new_spin: &mut [Record<R>],
+    flags: &mut [u32],
+    power: &mut [Record<C>],
+    stepping: &Stepping<C, R>,
+    overlap_limit: R,
+    number_of_grids: u32,
+    n: u32,
+    materials: u32,
+    slot: u32,
+    #[comptime] plan: Plan,
+) {
+    let i = ABSOLUTE_POS;
+    let mut took = Record::<R>::new(R::new(0.0));
+    if is_halted(flags, slot) {
+        hand_on(flags, slot);
+    } else if i < n as usize {
+        let here = position[i];
+        let moving = velocity[i];
+        let grain = Grain::<C, R> {
+            position: xyz::<C>(here),
+            reach: last::<C>(here),
+            radius: C::near(last::<C>(here)),
+            velocity: xyz::<R>(moving),
+            mass: last::<R>(moving),
+            spin: Vector3::<R>::zero(),
+        };
+        let mut load = no_load::<R>();
+        let mut raised = 0u32;
+        if plan.touch {
+            load = pushes_on::<C, R>(
+                i,
+                &grain,
+                grids,
+                shapes,
+                number_of_grids as usize,
+                cell_first,
+                items,
+                position,
+                velocity,
+                material,
+                materials,
+                table,
+                overlap_limit,
+                plan.kind,
+            );
+            if load.excess > R::new(0.0) {
+                raised |= 16u32;
+            }
+            if plan.walls {
+                add_walls::<R>(i, wall_row, force, torque, &mut load, false);
+            }
+        } else {
+            load.force = xyz::<R>(force[i]);
+        }
+        if plan.advance {
+            let turning = Record::<R>::new(R::new(0.0));
+            let gone = go_on::<C, R>(
+                i,
+                &grain,
+                &load,
+                turning,
+                half_velocity,
+                half_spin,
+                reference,
+                new_position,
+                new_velocity,
+                new_spin,
+                stepping,
+                false,
+            );
+            raised |= gone.flags;
+            took.insert(3usize, gone.damping_work);
+            let class = class_of::<C>(grain.reach, grids, number_of_grids as usize);
+            key[i] = cell_of::<C>(&gone.position, grids, shapes, class);
+        } else {
+            force[i] = record::<R>(&load.force, load.touches);
+            took.insert(0usize, load.normal_power);
+        }
+        raise(flags, slot, raised);
+    }
+    if plan.advance {
+        if plan.damped {
+            book::<C, R>(power, took);
+        }
+    } else {
+        note::<C, R>(power, took);
+    }
+}
+
+/// Energy stored in the contacts of the grains of every cube \[J\], in the last number of the first of its two records of energies.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn stored_in_bins<R: Coordinate<R>, C: Coordinate<R>>(
+    grids: &[C],
+    shapes: &[u32],
+    cell_first: &[u32],
+    items: &[u32],
+    position: &[Record<C>],
+    material: &[u32],
+    table: &[R],
+    energy: &mut [Record<C>],
+    number_of_grids: u32,
+    n: u32,
+    materials: u32,
+) {
+    let i = ABSOLUTE_POS;
+    let mut stored = Record::<C>::new(C::new(0.0));
+    if i < n as usize {
+        let around = stored_around::<C, R>(
+            i,
+            grids,
+            shapes,
+            number_of_grids as usize,
+            cell_first,
+            items,
+            position,
+            material,
+            materials,
+            table,
+        );
+        stored.insert(3usize, C::wide(around));
+    }
+    let of_cube = sum_of_cube::<C>(stored);
+    if UNIT_POS == 0u32 {
+        energy[CUBE_POS * 2usize] += of_cube;
+    }
+}

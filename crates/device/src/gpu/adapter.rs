@@ -4,9 +4,7 @@ use super::runtime::{Complaint, Runtime, configure};
 use super::{Api, Description};
 use cubecl::device::Device;
 use cubecl::future::block_on;
-use cubecl::wgpu::wgpu::{
-    Adapter, Backend, Backends, DeviceDescriptor, DeviceType, Features, Instance, InstanceDescriptor, MemoryHints, PollType,
-};
+use cubecl::wgpu::wgpu::{Adapter, Backend, Backends, DeviceDescriptor, DeviceType, Features, Instance, InstanceDescriptor, MemoryHints};
 use cubecl::wgpu::{RuntimeOptions, WgpuSetup, try_init_device};
 use std::panic::resume_unwind;
 use std::sync::{Arc, OnceLock};
@@ -68,10 +66,6 @@ pub fn open(description: Description) -> Result<Runtime, String> {
         description,
         client,
         complaint,
-        look: Some(Box::new(move || {
-            // What failed shows in the answer that is waited for.
-            let _ = device.poll(PollType::Poll);
-        })),
     })
 }
 

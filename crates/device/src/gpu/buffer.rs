@@ -6,6 +6,7 @@ use super::runtime::Runtime;
 use super::{Api, Gpu, GpuError, cuda, units};
 use bytemuck::Pod;
 use cubecl::bytes::Bytes;
+use cubecl::future::block_on;
 use cubecl::prelude::*;
 use cubecl::server::{Handle, ServerError};
 use std::marker::PhantomData;
@@ -298,8 +299,7 @@ impl Copies {
         if self.handles.is_empty() {
             return Ok(Arrived(Vec::new()));
         }
-        let Gpu { runtime, .. } = &self.gpu;
-        let bytes = runtime.guard(|| runtime.answer(runtime.client.read_async(self.handles)))?;
+        let bytes = self.gpu.runtime.guard(|| block_on(self.gpu.client().read_async(self.handles)))?;
         Ok(Arrived(bytes))
     }
 }
@@ -335,7 +335,7 @@ impl<T: Pod> Download<T> {
     pub fn wait(self) -> Result<Vec<T>, GpuError> {
         let parts = match self.state {
             State::Here(parts) => parts?,
-            State::Coming(arrival) => self.runtime.guard(|| self.runtime.answer(arrival))?,
+            State::Coming(arrival) => self.runtime.guard(|| block_on(arrival))?,
         };
         Ok(parts.first().map_or(Vec::new(), |bytes| bytemuck::pod_collect_to_vec(bytes)))
     }

@@ -64,7 +64,6 @@ mod present {
             largest: None,
             description,
             complaint: Default::default(),
-            look: None,
         })
     }
 

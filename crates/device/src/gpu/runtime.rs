@@ -5,11 +5,7 @@ use cubecl::config::{CubeClRuntimeConfig, RuntimeConfig, streaming::StreamPolicy
 use cubecl::future::block_on;
 use cubecl::server::ServerError;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, Waker};
-use std::thread::{sleep, yield_now};
-use std::time::{Duration, Instant};
 
 /// A GPU that was started.
 pub struct Runtime {
@@ -21,17 +17,7 @@ pub struct Runtime {
     pub largest: Option<u64>,
     /// What the API complained about last, outside of any call.
     pub complaint: Arc<Complaint>,
-    /// Looks whether the device is done with something, where the API waits for that in its sleep and wakes late.
-    pub look: Option<Look>,
 }
-
-/// Looks for news of a device.
-pub type Look = Box<dyn Fn() + Send + Sync>;
-
-/// How long a wait does nothing but look; then it sleeps between looks, for a small share of the time waited.
-const WATCHFUL: Duration = Duration::from_millis(1);
-/// One over that share.
-const SHARE: u32 = 64;
 
 /// The last message of an API that reports errors outside of calls.
 #[derive(Default)]
@@ -51,28 +37,7 @@ impl Complaint {
 impl Runtime {
     /// Waits until the device is idle.
     pub fn wait(&self) -> Result<(), GpuError> {
-        self.guard(|| self.answer(self.client.sync()))
-    }
-
-    /// Waits for an answer of the device.
-    ///
-    /// Drivers of Vulkan were seen to wake 5 to 10 ms after the work was done, the time of many steps.
-    pub fn answer<T>(&self, answer: impl Future<Output = T>) -> T {
-        let Some(look) = &self.look else {
-            return block_on(answer);
-        };
-        let mut answer = pin!(answer);
-        let start = Instant::now();
-        loop {
-            if let Poll::Ready(value) = answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-                return value;
-            }
-            look();
-            match start.elapsed() {
-                waited if waited < WATCHFUL => yield_now(),
-                waited => sleep(waited / SHARE),
-            }
-        }
+        self.guard(|| block_on(self.client.sync()))
     }
 
     /// Turns errors and panics of CubeCL into errors of ours.

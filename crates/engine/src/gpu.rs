@@ -143,7 +143,7 @@ pub(crate) struct OnGpu<C, R> {
     order: Buffer<u32>,
     cells: Cells<C>,
     /// Where cells are made anew at every step.
-    binned: Option<Binned>,
+    binned: Option<Binned<C>>,
     walls: Option<WallRows<C, R>>,
     /// Stands in where there are no walls.
     no_rows: Buffer<u32>,

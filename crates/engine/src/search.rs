@@ -96,13 +96,16 @@ impl Cells {
         let n = fields.len();
         let mut low = [f64::INFINITY; 3];
         let mut high = [f64::NEG_INFINITY; 3];
-        for center in fields.position.chunks_exact(RECORD) {
+        let mut kept = 0;
+        // The cells follow from the grains that stay: who goes on from a checkpoint knows no others.
+        for center in fields.position.chunks_exact(RECORD).filter(|x| keep([x[0], x[1], x[2]])) {
+            kept += 1;
             for axis in 0..3 {
                 low[axis] = low[axis].min(center[axis]);
                 high[axis] = high[axis].max(center[axis]);
             }
         }
-        let cells = self.lay_out(low, high, n);
+        let cells = self.lay_out(low, high, kept);
         let mut key = std::mem::take(&mut self.key);
         key.resize(n, 0);
         let position = &fields.position[..];

@@ -158,6 +158,37 @@ fn ten_runs_are_the_same_bits_and_so_is_going_on_from_a_saved_state() {
 }
 
 #[test]
+fn a_state_saved_right_after_grains_left_is_gone_on_from_to_the_bit() {
+    let mut world = beds::falling(300, TangentialLaw::Mindlin);
+    let top = world.grains.position.iter().map(|x| x[2]).fold(0.0, f64::max);
+    world.grains.velocity[299] = [0.0, 0.0, 5.0];
+    world.domain = Some(Domain {
+        min: [-0.1, -0.1, -0.1],
+        max: [0.1, 0.1, top + 1e-3],
+        leaving: Leaving::Delete,
+    });
+    for settings in [on_cpu(), on_gpu(Precision::F64), on_gpu(Precision::Mixed), on_gpu(Precision::F32)] {
+        let mut simulation = Simulation::new(world.clone(), settings.clone()).unwrap();
+        while simulation.len() == 300 {
+            simulation.advance(1).unwrap();
+            assert!(simulation.steps() < 1000, "a grain leaves");
+        }
+        let state = simulation.save().unwrap();
+        let mut second = Simulation::restore(world.clone(), settings.clone(), &state).unwrap();
+        for simulation in [&mut simulation, &mut second] {
+            simulation.advance(300).unwrap();
+        }
+        let (whole, parts) = (simulation.save().unwrap(), second.save().unwrap());
+        for ((name, a), (_, b)) in whole.sections.iter().zip(&parts.sections) {
+            assert!(a == b, "{settings:?}: section {name} differs");
+        }
+        // Any device goes on from the state of any other.
+        let elsewhere = Simulation::restore(world.clone(), on_cpu(), &state).unwrap();
+        assert_eq!(elsewhere.len(), 299);
+    }
+}
+
+#[test]
 fn a_state_goes_from_the_gpu_to_the_cpu_and_back() {
     let world = beds::falling(1000, TangentialLaw::Mindlin);
     let mut gpu = after(&world, on_gpu(Precision::F64), 500);

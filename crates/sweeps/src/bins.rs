@@ -3,13 +3,15 @@
 
 use crate::cells::{next_run, walk_around};
 use crate::contact::stored_between;
-use crate::pair::{Pair, depth_of};
-use crate::tiles::{Grain, Kind, Load, add_push, if_uniform, no_load, of_pair};
+use crate::pair::depth_of;
+use crate::tiles::{Grain, Kind, Load, Neighbor, if_uniform, no_load, of_pair, push_on};
 use crate::views::{Record, coefficients, last, xyz};
 use cubecl::prelude::*;
-use seixo_laws::{Coordinate, Real, Vector3, near_vector, smaller};
+use seixo_laws::contact::Memory;
+use seixo_laws::{Coordinate, Real, Vector3};
 
-/// What all grains that touch grain i do to it. Cell c holds the grains `items[cell_first[c]..cell_first[c + 1]]`.
+/// What all grains that touch grain i do to it. Cell c holds the grains `items[cell_first[c]..cell_first[c + 1]]`, and `binned` their
+/// records of position in the same order.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -21,7 +23,7 @@ pub fn pushes_on<C: Coordinate<R>, R: Real>(
     number_of_grids: usize,
     cell_first: &[u32],
     items: &[u32],
-    position: &[Record<C>],
+    binned: &[Record<C>],
     velocity: &[Record<R>],
     material: &[u32],
     materials: u32,
@@ -36,26 +38,30 @@ pub fn pushes_on<C: Coordinate<R>, R: Real>(
         let reach = grain.reach + grids[g * 8usize + 4usize];
         let mut walk = walk_around::<C>(&grain.position, reach, grids, shapes, g);
         while walk.goes_on() {
-            let run = next_run(&mut walk, shapes, cell_first);
+            let run = next_run(&mut walk, cell_first);
             for k in run.first..run.end {
-                let j = items[k] as usize;
-                let there = position[j];
+                let there = binned[k];
                 let apart = grain.position.minus(&xyz::<C>(there));
-                let depth = depth_of::<C>(&apart, grain.reach + last::<C>(there));
-                if depth > C::new(0.0) && j != i {
-                    let moving = velocity[j];
-                    let radius_j = C::near(last::<C>(there));
-                    let pair = Pair::<R> {
-                        apart: near_vector::<C, R>(&apart),
-                        depth: C::near(depth),
-                        velocity: grain.velocity.minus(&xyz::<R>(moving)),
-                        radius_i: grain.radius,
-                        radius_j,
-                        mass_i: grain.mass,
-                        mass_j: last::<R>(moving),
-                    };
-                    let allowed = overlap_limit * smaller::<R>(grain.radius, radius_j);
-                    add_push::<R>(&pair, &of_pair::<R>(&own, table, own_row, material, j, kind), allowed, &mut all);
+                if depth_of::<C>(&apart, grain.reach + last::<C>(there)) > C::new(0.0) {
+                    let j = items[k] as usize;
+                    if j != i {
+                        let moving = velocity[j];
+                        let neighbor = Neighbor::<C, R> {
+                            place: j as u32,
+                            touched: 0u32,
+                            position: xyz::<C>(there),
+                            reach: last::<C>(there),
+                            velocity: xyz::<R>(moving),
+                            mass: last::<R>(moving),
+                            spin: Vector3::<R>::zero(),
+                            memory: Memory::<R> {
+                                force: Vector3::<R>::zero(),
+                                contact_radius: R::new(0.0),
+                            },
+                        };
+                        let pair = of_pair::<R>(&own, table, own_row, material, j, kind);
+                        push_on::<C, R>(grain, &neighbor, &pair, overlap_limit, &mut all);
+                    }
                 }
             }
         }
@@ -86,7 +92,7 @@ pub fn stored_around<C: Coordinate<R>, R: Real>(
         let reach = reach_i + grids[g * 8usize + 4usize];
         let mut walk = walk_around::<C>(&here, reach, grids, shapes, g);
         while walk.goes_on() {
-            let run = next_run(&mut walk, shapes, cell_first);
+            let run = next_run(&mut walk, cell_first);
             for k in run.first..run.end {
                 let j = items[k] as usize;
                 if j != i {

@@ -23,8 +23,7 @@ pub fn cell_index<R: Real>(coordinate: R, origin: R, cells_per_length: R, cells:
 #[inline(always)]
 pub fn cell_number(shapes: &[u32], g: usize, x: u32, y: u32, z: u32) -> u32 {
     let at = g * 8usize;
-    let block = ((z >> 3u32) * shapes[at + 4usize] + (y >> 3u32)) * shapes[at + 3usize] + (x >> 3u32);
-    shapes[at + 5usize] + block * 512u32 + (((z & 7u32) << 6u32) | ((y & 7u32) << 3u32) | (x & 7u32))
+    row_of(shapes[at + 5usize], shapes[at + 3usize], shapes[at + 4usize], y, z) + (x >> 3u32) * 512u32 + (x & 7u32)
 }
 
 /// Number of the cell of grid `g` that holds the point p.
@@ -54,15 +53,19 @@ pub fn class_of<R: Real>(radius: R, grids: &[R], number_of_grids: usize) -> usiz
 /// A walk through a box of cells, from run to run. Cells of one row of a block follow each other in number, so their grains are one run.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
 pub struct Walk {
-    grid: usize,
     x: u32,
     y: u32,
     z: u32,
+    /// Number that the cell x = 0 of this row would have, were all its blocks in line.
+    row: u32,
     x_first: u32,
     x_last: u32,
     y_first: u32,
     y_last: u32,
     z_last: u32,
+    blocks_x: u32,
+    blocks_y: u32,
+    first_cell: u32,
 }
 
 /// Places of grains that follow each other.
@@ -74,6 +77,14 @@ pub struct Run {
     pub end: usize,
 }
 
+/// Number of the first cell of a row of cells along x.
+#[cube]
+#[inline(always)]
+fn row_of(first_cell: u32, blocks_x: u32, blocks_y: u32, y: u32, z: u32) -> u32 {
+    let block = ((z >> 3u32) * blocks_y + (y >> 3u32)) * blocks_x;
+    first_cell + block * 512u32 + (((z & 7u32) << 6u32) | ((y & 7u32) << 3u32))
+}
+
 /// A walk through the cells of grid `g` that hold all centers within `reach` of p.
 #[cube]
 #[inline(always)]
@@ -82,16 +93,23 @@ pub fn walk_around<R: Real>(p: &Vector3<R>, reach: R, grids: &[R], shapes: &[u32
     let scale = grids[at + 3usize];
     let x_first = cell_index::<R>(p.x - reach, grids[at], scale, shapes[at]);
     let y_first = cell_index::<R>(p.y - reach, grids[at + 1usize], scale, shapes[at + 1usize]);
+    let z_first = cell_index::<R>(p.z - reach, grids[at + 2usize], scale, shapes[at + 2usize]);
+    let blocks_x = shapes[at + 3usize];
+    let blocks_y = shapes[at + 4usize];
+    let first_cell = shapes[at + 5usize];
     Walk {
-        grid: g,
         x: x_first,
         y: y_first,
-        z: cell_index::<R>(p.z - reach, grids[at + 2usize], scale, shapes[at + 2usize]),
+        z: z_first,
+        row: row_of(first_cell, blocks_x, blocks_y, y_first, z_first),
         x_first,
         x_last: cell_index::<R>(p.x + reach, grids[at], scale, shapes[at]),
         y_first,
         y_last: cell_index::<R>(p.y + reach, grids[at + 1usize], scale, shapes[at + 1usize]),
         z_last: cell_index::<R>(p.z + reach, grids[at + 2usize], scale, shapes[at + 2usize]),
+        blocks_x,
+        blocks_y,
+        first_cell,
     }
 }
 
@@ -107,10 +125,11 @@ impl Walk {
 /// The next run of a walk.
 #[cube]
 #[inline(always)]
-pub fn next_run(walk: &mut Walk, shapes: &[u32], cell_first: &[u32]) -> Run {
+pub fn next_run(walk: &mut Walk, cell_first: &[u32]) -> Run {
     let x_end = min(walk.x_last, walk.x | 7u32);
-    let first = cell_first[cell_number(shapes, walk.grid, walk.x, walk.y, walk.z) as usize] as usize;
-    let end = cell_first[cell_number(shapes, walk.grid, x_end, walk.y, walk.z) as usize + 1usize] as usize;
+    let block = walk.row + (walk.x >> 3u32) * 512u32;
+    let first = cell_first[(block + (walk.x & 7u32)) as usize] as usize;
+    let end = cell_first[(block + (x_end & 7u32)) as usize + 1usize] as usize;
     walk.x = x_end + 1u32;
     if walk.x > walk.x_last {
         walk.x = walk.x_first;
@@ -119,6 +138,7 @@ pub fn next_run(walk: &mut Walk, shapes: &[u32], cell_first: &[u32]) -> Run {
             walk.y = walk.y_first;
             walk.z += 1u32;
         }
+        walk.row = row_of(walk.first_cell, walk.blocks_x, walk.blocks_y, walk.y, walk.z);
     }
     Run { first, end }
 }
@@ -152,7 +172,7 @@ pub fn neighbors_of<R: Real>(
         let reach = radius + grids[g * 8usize + 4usize] + skin;
         let mut walk = walk_around::<R>(&p, reach, grids, shapes, g);
         while walk.goes_on() {
-            let run = next_run(&mut walk, shapes, cell_first);
+            let run = next_run(&mut walk, cell_first);
             for j in run.first..run.end {
                 let d = p.minus(&load::<R>(position, j * 4usize));
                 let limit = radius + position[j * 4usize + 3usize] + skin;

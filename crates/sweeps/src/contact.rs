@@ -58,7 +58,7 @@ pub fn press_through_cells<C: Coordinate<R>, R: Real>(
         let reach = reach_i + grids[g * 8usize + 4usize] + skin;
         let mut walk = walk_around::<C>(&x_i, reach, grids, shapes, g);
         while walk.goes_on() {
-            let run = next_run(&mut walk, shapes, cell_first);
+            let run = next_run(&mut walk, cell_first);
             for j in run.first..run.end {
                 let apart = x_i.minus(&load::<C>(position, j * 4usize));
                 let depth = depth_of::<C>(&apart, reach_i + position[j * 4usize + 3usize]);

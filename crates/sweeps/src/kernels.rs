@@ -15,20 +15,26 @@ use seixo_laws::{Coordinate, Real};
 /// Units per cube of all kernels that book what their grains took.
 pub const UNITS: usize = 256;
 
-/// Words of the buffer of flags before those of the steps: one for each kind of flag, in the order of its bit.
+/// Kinds of flags: the first words of the buffer of flags, in the order of their bits.
 pub const KINDS: usize = 8;
 
-/// Whether a step before step `slot` asked for a halt.
+/// Words of the buffer of flags. Behind the kinds: whether steps of parity 0 and of parity 1 are to halt, and how many steps were done.
+///
+/// Parities alternate, so what a step raises stops the next one and not units of its own that have yet to begin. That the number of the
+/// step is nowhere among the arguments makes all launches alike, which APIs reward.
+pub const FLAGS: usize = KINDS + 3;
+
+/// Whether a step before this one, of parity `parity`, asked for a halt.
 #[cube]
-fn is_halted(flags: &mut [u32], slot: u32) -> bool {
-    flags[8usize + slot as usize] != 0u32
+fn is_halted(flags: &mut [u32], parity: u32) -> bool {
+    flags[8usize + parity as usize] != 0u32
 }
 
-/// Raises flags in step `slot`. Units that write at the same time write the same.
+/// Raises flags in a step. Units that write at the same time write the same.
 #[cube]
-fn raise(flags: &mut [u32], slot: u32, raised: u32) {
+fn raise(flags: &mut [u32], parity: u32, raised: u32) {
     if raised != 0u32 {
-        flags[8usize + slot as usize + 1usize] = 1u32;
+        flags[9usize - parity as usize] = 1u32;
         #[unroll]
         for kind in 0..8usize {
             if ((raised >> (kind as u32)) & 1u32) == 1u32 {
@@ -40,9 +46,17 @@ fn raise(flags: &mut [u32], slot: u32, raised: u32) {
 
 /// Hands a halt on to the next step.
 #[cube]
-fn hand_on(flags: &mut [u32], slot: u32) {
+fn hand_on(flags: &mut [u32], parity: u32) {
     if ABSOLUTE_POS == 0usize {
-        flags[8usize + slot as usize + 1usize] = 1u32;
+        flags[9usize - parity as usize] = 1u32;
+    }
+}
+
+/// Counts a step that moves the grains.
+#[cube]
+fn count_step(flags: &mut [u32]) {
+    if ABSOLUTE_POS == 0usize {
+        flags[10usize] += 1u32;
     }
 }
 

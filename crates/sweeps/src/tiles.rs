@@ -123,48 +123,80 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
     let mut entry = first;
     let mut remembered = history_at(first, 0usize, kind.numbers);
     let mut word = list[first];
-    for _s in 0..count {
-        // The next word is on its way while this neighbor is computed; behind the last there is room to read.
-        let next = list[entry + 32usize];
-        let neighbor = fetch::<C, R>(word, remembered, history, position, velocity, spin, kind);
-        let pair = of_pair::<R>(&own, table, own_row, material, neighbor.place as usize, kind);
-        resolve::<C, R>(
-            grain,
-            &neighbor,
-            &pair,
-            entry,
-            remembered,
-            list,
-            history,
-            dt,
-            overlap_limit,
-            &mut all,
-            kind,
-        );
-        word = next;
-        entry += 32usize;
-        remembered += 32usize * kind.numbers;
+    if kind.frictional {
+        for _s in 0..count {
+            // The next word is on its way while this neighbor is computed; behind the last there is room to read.
+            let next = list[entry + 32usize];
+            let neighbor = fetch::<C, R>(word, remembered, history, position, velocity, spin, kind);
+            let pair = of_pair::<R>(&own, table, own_row, material, neighbor.place as usize, kind);
+            resolve::<C, R>(
+                grain,
+                &neighbor,
+                &pair,
+                entry,
+                remembered,
+                list,
+                history,
+                dt,
+                overlap_limit,
+                &mut all,
+                kind,
+            );
+            word = next;
+            entry += 32usize;
+            remembered += 32usize * kind.numbers;
+        }
+    } else {
+        // Two at a time: reads of the one do not wait for the other, and smooth grains leave registers for both.
+        let mut s = 0u32;
+        while s < count {
+            let is_second = s + 1u32 < count;
+            let mut second = list[entry + 32usize];
+            if !is_second {
+                second = word;
+            }
+            let next = list[entry + 64usize];
+            let one = fetch::<C, R>(word, remembered, history, position, velocity, spin, kind);
+            let other = fetch::<C, R>(second, remembered, history, position, velocity, spin, kind);
+            let pair = of_pair::<R>(&own, table, own_row, material, one.place as usize, kind);
+            push_on::<C, R>(grain, &one, &pair, overlap_limit, &mut all);
+            if is_second {
+                let pair = of_pair::<R>(&own, table, own_row, material, other.place as usize, kind);
+                push_on::<C, R>(grain, &other, &pair, overlap_limit, &mut all);
+            }
+            word = next;
+            entry += 64usize;
+            s += 2u32;
+        }
     }
     all
 }
 
 /// A neighbor as its entry in the list finds it.
 #[derive(CubeType, Clone, Copy, Debug)]
-struct Neighbor<C: Real, R: Real> {
-    place: u32,
-    touched: u32,
-    position: Vector3<C>,
-    reach: C,
-    velocity: Vector3<R>,
-    mass: R,
-    spin: Vector3<R>,
-    memory: Memory<R>,
+pub struct Neighbor<C: Real, R: Real> {
+    /// Its place.
+    pub place: u32,
+    /// 1 where the two touched at the last step, else 0.
+    pub touched: u32,
+    /// Center \[m\].
+    pub position: Vector3<C>,
+    /// Radius \[m\].
+    pub reach: C,
+    /// Velocity \[m/s\].
+    pub velocity: Vector3<R>,
+    /// Mass \[kg\].
+    pub mass: R,
+    /// Angular velocity \[rad/s\].
+    pub spin: Vector3<R>,
+    /// What the contact remembers.
+    pub memory: Memory<R>,
 }
 
 /// Reads all that a contact may need, without waiting to see whether it touches; memories only of those that did.
 #[cube]
 #[inline(always)]
-fn fetch<C: Real, R: Real>(
+pub(crate) fn fetch<C: Real, R: Real>(
     word: u32,
     remembered: usize,
     history: &mut [R],
@@ -207,7 +239,7 @@ fn fetch<C: Real, R: Real>(
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-fn resolve<C: Coordinate<R>, R: Real>(
+pub(crate) fn resolve<C: Coordinate<R>, R: Real>(
     grain: &Grain<C, R>,
     neighbor: &Neighbor<C, R>,
     coefficients: &Coefficients<R>,
@@ -224,53 +256,67 @@ fn resolve<C: Coordinate<R>, R: Real>(
     let apart = grain.position.minus(&neighbor.position);
     let depth = depth_of::<C>(&apart, grain.reach + neighbor.reach);
     if depth > C::new(0.0) {
-        let radius_j = C::near(neighbor.reach);
-        let pair = Pair::<R> {
-            apart: near_vector::<C, R>(&apart),
-            depth: C::near(depth),
-            velocity: grain.velocity.minus(&neighbor.velocity),
-            radius_i: grain.radius,
-            radius_j,
-            mass_i: grain.mass,
-            mass_j: neighbor.mass,
-        };
-        let allowed = overlap_limit * smaller::<R>(grain.radius, radius_j);
-        if kind.frictional {
-            let outcome = rub_together::<R>(&pair, &grain.spin, &neighbor.spin, &neighbor.memory, coefficients, dt);
-            if neighbor.touched == 0u32 {
-                list[entry] = neighbor.place | 0x8000_0000u32;
-            }
-            history[remembered] = outcome.memory.force.x;
-            history[remembered + 32usize] = outcome.memory.force.y;
-            history[remembered + 64usize] = outcome.memory.force.z;
-            if kind.numbers == 4usize {
-                history[remembered + 96usize] = outcome.memory.contact_radius;
-            }
-            // Each of the two grains books half of the contact's work.
-            all.normal_power += half * outcome.normal_power;
-            all.tangential_power += half * outcome.tangential_power;
-            all.damping_power += half * outcome.damping_power;
-            all.force = all.force.plus(&outcome.force);
-            all.torque = all.torque.plus(&outcome.bend.times(outcome.arm_i));
-            all.excess = larger::<R>(all.excess, outcome.overlap - allowed);
-            all.touches += R::new(1.0);
-        } else {
-            add_push::<R>(&pair, coefficients, allowed, all);
+        let pair = pair_of::<C, R>(grain, neighbor, &apart, depth);
+        let allowed = overlap_limit * smaller::<R>(grain.radius, pair.radius_j);
+        let outcome = rub_together::<R>(&pair, &grain.spin, &neighbor.spin, &neighbor.memory, coefficients, dt);
+        if neighbor.touched == 0u32 {
+            list[entry] = neighbor.place | 0x8000_0000u32;
         }
+        history[remembered] = outcome.memory.force.x;
+        history[remembered + 32usize] = outcome.memory.force.y;
+        history[remembered + 64usize] = outcome.memory.force.z;
+        if kind.numbers == 4usize {
+            history[remembered + 96usize] = outcome.memory.contact_radius;
+        }
+        // Each of the two grains books half of the contact's work.
+        all.normal_power += half * outcome.normal_power;
+        all.tangential_power += half * outcome.tangential_power;
+        all.damping_power += half * outcome.damping_power;
+        all.force = all.force.plus(&outcome.force);
+        all.torque = all.torque.plus(&outcome.bend.times(outcome.arm_i));
+        all.excess = larger::<R>(all.excess, outcome.overlap - allowed);
+        all.touches += R::new(1.0);
     } else if neighbor.touched == 1u32 {
         list[entry] = neighbor.place;
     }
 }
 
-/// Adds what a smooth neighbor that touches does to a grain. Deeper than `allowed` \[m\] the overlap should not be.
+/// Adds what a smooth neighbor does to a grain.
 #[cube]
 #[inline(always)]
-pub fn add_push<R: Real>(pair: &Pair<R>, coefficients: &Coefficients<R>, allowed: R, all: &mut Load<R>) {
-    let outcome = push_apart::<R>(pair, coefficients);
-    all.normal_power += R::new(0.5) * outcome.normal_power;
-    all.force = all.force.plus(&outcome.force);
-    all.excess = larger::<R>(all.excess, outcome.overlap - allowed);
-    all.touches += R::new(1.0);
+pub fn push_on<C: Coordinate<R>, R: Real>(
+    grain: &Grain<C, R>,
+    neighbor: &Neighbor<C, R>,
+    coefficients: &Coefficients<R>,
+    overlap_limit: R,
+    all: &mut Load<R>,
+) {
+    let apart = grain.position.minus(&neighbor.position);
+    let depth = depth_of::<C>(&apart, grain.reach + neighbor.reach);
+    if depth > C::new(0.0) {
+        let pair = pair_of::<C, R>(grain, neighbor, &apart, depth);
+        let outcome = push_apart::<R>(&pair, coefficients);
+        let allowed = overlap_limit * smaller::<R>(grain.radius, pair.radius_j);
+        all.normal_power += R::new(0.5) * outcome.normal_power;
+        all.force = all.force.plus(&outcome.force);
+        all.excess = larger::<R>(all.excess, outcome.overlap - allowed);
+        all.touches += R::new(1.0);
+    }
+}
+
+/// A grain and a neighbor that touches it.
+#[cube]
+#[inline(always)]
+fn pair_of<C: Coordinate<R>, R: Real>(grain: &Grain<C, R>, neighbor: &Neighbor<C, R>, apart: &Vector3<C>, depth: C) -> Pair<R> {
+    Pair::<R> {
+        apart: near_vector::<C, R>(apart),
+        depth: C::near(depth),
+        velocity: grain.velocity.minus(&neighbor.velocity),
+        radius_i: grain.radius,
+        radius_j: C::near(neighbor.reach),
+        mass_i: grain.mass,
+        mass_j: neighbor.mass,
+    }
 }
 
 /// Place 0 where all grains are of one material, so that one read serves all.

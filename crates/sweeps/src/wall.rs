@@ -104,8 +104,10 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
     let radius = C::near(reach);
     let v = load::<R>(velocity, i * 4usize);
     let mass = velocity[i * 4usize + 3usize];
-    // Points closer than this are one: a share of the radius, and what coordinates cannot tell apart.
-    let near = reach * C::new(1.0e-6) + x.length() * C::roundoff() * C::new(16.0);
+    // Points closer than this are one: a share of the radius – more in single precision, which loses four digits to triangles that are much
+    // longer than wide –, and what coordinates cannot tell apart.
+    let share = C::new(1.0e-6) + C::roundoff() * C::new(1.0e4);
+    let near = reach * share + x.length() * C::roundoff() * C::new(16.0);
     for k in first..end {
         let at = (k - list_first) * 8usize;
         let e = list[k] as usize * 12usize;

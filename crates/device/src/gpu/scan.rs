@@ -10,21 +10,36 @@ const ITEMS: usize = 8;
 /// Items per cube.
 const BLOCK: usize = ITEMS * UNITS as usize;
 
+/// Where an item of a block stands in shared memory: such that units that read neighbors, and units that read items 8 apart, all read
+/// from different banks.
+#[cube]
+fn place_of(item: usize) -> usize {
+    item + item / 32usize
+}
+
 /// Scans every block by itself; `totals` gets the sum of each. Items from `given` on count as 0.
 #[cube(launch_unchecked)]
 fn scan_blocks(counts: &[u32], sums: &mut [u32], totals: &mut [u32], given: u32, n: u32) {
+    let mut block = Shared::<[u32]>::new_slice(BLOCK + BLOCK / 32);
     let mut shared = Shared::<[u32]>::new_slice(UNITS as usize);
     let unit = UNIT_POS as usize;
-    let start = CUBE_POS * BLOCK + unit * ITEMS;
-    let mut before = Array::<u32>::new(ITEMS);
+    let start = CUBE_POS * BLOCK;
+    #[unroll]
+    for k in 0..ITEMS {
+        let item = unit + k * UNITS as usize;
+        let mut count = 0u32;
+        if start + item < given as usize {
+            count = counts[start + item];
+        }
+        block[place_of(item)] = count;
+    }
+    sync_cube();
     let mut own = 0u32;
     #[unroll]
     for k in 0..ITEMS {
-        let mut count = 0u32;
-        if start + k < given as usize {
-            count = counts[start + k];
-        }
-        before[k] = own;
+        let place = place_of(unit * ITEMS + k);
+        let count = block[place];
+        block[place] = own;
         own += count;
     }
     shared[unit] = own;
@@ -43,8 +58,14 @@ fn scan_blocks(counts: &[u32], sums: &mut [u32], totals: &mut [u32], given: u32,
     let first = shared[unit] - own;
     #[unroll]
     for k in 0..ITEMS {
-        if start + k < n as usize {
-            sums[start + k] = first + before[k];
+        block[place_of(unit * ITEMS + k)] += first;
+    }
+    sync_cube();
+    #[unroll]
+    for k in 0..ITEMS {
+        let item = unit + k * UNITS as usize;
+        if start + item < n as usize {
+            sums[start + item] = block[place_of(item)];
         }
     }
     if UNIT_POS == UNITS - 1 && CUBE_POS < totals.len() {

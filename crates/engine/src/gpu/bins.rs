@@ -10,25 +10,29 @@ use seixo_sweeps::kernels::bins::{push_and_advance, stored_in_bins};
 use seixo_sweeps::kernels::lists;
 use seixo_sweeps::kernels::step::Plan;
 use seixo_sweeps::motion::Stepping;
+use seixo_sweeps::views::RECORD;
 
 /// Which grain is in which cell.
-pub(super) struct Binned {
+pub(super) struct Binned<C> {
     /// Places of grains, by cell.
     items: Buffer<u32>,
+    /// Their records of position in that order.
+    position: Buffer<C>,
     bins: Bins,
     /// Cells that are in use.
     cells: usize,
 }
 
-impl Binned {
+impl<C: Number> Binned<C> {
     /// Room for n grains, where a simulation asks for cells at every step and its grains have nothing to remember.
-    pub(super) fn new(gpu: &Gpu, host: &Simulation, n: usize) -> Result<Option<Binned>, GpuError> {
+    pub(super) fn new(gpu: &Gpu, host: &Simulation, n: usize) -> Result<Option<Binned<C>>, GpuError> {
         let is_asked = host.cells.skin == 0.0 && !host.frictional && host.settings.search != Search::BruteForce;
         if !is_asked {
             return Ok(None);
         }
         Ok(Some(Binned {
             items: gpu.buffer(n, "cells")?,
+            position: gpu.buffer(RECORD * n, "positions by cell")?,
             bins: Bins::new(gpu, n, 1)?,
             cells: 0,
         }))
@@ -69,10 +73,17 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         Ok(())
     }
 
-    /// Puts the grains into the cells that their keys name.
+    /// Puts the grains into the cells that their keys name, those of where they are now.
     pub(super) fn bin(&self) {
-        if let Some(Binned { items, bins, cells }) = &self.binned {
+        if let Some(Binned {
+            items,
+            position,
+            bins,
+            cells,
+        }) = &self.binned
+        {
             bins.fill(&self.gpu, &self.key, self.n, *cells, items, &self.cells.first);
+            self.gpu.gather(&self.position[self.now], items, self.n, RECORD, position);
         }
     }
 
@@ -81,7 +92,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         unsafe_code,
         reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
     )]
-    pub(super) fn push_and_advance(&self, binned: &Binned, host: &Simulation, slot: u32, plan: Plan) {
+    pub(super) fn push_and_advance(&self, binned: &Binned<C>, host: &Simulation, parity: u32, plan: Plan) {
         let books = plan.damped || !plan.advance;
         let (count, dim) = if books { units(self.n) } else { units_in_cubes_of(128, self.n) };
         // What becomes stale is the list of walls.
@@ -90,7 +101,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             ..host.stepping
         };
         // SAFETY: units beyond n do nothing; cells in use have a first place, and one more, items name places below n; all fields have n
-        // records; flags have a word for every slot, powers two records for every cube.
+        // records; flags have all their words, powers two records for every cube.
         unsafe {
             push_and_advance::launch_unchecked::<R, C>(
                 self.gpu.client(),
@@ -100,6 +111,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                 self.cells.shapes.argument(),
                 self.cells.first.argument(),
                 binned.items.argument(),
+                binned.position.records(),
                 self.key.argument(),
                 self.material.argument(),
                 self.table.argument(),
@@ -121,7 +133,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                 host.cells.grids() as u32,
                 self.n as u32,
                 host.materials,
-                slot,
+                parity,
                 plan,
             );
         }

@@ -7,7 +7,7 @@ use crate::simulation::Simulation;
 use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket};
 use seixo_laws::Coordinate;
 use seixo_laws::contact::COEFFICIENTS;
-use seixo_sweeps::kernels::{KINDS, UNITS};
+use seixo_sweeps::kernels::{FLAGS, UNITS};
 use seixo_sweeps::tiles::{Kind, PLACE, TILE, TOUCHED};
 use seixo_sweeps::views::{RECORD, TOUCH};
 
@@ -104,7 +104,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             binned,
             walls,
             no_rows: gpu.zeros(1, "walls")?,
-            flags: gpu.zeros(KINDS + BATCH + 1, "flags")?,
+            flags: gpu.zeros(FLAGS, "flags")?,
             power: gpu.zeros(2 * RECORD * cubes, "the ledger")?,
             wall_power: gpu.zeros(2 * RECORD * cubes, "the ledger")?,
             energy: gpu.zeros(2 * RECORD * cubes, "the ledger")?,

@@ -44,17 +44,17 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     /// Puts the grains into the order of their cells, and says how many there are.
     fn sort(&mut self, host: &mut Simulation, leaving: bool) -> Result<usize, GpuError> {
         let n = self.n;
-        let (low, high) = self.bounds()?;
-        let cells = host.cells.lay_out(low, high, n);
         let domain = match host.domain.filter(|domain| leaving && domain.leaving == Leaving::Delete) {
             Some(domain) => [domain.min, domain.max].concat(),
             None => [[f64::NEG_INFINITY; 3], [f64::INFINITY; 3]].concat(),
         };
+        self.gpu.write(&self.cells.domain, &numbers::<C>(domain));
+        let (low, high, kept) = self.bounds()?;
+        let cells = host.cells.lay_out(low, high, kept);
         make_room(&self.gpu, &mut self.cells.first, cells + 2, "cells")?;
         let (gpu, room) = (&self.gpu, &self.cells);
         gpu.write(&room.grids, &numbers::<C>(host.cells.grids.iter().copied()));
         gpu.write(&room.shapes, &host.cells.shapes);
-        gpu.write(&room.domain, &numbers::<C>(domain));
         let (count, dim) = units(n);
         lists::keys::launch::<C>(
             gpu.client(),
@@ -77,8 +77,8 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         Ok(cells)
     }
 
-    /// The box around all grains \[m\].
-    fn bounds(&self) -> Result<([f64; 3], [f64; 3]), GpuError> {
+    /// The box around all grains inside the domain \[m\], and how many they are.
+    fn bounds(&self) -> Result<([f64; 3], [f64; 3], usize), GpuError> {
         let corners = &self.cells.corners;
         let (count, dim) = units(lists::BOUNDS * UNITS);
         lists::bounds::launch::<C>(
@@ -86,18 +86,20 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             count,
             dim,
             self.position[self.now].records(),
+            self.cells.domain.argument(),
             corners.records(),
             self.n as u32,
         );
         let corners = self.gpu.download(corners)?;
-        let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+        let (mut low, mut high, mut kept) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3], 0.0);
         for pair in corners.chunks_exact(2 * RECORD) {
+            kept += pair[RECORD - 1].double();
             for axis in 0..3 {
                 low[axis] = low[axis].min(pair[axis].double());
                 high[axis] = high[axis].max(pair[RECORD + axis].double());
             }
         }
-        Ok((low, high))
+        Ok((low, high, kept as usize))
     }
 
     /// Puts every field into the new order.
@@ -179,7 +181,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         );
         gpu.exclusive_scan(lengths, tiles, &self.rows.tile_first)?;
         let entries = gpu.download_part(&self.rows.tile_first, tiles..tiles + 1).wait()?[0] as usize;
-        make_room(gpu, &mut self.rows.list, entries + TILE, "neighbors")?;
+        make_room(gpu, &mut self.rows.list, entries + 2 * TILE, "neighbors")?;
         if self.kind.frictional {
             make_room(gpu, &mut self.rows.history, entries * self.kind.numbers, "histories of contacts")?;
         }

@@ -30,7 +30,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     fn settle(&mut self, host: &Simulation) {
         self.gpu.clear(&self.flags);
         self.send_poses(host, 1);
-        self.place_walls(host, 0);
+        self.place_walls(host);
         self.touch_walls(host, 0);
         self.touch_and_advance(host, 0, true, false);
         self.forces_known = true;

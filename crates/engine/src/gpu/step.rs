@@ -5,8 +5,8 @@ use crate::simulation::Simulation;
 use crate::world::Leaving;
 use seixo_device::gpu::{GpuError, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
-use seixo_sweeps::kernels::KINDS;
 use seixo_sweeps::kernels::step::{Plan, grains, place, walls};
+use seixo_sweeps::kernels::{FLAGS, KINDS};
 use seixo_sweeps::motion::{LEFT, NOT_FINITE, STALE, TOO_DEEP, TOO_FAST};
 use seixo_sweeps::views::ELEMENT;
 
@@ -20,12 +20,13 @@ fn until_walls_stale(host: &Simulation) -> u64 {
 
 impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     /// One step: forces where the grains are, and the grains on to the next place. The host only queues it.
-    fn step(&mut self, host: &Simulation, slot: u32) {
-        self.place_walls(host, slot);
-        self.touch_walls(host, slot);
-        self.touch_and_advance(host, slot, !self.forces_known, true);
+    fn step(&mut self, host: &Simulation, parity: u32) {
+        self.place_walls(host);
+        self.touch_walls(host, parity);
+        self.touch_and_advance(host, parity, !self.forces_known, true);
         self.forces_known = false;
         self.now ^= 1;
+        self.bin();
     }
 
     /// Up to `steps` steps, renewing the lists whenever they are stale, until all are done or something is wrong.
@@ -39,11 +40,11 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             self.send_poses(host, batch as usize);
             self.gpu.clear(&self.flags);
             let (before, forces_known) = (self.now, self.forces_known);
-            for slot in 0..batch as u32 {
-                self.step(host, slot);
+            for step in 0..batch as u32 {
+                self.step(host, step & 1);
             }
             let flags = self.gpu.download(&self.flags)?;
-            let done = flags[KINDS..][..batch as usize].iter().take_while(|&&halted| halted == 0).count() as u64;
+            let done = u64::from(flags[FLAGS - 1]);
             self.now = before ^ (done as usize & 1);
             self.forces_known = done == 0 && forces_known;
             host.steps += done;
@@ -66,7 +67,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         if let Some(walls) = &mut self.walls
             && host.walls.has_moving()
         {
-            let times = (0..batch).map(|slot| (host.steps + slot as u64) as f64 * host.stepping.dt);
+            let times = (0..batch).map(|step| (host.steps + step as u64) as f64 * host.stepping.dt);
             let mut poses = times.flat_map(|time| host.walls.poses(time)).collect::<Vec<f64>>();
             poses.resize(walls.poses.len(), 0.0);
             self.gpu.write(&walls.poses, &numbers::<C>(poses));
@@ -74,7 +75,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     }
 
     /// Puts the walls where they are at this step.
-    pub(super) fn place_walls(&self, host: &Simulation, slot: u32) {
+    pub(super) fn place_walls(&self, host: &Simulation) {
         let Some(near) = self.walls.as_ref().filter(|_| host.walls.has_moving()) else {
             return;
         };
@@ -89,7 +90,8 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             near.records.argument(),
             near.elements.argument(),
             near.through.argument(),
-            slot * host.walls.given.len() as u32,
+            self.flags.argument(),
+            host.walls.given.len() as u32,
             elements as u32,
         );
     }
@@ -99,7 +101,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         unsafe_code,
         reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
     )]
-    pub(super) fn touch_walls(&self, host: &Simulation, slot: u32) {
+    pub(super) fn touch_walls(&self, host: &Simulation, parity: u32) {
         let Some(near) = self.walls.as_ref().filter(|near| near.entries > 0 && !self.forces_known) else {
             return;
         };
@@ -131,7 +133,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                 R::of(host.settings.overlap_limit),
                 near.near as u32,
                 host.materials,
-                slot,
+                parity,
                 self.kind.frictional,
             );
         }
@@ -142,7 +144,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         unsafe_code,
         reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
     )]
-    pub(super) fn touch_and_advance(&self, host: &Simulation, slot: u32, touch: bool, advance: bool) {
+    pub(super) fn touch_and_advance(&self, host: &Simulation, parity: u32, touch: bool, advance: bool) {
         let plan = Plan {
             kind: self.kind,
             touch,
@@ -151,7 +153,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             walls: self.walls.as_ref().is_some_and(|near| near.entries > 0),
         };
         if let Some(binned) = &self.binned {
-            self.push_and_advance(binned, host, slot, plan);
+            self.push_and_advance(binned, host, parity, plan);
             return if advance {
                 self.bin()
             };
@@ -161,8 +163,8 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         let books = plan.damped || !advance;
         let (count, dim) = if books { units(self.n) } else { units_in_cubes_of(128, self.n) };
         // SAFETY: units beyond n do nothing; rows are interleaved in tiles whose sizes, summed by the scan, list and history have room for,
-        // the list a tile's row more, which is read but not used;
-        // lists name places below n; all fields have n records, of rotation only where it is read; flags have a word for every slot, powers
+        // the list two rows of a tile more, which are read but not used;
+        // lists name places below n; all fields have n records, of rotation only where it is read; flags have all their words, powers
         // two records for every cube.
         unsafe {
             grains::launch_unchecked::<R, C>(
@@ -193,7 +195,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                 R::of(host.settings.overlap_limit),
                 self.n as u32,
                 host.materials,
-                slot,
+                parity,
                 plan,
             );
         }

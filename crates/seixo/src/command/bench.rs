@@ -14,7 +14,7 @@ use seixo::Simulation;
 use seixo::place::{PlaceArguments, is_on_cpu};
 use seixo_engine::world::Settings;
 use serde::Serialize;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Measure particle-steps per second, with the share of each pass and what the memory has to do with it
 #[derive(Args)]
@@ -113,6 +113,11 @@ pub fn bench(arguments: &BenchArguments) -> Done {
     Ok(())
 }
 
+/// How long a GPU steps other grains before it is measured: its clocks rise under load, and fall while the host makes a world.
+const WARM_UP: Duration = Duration::from_secs(1);
+/// How many these are.
+const WARMING: usize = 100_000;
+
 /// Settles the grains once, if they are to settle, then measures them on every number of threads, each time from the same state. The world
 /// is made anew each time: millions of grains are not kept twice.
 fn bench_case(case: Case, particles: u32, arguments: &BenchArguments) -> Done {
@@ -140,11 +145,19 @@ fn bench_case(case: Case, particles: u32, arguments: &BenchArguments) -> Done {
     }
     for &threads in &arguments.threads {
         let settings = settings(threads)?;
+        let warming = settings.clone();
         let mut simulation = match &settled {
             None => Simulation::new(world(), settings),
             Some(state) => Simulation::restore(world(), settings, state),
         }
         .map_err(refused)?;
+        if !is_on_cpu(&simulation) {
+            let mut other = Simulation::new(case.world(WARMING, arguments.solid_fraction), warming).map_err(refused)?;
+            let clock = Instant::now();
+            while clock.elapsed() < WARM_UP {
+                other.advance(20).map_err(failed)?;
+            }
+        }
         let measured = measure(case, &mut simulation, arguments).map_err(failed)?;
         if arguments.json {
             say::json(&measured)?;

@@ -1,7 +1,7 @@
 //! The step of smooth grains whose cells are made anew every time.
 
 use super::step::{Plan, add_walls, go_on};
-use super::{book, hand_on, is_halted, note, raise, sum_of_cube};
+use super::{book, count_step, hand_on, is_halted, note, raise, sum_of_cube};
 use crate::bins::{pushes_on, stored_around};
 use crate::cells::{cell_of, class_of};
 use crate::motion::Stepping;
@@ -18,6 +18,7 @@ pub fn push_and_advance<R: Coordinate<R>, C: Coordinate<R>>(
     shapes: &[u32],
     cell_first: &[u32],
     items: &[u32],
+    binned: &[Record<C>],
     key: &mut [u32],
     material: &[u32],
     table: &[R],
@@ -39,14 +40,20 @@ pub fn push_and_advance<R: Coordinate<R>, C: Coordinate<R>>(
     number_of_grids: u32,
     n: u32,
     materials: u32,
-    slot: u32,
+    parity: u32,
     #[comptime] plan: Plan,
 ) {
     let i = ABSOLUTE_POS;
     let mut took = Record::<R>::new(R::new(0.0));
-    if is_halted(flags, slot) {
-        hand_on(flags, slot);
-    } else if i < n as usize {
+    let is_stopped = is_halted(flags, parity);
+    if is_stopped {
+        hand_on(flags, parity);
+    } else {
+        if plan.advance {
+            count_step(flags);
+        }
+    }
+    if !is_stopped && i < n as usize {
         let here = position[i];
         let moving = velocity[i];
         let grain = Grain::<C, R> {
@@ -68,7 +75,7 @@ pub fn push_and_advance<R: Coordinate<R>, C: Coordinate<R>>(
                 number_of_grids as usize,
                 cell_first,
                 items,
-                position,
+                binned,
                 velocity,
                 material,
                 materials,
@@ -109,7 +116,7 @@ pub fn push_and_advance<R: Coordinate<R>, C: Coordinate<R>>(
             force[i] = record::<R>(&load.force, load.touches);
             took.insert(0usize, load.normal_power);
         }
-        raise(flags, slot, raised);
+        raise(flags, parity, raised);
     }
     if plan.advance {
         if plan.damped {

@@ -2,7 +2,7 @@
 
 use crate::cells::{cell_of, class_of, neighbors_of};
 use crate::tiles::{carry_history_of, first_entry};
-use crate::views::{Record, load, record, xyz};
+use crate::views::{Record, last, load, record, xyz};
 use crate::wall::elements_near;
 use cubecl::prelude::*;
 use seixo_laws::{Real, Vector3, larger, smaller};
@@ -10,29 +10,38 @@ use seixo_laws::{Real, Vector3, larger, smaller};
 /// Cubes that look for the box of all grains.
 pub const BOUNDS: usize = 256;
 
-/// The box of the grains that each of [`BOUNDS`] cubes looks at: lower corner, upper corner.
+/// A coordinate beyond all others.
+const FAR: f32 = 1.0e37;
+
+/// The box of the grains that each of [`BOUNDS`] cubes looks at – lower corner, and how many they are, upper corner –, but for those
+/// outside of the domain, whose corners are in `domain`.
 #[cube(launch)]
-pub fn bounds<C: Real>(position: &[Record<C>], corners: &mut [Record<C>], n: u32) {
+pub fn bounds<C: Real>(position: &[Record<C>], domain: &[C], corners: &mut [Record<C>], n: u32) {
     let unit = UNIT_POS as usize;
     let mut lows = Shared::<[Record<C>]>::new_slice(256usize);
     let mut highs = Shared::<[Record<C>]>::new_slice(256usize);
-    // The first grain stands in where a unit has none.
-    let mut low = xyz::<C>(position[0]);
-    let mut high = xyz::<C>(position[0]);
+    let far = C::new(FAR);
+    let mut low = Vector3::<C> { x: far, y: far, z: far };
+    let mut high = low.times(C::new(-1.0));
+    let mut kept = C::new(0.0);
     let mut i = ABSOLUTE_POS;
     while i < n as usize {
         let p = xyz::<C>(position[i]);
-        low = lower::<C>(&low, &p);
-        high = upper::<C>(&high, &p);
+        if !is_outside::<C>(&p, domain) {
+            low = lower::<C>(&low, &p);
+            high = upper::<C>(&high, &p);
+            kept += C::new(1.0);
+        }
         i += 65536usize;
     }
-    lows[unit] = record::<C>(&low, C::new(0.0));
+    lows[unit] = record::<C>(&low, kept);
     highs[unit] = record::<C>(&high, C::new(0.0));
     sync_cube();
     let mut reach = 128usize;
     while reach > 0usize {
         if unit < reach {
-            lows[unit] = record::<C>(&lower::<C>(&xyz::<C>(lows[unit]), &xyz::<C>(lows[unit + reach])), C::new(0.0));
+            let both = last::<C>(lows[unit]) + last::<C>(lows[unit + reach]);
+            lows[unit] = record::<C>(&lower::<C>(&xyz::<C>(lows[unit]), &xyz::<C>(lows[unit + reach])), both);
             highs[unit] = record::<C>(&upper::<C>(&xyz::<C>(highs[unit]), &xyz::<C>(highs[unit + reach])), C::new(0.0));
         }
         sync_cube();
@@ -42,6 +51,14 @@ pub fn bounds<C: Real>(position: &[Record<C>], corners: &mut [Record<C>], n: u32
         corners[CUBE_POS * 2usize] = lows[0];
         corners[CUBE_POS * 2usize + 1usize] = highs[0];
     }
+}
+
+/// Whether a point is outside of the domain.
+#[cube]
+fn is_outside<C: Real>(p: &Vector3<C>, domain: &[C]) -> bool {
+    let low = load::<C>(domain, 0usize);
+    let high = load::<C>(domain, 3usize);
+    p.x < low.x || p.y < low.y || p.z < low.z || p.x > high.x || p.y > high.y || p.z > high.z
 }
 
 #[cube]
@@ -69,11 +86,9 @@ pub fn keys<C: Real>(position: &[C], grids: &[C], shapes: &[u32], domain: &[C], 
     let i = ABSOLUTE_POS;
     if i < n as usize {
         let p = load::<C>(position, i * 4usize);
-        let low = load::<C>(domain, 0usize);
-        let high = load::<C>(domain, 3usize);
         let class = class_of::<C>(position[i * 4usize + 3usize], grids, number_of_grids as usize);
         let mut cell = cell_of::<C>(&p, grids, shapes, class);
-        if p.x < low.x || p.y < low.y || p.z < low.z || p.x > high.x || p.y > high.y || p.z > high.z {
+        if is_outside::<C>(&p, domain) {
             cell = cells;
         }
         key[i] = cell;

@@ -1,6 +1,6 @@
 //! The passes of a step.
 
-use super::{book, hand_on, is_halted, note, raise, sum_of_cube, widened_record};
+use super::{book, count_step, hand_on, is_halted, note, raise, sum_of_cube, widened_record};
 use crate::motion::{Stepping, acceleration, angular_acceleration, flags_of, kicked};
 use crate::tiles::{Grain, Kind, Load, contacts_of, no_load};
 use crate::views::{Record, last, load, record, xyz};
@@ -57,7 +57,7 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
     overlap_limit: R,
     n: u32,
     materials: u32,
-    slot: u32,
+    parity: u32,
     #[comptime] plan: Plan,
 ) {
     let i = ABSOLUTE_POS;
@@ -74,9 +74,15 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
     if plan.touch {
         neighbors = count[own];
     }
-    if is_halted(flags, slot) {
-        hand_on(flags, slot);
-    } else if i < n as usize {
+    let is_stopped = is_halted(flags, parity);
+    if is_stopped {
+        hand_on(flags, parity);
+    } else {
+        if plan.advance {
+            count_step(flags);
+        }
+    }
+    if !is_stopped && i < n as usize {
         let grain = Grain::<C, R> {
             position: xyz::<C>(here),
             reach: last::<C>(here),
@@ -143,7 +149,7 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
             took.insert(1usize, load.tangential_power);
             took.insert(2usize, load.damping_power);
         }
-        raise(flags, slot, raised);
+        raise(flags, parity, raised);
     }
     if plan.advance {
         if plan.damped {
@@ -251,11 +257,11 @@ pub fn walls<R: Real, C: Coordinate<R>>(
     overlap_limit: R,
     n: u32,
     materials: u32,
-    slot: u32,
+    parity: u32,
     #[comptime] frictional: bool,
 ) {
     let k = ABSOLUTE_POS;
-    if !is_halted(flags, slot) {
+    if !is_halted(flags, parity) {
         let mut took = Record::<R>::new(R::new(0.0));
         if k < n as usize {
             let i = grains[k] as usize;
@@ -296,7 +302,7 @@ pub fn walls<R: Real, C: Coordinate<R>>(
             took.insert(2usize, tally.damping_power);
             took.insert(3usize, tally.wall_power);
             if tally.excess > R::new(0.0) {
-                raise(flags, slot, 16u32);
+                raise(flags, parity, 16u32);
             }
         }
         let total = widened_record::<C, R>(sum_of_cube::<R>(took));
@@ -311,14 +317,16 @@ pub fn walls<R: Real, C: Coordinate<R>>(
 /// Numbers of a pose: the point of the axis now, the axis, cosine and sine of the angle turned, whether the wall is a plane, padding.
 pub const POSE: usize = 12;
 
-/// Puts the corners of the elements, a unit each, where the poses of their walls at this step have them. `poses` holds one pose per wall.
+/// Puts the corners of the elements, a unit each, where the poses of their walls at this step have them. `poses` holds one pose per wall for
+/// every step from the last look of the host on.
 #[cube(launch)]
-pub fn place<C: Real>(start: &[C], poses: &[C], records: &mut [C], elements: &mut [C], through: &[C], first_pose: u32, n: u32) {
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn place<C: Real>(start: &[C], poses: &[C], records: &mut [C], elements: &mut [C], through: &[C], flags: &[u32], walls: u32, n: u32) {
     let e = ABSOLUTE_POS;
     if e < n as usize {
         let at = e * 12usize;
         let wall = C::whole(start[at + 10usize]) as usize;
-        let pose = (first_pose as usize + wall) * 12usize;
+        let pose = ((flags[10] * walls) as usize + wall) * 12usize;
         let to = load::<C>(poses, pose);
         let axis = load::<C>(poses, pose + 3usize);
         let cos = poses[pose + 6usize];

@@ -1,0 +1,481 @@
+//! The scenes of `examples` on both devices, CPU and GPU (software Vulkan will do; without any adapter these tests fail): whole runs, held
+//! to the same laws by one text, and single steps, held against each other.
+
+use seixo::Simulation;
+use seixo::engine::state::{Column, GrainSnapshot, State};
+use seixo::engine::world::{DeviceChoice, Precision, Settings, Vec3, World};
+use seixo::scene::{Scene, load};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+const CPU: (DeviceChoice, Precision) = (DeviceChoice::Cpu, Precision::F64);
+const GPU: DeviceChoice = DeviceChoice::Gpu(None);
+
+fn on((device, precision): (DeviceChoice, Precision), settings: &Settings) -> Settings {
+    Settings {
+        device,
+        precision: Some(precision),
+        ..settings.clone()
+    }
+}
+
+fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
+}
+
+fn scene(path: &Path, changes: &[(&str, &str)]) -> Scene {
+    let changes: Vec<(String, String)> = changes.iter().map(|&(key, value)| (key.into(), value.into())).collect();
+    load(path, &changes).unwrap_or_else(|found| panic!("{}: {found}", path.display()))
+}
+
+/// Takes steps, then looks: what is read of the simulation is as it stands.
+fn advance(simulation: &mut Simulation, steps: u64) {
+    simulation.advance(steps).unwrap_or_else(|stop| panic!("{stop}"));
+    simulation.observe().unwrap_or_else(|stop| panic!("{stop}"));
+}
+
+fn length(a: Vec3) -> f64 {
+    a.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+/// a + s b.
+fn along(a: Vec3, s: f64, b: Vec3) -> Vec3 {
+    [a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]]
+}
+
+fn apart(a: Vec3, b: Vec3) -> f64 {
+    length(along(a, -1.0, b))
+}
+
+/// Sum of s b over the pairs (s, b).
+fn total<'a>(terms: impl Iterator<Item = (f64, &'a Vec3)>) -> Vec3 {
+    terms.fold([0.0; 3], |sum, (s, b)| along(sum, s, *b))
+}
+
+fn smallest_radius(grains: &GrainSnapshot) -> f64 {
+    grains.radius.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+/// An example, shrunk to what software Vulkan does in seconds.
+struct Stage {
+    example: &'static str,
+    /// What is changed in the scene, by the paths of its keys.
+    changes: &'static [(&'static str, &'static str)],
+    /// Length of the whole run.
+    steps: u64,
+    /// Step of the CPU's run at which grains are in touch all over, and none has left yet.
+    meeting: u64,
+    /// Whether a sphere of this radius \[m\] around this center \[m\] is inside the walls.
+    fits: fn(Vec3, f64) -> bool,
+    /// Whether grains leave the domain.
+    loses_grains: bool,
+}
+
+/// Planes, two materials, three size classes, and beads that are thrown out of the domain.
+const CRATER: Stage = Stage {
+    example: "crater",
+    changes: &[
+        ("grains.bed.fill.count", "500"),
+        (
+            "grains.bed.fill.region.box",
+            r#"{ min = ["-25 mm", "-25 mm", "0.1 mm"], max = ["25 mm", "25 mm", "30 mm"] }"#,
+        ),
+        (
+            "wall.box.box",
+            r#"{ min = ["-25 mm", "-25 mm", 0], max = ["25 mm", "25 mm", "10 cm"], open = ["top"] }"#,
+        ),
+        ("grains.ball.at", r#"[[0, 0, "26 mm"]]"#),
+        ("grains.ball.radius", "8 mm"),
+        ("grains.ball.velocity", r#"[0, 0, "-3 m/s"]"#),
+        ("world.domain.max", r#"["8 cm", "8 cm", "26.5 mm"]"#),
+    ],
+    steps: 3100,
+    meeting: 1000,
+    fits: |center, radius| center[0].abs().max(center[1].abs()) + radius <= 0.025 && center[2] >= radius,
+    loses_grains: true,
+};
+
+/// A closed drum of triangles that turns, three materials, two size classes.
+const DRUM: Stage = Stage {
+    example: "drum",
+    changes: &[("grains.large.fill.count", "100"), ("grains.small.fill.count", "300")],
+    steps: 3100,
+    meeting: 2500,
+    fits: |center, radius| center[0].hypot(center[2]) + radius <= 0.1 && center[1].abs() + radius <= 0.02,
+    loses_grains: false,
+};
+
+/// A narrower tube that is lifted faster, so that sand runs out of it soon.
+const HEAP: Stage = Stage {
+    example: "heap",
+    changes: &[
+        ("grains.a_bottom.fill.count", "150"),
+        ("grains.b_middle.fill.count", "150"),
+        ("grains.c_top.fill.count", "50"),
+        ("grains.a_bottom.fill.region.cylinder.from", r#"[0, 0, "0.5 mm"]"#),
+        ("grains.a_bottom.fill.region.cylinder.radius", "18 mm"),
+        ("grains.b_middle.fill.region.cylinder.radius", "18 mm"),
+        ("grains.c_top.fill.region.cylinder.radius", "18 mm"),
+        ("wall.tube.cylinder.radius", "19 mm"),
+        ("wall.tube.motion.translate", r#"[0, 0, "20 cm/s"]"#),
+    ],
+    steps: 2850,
+    meeting: 1900,
+    fits: |center, radius| center[0].hypot(center[1]) + radius <= 0.07 && center[2] >= radius,
+    loses_grains: false,
+};
+
+/// Blades from a mesh file that turn in a tank.
+const MIXER: Stage = Stage {
+    example: "mixer",
+    changes: &[("grains.left.fill.count", "150"), ("grains.right.fill.count", "150")],
+    steps: 3850,
+    meeting: 3200,
+    fits: |center, radius| center[0].hypot(center[1]) + radius <= 0.06 && center[2] >= radius,
+    loses_grains: false,
+};
+
+/// Steps from the start in which nothing touches anything yet, in any of the stages.
+const FREE: u64 = 100;
+/// Steps between two looks.
+const LOOK: u64 = 250;
+/// The ledger's residual at most, as a share of the energy that moved. "auto" gives soft grains a step that leaves up to 4.4e-3 in these
+/// scenes, on the CPU as on a GPU; it is of second order, a quarter with half the step, and below 1e-3 where scenes choose their step for
+/// it.
+const RESIDUAL: f64 = 6e-3;
+
+/// What rounding may do to a balance, as a share of all that is summed in it. Forces, gravity and the time step of mixed precision are off
+/// by 2⁻²⁴ = 6·10⁻⁸ each, 16 of which are granted. In double precision a sum of hundreds of momenta is off by 10⁻¹⁵ of them, and a step
+/// adds as little as 10⁻⁵ to them.
+fn rounding(precision: Precision) -> f64 {
+    match precision {
+        Precision::F64 => 1e-9,
+        Precision::Mixed | Precision::F32 => 1e-6,
+    }
+}
+
+/// What a run came to.
+struct Observed {
+    /// Center of mass at the end \[m\].
+    center: Vec3,
+    /// Residual of the ledger over the energy that moved.
+    residual: f64,
+    /// Radius of the smallest grain \[m\].
+    radius: f64,
+}
+
+/// A look at the balance of forces and of momentum.
+struct Look {
+    grains: usize,
+    /// Of all grains \[kg\].
+    mass: f64,
+    /// Of all grains \[kg m/s\].
+    momentum: Vec3,
+    /// Force of the grains on all walls \[N\].
+    on_walls: Vec3,
+    /// Sum of forces on grains \[N\]: what is left of pairs is what walls do.
+    on_grains: Vec3,
+    /// Sum of the lengths of these forces \[N\].
+    pushes: f64,
+}
+
+impl Look {
+    fn at(simulation: &Simulation) -> Look {
+        let grains = simulation.snapshot();
+        Look {
+            grains: grains.id.len(),
+            mass: grains.mass.iter().sum(),
+            momentum: simulation.momentum().linear,
+            on_walls: total(simulation.walls().iter().map(|wall| (1.0, &wall.force))),
+            on_grains: total(grains.force.iter().map(|force| (1.0, force))),
+            pushes: grains.force.iter().map(|&force| length(force)).sum(),
+        }
+    }
+}
+
+impl Stage {
+    fn scene(&self) -> Scene {
+        scene(&examples().join(self.example).with_extension("toml"), self.changes)
+    }
+
+    /// Runs the scene and holds it, wherever it runs, to what any observer expects of grains: they fall freely until they touch, action
+    /// equals reaction, momentum comes from gravity and walls only – so walls bear what does not fall –, no energy is lost from the books,
+    /// and no grain from between the walls.
+    fn observables(&self, settings: Settings) -> Observed {
+        let world = self.scene().world;
+        let (gravity, domain, count) = (world.gravity, world.domain.expect("every stage has a domain"), world.grains.len());
+        let mut simulation = Simulation::new(world, settings).unwrap_or_else(|refusal| panic!("{refusal}"));
+        let place = format!(
+            "{} on {} in {}",
+            self.example,
+            simulation.device_name(),
+            simulation.precision().name()
+        );
+        let (rounding, step) = (rounding(simulation.precision()), simulation.time_step().value);
+
+        let at_start = simulation.snapshot();
+        let mass: f64 = at_start.mass.iter().sum();
+        let center = |grains: &GrainSnapshot| {
+            let held: f64 = grains.mass.iter().sum();
+            total(grains.mass.iter().map(|mass| mass / held).zip(&grains.position))
+        };
+        let drift = simulation.momentum().linear.map(|momentum| momentum / mass);
+        advance(&mut simulation, FREE);
+        assert_eq!(simulation.contacts(), 0, "{place}");
+        let time = simulation.time();
+        let way = along([0.0; 3], time, along(drift, 0.5 * time, gravity));
+        let went = along(center(&simulation.snapshot()), -1.0, center(&at_start));
+        assert!(apart(went, way) <= rounding * length(way), "{place}: {went:?}, {way:?} expected");
+
+        let (mut residual, mut reaction, mut change) = (0.0f64, 0.0f64, 0.0f64);
+        let mut borne = 0.0;
+        while simulation.steps() < self.steps {
+            advance(&mut simulation, LOOK);
+            let before = Look::at(&simulation);
+            advance(&mut simulation, 1);
+            let after = Look::at(&simulation);
+            let unpaired = length(along(after.on_grains, 1.0, after.on_walls));
+            assert!(
+                unpaired <= rounding * after.pushes,
+                "{place}: walls push grains by {:?} and are pushed by {:?}",
+                after.on_grains,
+                after.on_walls
+            );
+            if after.pushes > 0.0 {
+                reaction = reaction.max(unpaired / after.pushes);
+            }
+            // A grain that leaves takes its momentum along.
+            if before.grains == after.grains {
+                let on_walls = along(before.on_walls, 1.0, after.on_walls);
+                let force = along(along([0.0; 3], after.mass, gravity), -0.5, on_walls);
+                let gained = along(after.momentum, -1.0, before.momentum);
+                let size = step * (after.mass * length(gravity) + 0.5 * (before.pushes + after.pushes));
+                let off = apart(gained, force.map(|force| step * force)) / size;
+                assert!(
+                    off <= rounding,
+                    "{place}: momentum changes by {gained:?}, {force:?} N acted for {step:e} s"
+                );
+                change = change.max(off);
+            }
+            let ledger = simulation.ledger();
+            let taken = ledger.normal_damping + ledger.tangential_damping + ledger.friction + ledger.local_damping;
+            residual = ledger.residual / (taken + ledger.kinetic + ledger.rotational);
+            assert!(
+                residual.abs() < RESIDUAL,
+                "{place}: {residual:e} of what moved is missing in {ledger:?}"
+            );
+            let grains = simulation.snapshot();
+            for ((id, &center), radius) in grains.id.iter().zip(&grains.position).zip(&grains.radius) {
+                let is_inside = (0..3).all(|axis| domain.min[axis] <= center[axis] && center[axis] <= domain.max[axis]);
+                // Runs whose grains are deeper in a wall stop.
+                assert!(
+                    is_inside && (self.fits)(center, 0.5 * radius),
+                    "{place}: grain {id} got out to {center:?}"
+                );
+            }
+            borne = -after.on_walls[2] / (after.mass * length(gravity));
+        }
+        let grains = simulation.snapshot();
+        println!(
+            "{place}: {} of {count} grains, {} contacts, walls bear {borne:.2} of the weight; off by {reaction:.1e} in reactions, \
+             {change:.1e} in momentum, {residual:.1e} in energy",
+            grains.id.len(),
+            simulation.contacts()
+        );
+        assert_eq!(
+            grains.id.len() < count,
+            self.loses_grains,
+            "{place}: {} of {count} grains",
+            grains.id.len()
+        );
+        assert!(simulation.contacts() > 50, "{place}");
+        Observed {
+            center: center(&grains),
+            residual,
+            radius: smallest_radius(&grains),
+        }
+    }
+
+    /// Runs the scene on both devices.
+    fn keeps_the_laws_everywhere(&self) {
+        let settings = self.scene().settings;
+        let expected = self.observables(on(CPU, &settings));
+        for precision in [Precision::F64, Precision::Mixed] {
+            let found = self.observables(on((GPU, precision), &settings));
+            // Single grains go ways of their own: a meeting multiplies a difference by ten, so after some meetings what began as rounding
+            // is a tenth of a radius. What hundreds of them do together stays: the center of mass, to a twentieth of a radius, …
+            let moved = apart(expected.center, found.center) / found.radius;
+            println!("{} in {}: centers of mass are {moved:.1e} R apart", self.example, precision.name());
+            assert!(moved < 0.05, "{}: {moved:e} R", self.example);
+            // … and the books, to a thousandth of the energy that moved, reliability bar 6.
+            let missing = (expected.residual - found.residual).abs();
+            assert!(missing < 1e-3, "{}: {missing:e} more or less is missing", self.example);
+        }
+    }
+
+    /// Goes on from one state on both devices, in the thick of it.
+    fn stays_together(&self) {
+        let Scene { world, settings, .. } = self.scene();
+        let mut first = Simulation::new(world.clone(), on(CPU, &settings)).unwrap();
+        advance(&mut first, self.meeting);
+        assert!(first.contacts() > 50, "{}: {} contacts", self.example, first.contacts());
+        let state = first.save().unwrap();
+        let go_on = |place| {
+            let mut simulation = Simulation::restore(world.clone(), on(place, &settings), &state).unwrap();
+            advance(&mut simulation, 300);
+            simulation.snapshot()
+        };
+        let expected = go_on(CPU);
+        // 10⁻¹⁶ of a coordinate of 50 radii, multiplied by ten at each of a few meetings. In mixed precision the time step is off by
+        // 3·10⁻⁸, and so is the way of some radii that grains go meanwhile; forces are off by 10⁻⁶ of the largest; meetings multiply both.
+        for (precision, bar) in [(Precision::F64, 1e-10), (Precision::Mixed, 1e-5)] {
+            let found = go_on((GPU, precision));
+            assert_eq!(expected.id, found.id);
+            let pairs = expected.position.iter().zip(&found.position);
+            let farthest = pairs.map(|(&a, &b)| apart(a, b)).fold(0.0, f64::max) / smallest_radius(&expected);
+            println!("{} in {}: {farthest:.1e} R apart after 300 steps", self.example, precision.name());
+            assert!(farthest < bar, "{} in {}: {farthest:e} R", self.example, precision.name());
+        }
+    }
+}
+
+#[test]
+fn a_ball_throws_up_the_same_crater() {
+    CRATER.keeps_the_laws_everywhere();
+    CRATER.stays_together();
+}
+
+#[test]
+fn a_drum_turns_the_same_grains() {
+    DRUM.keeps_the_laws_everywhere();
+    DRUM.stays_together();
+}
+
+#[test]
+fn sand_runs_out_of_a_tube_the_same_way() {
+    HEAP.keeps_the_laws_everywhere();
+    HEAP.stays_together();
+}
+
+#[test]
+fn blades_stir_the_same_grains() {
+    MIXER.keeps_the_laws_everywhere();
+    MIXER.stays_together();
+}
+
+/// A state in which at least half as many touch as there are grains, or as many as do so after some seconds of the CPU's work.
+fn in_touch(world: &World, settings: &Settings) -> (State, u64) {
+    let mut simulation = Simulation::new(world.clone(), on(CPU, settings)).unwrap_or_else(|refusal| panic!("{refusal}"));
+    let count = simulation.len() as u64;
+    let most_steps = (30_000_000 / count).min(20_000);
+    while 2 * simulation.contacts() < count && simulation.steps() < most_steps {
+        // A ball that bounces touches for some 60 steps.
+        advance(&mut simulation, 50);
+    }
+    (simulation.save().unwrap(), simulation.contacts())
+}
+
+/// The state with numbers of single precision in it. The places at which lists were made stay, and so do radii, which sort grains into
+/// classes: the order of the grains follows from both. What a radius is off by is a hundredth of what coordinates are.
+fn rounded(state: &State) -> State {
+    let mut state = state.clone();
+    for (name, column) in &mut state.sections {
+        let name = name.as_str();
+        let is_held = ["grains/", "contacts/", "walls/"].iter().any(|part| name.starts_with(part)) && name != "grains/reference";
+        if let Column::F64(values) = column
+            && is_held
+        {
+            for (k, value) in values.iter_mut().enumerate() {
+                if name != "grains/position" || k % 4 < 3 {
+                    *value = f64::from(*value as f32);
+                }
+            }
+        }
+    }
+    state
+}
+
+/// The grains a step after a state, and which elements of walls each of them touches. What they were before the step comes first.
+fn one_step_on(world: &World, settings: Settings, state: &State) -> (GrainSnapshot, GrainSnapshot, BTreeSet<(u32, u32)>) {
+    let mut simulation = Simulation::restore(world.clone(), settings, state).unwrap_or_else(|refusal| panic!("{refusal}"));
+    let before = simulation.snapshot();
+    simulation.step().unwrap_or_else(|stop| panic!("{stop}"));
+    let state = simulation.save().unwrap();
+    let Some(Column::U32(touching)) = state.get("walls/touching") else {
+        panic!("states tell what touches walls");
+    };
+    let touching = touching.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
+    (before, simulation.snapshot(), touching)
+}
+
+/// Largest difference of forces over the largest force, and of torques over what this force does at the smallest radius, of all grains but
+/// `without`.
+fn difference(a: &GrainSnapshot, b: &GrainSnapshot, without: &BTreeSet<u32>) -> f64 {
+    assert_eq!(a.id, b.id);
+    let force = a.force.iter().map(|&force| length(force)).fold(0.0, f64::max);
+    let radius = smallest_radius(a);
+    let off = |k: usize| [apart(a.force[k], b.force[k]), apart(a.torque[k], b.torque[k]) / radius].map(|off| off / force);
+    let grains = (0..a.id.len()).filter(|&k| !without.contains(&a.id[k]));
+    // The larger of a number and what is none is the number.
+    let shares = grains.flat_map(off).inspect(|share| assert!(share.is_finite(), "{share}"));
+    shares.fold(0.0, f64::max)
+}
+
+/// Bars of rows "devices": 10⁻¹² in double precision, 10⁻⁵ where coordinates are.
+///
+/// In single precision a coordinate of 0.1 m is off by 2⁻²⁴ of itself after any step, an overlap so by ε = 10⁻⁸ m, and Hertz's force by
+/// 3/2 ε/δ: by 5·10⁻⁴ with the δ = 3·10⁻⁵ m of the softest touches here. But the force of a contact that just begins is that of its
+/// dashpot, which grows with the fourth root of the overlap (Tsuji et al. 1992): with e = 0.5, 0.4 (ε/δ)^¼ = 0.05 of the largest force
+/// where there was none.
+fn bar(precision: Precision) -> f64 {
+    match precision {
+        Precision::F64 => 1e-12,
+        Precision::Mixed => 1e-5,
+        Precision::F32 => 5e-2,
+    }
+}
+
+#[test]
+fn one_step_gives_the_same_forces_in_every_example() {
+    let entries = std::fs::read_dir(examples()).unwrap().map(|entry| entry.unwrap().path());
+    let mut paths: Vec<PathBuf> = entries
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+        .collect();
+    paths.sort();
+    let (mut most_contacts, mut failures) = (0, Vec::new());
+    for path in &paths {
+        let name = path.file_stem().unwrap().to_string_lossy();
+        let Scene { world, settings, .. } = scene(path, &[]);
+        let (state, contacts) = in_touch(&world, &settings);
+        assert!(contacts > 0, "{name}: nothing touches anything");
+        most_contacts = most_contacts.max(contacts);
+        for precision in [Precision::F64, Precision::Mixed, Precision::F32] {
+            let state = if precision == Precision::F32 {
+                rounded(&state)
+            } else {
+                state.clone()
+            };
+            let (start, expected, expected_touching) = one_step_on(&world, on(CPU, &settings), &state);
+            let (same_start, found, touching) = one_step_on(&world, on((GPU, precision), &settings), &state);
+            if precision != Precision::Mixed {
+                let numbers = |grains: &GrainSnapshot| (grains.position.clone(), grains.velocity.clone(), grains.force.clone());
+                assert!(numbers(&start) == numbers(&same_start), "{name}: both start from the same numbers");
+            }
+            let elsewhere: BTreeSet<u32> = expected_touching.symmetric_difference(&touching).map(|&(id, _)| id).collect();
+            let off = difference(&expected, &found, &BTreeSet::new());
+            let off_of_others = difference(&expected, &found, &elsewhere);
+            let told = format!(
+                "{name} in {}: {contacts} contacts, forces are off by {off:.1e}; by {off_of_others:.1e} but for {} grains that touch other \
+                 elements of walls",
+                precision.name(),
+                elsewhere.len()
+            );
+            println!("{told}");
+            if off > bar(precision) {
+                failures.push(told);
+            }
+        }
+    }
+    assert!(most_contacts > 100, "{most_contacts} contacts at most");
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}

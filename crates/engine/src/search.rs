@@ -121,7 +121,7 @@ impl Cells {
                     let at = i * RECORD;
                     key.items[i - first] = if keep([position[at], position[at + 1], position[at + 2]]) {
                         let class = class_of::<f64>(position[at + 3], &self.grids, self.grids());
-                        cell_of::<f64>(&load(position, at), &self.grids, &self.shapes, class)
+                        cell_of::<f64>(&load(position, at), &self.grids, &self.shapes, class, false)
                     } else {
                         cells as u32
                     };

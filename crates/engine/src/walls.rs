@@ -353,7 +353,7 @@ impl Walls {
                             z: low[2] + (f64::from(z) + 0.5) * edge,
                         };
                         if center.minus(&a).dot(&normal).abs() <= (diagonal + reach) * area {
-                            key.push(cell_number(&self.shape, 0, x, y, z));
+                            key.push(cell_number(&self.shape, 0, x, y, z, false));
                             element.push(index as u32);
                         }
                     }

@@ -426,12 +426,12 @@ fn difference(a: &GrainSnapshot, b: &GrainSnapshot, without: &BTreeSet<u32>) -> 
 /// In single precision a coordinate of 0.1 m is off by 2⁻²⁴ of itself after any step, an overlap so by ε = 10⁻⁸ m, and Hertz's force by
 /// 3/2 ε/δ: by 5·10⁻⁴ with the δ = 3·10⁻⁵ m of the softest touches here. But the force of a contact that just begins is that of its
 /// dashpot, which grows with the fourth root of the overlap (Tsuji et al. 1992): with e = 0.5, 0.4 (ε/δ)^¼ = 0.05 of the largest force
-/// where there was none.
+/// where there was none, and a grain may begin two in one step.
 fn bar(precision: Precision) -> f64 {
     match precision {
         Precision::F64 => 1e-12,
         Precision::Mixed => 1e-5,
-        Precision::F32 => 5e-2,
+        Precision::F32 => 1e-1,
     }
 }
 

@@ -1,5 +1,5 @@
 //! Smooth grains that press on each other, found through cells made anew at every step: no list, no history, no rotation (S0's normal-only
-//! path), as a GPU does it. Grains stay where they are in memory; cells name them.
+//! path), as a GPU does it. Grains stay where they are in memory; cells, numbered in rows, name them.
 
 use crate::cells::{next_run, walk_around};
 use crate::contact::stored_between;
@@ -36,9 +36,9 @@ pub fn pushes_on<C: Coordinate<R>, R: Real>(
     let own = coefficients::<R>(table, (own_row + material[if_uniform(i, kind.uniform)]) as usize);
     for g in 0..number_of_grids {
         let reach = grain.reach + grids[g * 8usize + 4usize];
-        let mut walk = walk_around::<C>(&grain.position, reach, grids, shapes, g);
+        let mut walk = walk_around::<C>(&grain.position, reach, grids, shapes, g, true);
         while walk.goes_on() {
-            let run = next_run(&mut walk, cell_first);
+            let run = next_run(&mut walk, cell_first, true);
             for k in run.first..run.end {
                 let there = binned[k];
                 let apart = grain.position.minus(&xyz::<C>(there));
@@ -90,9 +90,9 @@ pub fn stored_around<C: Coordinate<R>, R: Real>(
     let reach_i = last::<C>(position[i]);
     for g in 0..number_of_grids {
         let reach = reach_i + grids[g * 8usize + 4usize];
-        let mut walk = walk_around::<C>(&here, reach, grids, shapes, g);
+        let mut walk = walk_around::<C>(&here, reach, grids, shapes, g, true);
         while walk.goes_on() {
-            let run = next_run(&mut walk, cell_first);
+            let run = next_run(&mut walk, cell_first, true);
             for k in run.first..run.end {
                 let j = items[k] as usize;
                 if j != i {

@@ -1,6 +1,7 @@
 //! Cells of the uniform grids, and the neighbors found through them.
 //!
-//! Cells are numbered block by block of 8 × 8 × 8, so that grains sorted by cell keep their neighbors close in memory.
+//! Cells are numbered block by block of 8 × 8 × 8, so that grains sorted by cell keep their neighbors close in memory; or in rows, where
+//! units of a GPU that walk side by side shall meet the same number of runs.
 
 use crate::views::load;
 use cubecl::prelude::*;
@@ -21,20 +22,21 @@ pub fn cell_index<R: Real>(coordinate: R, origin: R, cells_per_length: R, cells:
 /// Number of the cell x y z of grid `g`.
 #[cube]
 #[inline(always)]
-pub fn cell_number(shapes: &[u32], g: usize, x: u32, y: u32, z: u32) -> u32 {
-    let at = g * 8usize;
-    row_of(shapes[at + 5usize], shapes[at + 3usize], shapes[at + 4usize], y, z) + (x >> 3u32) * 512u32 + (x & 7u32)
+pub fn cell_number(shapes: &[u32], g: usize, x: u32, y: u32, z: u32, #[comptime] rows: bool) -> u32 {
+    let width_x = width_of(shapes, g, 0usize, rows);
+    let width_y = width_of(shapes, g, 1usize, rows);
+    row_of(shapes[g * 8usize + 5usize], width_x, width_y, y, z, rows) + along_row(x, rows)
 }
 
 /// Number of the cell of grid `g` that holds the point p.
 #[cube]
 #[inline(always)]
-pub fn cell_of<R: Real>(p: &Vector3<R>, grids: &[R], shapes: &[u32], g: usize) -> u32 {
+pub fn cell_of<R: Real>(p: &Vector3<R>, grids: &[R], shapes: &[u32], g: usize, #[comptime] rows: bool) -> u32 {
     let at = g * 8usize;
     let x = cell_index::<R>(p.x, grids[at], grids[at + 3usize], shapes[at]);
     let y = cell_index::<R>(p.y, grids[at + 1usize], grids[at + 3usize], shapes[at + 1usize]);
     let z = cell_index::<R>(p.z, grids[at + 2usize], grids[at + 3usize], shapes[at + 2usize]);
-    cell_number(shapes, g, x, y, z)
+    cell_number(shapes, g, x, y, z, rows)
 }
 
 /// The grid of a grain of this radius: the last, and so the finest, whose grains may be as large.
@@ -63,8 +65,8 @@ pub struct Walk {
     y_first: u32,
     y_last: u32,
     z_last: u32,
-    blocks_x: u32,
-    blocks_y: u32,
+    width_x: u32,
+    width_y: u32,
     first_cell: u32,
 }
 
@@ -77,38 +79,64 @@ pub struct Run {
     pub end: usize,
 }
 
+/// Cells along x and y that a grid is numbered by: blocks, or single cells where it is numbered in rows.
+#[cube]
+#[inline(always)]
+fn width_of(shapes: &[u32], g: usize, axis: usize, #[comptime] rows: bool) -> u32 {
+    let mut at = g * 8usize + 3usize + axis;
+    if rows {
+        at = g * 8usize + axis;
+    }
+    shapes[at]
+}
+
 /// Number of the first cell of a row of cells along x.
 #[cube]
 #[inline(always)]
-fn row_of(first_cell: u32, blocks_x: u32, blocks_y: u32, y: u32, z: u32) -> u32 {
-    let block = ((z >> 3u32) * blocks_y + (y >> 3u32)) * blocks_x;
-    first_cell + block * 512u32 + (((z & 7u32) << 6u32) | ((y & 7u32) << 3u32))
+fn row_of(first_cell: u32, width_x: u32, width_y: u32, y: u32, z: u32, #[comptime] rows: bool) -> u32 {
+    let mut number = (z * width_y + y) * width_x;
+    if !rows {
+        let block = ((z >> 3u32) * width_y + (y >> 3u32)) * width_x;
+        number = block * 512u32 + (((z & 7u32) << 6u32) | ((y & 7u32) << 3u32));
+    }
+    first_cell + number
+}
+
+/// Number of a cell among those of its row.
+#[cube]
+#[inline(always)]
+fn along_row(x: u32, #[comptime] rows: bool) -> u32 {
+    let mut number = x;
+    if !rows {
+        number = (x >> 3u32) * 512u32 + (x & 7u32);
+    }
+    number
 }
 
 /// A walk through the cells of grid `g` that hold all centers within `reach` of p.
 #[cube]
 #[inline(always)]
-pub fn walk_around<R: Real>(p: &Vector3<R>, reach: R, grids: &[R], shapes: &[u32], g: usize) -> Walk {
+pub fn walk_around<R: Real>(p: &Vector3<R>, reach: R, grids: &[R], shapes: &[u32], g: usize, #[comptime] rows: bool) -> Walk {
     let at = g * 8usize;
     let scale = grids[at + 3usize];
     let x_first = cell_index::<R>(p.x - reach, grids[at], scale, shapes[at]);
     let y_first = cell_index::<R>(p.y - reach, grids[at + 1usize], scale, shapes[at + 1usize]);
     let z_first = cell_index::<R>(p.z - reach, grids[at + 2usize], scale, shapes[at + 2usize]);
-    let blocks_x = shapes[at + 3usize];
-    let blocks_y = shapes[at + 4usize];
+    let width_x = width_of(shapes, g, 0usize, rows);
+    let width_y = width_of(shapes, g, 1usize, rows);
     let first_cell = shapes[at + 5usize];
     Walk {
         x: x_first,
         y: y_first,
         z: z_first,
-        row: row_of(first_cell, blocks_x, blocks_y, y_first, z_first),
+        row: row_of(first_cell, width_x, width_y, y_first, z_first, rows),
         x_first,
         x_last: cell_index::<R>(p.x + reach, grids[at], scale, shapes[at]),
         y_first,
         y_last: cell_index::<R>(p.y + reach, grids[at + 1usize], scale, shapes[at + 1usize]),
         z_last: cell_index::<R>(p.z + reach, grids[at + 2usize], scale, shapes[at + 2usize]),
-        blocks_x,
-        blocks_y,
+        width_x,
+        width_y,
         first_cell,
     }
 }
@@ -125,11 +153,13 @@ impl Walk {
 /// The next run of a walk.
 #[cube]
 #[inline(always)]
-pub fn next_run(walk: &mut Walk, cell_first: &[u32]) -> Run {
-    let x_end = min(walk.x_last, walk.x | 7u32);
-    let block = walk.row + (walk.x >> 3u32) * 512u32;
-    let first = cell_first[(block + (walk.x & 7u32)) as usize] as usize;
-    let end = cell_first[(block + (x_end & 7u32)) as usize + 1usize] as usize;
+pub fn next_run(walk: &mut Walk, cell_first: &[u32], #[comptime] rows: bool) -> Run {
+    let mut x_end = walk.x_last;
+    if !rows {
+        x_end = min(walk.x_last, walk.x | 7u32);
+    }
+    let first = cell_first[(walk.row + along_row(walk.x, rows)) as usize] as usize;
+    let end = cell_first[(walk.row + along_row(x_end, rows)) as usize + 1usize] as usize;
     walk.x = x_end + 1u32;
     if walk.x > walk.x_last {
         walk.x = walk.x_first;
@@ -138,7 +168,7 @@ pub fn next_run(walk: &mut Walk, cell_first: &[u32]) -> Run {
             walk.y = walk.y_first;
             walk.z += 1u32;
         }
-        walk.row = row_of(walk.first_cell, walk.blocks_x, walk.blocks_y, walk.y, walk.z);
+        walk.row = row_of(walk.first_cell, walk.width_x, walk.width_y, walk.y, walk.z, rows);
     }
     Run { first, end }
 }
@@ -170,9 +200,9 @@ pub fn neighbors_of<R: Real>(
     let mut count = 0u32;
     for g in 0..number_of_grids {
         let reach = radius + grids[g * 8usize + 4usize] + skin;
-        let mut walk = walk_around::<R>(&p, reach, grids, shapes, g);
+        let mut walk = walk_around::<R>(&p, reach, grids, shapes, g, false);
         while walk.goes_on() {
-            let run = next_run(&mut walk, cell_first);
+            let run = next_run(&mut walk, cell_first, false);
             for j in run.first..run.end {
                 let d = p.minus(&load::<R>(position, j * 4usize));
                 let limit = radius + position[j * 4usize + 3usize] + skin;

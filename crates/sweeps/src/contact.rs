@@ -56,9 +56,9 @@ pub fn press_through_cells<C: Coordinate<R>, R: Real>(
     let mut excess = R::new(-1.0);
     for g in 0..number_of_grids {
         let reach = reach_i + grids[g * 8usize + 4usize] + skin;
-        let mut walk = walk_around::<C>(&x_i, reach, grids, shapes, g);
+        let mut walk = walk_around::<C>(&x_i, reach, grids, shapes, g, false);
         while walk.goes_on() {
-            let run = next_run(&mut walk, cell_first);
+            let run = next_run(&mut walk, cell_first, false);
             for j in run.first..run.end {
                 let apart = x_i.minus(&load::<C>(position, j * 4usize));
                 let depth = depth_of::<C>(&apart, reach_i + position[j * 4usize + 3usize]);

@@ -50,7 +50,7 @@ pub fn elements_near<C: Real>(
         let cx = cell_index::<C>(x.x, grid[0], grid[3], shape[0]);
         let cy = cell_index::<C>(x.y, grid[1], grid[3], shape[1]);
         let cz = cell_index::<C>(x.z, grid[2], grid[3], shape[2]);
-        let cell = cell_number(shape, 0usize, cx, cy, cz) as usize;
+        let cell = cell_number(shape, 0usize, cx, cy, cz, false) as usize;
         for s in cell_first[cell] as usize..cell_first[cell + 1usize] as usize {
             let e = cell_list[s] as usize * 12usize;
             let a = load::<C>(elements, e);

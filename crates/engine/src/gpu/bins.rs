@@ -68,6 +68,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             host.cells.grids() as u32,
             cells as u32,
             self.n as u32,
+            true,
         );
         self.bin();
         Ok(())

@@ -68,6 +68,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             host.cells.grids() as u32,
             cells as u32,
             n as u32,
+            false,
         );
         gpu.order_by_key(&self.key, &self.id, n, cells + 1, &self.order, &room.first)?;
         if leaving {

@@ -69,6 +69,8 @@ struct Measured {
     slowest: f64,
     fastest: f64,
     seconds: f64,
+    /// Of every measurement, in the order in which they were taken.
+    measurements: Vec<f64>,
     passes: Vec<(&'static str, f64)>,
     bytes_per_particle: f64,
     contacts_per_particle: f64,
@@ -114,9 +116,9 @@ pub fn bench(arguments: &BenchArguments) -> Done {
 }
 
 /// How long a GPU steps other grains before it is measured: its clocks rise under load, and fall while the host makes a world.
-const WARM_UP: Duration = Duration::from_secs(1);
+const WARM_UP: Duration = Duration::from_secs(2);
 /// How many these are.
-const WARMING: usize = 100_000;
+const WARMING: usize = 1_000_000;
 
 /// Settles the grains once, if they are to settle, then measures them on every number of threads, each time from the same state. The world
 /// is made anew each time: millions of grains are not kept twice.
@@ -188,6 +190,7 @@ fn measure(case: Case, simulation: &mut Simulation, arguments: &BenchArguments) 
         seconds.push(clock.elapsed().as_secs_f64());
     }
     let total: f64 = seconds.iter().sum();
+    let measurements = seconds.clone();
     seconds.sort_by(f64::total_cmp);
     let speed = |seconds: f64| particles as f64 * steps as f64 / seconds;
     let median = seconds[seconds.len() / 2];
@@ -209,6 +212,7 @@ fn measure(case: Case, simulation: &mut Simulation, arguments: &BenchArguments) 
         slowest: speed(seconds[seconds.len() - 1]),
         fastest: speed(seconds[0]),
         seconds: median,
+        measurements,
         passes: passes
             .map(|(now, before)| (now.0, (now.1 - before.1) / total))
             .filter(|(_, share)| *share > 0.0)

@@ -111,7 +111,7 @@ pub fn push_and_advance<R: Coordinate<R>, C: Coordinate<R>>(
             raised |= gone.flags;
             took.insert(3usize, gone.damping_work);
             let class = class_of::<C>(grain.reach, grids, number_of_grids as usize);
-            key[i] = cell_of::<C>(&gone.position, grids, shapes, class);
+            key[i] = cell_of::<C>(&gone.position, grids, shapes, class, true);
         } else {
             force[i] = record::<R>(&load.force, load.touches);
             took.insert(0usize, load.normal_power);

@@ -82,12 +82,22 @@ fn upper<C: Real>(a: &Vector3<C>, b: &Vector3<C>) -> Vector3<C> {
 /// The cell of every grain; `cells` for those outside of the domain where they are to go. Both corners of the domain are in `domain`.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn keys<C: Real>(position: &[C], grids: &[C], shapes: &[u32], domain: &[C], key: &mut [u32], number_of_grids: u32, cells: u32, n: u32) {
+pub fn keys<C: Real>(
+    position: &[C],
+    grids: &[C],
+    shapes: &[u32],
+    domain: &[C],
+    key: &mut [u32],
+    number_of_grids: u32,
+    cells: u32,
+    n: u32,
+    #[comptime] rows: bool,
+) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
         let p = load::<C>(position, i * 4usize);
         let class = class_of::<C>(position[i * 4usize + 3usize], grids, number_of_grids as usize);
-        let mut cell = cell_of::<C>(&p, grids, shapes, class);
+        let mut cell = cell_of::<C>(&p, grids, shapes, class, rows);
         if is_outside::<C>(&p, domain) {
             cell = cells;
         }

@@ -1,0 +1,425 @@
+//! Forces put together in several launches, as in the literature, to be compared with the one launch of [`super::step::grains()`].
+//!
+//! Through a list of contacts (S0): count the contacts of every grain, sum the counts up, find every contact by its number, compute it for
+//! the grain in whose row it stands, add up by grain; each of two grains has the contact in its own row. Or with every contact once (S2):
+//! only the earlier of two grains counts it, and what both get is sorted by grain before it is added up. All sums have a fixed order.
+//!
+//! Counting decides what touches and says so in the highest bit of the entries, see [`crate::tiles`]: no later launch decides it again,
+//! with other roundings. A contact that is new remembers zeros.
+
+use super::{is_halted, raise, sum_of_cube, widened_record};
+use crate::pair::{Pair, depth_of, push_apart, rub_together};
+use crate::tiles::{Grain, Kind, fetch, first_entry, history_at, if_uniform, no_load, of_pair, resolve};
+use crate::views::{Record, coefficients, last, record, xyz};
+use cubecl::prelude::*;
+use seixo_laws::{Coordinate, Real, Vector3, near_vector, smaller};
+
+/// 1 where grain i counts its contact with the grain at `place`, else 0: with `once`, only the earlier of the two does.
+#[cube]
+fn counted(i: usize, place: u32, #[comptime] once: bool) -> u32 {
+    let mut share = 1u32;
+    if once {
+        if place < i as u32 {
+            share = 0u32;
+        }
+    }
+    share
+}
+
+/// Makes an entry remember nothing.
+#[cube]
+fn forget<R: Real>(entry: usize, history: &mut [R], #[comptime] numbers: usize) {
+    #[unroll]
+    for c in 0..numbers {
+        history[history_at(entry, c, numbers)] = R::new(0.0);
+    }
+}
+
+/// Counts the contacts of every grain, and marks the entries that touch. With `once`, the earlier of two grains counts.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn count_contacts<R: Real, C: Real>(
+    tile_first: &[u32],
+    count: &[u32],
+    list: &mut [u32],
+    history: &mut [R],
+    position: &[Record<C>],
+    flags: &mut [u32],
+    contact_count: &mut [u32],
+    n: u32,
+    parity: u32,
+    #[comptime] frictional: bool,
+    #[comptime] numbers: usize,
+    #[comptime] once: bool,
+) {
+    let i = ABSOLUTE_POS;
+    if !is_halted(flags, parity) {
+        if i < n as usize {
+            let here = xyz::<C>(position[i]);
+            let reach = last::<C>(position[i]);
+            let first = first_entry(i, tile_first);
+            let mut contacts = 0u32;
+            for s in 0..count[i] {
+                let entry = first + s as usize * 32usize;
+                let word = list[entry];
+                let place = word & 0x7fff_ffffu32;
+                let touched = word >> 31u32;
+                let there = position[place as usize];
+                let apart = here.minus(&xyz::<C>(there));
+                let depth = depth_of::<C>(&apart, reach + last::<C>(there));
+                if depth > C::new(0.0) {
+                    contacts += counted(i, place, once);
+                    if touched == 0u32 {
+                        list[entry] = place | 0x8000_0000u32;
+                        if frictional {
+                            forget::<R>(entry, history, numbers);
+                        }
+                    }
+                } else if touched == 1u32 {
+                    list[entry] = place;
+                }
+            }
+            contact_count[i] = contacts;
+        }
+    }
+}
+
+/// Finds the grain and the entry of every contact: those of grain i have the numbers from `first_contact[i]` to before
+/// `first_contact[i + 1]`, in the order of its row. With `once` as in [`count_contacts()`].
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn identify_contacts(
+    first_contact: &[u32],
+    tile_first: &[u32],
+    count: &[u32],
+    list: &[u32],
+    contact_grain: &mut [u32],
+    contact_entry: &mut [u32],
+    flags: &mut [u32],
+    n: u32,
+    parity: u32,
+    #[comptime] once: bool,
+) {
+    let k = ABSOLUTE_POS;
+    if !is_halted(flags, parity) {
+        if k < first_contact[n as usize] as usize {
+            // The last grain whose first contact is not behind k; those without contacts start where the next one does.
+            let mut i = 0usize;
+            let mut end = n as usize;
+            while end - i > 1usize {
+                let middle = (i + end) / 2usize;
+                if k >= first_contact[middle] as usize {
+                    i = middle;
+                } else {
+                    end = middle;
+                }
+            }
+            let first = first_entry(i, tile_first);
+            let mut next = first_contact[i] as usize;
+            for s in 0..count[i] {
+                let entry = first + s as usize * 32usize;
+                let word = list[entry];
+                if word >> 31u32 == 1u32 {
+                    if counted(i, word & 0x7fff_ffffu32, once) == 1u32 {
+                        if next == k {
+                            contact_entry[k] = entry as u32;
+                        }
+                        next += 1usize;
+                    }
+                }
+            }
+            contact_grain[k] = i as u32;
+        }
+    }
+}
+
+/// Grain i as its contacts see it.
+#[cube]
+fn grain_at<C: Coordinate<R>, R: Real>(
+    i: usize,
+    position: &[Record<C>],
+    velocity: &[Record<R>],
+    spin: &[Record<R>],
+    #[comptime] frictional: bool,
+) -> Grain<C, R> {
+    let here = position[i];
+    let moving = velocity[i];
+    let mut turning = Vector3::<R>::zero();
+    if frictional {
+        turning = xyz::<R>(spin[i]);
+    }
+    Grain::<C, R> {
+        position: xyz::<C>(here),
+        reach: last::<C>(here),
+        radius: C::near(last::<C>(here)),
+        velocity: xyz::<R>(moving),
+        mass: last::<R>(moving),
+        spin: turning,
+    }
+}
+
+/// Adds what the contacts of a cube take to the first of the cube's two records, and puts it into the second.
+#[cube]
+fn book_and_note<C: Coordinate<R>, R: Real>(power: &mut [Record<C>], took: Record<R>) {
+    let total = widened_record::<C, R>(sum_of_cube::<R>(took));
+    let at = CUBE_POS * 2usize;
+    // A grid of several rows may have more cubes than there is room for contacts.
+    if UNIT_POS == 0u32 && at < power.len() {
+        power[at] += total;
+        power[at + 1usize] = total;
+    }
+}
+
+/// Computes every contact for the grain in whose row it stands: force and number of touches, torque, half of the powers, history.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn compute_ends<R: Real, C: Coordinate<R>>(
+    first_contact: &[u32],
+    contact_grain: &[u32],
+    contact_entry: &[u32],
+    list: &mut [u32],
+    history: &mut [R],
+    material: &[u32],
+    table: &[R],
+    position: &[Record<C>],
+    velocity: &[Record<R>],
+    spin: &[Record<R>],
+    contact_force: &mut [Record<R>],
+    contact_torque: &mut [Record<R>],
+    flags: &mut [u32],
+    power: &mut [Record<C>],
+    dt: R,
+    overlap_limit: R,
+    n: u32,
+    materials: u32,
+    parity: u32,
+    #[comptime] kind: Kind,
+) {
+    let k = ABSOLUTE_POS;
+    if !is_halted(flags, parity) {
+        let mut took = Record::<R>::new(R::new(0.0));
+        if k < first_contact[n as usize] as usize {
+            let i = contact_grain[k] as usize;
+            let entry = contact_entry[k] as usize;
+            let remembered = history_at(entry, 0usize, kind.numbers);
+            let word = list[entry];
+            let grain = grain_at::<C, R>(i, position, velocity, spin, kind.frictional);
+            let neighbor = fetch::<C, R>(word, remembered, history, position, velocity, spin, kind);
+            let own_row = material[if_uniform(i, kind.uniform)] * materials;
+            let own = coefficients::<R>(table, (own_row + material[if_uniform(i, kind.uniform)]) as usize);
+            let laws = of_pair::<R>(&own, table, own_row, material, neighbor.place as usize, kind);
+            let mut load = no_load::<R>();
+            resolve::<C, R>(
+                &grain,
+                &neighbor,
+                &laws,
+                entry,
+                remembered,
+                list,
+                history,
+                dt,
+                overlap_limit,
+                &mut load,
+                kind,
+            );
+            contact_force[k] = record::<R>(&load.force, load.touches);
+            if kind.frictional {
+                contact_torque[k] = record::<R>(&load.torque, R::new(0.0));
+            }
+            took.insert(0usize, load.normal_power);
+            took.insert(1usize, load.tangential_power);
+            took.insert(2usize, load.damping_power);
+            if load.excess > R::new(0.0) {
+                raise(flags, parity, 16u32);
+            }
+        }
+        book_and_note::<C, R>(power, took);
+    }
+}
+
+/// The entry of the grain at `place` in the row of its neighbor j.
+#[cube]
+fn entry_in_row_of(j: usize, place: u32, tile_first: &[u32], count: &[u32], list: &[u32]) -> usize {
+    let first = first_entry(j, tile_first);
+    let mut found = first;
+    for s in 0..count[j] {
+        let entry = first + s as usize * 32usize;
+        let other = list[entry] & 0x7fff_ffffu32;
+        if other == place {
+            found = entry;
+        }
+    }
+    found
+}
+
+/// Writes what one end of a contact remembers: its spring force \[N\] and the contact radius \[m\].
+#[cube]
+fn remember<R: Real>(entry: usize, force: &Vector3<R>, contact_radius: R, history: &mut [R], #[comptime] kind: Kind) {
+    history[history_at(entry, 0usize, kind.numbers)] = force.x;
+    history[history_at(entry, 1usize, kind.numbers)] = force.y;
+    history[history_at(entry, 2usize, kind.numbers)] = force.z;
+    if kind.numbers == 4usize {
+        history[history_at(entry, 3usize, kind.numbers)] = contact_radius;
+    }
+}
+
+/// Computes every contact once, for both of its grains: items 2k and 2k + 1 are what the two get of contact k, and their keys the places of
+/// the two. Both entries of the contact remember. `room` is how many contacts there are at most.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn compute_pairs<R: Real, C: Coordinate<R>>(
+    first_contact: &[u32],
+    contact_grain: &[u32],
+    contact_entry: &[u32],
+    tile_first: &[u32],
+    count: &[u32],
+    list: &[u32],
+    history: &mut [R],
+    material: &[u32],
+    table: &[R],
+    position: &[Record<C>],
+    velocity: &[Record<R>],
+    spin: &[Record<R>],
+    key: &mut [u32],
+    contact_force: &mut [Record<R>],
+    contact_torque: &mut [Record<R>],
+    flags: &mut [u32],
+    power: &mut [Record<C>],
+    dt: R,
+    overlap_limit: R,
+    room: u32,
+    n: u32,
+    materials: u32,
+    parity: u32,
+    #[comptime] kind: Kind,
+) {
+    let k = ABSOLUTE_POS;
+    // Items that there is room for and no contact have a key each, behind all grains: sorting compares items of one key. It does not see a
+    // halt, so even then keys are what it can take.
+    let mut key_i = n + k as u32 * 2u32;
+    let mut key_j = n + k as u32 * 2u32 + 1u32;
+    if !is_halted(flags, parity) {
+        let mut took = Record::<R>::new(R::new(0.0));
+        if k < first_contact[n as usize] as usize {
+            let place = contact_grain[k];
+            let i = place as usize;
+            let entry = contact_entry[k] as usize;
+            let remembered = history_at(entry, 0usize, kind.numbers);
+            let grain = grain_at::<C, R>(i, position, velocity, spin, kind.frictional);
+            let neighbor = fetch::<C, R>(list[entry], remembered, history, position, velocity, spin, kind);
+            let own_row = material[if_uniform(i, kind.uniform)] * materials;
+            let own = coefficients::<R>(table, (own_row + material[if_uniform(i, kind.uniform)]) as usize);
+            let laws = of_pair::<R>(&own, table, own_row, material, neighbor.place as usize, kind);
+            let apart = grain.position.minus(&neighbor.position);
+            let depth = depth_of::<C>(&apart, grain.reach + neighbor.reach);
+            let mut force_i = Record::<R>::new(R::new(0.0));
+            let mut force_j = Record::<R>::new(R::new(0.0));
+            let mut torque_i = Record::<R>::new(R::new(0.0));
+            let mut torque_j = Record::<R>::new(R::new(0.0));
+            let mut excess = R::new(-1.0);
+            // Where roundings differ from those of the count, a touch that shallow has no force.
+            if depth > C::new(0.0) {
+                let one = R::new(1.0);
+                let minus = R::new(-1.0);
+                let radius_j = C::near(neighbor.reach);
+                let pair = Pair::<R> {
+                    apart: near_vector::<C, R>(&apart),
+                    depth: C::near(depth),
+                    velocity: grain.velocity.minus(&neighbor.velocity),
+                    radius_i: grain.radius,
+                    radius_j,
+                    mass_i: grain.mass,
+                    mass_j: neighbor.mass,
+                };
+                let allowed = overlap_limit * smaller::<R>(grain.radius, radius_j);
+                if kind.frictional {
+                    let outcome = rub_together::<R>(&pair, &grain.spin, &neighbor.spin, &neighbor.memory, &laws, dt);
+                    let other = entry_in_row_of(neighbor.place as usize, place, tile_first, count, list);
+                    let contact_radius = outcome.memory.contact_radius;
+                    remember::<R>(entry, &outcome.memory.force, contact_radius, history, kind);
+                    remember::<R>(other, &outcome.memory.force.times(minus), contact_radius, history, kind);
+                    force_i = record::<R>(&outcome.force, one);
+                    force_j = record::<R>(&outcome.force.times(minus), one);
+                    torque_i = record::<R>(&outcome.bend.times(outcome.arm_i), R::new(0.0));
+                    torque_j = record::<R>(&outcome.bend.times(outcome.arm_j), R::new(0.0));
+                    took.insert(0usize, outcome.normal_power);
+                    took.insert(1usize, outcome.tangential_power);
+                    took.insert(2usize, outcome.damping_power);
+                    excess = outcome.overlap - allowed;
+                } else {
+                    let outcome = push_apart::<R>(&pair, &laws);
+                    force_i = record::<R>(&outcome.force, one);
+                    force_j = record::<R>(&outcome.force.times(minus), one);
+                    took.insert(0usize, outcome.normal_power);
+                    excess = outcome.overlap - allowed;
+                }
+            }
+            key_i = place;
+            key_j = neighbor.place;
+            contact_force[k * 2usize] = force_i;
+            contact_force[k * 2usize + 1usize] = force_j;
+            if kind.frictional {
+                contact_torque[k * 2usize] = torque_i;
+                contact_torque[k * 2usize + 1usize] = torque_j;
+            }
+            if excess > R::new(0.0) {
+                raise(flags, parity, 16u32);
+            }
+        }
+        book_and_note::<C, R>(power, took);
+    }
+    if k < room as usize {
+        key[k * 2usize] = key_i;
+        key[k * 2usize + 1usize] = key_j;
+    }
+}
+
+/// Adds up what every grain gets, one item after the other: the items from `first[i]` to before `first[i + 1]`, or with `sorted` those that
+/// `order` has there. With `walls`, what kernel [`super::step::walls()`] left for the grains near them comes on top.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn assemble<R: Real>(
+    first: &[u32],
+    order: &[u32],
+    contact_force: &[Record<R>],
+    contact_torque: &[Record<R>],
+    wall_row: &[u32],
+    force: &mut [Record<R>],
+    torque: &mut [Record<R>],
+    flags: &mut [u32],
+    n: u32,
+    parity: u32,
+    #[comptime] frictional: bool,
+    #[comptime] sorted: bool,
+    #[comptime] walls: bool,
+) {
+    let i = ABSOLUTE_POS;
+    if !is_halted(flags, parity) {
+        if i < n as usize {
+            let mut pushed = Record::<R>::new(R::new(0.0));
+            let mut turned = Record::<R>::new(R::new(0.0));
+            for place in first[i] as usize..first[i + 1usize] as usize {
+                let mut item = place;
+                if sorted {
+                    item = order[place] as usize;
+                }
+                pushed += contact_force[item];
+                if frictional {
+                    turned += contact_torque[item];
+                }
+            }
+            if walls {
+                if wall_row[i] < wall_row[i + 1usize] {
+                    pushed += force[i];
+                    if frictional {
+                        turned += torque[i];
+                    }
+                }
+            }
+            force[i] = pushed;
+            if frictional {
+                torque[i] = turned;
+            }
+        }
+    }
+}

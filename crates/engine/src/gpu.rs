@@ -3,6 +3,7 @@
 //! The GPU holds the grains; the [`Simulation`] beside it is the host's copy, brought up to date when somebody looks. Both keep the same
 //! clock, ledger and walls, so what reads, saves or explains a simulation is written once, for the host.
 
+mod assembly;
 mod bins;
 mod exchange;
 mod lists;
@@ -10,6 +11,7 @@ mod observe;
 mod step;
 
 use crate::simulation::Simulation;
+use assembly::Contacts;
 use bins::Binned;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, Word};
 use seixo_laws::vector::Vector3Launch;
@@ -144,6 +146,8 @@ pub(crate) struct OnGpu<C, R> {
     cells: Cells<C>,
     /// Where cells are made anew at every step.
     binned: Option<Binned<C>>,
+    /// Where forces are put together in several launches.
+    contacts: Option<Contacts<C, R>>,
     walls: Option<WallRows<C, R>>,
     /// Stands in where there are no walls.
     no_rows: Buffer<u32>,

@@ -6,7 +6,7 @@ use crate::guard::{Cause, Stop};
 use crate::refusal::Refusal;
 use crate::search::Pairs;
 use crate::simulation::Simulation;
-use crate::world::{DeviceChoice, Precision, Settings, World};
+use crate::world::{Assembly, DeviceChoice, Precision, Settings, World};
 use seixo_device::gpu::{Gpu, GpuError, list};
 use seixo_sweeps::motion::{Moved, TOO_DEEP};
 use seixo_sweeps::views::RECORD;
@@ -20,6 +20,7 @@ impl Simulation {
         let here = Settings {
             device: DeviceChoice::Cpu,
             precision: None,
+            assembly: Assembly::Fused,
             ..settings.clone()
         };
         let mut simulation = Simulation::new(world, here)?;
@@ -43,6 +44,11 @@ impl Simulation {
             }
         };
         let Some(choice) = choice else {
+            if self.settings.assembly != Assembly::Fused {
+                return Err(Refusal::Assembly {
+                    assembly: self.settings.assembly.name(),
+                });
+            }
             return match self.settings.precision {
                 None | Some(Precision::F64) => Ok(()),
                 Some(precision) => Err(Refusal::Precision {

@@ -12,6 +12,12 @@ pub enum Refusal {
         /// What was asked for.
         precision: &'static str,
     },
+    /// The device does not put forces together like this.
+    #[error("the CPU has one way to put forces together, not {assembly}; leave --assembly out, or use --device gpu")]
+    Assembly {
+        /// What was asked for.
+        assembly: &'static str,
+    },
     /// No grain in the world.
     #[error("the world holds no grain; add a [grains.*] table")]
     NoGrains,

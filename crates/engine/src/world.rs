@@ -219,6 +219,32 @@ impl Precision {
     }
 }
 
+/// How a GPU puts forces together. All ways give the same forces; what is slower is there to be compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Assembly {
+    /// In one launch: every grain adds up its own row of neighbors and moves on.
+    #[default]
+    Fused,
+    /// Through a list of contacts: each is computed for both of its grains, and every grain adds up its own part of the list (S0).
+    ContactList,
+    /// Every contact once; what its two grains get is sorted by grain and added up (S2).
+    SortedContacts,
+}
+
+impl Assembly {
+    /// Every way.
+    pub const ALL: [Assembly; 3] = [Assembly::Fused, Assembly::ContactList, Assembly::SortedContacts];
+
+    /// Its word on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Assembly::Fused => "fused",
+            Assembly::ContactList => "contact-list",
+            Assembly::SortedContacts => "sorted-contacts",
+        }
+    }
+}
+
 /// How a world is stepped.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -236,6 +262,8 @@ pub struct Settings {
     pub threads: usize,
     /// Overlap above which the run stops, as a fraction of the smaller radius.
     pub overlap_limit: f64,
+    /// How forces are put together, on a GPU; the CPU has one way.
+    pub assembly: Assembly,
 }
 
 impl Default for Settings {
@@ -248,6 +276,7 @@ impl Default for Settings {
             skin: None,
             threads: 0,
             overlap_limit: 0.5,
+            assembly: Assembly::default(),
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     walls,
     words::Word,
 };
-use seixo_engine::world::{DeviceChoice, Domain, Leaving, Material, Precision, Settings, Wall, World};
+use seixo_engine::world::{Assembly, DeviceChoice, Domain, Leaving, Material, Precision, Settings, Wall, World};
 use seixo_files::vtk::Field;
 use std::{
     collections::BTreeMap,
@@ -121,6 +121,7 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
         skin: file.run.skin.value().map(|skin| skin.si),
         threads: file.run.threads.0 as usize,
         overlap_limit: file.run.overlap_limit.si,
+        assembly: Assembly::default(),
     };
     let checkpoint = CheckpointPlan {
         every_wall: file.checkpoint.every.si,

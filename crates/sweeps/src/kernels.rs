@@ -3,6 +3,7 @@
 //! A step never waits for the host. Every kernel of step s first looks whether an earlier step asked for a halt – because lists are stale or
 //! something is wrong – and then does nothing, so the state stays where it was until the host, which reads the flags late, sees to it.
 
+pub mod assembly;
 pub mod bins;
 pub mod lists;
 pub mod measure;

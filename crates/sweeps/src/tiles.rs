@@ -307,7 +307,7 @@ pub fn push_on<C: Coordinate<R>, R: Real>(
 /// A grain and a neighbor that touches it.
 #[cube]
 #[inline(always)]
-fn pair_of<C: Coordinate<R>, R: Real>(grain: &Grain<C, R>, neighbor: &Neighbor<C, R>, apart: &Vector3<C>, depth: C) -> Pair<R> {
+pub(crate) fn pair_of<C: Coordinate<R>, R: Real>(grain: &Grain<C, R>, neighbor: &Neighbor<C, R>, apart: &Vector3<C>, depth: C) -> Pair<R> {
     Pair::<R> {
         apart: near_vector::<C, R>(apart),
         depth: C::near(depth),

@@ -3,7 +3,7 @@
 
 use super::{Number, OnGpu, stepping};
 use crate::simulation::Simulation;
-use crate::world::Search;
+use crate::world::{Assembly, Search, Settings};
 use seixo_device::gpu::{Bins, Buffer, Gpu, GpuError, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::bins::{push_and_advance, stored_in_bins};
@@ -26,7 +26,8 @@ pub(super) struct Binned<C> {
 impl<C: Number> Binned<C> {
     /// Room for n grains, where a simulation asks for cells at every step and its grains have nothing to remember.
     pub(super) fn new(gpu: &Gpu, host: &Simulation, n: usize) -> Result<Option<Binned<C>>, GpuError> {
-        let is_asked = host.cells.skin == 0.0 && !host.frictional && host.settings.search != Search::BruteForce;
+        let Settings { search, assembly, .. } = host.settings;
+        let is_asked = host.cells.skin == 0.0 && !host.frictional && search != Search::BruteForce && assembly == Assembly::Fused;
         if !is_asked {
             return Ok(None);
         }

@@ -1,5 +1,6 @@
 //! From the host to the GPU and back.
 
+use super::assembly::Contacts;
 use super::bins::Binned;
 use super::step::BATCH;
 use super::{Cells, Number, OnGpu, Remembered, Rows, WallRows, doubles, numbers};
@@ -64,6 +65,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         let listed_at = numbers::<C>(listed_at.flat_map(|(p, x)| [x[0], x[1], x[2], p[3]]));
         let cubes = n.div_ceil(UNITS).max(1);
         let binned = Binned::new(&gpu, host, n)?;
+        let contacts = Contacts::new(&gpu, n, host.settings.assembly)?;
         let walls = if host.walls.given.is_empty() {
             None
         } else {
@@ -102,6 +104,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             order: gpu.buffer(n, "the order of cells")?,
             cells: Cells::new(&gpu, host, n)?,
             binned,
+            contacts,
             walls,
             no_rows: gpu.zeros(1, "walls")?,
             flags: gpu.zeros(FLAGS, "flags")?,

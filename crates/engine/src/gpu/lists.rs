@@ -14,7 +14,7 @@ use seixo_sweeps::views::{ELEMENT, RECORD, TOUCH, WALL};
 use std::mem::swap;
 
 /// Makes sure that a buffer has room, with a quarter more where it has not; what it held is lost.
-fn make_room<T: Word>(gpu: &Gpu, buffer: &mut Buffer<T>, len: usize, what: &'static str) -> Result<(), GpuError> {
+pub(super) fn make_room<T: Word>(gpu: &Gpu, buffer: &mut Buffer<T>, len: usize, what: &'static str) -> Result<(), GpuError> {
     if buffer.len() < len {
         *buffer = gpu.buffer(RECORD, what)?;
         *buffer = gpu.buffer((len + len / 4).next_multiple_of(RECORD), what)?;
@@ -185,6 +185,9 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         make_room(gpu, &mut self.rows.list, entries + 2 * TILE, "neighbors")?;
         if self.kind.frictional {
             make_room(gpu, &mut self.rows.history, entries * self.kind.numbers, "histories of contacts")?;
+        }
+        if let Some(contacts) = &mut self.contacts {
+            contacts.make_room_for(gpu, n, entries, self.kind.frictional)?;
         }
         lists::fill_neighbors::launch::<C>(
             gpu.client(),

@@ -27,24 +27,32 @@ fn powers<C: Number>(power: &[C], n: usize) -> ([f64; RECORD], [f64; RECORD]) {
 
 impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     /// Finds forces for where the grains are.
-    fn settle(&mut self, host: &Simulation) {
+    fn settle(&mut self, host: &Simulation) -> Result<(), GpuError> {
         self.gpu.clear(&self.flags);
         self.send_poses(host, 1);
         self.place_walls(host);
         self.touch_walls(host, 0);
-        self.touch_and_advance(host, 0, true, false);
+        if self.contacts.is_some() {
+            self.assemble_forces(host, 0)?;
+        } else {
+            self.touch_and_advance(host, 0, true, false);
+        }
         self.forces_known = true;
         self.collect();
+        Ok(())
     }
 
     /// Moves what contacts took since the last time from the GPU's books into the host's. A step's share is the mean of the powers at its
     /// two ends, so the sum of all powers counts, but for half of the first and half of the last.
-    fn book(&self, host: &mut Simulation, power: &[C], wall_power: &[C]) {
-        let (mut grains, last_of_grains) = powers(power, self.n);
+    fn book(&self, host: &mut Simulation, power: &[C], wall_power: &[C], contact_power: &[C]) {
+        let (mut grains, mut last_of_grains) = powers(power, self.n);
         let near_walls = self.walls.as_ref().map_or(0, |near| near.near);
         let (walls, last_of_walls) = powers(wall_power, near_walls);
+        let room = self.contacts.as_ref().map_or(0, |contacts| contacts.room);
+        let (contacts, last_of_contacts) = powers(contact_power, room);
         for k in 0..3 {
-            grains[k] += last_of_grains[k];
+            grains[k] += last_of_grains[k] + contacts[k];
+            last_of_grains[k] += last_of_contacts[k];
         }
         let tally = |grains: [f64; RECORD], walls: [f64; RECORD]| Tally {
             normal_power: grains[0] + walls[0],
@@ -64,6 +72,9 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         host.work.local_damping += grains[3];
         self.gpu.clear(&self.power);
         self.gpu.clear(&self.wall_power);
+        if let Some(contacts) = &self.contacts {
+            self.gpu.clear(&contacts.power);
+        }
     }
 
     /// Takes the powers that grains added up into the books of their cubes.
@@ -173,7 +184,7 @@ impl<C: Number + Coordinate<R>, R: Number> Remote for OnGpu<C, R> {
     fn observe(&mut self, host: &mut Simulation) -> Result<u32, GpuError> {
         let is_new = !self.forces_known;
         if is_new {
-            self.settle(host);
+            self.settle(host)?;
         }
         self.sum_energies(host, false);
         self.add_energies_of_bins(host);
@@ -183,12 +194,15 @@ impl<C: Number + Coordinate<R>, R: Number> Remote for OnGpu<C, R> {
         let cubes = self.cubes();
         let flags = copies.add(&self.flags, 0..KINDS);
         let [power, wall_power] = [&self.power, &self.wall_power].map(|buffer| copies.add(buffer, 0..buffer.len()));
+        let contact_power = self.contacts.as_ref().map(|contacts| &contacts.power);
+        let contact_power = contact_power.map(|buffer| copies.add(buffer, 0..buffer.len()));
         let energy = copies.add(&self.energy, 0..2 * RECORD * cubes);
         let wall_energy = copies.add(&self.wall_energy, 0..RECORD * cubes);
         let fetched = self.ask_for_fields(&mut copies);
         let arrived = copies.wait()?;
         if is_new {
-            self.book(host, &arrived.take(power), &arrived.take(wall_power));
+            let contact_power = contact_power.map_or(Vec::new(), |ticket| arrived.take(ticket));
+            self.book(host, &arrived.take(power), &arrived.take(wall_power), &contact_power);
         }
         host.held = held(&arrived.take(energy), &arrived.take(wall_energy));
         self.show_fields(host, &arrived, fetched);

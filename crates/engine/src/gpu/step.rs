@@ -20,13 +20,15 @@ fn until_walls_stale(host: &Simulation) -> u64 {
 
 impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     /// One step: forces where the grains are, and the grains on to the next place. The host only queues it.
-    fn step(&mut self, host: &Simulation, parity: u32) {
+    fn step(&mut self, host: &Simulation, parity: u32) -> Result<(), GpuError> {
         self.place_walls(host);
         self.touch_walls(host, parity);
-        self.touch_and_advance(host, parity, !self.forces_known, true);
+        self.assemble_forces(host, parity)?;
+        self.touch_and_advance(host, parity, !self.forces_known && self.contacts.is_none(), true);
         self.forces_known = false;
         self.now ^= 1;
         self.bin();
+        Ok(())
     }
 
     /// Up to `steps` steps, renewing the lists whenever they are stale, until all are done or something is wrong.
@@ -41,7 +43,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             self.gpu.clear(&self.flags);
             let (before, forces_known) = (self.now, self.forces_known);
             for step in 0..batch as u32 {
-                self.step(host, step & 1);
+                self.step(host, step & 1)?;
             }
             let flags = self.gpu.download(&self.flags)?;
             let done = u64::from(flags[FLAGS - 1]);

@@ -9,10 +9,11 @@ use super::{Done, Failure};
 use crate::say;
 use case::{Case, Habits};
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use indicatif::ProgressBar;
 use seixo::Simulation;
 use seixo::place::{PlaceArguments, is_on_cpu};
-use seixo_engine::world::Settings;
+use seixo_engine::world::{Assembly, Settings};
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
@@ -24,6 +25,8 @@ Examples:
   seixo bench bed normal-only --particles 10000,100000 --threads 1,2
   seixo bench --settle 2000 --steps 200 --json     a quick look: the grains are still falling
   seixo bench lattice --device gpu --particles 1000000,8000000
+  seixo bench bed --device gpu --assembly fused,contact-list,sorted-contacts
+                                                   what other ways to put forces together cost
   seixo bench s2 --device gpu                      a million spheres for 10 000 steps: the seconds it takes
 
 Settling takes most of the time of the beds: 20 000 steps, once for each case and size. What is printed is the median of the repeats.
@@ -51,6 +54,9 @@ pub struct BenchArguments {
     /// Measurements, whose median is printed; 3 if left out, 1 for s2
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: Option<u32>,
+    /// How a GPU puts forces together: fused, in one launch with the motion; or, to be compared, as in the literature
+    #[arg(long, value_name = "HOW", value_delimiter = ',', value_parser = assemblies(), default_values = ["fused"])]
+    assembly: Vec<Assembly>,
     #[command(flatten)]
     place: PlaceArguments,
     /// Print one JSON object a line on the standard output
@@ -58,11 +64,19 @@ pub struct BenchArguments {
     json: bool,
 }
 
+/// The words of [`Assembly`].
+fn assemblies() -> impl TypedValueParser<Value = Assembly> {
+    PossibleValuesParser::new(Assembly::ALL.map(Assembly::name))
+        .map(|word| Assembly::ALL.into_iter().find(|assembly| assembly.name() == word).unwrap_or_default())
+}
+
 #[derive(Serialize)]
 struct Measured {
     case: &'static str,
     device: String,
     precision: &'static str,
+    /// On a GPU only.
+    assembly: Option<&'static str>,
     particles: usize,
     threads: usize,
     particle_steps_per_second: f64,
@@ -117,7 +131,7 @@ pub fn bench(arguments: &BenchArguments) -> Done {
 
 /// How long a GPU steps other grains before it is measured: its clocks rise under load, and fall while the host makes a world.
 const WARM_UP: Duration = Duration::from_secs(2);
-/// How many these are.
+/// How many these are at most.
 const WARMING: usize = 1_000_000;
 
 /// Settles the grains once, if they are to settle, then measures them on every number of threads, each time from the same state. The world
@@ -126,15 +140,20 @@ fn bench_case(case: Case, particles: u32, arguments: &BenchArguments) -> Done {
     let refused = |refusal: seixo::Refusal| Failure::Input(refusal.to_string());
     let failed = |stop: seixo::Stop| Failure::Run(stop.to_string());
     let world = || case.world(particles as usize, arguments.solid_fraction);
-    let settings = |threads: usize| -> Result<Settings, Failure> {
+    let settings = |threads: usize, assembly: Assembly| -> Result<Settings, Failure> {
         let mut settings = case.settings(threads);
         arguments.place.apply(&mut settings).map_err(Failure::Input)?;
+        settings.assembly = assembly;
         Ok(settings)
     };
+    // Told before the grains settle, which takes long.
+    for &assembly in arguments.assembly.iter().filter(|&&assembly| assembly != Assembly::Fused) {
+        Simulation::new(case.world(8, arguments.solid_fraction), settings(0, assembly)?).map_err(refused)?;
+    }
     let settle = arguments.settle.unwrap_or(case.habits().settle);
     let mut settled = None;
     if settle > 0 {
-        let mut settling = Simulation::new(world(), settings(0)?).map_err(refused)?;
+        let mut settling = Simulation::new(world(), settings(0, Assembly::Fused)?).map_err(refused)?;
         let bar = ProgressBar::new(settle);
         bar.set_message("settling");
         while settling.steps() < settle {
@@ -145,22 +164,22 @@ fn bench_case(case: Case, particles: u32, arguments: &BenchArguments) -> Done {
         bar.finish_and_clear();
         settled = Some(settling.save().map_err(failed)?);
     }
-    for &threads in &arguments.threads {
-        let settings = settings(threads)?;
-        let warming = settings.clone();
+    for (&assembly, &threads) in arguments.assembly.iter().flat_map(|how| arguments.threads.iter().map(move |many| (how, many))) {
+        let settings = settings(threads, assembly)?;
         let mut simulation = match &settled {
-            None => Simulation::new(world(), settings),
-            Some(state) => Simulation::restore(world(), settings, state),
+            None => Simulation::new(world(), settings.clone()),
+            Some(state) => Simulation::restore(world(), settings.clone(), state),
         }
         .map_err(refused)?;
         if !is_on_cpu(&simulation) {
-            let mut other = Simulation::new(case.world(WARMING, arguments.solid_fraction), warming).map_err(refused)?;
+            let world = case.world(WARMING.min(particles as usize), arguments.solid_fraction);
+            let mut other = Simulation::new(world, settings).map_err(refused)?;
             let clock = Instant::now();
             while clock.elapsed() < WARM_UP {
                 other.advance(20).map_err(failed)?;
             }
         }
-        let measured = measure(case, &mut simulation, arguments).map_err(failed)?;
+        let measured = measure(case, &mut simulation, assembly, arguments).map_err(failed)?;
         if arguments.json {
             say::json(&measured)?;
         } else {
@@ -171,7 +190,7 @@ fn bench_case(case: Case, particles: u32, arguments: &BenchArguments) -> Done {
     Ok(())
 }
 
-fn measure(case: Case, simulation: &mut Simulation, arguments: &BenchArguments) -> Result<Measured, seixo::Stop> {
+fn measure(case: Case, simulation: &mut Simulation, assembly: Assembly, arguments: &BenchArguments) -> Result<Measured, seixo::Stop> {
     let particles = simulation.len();
     let Habits { steps, repeat, .. } = case.habits();
     let (steps, repeat) = (arguments.steps.unwrap_or(steps), arguments.repeat.unwrap_or(repeat));
@@ -206,6 +225,7 @@ fn measure(case: Case, simulation: &mut Simulation, arguments: &BenchArguments) 
         case: case.name(),
         device: simulation.device_name(),
         precision: simulation.precision().name(),
+        assembly: (!is_on_cpu).then(|| assembly.name()),
         particles,
         threads: simulation.threads(),
         particle_steps_per_second: speed(median),
@@ -239,10 +259,13 @@ fn measure(case: Case, simulation: &mut Simulation, arguments: &BenchArguments) 
 impl Measured {
     fn text(&self) -> String {
         let mut text = format!(
-            "{} · {} · {}\n  {} particle-steps/s ({} to {}), {} for {} steps\n",
+            "{} · {} · {}{}\n  {} particle-steps/s ({} to {}), {} for {} steps\n",
             self.case,
             say::many(self.particles, "grain"),
             say::place(&self.device, self.precision, self.threads),
+            self.assembly
+                .filter(|&name| name != Assembly::Fused.name())
+                .map_or(String::new(), |name| format!(", {name}")),
             say::scaled(self.particle_steps_per_second, ""),
             say::scaled(self.slowest, ""),
             say::scaled(self.fastest, ""),

@@ -8,11 +8,11 @@
 //! with other roundings. A contact that is new remembers zeros.
 
 use super::{is_halted, raise, sum_of_cube, widened_record};
-use crate::pair::{Pair, depth_of, push_apart, rub_together};
-use crate::tiles::{Grain, Kind, fetch, first_entry, history_at, if_uniform, no_load, of_pair, resolve};
+use crate::pair::{depth_of, push_apart, rub_together};
+use crate::tiles::{Grain, Kind, fetch, first_entry, history_at, if_uniform, no_load, of_pair, pair_of, push_on, resolve};
 use crate::views::{Record, coefficients, last, record, xyz};
 use cubecl::prelude::*;
-use seixo_laws::{Coordinate, Real, Vector3, near_vector, smaller};
+use seixo_laws::{Coordinate, Real, Vector3, smaller};
 
 /// 1 where grain i counts its contact with the grain at `place`, else 0: with `once`, only the earlier of the two does.
 #[cube]
@@ -209,19 +209,23 @@ pub fn compute_ends<R: Real, C: Coordinate<R>>(
             let own = coefficients::<R>(table, (own_row + material[if_uniform(i, kind.uniform)]) as usize);
             let laws = of_pair::<R>(&own, table, own_row, material, neighbor.place as usize, kind);
             let mut load = no_load::<R>();
-            resolve::<C, R>(
-                &grain,
-                &neighbor,
-                &laws,
-                entry,
-                remembered,
-                list,
-                history,
-                dt,
-                overlap_limit,
-                &mut load,
-                kind,
-            );
+            if kind.frictional {
+                resolve::<C, R>(
+                    &grain,
+                    &neighbor,
+                    &laws,
+                    entry,
+                    remembered,
+                    list,
+                    history,
+                    dt,
+                    overlap_limit,
+                    &mut load,
+                    kind,
+                );
+            } else {
+                push_on::<C, R>(&grain, &neighbor, &laws, overlap_limit, &mut load);
+            }
             contact_force[k] = record::<R>(&load.force, load.touches);
             if kind.frictional {
                 contact_torque[k] = record::<R>(&load.torque, R::new(0.0));
@@ -321,17 +325,8 @@ pub fn compute_pairs<R: Real, C: Coordinate<R>>(
             if depth > C::new(0.0) {
                 let one = R::new(1.0);
                 let minus = R::new(-1.0);
-                let radius_j = C::near(neighbor.reach);
-                let pair = Pair::<R> {
-                    apart: near_vector::<C, R>(&apart),
-                    depth: C::near(depth),
-                    velocity: grain.velocity.minus(&neighbor.velocity),
-                    radius_i: grain.radius,
-                    radius_j,
-                    mass_i: grain.mass,
-                    mass_j: neighbor.mass,
-                };
-                let allowed = overlap_limit * smaller::<R>(grain.radius, radius_j);
+                let pair = pair_of::<C, R>(&grain, &neighbor, &apart, depth);
+                let allowed = overlap_limit * smaller::<R>(grain.radius, pair.radius_j);
                 if kind.frictional {
                     let outcome = rub_together::<R>(&pair, &grain.spin, &neighbor.spin, &neighbor.memory, &laws, dt);
                     let other = entry_in_row_of(neighbor.place as usize, place, tile_first, count, list);

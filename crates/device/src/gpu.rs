@@ -128,7 +128,10 @@ pub enum GpuError {
         free: Option<u64>,
     },
     /// It stopped working: a lost device, an error of the driver, a kernel that did not compile.
-    #[error("the GPU failed: {cause}")]
+    #[error(
+        "the GPU failed: {cause}; see whether its driver still answers (seixo info), then go on from what was saved last, there or with \
+         --device cpu"
+    )]
     Lost {
         /// What the driver reported.
         cause: String,
@@ -216,6 +219,11 @@ impl Gpu {
         has_f64.then_some(()).ok_or_else(|| GpuError::NoDouble { name: name.clone() })
     }
 
+    /// For tests: from now on the device is gone for this process, as when its driver crashes. Returns whether the API can do that.
+    pub fn lose(&self) -> bool {
+        self.runtime.lose.as_ref().map(|lose| lose()).is_some()
+    }
+
     /// Waits until all launches so far are done.
     ///
     /// # Errors
@@ -228,8 +236,9 @@ impl Gpu {
 /// Units in a cube.
 pub const UNITS: u32 = 256;
 
-/// Cubes that fit into one dimension of a grid, whatever the API.
-const MOST_CUBES: u32 = 65_535;
+/// Cubes that fit into one dimension of a grid, whatever the API. More of them make a grid of several rows, which may have one cube less
+/// than rows more than asked for.
+pub const MOST_CUBES: u32 = 65_535;
 
 /// Cubes and units for one unit per item. Kernels number items by `ABSOLUTE_POS` and compare it with `n`: there may be more units.
 ///

@@ -164,6 +164,12 @@ pub(crate) struct OnGpu<C, R> {
     since_renewal: u64,
 }
 
+/// Cubes that a launch of n units may have: grids of several rows have a few more than needed.
+fn room_for_cubes(n: usize) -> usize {
+    let cubes = n.div_ceil(UNITS).max(1);
+    cubes + cubes.div_ceil(seixo_device::gpu::MOST_CUBES as usize)
+}
+
 impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     fn cubes(&self) -> usize {
         self.n.div_ceil(UNITS).max(1)

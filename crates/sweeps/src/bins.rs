@@ -37,9 +37,21 @@ pub fn pushes_on<C: Coordinate<R>, R: Real>(
     for g in 0..number_of_grids {
         let reach = grain.reach + grids[g * 8usize + 4usize];
         let mut walk = walk_around::<C>(&grain.position, reach, grids, shapes, g, true);
-        while walk.goes_on() {
-            let run = next_run(&mut walk, cell_first, true);
-            for k in run.first..run.end {
+        let run = next_run(&mut walk, cell_first, true);
+        let mut next_first = run.first;
+        let mut next_end = run.end;
+        let mut goes_on = true;
+        while goes_on {
+            // Where the next run lies is on its way while this one is looked at.
+            let first = next_first;
+            let end = next_end;
+            goes_on = walk.goes_on();
+            if goes_on {
+                let run = next_run(&mut walk, cell_first, true);
+                next_first = run.first;
+                next_end = run.end;
+            }
+            for k in first..end {
                 let there = binned[k];
                 let apart = grain.position.minus(&xyz::<C>(there));
                 if depth_of::<C>(&apart, grain.reach + last::<C>(there)) > C::new(0.0) {

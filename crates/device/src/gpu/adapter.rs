@@ -66,6 +66,7 @@ pub fn open(description: Description) -> Result<Runtime, String> {
         description,
         client,
         complaint,
+        lose: Some(Box::new(move || device.destroy())),
     })
 }
 

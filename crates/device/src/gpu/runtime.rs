@@ -17,6 +17,8 @@ pub struct Runtime {
     pub largest: Option<u64>,
     /// What the API complained about last, outside of any call.
     pub complaint: Arc<Complaint>,
+    /// Takes the device away, where the API lets us.
+    pub lose: Option<Box<dyn Fn() + Send + Sync>>,
 }
 
 /// The last message of an API that reports errors outside of calls.

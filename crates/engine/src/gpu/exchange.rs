@@ -3,12 +3,12 @@
 use super::assembly::Contacts;
 use super::bins::Binned;
 use super::step::BATCH;
-use super::{Cells, Number, OnGpu, Remembered, Rows, WallRows, doubles, numbers};
+use super::{Cells, Number, OnGpu, Remembered, Rows, WallRows, doubles, numbers, room_for_cubes};
 use crate::simulation::Simulation;
 use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket};
 use seixo_laws::Coordinate;
 use seixo_laws::contact::COEFFICIENTS;
-use seixo_sweeps::kernels::{FLAGS, UNITS};
+use seixo_sweeps::kernels::FLAGS;
 use seixo_sweeps::tiles::{Kind, PLACE, TILE, TOUCHED};
 use seixo_sweeps::views::{RECORD, TOUCH};
 
@@ -63,7 +63,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         let half_spin: Vec<f64> = widened(&fields.half_spin).collect();
         let listed_at = fields.position.chunks_exact(RECORD).zip(fields.reference.chunks_exact(3));
         let listed_at = numbers::<C>(listed_at.flat_map(|(p, x)| [x[0], x[1], x[2], p[3]]));
-        let cubes = n.div_ceil(UNITS).max(1);
+        let cubes = room_for_cubes(n);
         let binned = Binned::new(&gpu, host, n)?;
         let contacts = Contacts::new(&gpu, n, host.settings.assembly)?;
         let walls = if host.walls.given.is_empty() {

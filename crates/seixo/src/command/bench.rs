@@ -66,8 +66,12 @@ pub struct BenchArguments {
 
 /// The words of [`Assembly`].
 fn assemblies() -> impl TypedValueParser<Value = Assembly> {
-    PossibleValuesParser::new(Assembly::ALL.map(Assembly::name))
-        .map(|word| Assembly::ALL.into_iter().find(|assembly| assembly.name() == word).unwrap_or_default())
+    PossibleValuesParser::new(Assembly::ALL.map(Assembly::name)).map(|word| {
+        Assembly::ALL
+            .into_iter()
+            .find(|assembly| assembly.name() == word)
+            .unwrap_or_default()
+    })
 }
 
 #[derive(Serialize)]
@@ -164,7 +168,11 @@ fn bench_case(case: Case, particles: u32, arguments: &BenchArguments) -> Done {
         bar.finish_and_clear();
         settled = Some(settling.save().map_err(failed)?);
     }
-    for (&assembly, &threads) in arguments.assembly.iter().flat_map(|how| arguments.threads.iter().map(move |many| (how, many))) {
+    for (&assembly, &threads) in arguments
+        .assembly
+        .iter()
+        .flat_map(|how| arguments.threads.iter().map(move |many| (how, many)))
+    {
         let settings = settings(threads, assembly)?;
         let mut simulation = match &settled {
             None => Simulation::new(world(), settings.clone()),

@@ -1,0 +1,40 @@
+//! A GPU that is lost in the middle of a run: an error, no hang, no wrong numbers. In a process of its own, as the device stays lost.
+
+mod beds;
+
+use seixo_device::gpu::{Api, Gpu};
+use seixo_engine::world::{DeviceChoice, Precision, Settings};
+use seixo_engine::{Cause, Simulation};
+use seixo_laws::contact::TangentialLaw;
+
+#[test]
+fn a_lost_device_is_an_error_and_stays_one() {
+    let gpu = Gpu::open(Some((Api::Wgpu, 0))).unwrap();
+    let world = beds::falling(300, TangentialLaw::Mindlin);
+    let settings = Settings {
+        device: DeviceChoice::Gpu(None),
+        precision: Some(Precision::F64),
+        ..Settings::default()
+    };
+    let mut simulation = Simulation::new_on(gpu.clone(), world.clone(), settings.clone()).unwrap();
+    simulation.advance(50).unwrap();
+    let state = simulation.save().unwrap();
+    assert!(gpu.lose(), "wgpu lets go of a device");
+    for attempt in 0..2 {
+        let stop = simulation.advance(50).and_then(|()| simulation.observe()).unwrap_err();
+        println!("attempt {attempt}: {stop}");
+        assert!(matches!(stop.cause, Cause::Device { .. }), "{stop}");
+        assert!(stop.to_string().contains("GPU"), "{stop}");
+    }
+    let refusal = Simulation::new_on(gpu, world.clone(), settings)
+        .err()
+        .expect("nothing starts on a lost device");
+    println!("{refusal}");
+    // What was saved goes on elsewhere.
+    let here = Settings {
+        device: DeviceChoice::Cpu,
+        ..Settings::default()
+    };
+    let mut simulation = Simulation::restore(world, here, &state).unwrap();
+    simulation.advance(50).unwrap();
+}

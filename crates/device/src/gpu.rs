@@ -17,6 +17,7 @@ pub use bins::Bins;
 pub use buffer::{Arrived, Buffer, Copies, Download, Ticket};
 pub use cubecl::client::Client;
 pub use reduce::Fold;
+pub use sort::Order;
 
 use buffer::Account;
 use cubecl::prelude::{CubeCount, CubeDim, Float, LaunchArg, Numeric};

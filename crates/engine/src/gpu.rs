@@ -125,7 +125,6 @@ pub(crate) struct OnGpu<C, R> {
     id: Buffer<u32>,
     material: Buffer<u32>,
     group: Buffer<u32>,
-    spare_words: Buffer<u32>,
     /// Twice: a step reads one and writes the other; `now` tells which holds the state.
     position: [Buffer<C>; 2],
     velocity: [Buffer<R>; 2],
@@ -136,7 +135,6 @@ pub(crate) struct OnGpu<C, R> {
     half_spin: Buffer<R>,
     force: Buffer<R>,
     torque: Buffer<R>,
-    spare: Buffer<R>,
     reference: Buffer<C>,
     table: Buffer<R>,
     rows: Rows<R>,

@@ -94,9 +94,7 @@ impl Cells {
     /// Sorts the grains by cell and id, dropping those for which `keep` is false; `old_of` then tells where each one was.
     pub fn sort(&mut self, device: &Cpu, fields: &mut Fields, keep: impl Fn([f64; 3]) -> bool + Sync) {
         let n = fields.len();
-        let mut low = [f64::INFINITY; 3];
-        let mut high = [f64::NEG_INFINITY; 3];
-        let mut kept = 0;
+        let (mut low, mut high, mut kept) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3], 0);
         // The cells follow from the grains that stay: who goes on from a checkpoint knows no others.
         for center in fields.position.chunks_exact(RECORD).filter(|x| keep([x[0], x[1], x[2]])) {
             kept += 1;

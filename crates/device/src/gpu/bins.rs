@@ -3,17 +3,9 @@
 #![allow(unsafe_code, reason = "kernels are launched without checks of their indices")]
 
 use super::scan::ScanRoom;
-use super::sort::count_keys;
+use super::sort::{count_keys, drop_in};
 use super::{Buffer, Gpu, GpuError, units};
 use cubecl::prelude::*;
-
-/// Brings items to the places of their key, in the order of their turns.
-#[cube(launch_unchecked)]
-fn drop_in(key: &[u32], turn: &[u32], first: &[u32], items: &mut [u32], n: u32) {
-    if ABSOLUTE_POS < n as usize {
-        items[(first[key[ABSOLUTE_POS] as usize] + turn[ABSOLUTE_POS]) as usize] = ABSOLUTE_POS as u32;
-    }
-}
 
 /// Brings the items of every key into their order – most have one or none – and empties its count for the next time.
 #[cube(launch_unchecked)]

@@ -15,25 +15,23 @@ pub(super) fn count_keys(key: &[u32], counts: &[Atomic<u32>], turn: &mut [u32], 
 
 /// Brings items to the places of their key, in the order of their turns.
 #[cube(launch_unchecked)]
-fn scatter(key: &[u32], id: &[u32], turn: &[u32], first: &[u32], ids: &mut [u32], items: &mut [u32], n: u32) {
+pub(super) fn drop_in(key: &[u32], turn: &[u32], first: &[u32], items: &mut [u32], n: u32) {
     if ABSOLUTE_POS < n as usize {
-        let place = (first[key[ABSOLUTE_POS] as usize] + turn[ABSOLUTE_POS]) as usize;
-        ids[place] = id[ABSOLUTE_POS];
-        items[place] = ABSOLUTE_POS as u32;
+        items[(first[key[ABSOLUTE_POS] as usize] + turn[ABSOLUTE_POS]) as usize] = ABSOLUTE_POS as u32;
     }
 }
 
 /// Brings items of one key into the order of their ids: each counts the smaller ones.
 #[cube(launch_unchecked)]
-fn settle(key: &[u32], first: &[u32], ids: &[u32], items: &[u32], order: &mut [u32], n: u32) {
+fn settle(key: &[u32], id: &[u32], first: &[u32], items: &[u32], order: &mut [u32], n: u32) {
     if ABSOLUTE_POS < n as usize {
         let item = items[ABSOLUTE_POS];
-        let own = ids[ABSOLUTE_POS];
+        let own = id[item as usize];
         let segment = key[item as usize] as usize;
         let start = first[segment];
         let mut smaller = 0u32;
         for place in start..first[segment + 1] {
-            if ids[place as usize] < own {
+            if id[items[place as usize] as usize] < own {
                 smaller += 1;
             }
         }
@@ -41,12 +39,23 @@ fn settle(key: &[u32], first: &[u32], ids: &[u32], items: &[u32], order: &mut [u
     }
 }
 
+/// What ordering writes.
+#[derive(Clone, Copy)]
+pub struct Order<'a> {
+    /// Its k-th item becomes the index of the k-th item in order.
+    pub order: &'a Buffer<u32>,
+    /// First place of every key, and the number of items.
+    pub first: &'a Buffer<u32>,
+    /// Room for as many items, whose contents are lost.
+    pub room: &'a Buffer<u32>,
+}
+
 impl Gpu {
-    /// `order[k]` becomes the index of the k-th item by key and then id, `first[key]` the first place of that key; `first[keys]`
-    /// is n. Keys are below `keys`, ids differ. The order is the same every time, although items are counted in any order.
+    /// Orders n items by key and then id. Keys are below `keys`, ids differ. The order is the same every time, although items are counted
+    /// in any order.
     ///
     /// Every item is compared with all of its key: fast where keys have few items – cells of a grid –, quadratic where one key has
-    /// all of them. Needs 12 bytes per item and 4 per key for a moment.
+    /// all of them. Needs 4 bytes per key for a moment.
     ///
     /// # Errors
     /// If there is no memory for that.
@@ -59,13 +68,14 @@ impl Gpu {
         id: &Buffer<u32>,
         n: usize,
         keys: usize,
-        order: &Buffer<u32>,
-        first: &Buffer<u32>,
+        Order { order, first, room }: Order,
     ) -> Result<(), GpuError> {
         assert!(key.len() >= n && id.len() >= n && order.len() >= n, "{n} items");
+        assert!(room.len() >= n, "room for {n} items");
         assert!(first.len() > keys, "{keys} keys, {} firsts", first.len());
         let counts = self.scratch::<u32>(keys)?;
-        let (turn, ids, items) = (self.scratch::<u32>(n)?, self.scratch::<u32>(n)?, self.scratch::<u32>(n)?);
+        // The order is written last: until then there is room for the turns.
+        let (turn, items) = (order, room);
         let n_argument = n as u32;
         self.clear(&counts);
         let (count, dim) = units(n);
@@ -84,15 +94,13 @@ impl Gpu {
         self.exclusive_scan(&counts, keys, first)?;
         // SAFETY: items are read below n, firsts at keys; first + turn takes every value below n once.
         unsafe {
-            scatter::launch_unchecked(
+            drop_in::launch_unchecked(
                 self.client(),
                 count.clone(),
                 dim,
                 key.argument(),
-                id.argument(),
                 turn.argument(),
                 first.argument(),
-                ids.argument(),
                 items.argument(),
                 n_argument,
             );
@@ -104,8 +112,8 @@ impl Gpu {
                 count,
                 dim,
                 key.argument(),
+                id.argument(),
                 first.argument(),
-                ids.argument(),
                 items.argument(),
                 order.argument(),
                 n_argument,

@@ -1,5 +1,5 @@
 use crate::{MANY, SIZES, gpu, random, shuffled};
-use seixo_device::gpu::Bins;
+use seixo_device::gpu::{Bins, Order};
 
 /// Order and firsts, computed twice.
 fn sorted(key: &[u32], id: &[u32], keys: usize) -> (Vec<u32>, Vec<u32>) {
@@ -8,7 +8,13 @@ fn sorted(key: &[u32], id: &[u32], keys: usize) -> (Vec<u32>, Vec<u32>) {
     let run = || {
         let order = gpu.buffer(key.len(), "order").unwrap();
         let first = gpu.buffer(keys + 1, "firsts").unwrap();
-        gpu.order_by_key(&key, &id, key.len(), keys, &order, &first).unwrap();
+        let room = gpu.buffer(key.len(), "room").unwrap();
+        let into = Order {
+            order: &order,
+            first: &first,
+            room: &room,
+        };
+        gpu.order_by_key(&key, &id, key.len(), keys, into).unwrap();
         (gpu.download(&order).unwrap(), gpu.download(&first).unwrap())
     };
     let result = run();

@@ -3,7 +3,7 @@
 use super::{Cells, Number, OnGpu, Rows, WallRows, numbers};
 use crate::simulation::Simulation;
 use crate::world::Leaving;
-use seixo_device::gpu::{Buffer, Gpu, GpuError, Word, units};
+use seixo_device::gpu::{Buffer, Gpu, GpuError, Order, Word, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::cells::{GRID, SHAPE};
 use seixo_sweeps::kernels::UNITS;
@@ -70,7 +70,12 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             n as u32,
             false,
         );
-        gpu.order_by_key(&self.key, &self.id, n, cells + 1, &self.order, &room.first)?;
+        let into = Order {
+            order: &self.order,
+            first: &room.first,
+            room: &room.lengths,
+        };
+        gpu.order_by_key(&self.key, &self.id, n, cells + 1, into)?;
         if leaving {
             self.n = gpu.download_part(&room.first, cells..cells + 1).wait()?[0] as usize;
         }
@@ -103,34 +108,34 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         Ok((low, high, kept as usize))
     }
 
-    /// Puts every field into the new order.
+    /// Puts every field into the new order. What is free just then takes a field up and becomes that field.
     fn reorder(&mut self) {
         let (n, now) = (self.n, self.now);
+        let (gpu, order) = (&self.gpu, &self.order);
         for words in [&mut self.id, &mut self.material, &mut self.group] {
-            self.gpu.gather(words, &self.order, n, 1, &self.spare_words);
-            swap(words, &mut self.spare_words);
+            gpu.gather(words, order, n, 1, &self.key);
+            swap(words, &mut self.key);
         }
-        self.gpu
-            .gather(&self.position[now], &self.order, n, RECORD, &self.position[now ^ 1]);
-        self.gpu
-            .gather(&self.velocity[now], &self.order, n, RECORD, &self.velocity[now ^ 1]);
-        // Where grains were listed is written anew below: room until then.
-        self.gpu.gather(&self.half_velocity, &self.order, n, RECORD, &self.reference);
+        let [of_old, of_new] = [now, now ^ 1];
+        gpu.gather(&self.position[of_old], order, n, RECORD, &self.position[of_new]);
+        gpu.gather(&self.velocity[of_old], order, n, RECORD, &self.velocity[of_new]);
+        // Where grains were listed is written anew below.
+        gpu.gather(&self.half_velocity, order, n, RECORD, &self.reference);
         swap(&mut self.half_velocity, &mut self.reference);
         if self.forces_known {
-            self.gpu.gather(&self.force, &self.order, n, RECORD, &self.spare);
-            swap(&mut self.force, &mut self.spare);
+            gpu.gather(&self.force, order, n, RECORD, &self.velocity[of_old]);
+            swap(&mut self.force, &mut self.velocity[of_old]);
         }
         if self.kind.frictional {
-            self.gpu.gather(&self.spin[now], &self.order, n, RECORD, &self.spin[now ^ 1]);
-            self.gpu.gather(&self.half_spin, &self.order, n, RECORD, &self.spare);
-            swap(&mut self.half_spin, &mut self.spare);
+            gpu.gather(&self.spin[of_old], order, n, RECORD, &self.spin[of_new]);
+            gpu.gather(&self.half_spin, order, n, RECORD, &self.spin[of_old]);
+            swap(&mut self.half_spin, &mut self.spin[of_old]);
             if self.forces_known {
-                self.gpu.gather(&self.torque, &self.order, n, RECORD, &self.spare);
-                swap(&mut self.torque, &mut self.spare);
+                gpu.gather(&self.torque, order, n, RECORD, &self.spin[of_old]);
+                swap(&mut self.torque, &mut self.spin[of_old]);
             }
         }
-        self.now ^= 1;
+        self.now = of_new;
         let (count, dim) = units(n);
         lists::remember::launch::<C>(
             self.gpu.client(),
@@ -143,7 +148,10 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     }
 
     fn list_pairs(&mut self, host: &Simulation) -> Result<(), GpuError> {
-        swap(&mut self.rows, &mut self.old_rows);
+        // Smooth grains have nothing to take over from their old rows.
+        if self.kind.frictional {
+            swap(&mut self.rows, &mut self.old_rows);
+        }
         let (n, gpu) = (self.n, &self.gpu);
         let Cells {
             grids,
@@ -235,9 +243,12 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             near.send(gpu, host)?;
         }
         host.walls.listed_at = host.time();
-        swap(&mut near.row, &mut near.old_row);
-        swap(&mut near.list, &mut near.old_list);
-        swap(&mut near.history, &mut near.old_history);
+        // Smooth grains have nothing to take over from their old rows.
+        if self.kind.frictional {
+            swap(&mut near.row, &mut near.old_row);
+            swap(&mut near.list, &mut near.old_list);
+            swap(&mut near.history, &mut near.old_history);
+        }
         self.wall_rows(&near, host, &self.cells.lengths, false);
         gpu.exclusive_scan(&self.cells.lengths, n, &near.row)?;
         self.compact_near(&mut near)?;
@@ -247,20 +258,24 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         make_room(gpu, &mut near.touches, near.entries * TOUCH, "touches of walls")?;
         gpu.clear(&near.touches);
         self.wall_rows(&near, host, &near.list, true);
-        let (count, dim) = units(n);
-        lists::carry_wall_histories::launch::<R>(
-            gpu.client(),
-            count,
-            dim,
-            near.row.argument(),
-            near.list.argument(),
-            near.history.argument(),
-            self.order.argument(),
-            near.old_row.argument(),
-            near.old_list.argument(),
-            near.old_history.argument(),
-            n as u32,
-        );
+        if self.kind.frictional {
+            let (count, dim) = units(n);
+            lists::carry_wall_histories::launch::<R>(
+                gpu.client(),
+                count,
+                dim,
+                near.row.argument(),
+                near.list.argument(),
+                near.history.argument(),
+                self.order.argument(),
+                near.old_row.argument(),
+                near.old_list.argument(),
+                near.old_history.argument(),
+                n as u32,
+            );
+        } else {
+            gpu.clear(&near.history);
+        }
         self.walls = Some(near);
         Ok(())
     }
@@ -302,6 +317,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
 impl<C: Number, R: Number> WallRows<C, R> {
     /// Walls of the host, without rows yet.
     pub(super) fn new(gpu: &Gpu, host: &mut Simulation, n: usize, batch: usize) -> Result<WallRows<C, R>, GpuError> {
+        let frictional = host.frictional;
         let walls = &host.walls;
         let (start, through) = walls.start();
         let mut near = WallRows {
@@ -319,7 +335,7 @@ impl<C: Number, R: Number> WallRows<C, R> {
             cell_first: gpu.buffer(0, "walls")?,
             cell_list: gpu.buffer(0, "walls")?,
             row: gpu.zeros(n + 1, "rows of walls")?,
-            old_row: gpu.zeros(n + 1, "rows of walls")?,
+            old_row: gpu.zeros(if frictional { n + 1 } else { 0 }, "rows of walls")?,
             list: gpu.buffer(0, "grains near walls")?,
             old_list: gpu.buffer(0, "grains near walls")?,
             history: gpu.buffer(0, "histories of walls")?,

@@ -81,7 +81,7 @@ pub fn pushes_on<C: Coordinate<R>, R: Real>(
     all
 }
 
-/// Half of the energy stored in the contacts of grain i \[J\]; arguments as in [`pushes_on`].
+/// Half of the energy stored in the contacts of grain i \[J\]; arguments as in [`pushes_on()`].
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]

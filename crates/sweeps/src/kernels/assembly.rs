@@ -1,4 +1,4 @@
-//! Forces put together in several launches, as in the literature, to be compared with the one launch of [`super::step::grains()`].
+//! Forces put together in several launches, as in the literature, to be compared with the one launch of [`crate::kernels::step::grains()`].
 //!
 //! Through a list of contacts (S0): count the contacts of every grain, sum the counts up, find every contact by its number, compute it for
 //! the grain in whose row it stands, add up by grain; each of two grains has the contact in its own row. Or with every contact once (S2):
@@ -370,7 +370,7 @@ pub fn compute_pairs<R: Real, C: Coordinate<R>>(
 }
 
 /// Adds up what every grain gets, one item after the other: the items from `first[i]` to before `first[i + 1]`, or with `sorted` those that
-/// `order` has there. With `walls`, what kernel [`super::step::walls()`] left for the grains near them comes on top.
+/// `order` has there. With `walls`, what kernel [`crate::kernels::step::walls()`] left for the grains near them comes on top.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn assemble<R: Real>(

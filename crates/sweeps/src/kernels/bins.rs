@@ -10,7 +10,7 @@ use crate::views::{Record, last, record, xyz};
 use cubecl::prelude::*;
 use seixo_laws::{Coordinate, Vector3};
 
-/// As [`super::step::grains()`], of grains that only press on each other. Where they go, `key` says in which cell they are then.
+/// As [`crate::kernels::step::grains()`], of grains that only press on each other. Where they go, `key` says in which cell they are then.
 #[cube(launch_unchecked)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn push_and_advance<R: Coordinate<R>, C: Coordinate<R>>(

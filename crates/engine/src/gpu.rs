@@ -19,6 +19,7 @@ use seixo_laws::{Coordinate, Real, Vector3};
 use seixo_sweeps::kernels::UNITS;
 use seixo_sweeps::motion::{Stepping, SteppingLaunch};
 use seixo_sweeps::tiles::Kind;
+use step::Queued;
 
 /// A number type of the GPU, and how the host's doubles become such numbers and back.
 pub(crate) trait Number: Real + Word + Coordinate<Self> {
@@ -58,6 +59,8 @@ fn doubles<N: Number>(values: &[N]) -> Vec<f64> {
 pub(crate) trait Remote: Send + Sync {
     /// Takes up to `steps` steps; fewer if a flag was raised that the host must turn into an error. Returns the flags.
     fn advance(&mut self, host: &mut Simulation, steps: u64) -> Result<u32, GpuError>;
+    /// Queues the first of `steps` steps, which the next call of `advance` must be about.
+    fn go_ahead(&mut self, host: &Simulation, steps: u64) -> Result<(), GpuError>;
     /// Finds forces for where the grains are now, and brings ledger, grains and walls of the host up to date.
     fn observe(&mut self, host: &mut Simulation) -> Result<u32, GpuError>;
     /// Brings grains and walls of the host up to date, whatever state they are in.
@@ -157,6 +160,8 @@ pub(crate) struct OnGpu<C, R> {
     wall_energy: Buffer<C>,
     /// Whether forces and torques are those of where the grains are now.
     forces_known: bool,
+    /// Steps that the host has not looked at yet.
+    queued: Option<Queued>,
     /// Steps between the last two renewals of the lists.
     interval: u64,
     since_renewal: u64,

@@ -119,6 +119,14 @@ impl Simulation {
         }
     }
 
+    /// Lets a GPU begin with `steps` steps, which must be taken next.
+    pub(crate) fn go_ahead(&mut self, steps: u64) -> Result<(), Stop> {
+        if steps == 0 || !self.is_remote() {
+            return Ok(());
+        }
+        self.with_remote(|remote, host| remote.go_ahead(host, steps))
+    }
+
     /// Brings what readers see up to date: ledger, snapshot, momentum, walls. On the CPU they always are.
     ///
     /// # Errors

@@ -22,6 +22,14 @@ impl Simulation {
         self.pass(Pass::Guard, Simulation::guard_contacts)
     }
 
+    /// Does `work` – such as writing what is seen of this state –, and advances by `steps` time steps, or until one fails. A GPU takes the
+    /// first of them meanwhile. What came of the work is told beside what came of the steps.
+    pub fn advance_while<T>(&mut self, steps: u64, work: impl FnOnce(&Simulation) -> T) -> (T, Result<(), Stop>) {
+        let ahead = self.go_ahead(steps);
+        let worked = work(self);
+        (worked, ahead.and_then(|()| self.advance(steps)))
+    }
+
     /// Advances by `steps` time steps, or until one fails.
     ///
     /// # Errors

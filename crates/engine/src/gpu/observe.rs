@@ -181,6 +181,11 @@ impl<C: Number + Coordinate<R>, R: Number> Remote for OnGpu<C, R> {
         self.steps(host, steps)
     }
 
+    fn go_ahead(&mut self, host: &Simulation, steps: u64) -> Result<(), GpuError> {
+        self.queued = Some(self.queue(host, steps)?);
+        Ok(())
+    }
+
     fn observe(&mut self, host: &mut Simulation) -> Result<u32, GpuError> {
         let is_new = !self.forces_known;
         if is_new {

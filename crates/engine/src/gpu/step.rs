@@ -13,6 +13,12 @@ use seixo_sweeps::views::ELEMENT;
 /// Steps that are queued before the host looks at the flags, at most.
 pub(super) const BATCH: usize = 128;
 
+/// Steps that are queued: how things stood before them.
+pub(super) struct Queued {
+    now: usize,
+    forces_known: bool,
+}
+
 /// Steps until the lists of walls are stale: a wall moved half their skin.
 fn until_walls_stale(host: &Simulation) -> u64 {
     host.walls.steps_until_moved(host.steps, host.stepping.dt, 0.5 * host.walls.skin)
@@ -35,31 +41,52 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     pub(super) fn steps(&mut self, host: &mut Simulation, steps: u64) -> Result<u32, GpuError> {
         let end = host.steps + steps;
         while host.steps < end {
-            // Half of what the lists lasted before, or have lasted by now: steps queued behind a stale list are launched in vain.
-            let lasting = self.interval.max(self.since_renewal);
-            let batch = (lasting / 2).clamp(1, BATCH as u64).min(end - host.steps);
-            let batch = batch.min(until_walls_stale(host)).max(1);
-            self.send_poses(host, batch as usize);
-            self.gpu.clear(&self.flags);
-            let (before, forces_known) = (self.now, self.forces_known);
-            for step in 0..batch as u32 {
-                self.step(host, step & 1)?;
-            }
-            let flags = self.gpu.download(&self.flags)?;
-            let done = u64::from(flags[FLAGS - 1]);
-            self.now = before ^ (done as usize & 1);
-            self.forces_known = done == 0 && forces_known;
-            host.steps += done;
-            self.since_renewal += done;
-            let raised = flags[..KINDS].iter().enumerate().filter(|(_, raised)| **raised != 0);
-            let raised = raised.fold(0, |all, (kind, _)| all | 1 << kind);
-            let fatal = if host.leaving() == Leaving::Error { LEFT } else { 0 } | NOT_FINITE | TOO_FAST | TOO_DEEP;
-            if raised & fatal != 0 {
+            let queued = match self.queued.take() {
+                Some(queued) => queued,
+                None => self.queue(host, end - host.steps)?,
+            };
+            let raised = self.collect_steps(host, queued)?;
+            if raised != 0 {
                 return Ok(raised);
             }
-            if raised & (STALE | LEFT) != 0 || until_walls_stale(host) == 0 {
-                self.renew_lists(host, raised & LEFT != 0)?;
-            }
+        }
+        Ok(0)
+    }
+
+    /// Queues some steps, `most` at most.
+    pub(super) fn queue(&mut self, host: &Simulation, most: u64) -> Result<Queued, GpuError> {
+        // Half of what the lists lasted before, or have lasted by now: steps queued behind a stale list are launched in vain.
+        let lasting = self.interval.max(self.since_renewal);
+        let batch = (lasting / 2).clamp(1, BATCH as u64).min(most);
+        let batch = batch.min(until_walls_stale(host)).max(1);
+        self.send_poses(host, batch as usize);
+        self.gpu.clear(&self.flags);
+        let queued = Queued {
+            now: self.now,
+            forces_known: self.forces_known,
+        };
+        for step in 0..batch as u32 {
+            self.step(host, step & 1)?;
+        }
+        Ok(queued)
+    }
+
+    /// Waits for queued steps and sees to what they raised; returns what only the host can turn into an error.
+    fn collect_steps(&mut self, host: &mut Simulation, queued: Queued) -> Result<u32, GpuError> {
+        let flags = self.gpu.download(&self.flags)?;
+        let done = u64::from(flags[FLAGS - 1]);
+        self.now = queued.now ^ (done as usize & 1);
+        self.forces_known = done == 0 && queued.forces_known;
+        host.steps += done;
+        self.since_renewal += done;
+        let raised = flags[..KINDS].iter().enumerate().filter(|(_, raised)| **raised != 0);
+        let raised = raised.fold(0, |all, (kind, _)| all | 1 << kind);
+        let fatal = if host.leaving() == Leaving::Error { LEFT } else { 0 } | NOT_FINITE | TOO_FAST | TOO_DEEP;
+        if raised & fatal != 0 {
+            return Ok(raised);
+        }
+        if raised & (STALE | LEFT) != 0 || until_walls_stale(host) == 0 {
+            self.renew_lists(host, raised & LEFT != 0)?;
         }
         Ok(0)
     }

@@ -216,30 +216,52 @@ impl<'a> Driver<'a> {
         loop {
             let steps = self.simulation.steps();
             self.tell_progress(speed);
-            if steps >= self.steps_at_end {
+            let is_stopped = self.options.control.stop.load(Ordering::Relaxed);
+            let is_asked = self.options.control.checkpoint.swap(false, Ordering::Relaxed);
+            let is_due = self.last_checkpoint.0.elapsed().as_secs_f64() >= self.checkpoint_every;
+            if steps >= self.steps_at_end || is_stopped || is_asked || is_due {
+                self.write_outputs()?;
                 self.write_checkpoint()?;
+            }
+            if steps >= self.steps_at_end {
                 return Ok(Outcome::Finished);
             }
-            if self.options.control.stop.load(Ordering::Relaxed) {
-                self.write_checkpoint()?;
+            if is_stopped {
                 return Ok(Outcome::Interrupted);
             }
-            let is_asked = self.options.control.checkpoint.swap(false, Ordering::Relaxed);
-            if is_asked || self.last_checkpoint.0.elapsed().as_secs_f64() >= self.checkpoint_every {
-                self.write_checkpoint()?;
-            }
-            let next = self.books.outputs.next_step().min(self.steps_at_end);
+            let next = self.books.outputs.next_step_after(steps).min(self.steps_at_end);
             let count = pace.steps.min(next - steps);
             let (grains, clock) = (self.simulation.len(), Instant::now());
-            self.simulation.advance(count).map_err(|stop| self.stopped(stop))?;
-            let seconds = clock.elapsed().as_secs_f64();
+            let writing = self.advance(count)?;
+            let seconds = clock.elapsed().as_secs_f64() - writing;
             pace.learn(count, seconds);
             self.step_time.0 += seconds;
             self.step_time.1 += count;
             self.particle_steps += grains as f64 * count as f64;
             speed = grains as f64 * count as f64 / seconds.max(1e-9);
-            self.write_outputs()?;
         }
+    }
+
+    /// Takes steps and, if outputs are due now, writes them meanwhile; returns how long that took \[s\].
+    fn advance(&mut self, count: u64) -> Result<f64, RunError> {
+        if !self.books.outputs.is_due(self.simulation.steps()) {
+            self.simulation.advance(count).map_err(|stop| self.stopped(stop))?;
+            return Ok(0.0);
+        }
+        let clock = Instant::now();
+        self.simulation.observe().map_err(|stop| self.stopped(stop))?;
+        let (outputs, layer) = (&mut self.books.outputs, self.options.layer);
+        let mut seconds = 0.0;
+        let (written, advanced) = self.simulation.advance_while(count, |simulation| {
+            let written = outputs.write_due(layer, simulation);
+            seconds = clock.elapsed().as_secs_f64();
+            written
+        });
+        written?;
+        advanced.map_err(|stop| self.stopped(stop))?;
+        self.output_time.0 += seconds;
+        self.output_time.1 += 1;
+        Ok(seconds)
     }
 
     fn stopped(&self, stop: Stop) -> RunError {

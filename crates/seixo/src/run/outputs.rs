@@ -117,6 +117,11 @@ impl Outputs {
             .unwrap_or(u64::MAX)
     }
 
+    /// The first step behind this one at which something is due.
+    pub fn next_step_after(&mut self, step: u64) -> u64 {
+        self.schedules().map(|schedule| schedule.step_after(step)).min().unwrap_or(u64::MAX)
+    }
+
     /// Whether something is due at this step.
     pub fn is_due(&mut self, step: u64) -> bool {
         self.next_step() <= step

@@ -31,6 +31,13 @@ impl Schedule {
         self.step_of(self.next) <= step
     }
 
+    /// The step of the first event behind this step.
+    pub fn step_after(&self, step: u64) -> u64 {
+        let mut later = *self;
+        later.pass(step);
+        later.step_of(later.next)
+    }
+
     /// Leaves all events up to and at this step behind.
     pub fn pass(&mut self, step: u64) {
         self.next = (step as f64 / self.steps_between) as u64;

@@ -21,6 +21,8 @@ use seixo_sweeps::motion::{Stepping, SteppingLaunch};
 use seixo_sweeps::tiles::Kind;
 use step::Queued;
 
+pub(crate) use step::PASSES;
+
 /// A number type of the GPU, and how the host's doubles become such numbers and back.
 pub(crate) trait Number: Real + Word + Coordinate<Self> {
     /// The nearest number of this type.

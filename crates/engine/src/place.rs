@@ -1,11 +1,12 @@
 //! Where a simulation runs: here, or on a GPU.
 
 use crate::fields::Fields;
-use crate::gpu::{OnGpu, Remembered, Remote};
+use crate::gpu::{OnGpu, PASSES, Remembered, Remote};
 use crate::guard::{Cause, Stop};
 use crate::refusal::Refusal;
 use crate::search::Pairs;
 use crate::simulation::Simulation;
+use crate::state::Profile;
 use crate::world::{Assembly, DeviceChoice, Precision, Settings, World};
 use seixo_device::gpu::{Gpu, GpuError, list};
 use seixo_sweeps::motion::{Moved, TOO_DEEP};
@@ -79,6 +80,7 @@ impl Simulation {
             Precision::F32 => Box::new(OnGpu::<f32, f32>::take_over(gpu, self)?),
         };
         self.remote = Some(remote);
+        self.profile = Profile::new(&PASSES);
         self.is_current = false;
         (self.pairs, self.old_pairs, self.fields) = (Pairs::default(), Pairs::default(), Fields::default());
         self.of_second = Vec::new();

@@ -160,9 +160,7 @@ impl Simulation {
             steps: 0,
             rebuilds: 0,
             time_step,
-            profile: Profile {
-                passes: PASSES.iter().map(|&name| (name, 0.0, 0)).collect(),
-            },
+            profile: Profile::new(&PASSES),
             settings,
             remote: None,
             is_current: true,
@@ -231,9 +229,7 @@ impl Simulation {
     pub(crate) fn pass<T>(&mut self, pass: Pass, run: impl FnOnce(&mut Simulation) -> T) -> T {
         let start = Instant::now();
         let result = run(self);
-        let entry = &mut self.profile.passes[pass as usize];
-        entry.1 += start.elapsed().as_secs_f64();
-        entry.2 += 1;
+        self.profile.book(pass as usize, start, 1);
         result
     }
 

@@ -1,5 +1,7 @@
 //! The state of a simulation as named sections: what a checkpoint holds.
 
+use std::time::Instant;
+
 /// One column of a checkpoint.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Column {
@@ -141,4 +143,20 @@ impl Ledger {
 pub struct Profile {
     /// (pass, seconds, calls).
     pub passes: Vec<(&'static str, f64, u64)>,
+}
+
+impl Profile {
+    /// Nothing yet of these passes.
+    pub(crate) fn new(passes: &[&'static str]) -> Profile {
+        Profile {
+            passes: passes.iter().map(|&name| (name, 0.0, 0)).collect(),
+        }
+    }
+
+    /// Books the time since `start`, in which a pass was called so often.
+    pub(crate) fn book(&mut self, pass: usize, start: Instant, calls: u64) {
+        let entry = &mut self.passes[pass];
+        entry.1 += start.elapsed().as_secs_f64();
+        entry.2 += calls;
+    }
 }

@@ -9,9 +9,15 @@ use seixo_sweeps::kernels::step::{Plan, grains, place, walls};
 use seixo_sweeps::kernels::{FLAGS, KINDS};
 use seixo_sweeps::motion::{LEFT, NOT_FINITE, STALE, TOO_DEEP, TOO_FAST};
 use seixo_sweeps::views::ELEMENT;
+use std::time::Instant;
 
 /// Steps that are queued before the host looks at the flags, at most.
 pub(super) const BATCH: usize = 128;
+
+/// What the host can tell apart, in the profile: steps, of which it waits for many at once, and new lists.
+pub(crate) const PASSES: [&str; 2] = ["steps", "lists"];
+const STEPS: usize = 0;
+const LISTS: usize = 1;
 
 /// Steps that are queued: how things stood before them.
 pub(super) struct Queued {
@@ -41,13 +47,22 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     pub(super) fn steps(&mut self, host: &mut Simulation, steps: u64) -> Result<u32, GpuError> {
         let end = host.steps + steps;
         while host.steps < end {
+            let start = Instant::now();
             let queued = match self.queued.take() {
                 Some(queued) => queued,
                 None => self.queue(host, end - host.steps)?,
             };
+            let before = host.steps;
             let raised = self.collect_steps(host, queued)?;
-            if raised != 0 {
+            host.profile.book(STEPS, start, host.steps - before);
+            let fatal = if host.leaving() == Leaving::Error { LEFT } else { 0 } | NOT_FINITE | TOO_FAST | TOO_DEEP;
+            if raised & fatal != 0 {
                 return Ok(raised);
+            }
+            if raised & (STALE | LEFT) != 0 || until_walls_stale(host) == 0 {
+                let start = Instant::now();
+                self.renew_lists(host, raised & LEFT != 0)?;
+                host.profile.book(LISTS, start, 1);
             }
         }
         Ok(0)
@@ -71,7 +86,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         Ok(queued)
     }
 
-    /// Waits for queued steps and sees to what they raised; returns what only the host can turn into an error.
+    /// Waits for queued steps; returns the flags that they raised.
     fn collect_steps(&mut self, host: &mut Simulation, queued: Queued) -> Result<u32, GpuError> {
         let flags = self.gpu.download(&self.flags)?;
         let done = u64::from(flags[FLAGS - 1]);
@@ -80,15 +95,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         host.steps += done;
         self.since_renewal += done;
         let raised = flags[..KINDS].iter().enumerate().filter(|(_, raised)| **raised != 0);
-        let raised = raised.fold(0, |all, (kind, _)| all | 1 << kind);
-        let fatal = if host.leaving() == Leaving::Error { LEFT } else { 0 } | NOT_FINITE | TOO_FAST | TOO_DEEP;
-        if raised & fatal != 0 {
-            return Ok(raised);
-        }
-        if raised & (STALE | LEFT) != 0 || until_walls_stale(host) == 0 {
-            self.renew_lists(host, raised & LEFT != 0)?;
-        }
-        Ok(0)
+        Ok(raised.fold(0, |all, (kind, _)| all | 1 << kind))
     }
 
     /// Poses of the walls at the next `batch` steps: moving walls need nothing from the host within them.

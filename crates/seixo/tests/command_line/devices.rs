@@ -113,7 +113,20 @@ fn a_run_on_a_gpu_writes_what_one_on_the_cpu_writes() {
     let [found, expected] = ["gpu", "cpu"].map(|run| stage.results(run));
     assert!(found.keys().eq(expected.keys()), "the files");
     assert_eq!(found["fields/grains.pvd"], expected["fields/grains.pvd"]);
-    assert!(stage.read("gpu/profile.csv").contains("\nsteps,"));
+    let profile = stage.read("gpu/profile.csv");
+    let line = |pass: &str| {
+        profile
+            .lines()
+            .find(|line| line.starts_with(pass))
+            .unwrap()
+            .split(',')
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(line("steps,")[3], "2000", "{profile}");
+    assert!(
+        line("lists,")[3].parse::<u64>().unwrap() > 3 && line("outputs,")[1].parse::<f64>().unwrap() > 0.0,
+        "{profile}"
+    );
     assert!(stage.read("gpu/scene.toml").contains("device = \"gpu\"\nprecision = \"f64\""));
 
     let told: Value = serde_json::from_str(&stage.succeed("info --json").out).unwrap();

@@ -133,7 +133,7 @@ pub fn bench(arguments: &BenchArguments) -> Done {
     Ok(())
 }
 
-/// How long a GPU steps other grains before it is measured: its clocks rise under load, and fall while the host makes a world.
+/// How long a GPU steps other grains before it is measured: after idling while the host makes a world, one was seen 3 times slower at first.
 const WARM_UP: Duration = Duration::from_secs(2);
 /// How many these are at most.
 const WARMING: usize = 1_000_000;

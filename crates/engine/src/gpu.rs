@@ -16,7 +16,7 @@ use bins::Binned;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, Word};
 use seixo_laws::vector::Vector3Launch;
 use seixo_laws::{Coordinate, Real, Vector3};
-use seixo_sweeps::kernels::UNITS;
+use seixo_sweeps::kernels::{KINDS, UNITS};
 use seixo_sweeps::motion::{Stepping, SteppingLaunch};
 use seixo_sweeps::tiles::Kind;
 use step::Queued;
@@ -173,6 +173,12 @@ pub(crate) struct OnGpu<C, R> {
 fn room_for_cubes(n: usize) -> usize {
     let cubes = n.div_ceil(UNITS).max(1);
     cubes + cubes.div_ceil(seixo_device::gpu::MOST_CUBES as usize)
+}
+
+/// The flags that were raised, a bit for each kind, from the words of the GPU.
+fn raised(flags: &[u32]) -> u32 {
+    let kinds = flags[..KINDS].iter().enumerate();
+    kinds.fold(0, |all, (kind, &word)| all | u32::from(word != 0) << kind)
 }
 
 impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {

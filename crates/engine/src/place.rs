@@ -114,6 +114,9 @@ impl Simulation {
 
     /// As [`Simulation::advance`], on the GPU.
     pub(crate) fn advance_remotely(&mut self, steps: u64) -> Result<(), Stop> {
+        if steps == 0 {
+            return Ok(());
+        }
         self.is_current = false;
         match self.with_remote(|remote, host| remote.advance(host, steps))? {
             0 => Ok(()),

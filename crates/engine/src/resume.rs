@@ -138,8 +138,7 @@ impl Simulation {
         };
 
         // The lists follow from where grains and walls were when they were made.
-        let now = std::mem::take(&mut simulation.fields.position);
-        simulation.fields.position = now.clone();
+        let now = simulation.fields.position.clone();
         for (center, reference) in simulation
             .fields
             .position

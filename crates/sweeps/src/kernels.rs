@@ -45,20 +45,20 @@ fn raise(flags: &mut [u32], parity: u32, raised: u32) {
     }
 }
 
-/// Hands a halt on to the next step.
+/// Whether a step is to be taken; then it is counted if it moves the grains. Else its halt is handed on to the next step.
 #[cube]
-fn hand_on(flags: &mut [u32], parity: u32) {
+fn begins(flags: &mut [u32], parity: u32, #[comptime] advance: bool) -> bool {
+    let goes = !is_halted(flags, parity);
     if ABSOLUTE_POS == 0usize {
-        flags[9usize - parity as usize] = 1u32;
+        if goes {
+            if advance {
+                flags[10usize] += 1u32;
+            }
+        } else {
+            flags[9usize - parity as usize] = 1u32;
+        }
     }
-}
-
-/// Counts a step that moves the grains.
-#[cube]
-fn count_step(flags: &mut [u32]) {
-    if ABSOLUTE_POS == 0usize {
-        flags[10usize] += 1u32;
-    }
+    goes
 }
 
 /// Adds up what the units of a cube took, in a fixed order; unit 0 gets the sum.
@@ -115,5 +115,17 @@ fn note<C: Coordinate<R>, R: Real>(power: &mut [Record<C>], amounts: Record<R>) 
     let total = sum_of_cube::<R>(amounts);
     if UNIT_POS == 0u32 {
         power[CUBE_POS * 2usize + 1usize] = widened_record::<C, R>(total);
+    }
+}
+
+/// Adds what a cube takes to the first of the cube's two records, and puts it into the second.
+#[cube]
+fn book_and_note<C: Coordinate<R>, R: Real>(power: &mut [Record<C>], took: Record<R>) {
+    let total = widened_record::<C, R>(sum_of_cube::<R>(took));
+    let at = CUBE_POS * 2usize;
+    // A grid of several rows may have more cubes than there is anything to book for.
+    if UNIT_POS == 0u32 && at < power.len() {
+        power[at] += total;
+        power[at + 1usize] = total;
     }
 }

@@ -61,6 +61,20 @@ pub struct Grain<C: Real, R: Real> {
     pub spin: Vector3<R>,
 }
 
+/// A grain from its records of position, velocity and spin.
+#[cube]
+#[inline(always)]
+pub fn grain_of<C: Coordinate<R>, R: Real>(here: Record<C>, moving: Record<R>, turning: Record<R>) -> Grain<C, R> {
+    Grain::<C, R> {
+        position: xyz::<C>(here),
+        reach: last::<C>(here),
+        radius: C::near(last::<C>(here)),
+        velocity: xyz::<R>(moving),
+        mass: last::<R>(moving),
+        spin: xyz::<R>(turning),
+    }
+}
+
 /// What the contacts of a grain do to it.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
 pub struct Load<R: Real> {

@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "kernels are launched without checks of their indices")]
 
 use super::scan::ScanRoom;
-use super::sort::{count_keys, drop_in};
+use super::sort::Grouping;
 use super::{Buffer, Gpu, GpuError, units};
 use cubecl::prelude::*;
 
@@ -68,33 +68,12 @@ impl Bins {
     pub fn fill(&self, gpu: &Gpu, key: &Buffer<u32>, n: usize, keys: usize, items: &Buffer<u32>, first: &Buffer<u32>) {
         assert!(key.len() >= n && items.len() >= n && self.turn.len() >= n, "{n} items");
         assert!(first.len() > keys && self.keys() >= keys, "{keys} keys, room for {}", self.keys());
-        let (count, dim) = units(n);
-        // SAFETY: items are read and written below n, counts at keys, which are below their number.
-        unsafe {
-            count_keys::launch_unchecked(
-                gpu.client(),
-                count.clone(),
-                dim,
-                key.argument(),
-                self.counts.argument(),
-                self.turn.argument(),
-                n as u32,
-            );
-        }
-        gpu.scan_in(&self.room, &self.counts, keys, first);
-        // SAFETY: items are read below n, firsts at keys; first + turn takes every value below n once.
-        unsafe {
-            drop_in::launch_unchecked(
-                gpu.client(),
-                count,
-                dim,
-                key.argument(),
-                self.turn.argument(),
-                first.argument(),
-                items.argument(),
-                n as u32,
-            );
-        }
+        let room = Grouping {
+            counts: &self.counts,
+            turn: &self.turn,
+            scan: &self.room,
+        };
+        gpu.group_by_key(key, n, keys, room, items, first);
         let (count, dim) = units(keys);
         // SAFETY: firsts are read up to `keys`, counts written below; items stay between the firsts of their key.
         unsafe {

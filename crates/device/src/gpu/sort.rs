@@ -2,12 +2,13 @@
 
 #![allow(unsafe_code, reason = "kernels are launched without checks of their indices")]
 
+use super::scan::ScanRoom;
 use super::{Buffer, Gpu, GpuError, units};
 use cubecl::prelude::*;
 
 /// Counts the items of every key; `turn` says how many of its key came before, in any order.
 #[cube(launch_unchecked)]
-pub(super) fn count_keys(key: &[u32], counts: &[Atomic<u32>], turn: &mut [u32], n: u32) {
+fn count_keys(key: &[u32], counts: &[Atomic<u32>], turn: &mut [u32], n: u32) {
     if ABSOLUTE_POS < n as usize {
         turn[ABSOLUTE_POS] = counts[key[ABSOLUTE_POS] as usize].fetch_add(1u32);
     }
@@ -15,7 +16,7 @@ pub(super) fn count_keys(key: &[u32], counts: &[Atomic<u32>], turn: &mut [u32], 
 
 /// Brings items to the places of their key, in the order of their turns.
 #[cube(launch_unchecked)]
-pub(super) fn drop_in(key: &[u32], turn: &[u32], first: &[u32], items: &mut [u32], n: u32) {
+fn drop_in(key: &[u32], turn: &[u32], first: &[u32], items: &mut [u32], n: u32) {
     if ABSOLUTE_POS < n as usize {
         items[(first[key[ABSOLUTE_POS] as usize] + turn[ABSOLUTE_POS]) as usize] = ABSOLUTE_POS as u32;
     }
@@ -50,6 +51,14 @@ pub struct Order<'a> {
     pub room: &'a Buffer<u32>,
 }
 
+/// Room that grouping needs.
+#[derive(Clone, Copy)]
+pub(super) struct Grouping<'a> {
+    pub counts: &'a Buffer<u32>,
+    pub turn: &'a Buffer<u32>,
+    pub scan: &'a ScanRoom,
+}
+
 impl Gpu {
     /// Orders n items by key and then id. Keys are below `keys`, ids differ. The order is the same every time, although items are counted
     /// in any order.
@@ -74,10 +83,43 @@ impl Gpu {
         assert!(room.len() >= n, "room for {n} items");
         assert!(first.len() > keys, "{keys} keys, {} firsts", first.len());
         let counts = self.scratch::<u32>(keys)?;
-        // The order is written last: until then there is room for the turns.
-        let (turn, items) = (order, room);
-        let n_argument = n as u32;
         self.clear(&counts);
+        let grouping = Grouping {
+            counts: &counts,
+            // The order is written last: until then there is room for the turns.
+            turn: order,
+            scan: &self.scan_room(keys)?,
+        };
+        self.group_by_key(key, n, keys, grouping, room, first);
+        let (count, dim) = units(n);
+        // SAFETY: items are below n, keys below the last first, and as ids differ, first + smaller is below n.
+        unsafe {
+            settle::launch_unchecked(
+                self.client(),
+                count,
+                dim,
+                key.argument(),
+                id.argument(),
+                first.argument(),
+                room.argument(),
+                order.argument(),
+                n as u32,
+            );
+        }
+        Ok(())
+    }
+
+    /// Brings n items together by key, in any order within one: `items[first[k]..first[k + 1]]` become those of key k. Counts are zero before
+    /// and those of the items afterwards; turns are lost.
+    pub(super) fn group_by_key(
+        &self,
+        key: &Buffer<u32>,
+        n: usize,
+        keys: usize,
+        Grouping { counts, turn, scan }: Grouping,
+        items: &Buffer<u32>,
+        first: &Buffer<u32>,
+    ) {
         let (count, dim) = units(n);
         // SAFETY: items are read and written below n, counts at keys, which are below their number.
         unsafe {
@@ -88,37 +130,22 @@ impl Gpu {
                 key.argument(),
                 counts.argument(),
                 turn.argument(),
-                n_argument,
+                n as u32,
             );
         }
-        self.exclusive_scan(&counts, keys, first)?;
+        self.scan_in(scan, counts, keys, first);
         // SAFETY: items are read below n, firsts at keys; first + turn takes every value below n once.
         unsafe {
             drop_in::launch_unchecked(
                 self.client(),
-                count.clone(),
+                count,
                 dim,
                 key.argument(),
                 turn.argument(),
                 first.argument(),
                 items.argument(),
-                n_argument,
+                n as u32,
             );
         }
-        // SAFETY: items are below n, keys below the last first, and as ids differ, first + smaller is below n.
-        unsafe {
-            settle::launch_unchecked(
-                self.client(),
-                count,
-                dim,
-                key.argument(),
-                id.argument(),
-                first.argument(),
-                items.argument(),
-                order.argument(),
-                n_argument,
-            );
-        }
-        Ok(())
     }
 }

@@ -1,13 +1,13 @@
 //! Cells made anew at every step, for smooth grains and a skin of zero: S0's normal-only path. Nothing is listed but which grain is in
 //! which cell, and no step waits for the host.
 
-use super::{Number, OnGpu, stepping};
+use super::lists::UNBOUNDED;
+use super::{Number, OnGpu, numbers, stepping};
 use crate::simulation::Simulation;
 use crate::world::{Assembly, Search, Settings};
 use seixo_device::gpu::{Bins, Buffer, Gpu, GpuError, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::bins::{push_and_advance, stored_in_bins};
-use seixo_sweeps::kernels::lists;
 use seixo_sweeps::kernels::step::Plan;
 use seixo_sweeps::motion::Stepping;
 use seixo_sweeps::views::RECORD;
@@ -55,22 +55,8 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             binned.bins = Bins::new(&self.gpu, binned.items.len(), cells + cells / 4)?;
         }
         binned.cells = cells;
-        self.gpu.write(&self.cells.domain, &super::numbers::<C>(UNBOUNDED));
-        let (count, dim) = units(self.n);
-        lists::keys::launch::<C>(
-            self.gpu.client(),
-            count,
-            dim,
-            self.position[self.now].argument(),
-            self.cells.grids.argument(),
-            self.cells.shapes.argument(),
-            self.cells.domain.argument(),
-            self.key.argument(),
-            host.cells.grids() as u32,
-            cells as u32,
-            self.n as u32,
-            true,
-        );
+        self.gpu.write(&self.cells.domain, &numbers::<C>(UNBOUNDED.concat()));
+        self.find_cells(host, cells, true);
         self.bin();
         Ok(())
     }
@@ -165,13 +151,3 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         );
     }
 }
-
-/// Corners of a box that nothing is outside of.
-const UNBOUNDED: [f64; 6] = [
-    f64::NEG_INFINITY,
-    f64::NEG_INFINITY,
-    f64::NEG_INFINITY,
-    f64::INFINITY,
-    f64::INFINITY,
-    f64::INFINITY,
-];

@@ -13,6 +13,9 @@ use seixo_sweeps::tiles::TILE;
 use seixo_sweeps::views::{ELEMENT, RECORD, TOUCH, WALL};
 use std::mem::swap;
 
+/// Corners of a box that nothing is outside of.
+pub(super) const UNBOUNDED: [[f64; 3]; 2] = [[f64::NEG_INFINITY; 3], [f64::INFINITY; 3]];
+
 /// Makes sure that a buffer has room, with a quarter more where it has not; what it held is lost.
 pub(super) fn make_room<T: Word>(gpu: &Gpu, buffer: &mut Buffer<T>, len: usize, what: &'static str) -> Result<(), GpuError> {
     if buffer.len() < len {
@@ -46,7 +49,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         let n = self.n;
         let domain = match host.domain.filter(|domain| leaving && domain.leaving == Leaving::Delete) {
             Some(domain) => [domain.min, domain.max].concat(),
-            None => [[f64::NEG_INFINITY; 3], [f64::INFINITY; 3]].concat(),
+            None => UNBOUNDED.concat(),
         };
         self.gpu.write(&self.cells.domain, &numbers::<C>(domain));
         let (low, high, kept) = self.bounds()?;
@@ -55,21 +58,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         let (gpu, room) = (&self.gpu, &self.cells);
         gpu.write(&room.grids, &numbers::<C>(host.cells.grids.iter().copied()));
         gpu.write(&room.shapes, &host.cells.shapes);
-        let (count, dim) = units(n);
-        lists::keys::launch::<C>(
-            gpu.client(),
-            count,
-            dim,
-            self.position[self.now].argument(),
-            room.grids.argument(),
-            room.shapes.argument(),
-            room.domain.argument(),
-            self.key.argument(),
-            host.cells.grids() as u32,
-            cells as u32,
-            n as u32,
-            false,
-        );
+        self.find_cells(host, cells, false);
         let into = Order {
             order: &self.order,
             first: &room.first,
@@ -81,6 +70,25 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         }
         self.reorder();
         Ok(cells)
+    }
+
+    /// Finds the cell of every grain, numbered in rows or in blocks; `cells` for grains outside of the domain that the cells have.
+    pub(super) fn find_cells(&self, host: &Simulation, cells: usize, rows: bool) {
+        let (count, dim) = units(self.n);
+        lists::keys::launch::<C>(
+            self.gpu.client(),
+            count,
+            dim,
+            self.position[self.now].argument(),
+            self.cells.grids.argument(),
+            self.cells.shapes.argument(),
+            self.cells.domain.argument(),
+            self.key.argument(),
+            host.cells.grids() as u32,
+            cells as u32,
+            self.n as u32,
+            rows,
+        );
     }
 
     /// The box around all grains inside the domain \[m\], and how many they are.

@@ -1,6 +1,6 @@
 //! What readers see of a simulation on a GPU.
 
-use super::{Number, OnGpu, Remembered, Remote, stepping};
+use super::{Number, OnGpu, Remembered, Remote, raised, stepping};
 use crate::simulation::Simulation;
 use crate::state::Ledger;
 use seixo_device::gpu::{Gpu, GpuError, units};
@@ -211,8 +211,7 @@ impl<C: Number + Coordinate<R>, R: Number> Remote for OnGpu<C, R> {
         }
         host.held = held(&arrived.take(energy), &arrived.take(wall_energy));
         self.show_fields(host, &arrived, fetched);
-        let raised = arrived.take(flags).into_iter().enumerate().filter(|_| is_new);
-        Ok(raised.fold(0, |all, (kind, raised)| all | u32::from(raised != 0) << kind))
+        Ok(if is_new { raised(&arrived.take(flags)) } else { 0 })
     }
 
     fn give_back(&self, host: &mut Simulation) -> Result<(), GpuError> {

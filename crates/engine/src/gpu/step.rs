@@ -1,12 +1,12 @@
 //! A time step on the GPU: a page on which every line is one pass.
 
-use super::{Number, OnGpu, numbers, stepping};
+use super::{Number, OnGpu, numbers, raised, stepping};
 use crate::simulation::Simulation;
 use crate::world::Leaving;
 use seixo_device::gpu::{GpuError, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
+use seixo_sweeps::kernels::FLAGS;
 use seixo_sweeps::kernels::step::{Plan, grains, place, walls};
-use seixo_sweeps::kernels::{FLAGS, KINDS};
 use seixo_sweeps::motion::{LEFT, NOT_FINITE, STALE, TOO_DEEP, TOO_FAST};
 use seixo_sweeps::views::ELEMENT;
 use std::time::Instant;
@@ -94,8 +94,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         self.forces_known = done == 0 && queued.forces_known;
         host.steps += done;
         self.since_renewal += done;
-        let raised = flags[..KINDS].iter().enumerate().filter(|(_, raised)| **raised != 0);
-        Ok(raised.fold(0, |all, (kind, _)| all | 1 << kind))
+        Ok(raised(&flags))
     }
 
     /// Poses of the walls at the next `batch` steps: moving walls need nothing from the host within them.

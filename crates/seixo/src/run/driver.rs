@@ -210,7 +210,7 @@ impl<'a> Driver<'a> {
         let mut pace = Pace { steps: 1 };
         let mut speed = 0.0;
         if self.simulation.steps() == 0 {
-            self.write_outputs()?;
+            self.advance(0)?;
             self.write_checkpoint()?;
         }
         loop {
@@ -220,7 +220,7 @@ impl<'a> Driver<'a> {
             let is_asked = self.options.control.checkpoint.swap(false, Ordering::Relaxed);
             let is_due = self.last_checkpoint.0.elapsed().as_secs_f64() >= self.checkpoint_every;
             if steps >= self.steps_at_end || is_stopped || is_asked || is_due {
-                self.write_outputs()?;
+                self.advance(0)?;
                 self.write_checkpoint()?;
             }
             if steps >= self.steps_at_end {
@@ -242,13 +242,14 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Takes steps and, if outputs are due now, writes them meanwhile; returns how long that took \[s\].
+    /// Takes steps, if any, and writes outputs meanwhile if they are due now; returns how long that took \[s\].
     fn advance(&mut self, count: u64) -> Result<f64, RunError> {
         if !self.books.outputs.is_due(self.simulation.steps()) {
             self.simulation.advance(count).map_err(|stop| self.stopped(stop))?;
             return Ok(0.0);
         }
         let clock = Instant::now();
+        // Bringing grains back from a GPU takes as long as many steps: only where outputs are due.
         self.simulation.observe().map_err(|stop| self.stopped(stop))?;
         let (outputs, layer) = (&mut self.books.outputs, self.options.layer);
         let mut seconds = 0.0;
@@ -270,19 +271,6 @@ impl<'a> Driver<'a> {
             checkpoint_time: self.last_checkpoint.1,
             folder: self.folder.join(CHECKPOINTS),
         }
-    }
-
-    fn write_outputs(&mut self) -> Result<(), RunError> {
-        // Bringing grains back from a GPU takes as long as many steps.
-        if !self.books.outputs.is_due(self.simulation.steps()) {
-            return Ok(());
-        }
-        let clock = Instant::now();
-        self.simulation.observe().map_err(|stop| self.stopped(stop))?;
-        self.books.outputs.write_due(self.options.layer, &self.simulation)?;
-        self.output_time.0 += clock.elapsed().as_secs_f64();
-        self.output_time.1 += 1;
-        Ok(())
     }
 
     fn write_checkpoint(&mut self) -> Result<(), RunError> {

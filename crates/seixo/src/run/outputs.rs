@@ -109,14 +109,6 @@ impl Outputs {
         Ok(marks)
     }
 
-    /// The first step at which something is due.
-    pub fn next_step(&mut self) -> u64 {
-        self.schedules()
-            .map(|schedule| schedule.step_of(schedule.next()))
-            .min()
-            .unwrap_or(u64::MAX)
-    }
-
     /// The first step behind this one at which something is due.
     pub fn next_step_after(&mut self, step: u64) -> u64 {
         self.schedules().map(|schedule| schedule.step_after(step)).min().unwrap_or(u64::MAX)
@@ -124,7 +116,7 @@ impl Outputs {
 
     /// Whether something is due at this step.
     pub fn is_due(&mut self, step: u64) -> bool {
-        self.next_step() <= step
+        self.schedules().any(|schedule| schedule.is_due(step))
     }
 
     /// Writes what is due now.

@@ -7,9 +7,9 @@
 //! Counting decides what touches and says so in the highest bit of the entries, see [`crate::tiles`]: no later launch decides it again,
 //! with other roundings. A contact that is new remembers zeros.
 
-use super::{is_halted, raise, sum_of_cube, widened_record};
+use super::{book_and_note, is_halted, raise};
 use crate::pair::{depth_of, push_apart, rub_together};
-use crate::tiles::{Grain, Kind, fetch, first_entry, history_at, if_uniform, no_load, of_pair, pair_of, push_on, resolve};
+use crate::tiles::{Grain, Kind, fetch, first_entry, grain_of, history_at, if_uniform, no_load, of_pair, pair_of, push_on, resolve};
 use crate::views::{Record, coefficients, last, record, xyz};
 use cubecl::prelude::*;
 use seixo_laws::{Coordinate, Real, Vector3, smaller};
@@ -142,32 +142,11 @@ fn grain_at<C: Coordinate<R>, R: Real>(
     spin: &[Record<R>],
     #[comptime] frictional: bool,
 ) -> Grain<C, R> {
-    let here = position[i];
-    let moving = velocity[i];
-    let mut turning = Vector3::<R>::zero();
+    let mut turning = Record::<R>::new(R::new(0.0));
     if frictional {
-        turning = xyz::<R>(spin[i]);
+        turning = spin[i];
     }
-    Grain::<C, R> {
-        position: xyz::<C>(here),
-        reach: last::<C>(here),
-        radius: C::near(last::<C>(here)),
-        velocity: xyz::<R>(moving),
-        mass: last::<R>(moving),
-        spin: turning,
-    }
-}
-
-/// Adds what the contacts of a cube take to the first of the cube's two records, and puts it into the second.
-#[cube]
-fn book_and_note<C: Coordinate<R>, R: Real>(power: &mut [Record<C>], took: Record<R>) {
-    let total = widened_record::<C, R>(sum_of_cube::<R>(took));
-    let at = CUBE_POS * 2usize;
-    // A grid of several rows may have more cubes than there is room for contacts.
-    if UNIT_POS == 0u32 && at < power.len() {
-        power[at] += total;
-        power[at + 1usize] = total;
-    }
+    grain_of::<C, R>(position[i], velocity[i], turning)
 }
 
 /// Computes every contact for the grain in whose row it stands: force and number of touches, torque, half of the powers, history.

@@ -1,14 +1,14 @@
 //! The step of smooth grains whose cells are made anew every time.
 
 use super::step::{Plan, add_walls, go_on};
-use super::{book, count_step, hand_on, is_halted, note, raise, sum_of_cube};
+use super::{begins, book, note, raise, sum_of_cube};
 use crate::bins::{pushes_on, stored_around};
 use crate::cells::{cell_of, class_of};
 use crate::motion::Stepping;
-use crate::tiles::{Grain, no_load};
-use crate::views::{Record, last, record, xyz};
+use crate::tiles::{grain_of, no_load};
+use crate::views::{Record, record, xyz};
 use cubecl::prelude::*;
-use seixo_laws::{Coordinate, Vector3};
+use seixo_laws::Coordinate;
 
 /// As [`crate::kernels::step::grains()`], of grains that only press on each other. Where they go, `key` says in which cell they are then.
 #[cube(launch_unchecked)]
@@ -45,25 +45,10 @@ pub fn push_and_advance<R: Coordinate<R>, C: Coordinate<R>>(
 ) {
     let i = ABSOLUTE_POS;
     let mut took = Record::<R>::new(R::new(0.0));
-    let is_stopped = is_halted(flags, parity);
-    if is_stopped {
-        hand_on(flags, parity);
-    } else {
-        if plan.advance {
-            count_step(flags);
-        }
-    }
-    if !is_stopped && i < n as usize {
-        let here = position[i];
-        let moving = velocity[i];
-        let grain = Grain::<C, R> {
-            position: xyz::<C>(here),
-            reach: last::<C>(here),
-            radius: C::near(last::<C>(here)),
-            velocity: xyz::<R>(moving),
-            mass: last::<R>(moving),
-            spin: Vector3::<R>::zero(),
-        };
+    let goes = begins(flags, parity, plan.advance);
+    if goes && i < n as usize {
+        let turning = Record::<R>::new(R::new(0.0));
+        let grain = grain_of::<C, R>(position[i], velocity[i], turning);
         let mut load = no_load::<R>();
         let mut raised = 0u32;
         if plan.touch {
@@ -93,7 +78,6 @@ pub fn push_and_advance<R: Coordinate<R>, C: Coordinate<R>>(
             load.force = xyz::<R>(force[i]);
         }
         if plan.advance {
-            let turning = Record::<R>::new(R::new(0.0));
             let gone = go_on::<C, R>(
                 i,
                 &grain,

@@ -1,8 +1,8 @@
 //! The passes of a step.
 
-use super::{book, count_step, hand_on, is_halted, note, raise, sum_of_cube, widened_record};
+use super::{begins, book, book_and_note, is_halted, note, raise};
 use crate::motion::{Stepping, acceleration, angular_acceleration, flags_of, kicked};
-use crate::tiles::{Grain, Kind, Load, contacts_of, no_load};
+use crate::tiles::{Grain, Kind, Load, contacts_of, grain_of, no_load};
 use crate::views::{Record, last, load, record, xyz};
 use crate::wall::walls_of;
 use cubecl::prelude::*;
@@ -74,23 +74,9 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
     if plan.touch {
         neighbors = count[own];
     }
-    let is_stopped = is_halted(flags, parity);
-    if is_stopped {
-        hand_on(flags, parity);
-    } else {
-        if plan.advance {
-            count_step(flags);
-        }
-    }
-    if !is_stopped && i < n as usize {
-        let grain = Grain::<C, R> {
-            position: xyz::<C>(here),
-            reach: last::<C>(here),
-            radius: C::near(last::<C>(here)),
-            velocity: xyz::<R>(moving),
-            mass: last::<R>(moving),
-            spin: xyz::<R>(turning),
-        };
+    let goes = begins(flags, parity, plan.advance);
+    if goes && i < n as usize {
+        let grain = grain_of::<C, R>(here, moving, turning);
         let mut load = no_load::<R>();
         let mut raised = 0u32;
         if plan.touch {
@@ -305,12 +291,7 @@ pub fn walls<R: Real, C: Coordinate<R>>(
                 raise(flags, parity, 16u32);
             }
         }
-        let total = widened_record::<C, R>(sum_of_cube::<R>(took));
-        if UNIT_POS == 0u32 {
-            let at = CUBE_POS * 2usize;
-            power[at] += total;
-            power[at + 1usize] = total;
-        }
+        book_and_note::<C, R>(power, took);
     }
 }
 

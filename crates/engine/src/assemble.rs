@@ -3,8 +3,9 @@
 use crate::fields::Fields;
 use crate::refusal::Refusal;
 use crate::world::{Interaction, Material, Settings, WallShape, World};
-use seixo_laws::contact::{Coefficients, NormalLaw, PairOfMaterials, TangentialLaw, derive};
-use seixo_sweeps::views::RECORD;
+use seixo_laws::contact::cohesion::longest_gap;
+use seixo_laws::contact::{Adhesive, COEFFICIENTS, NormalLaw, PairOfMaterials, TangentialLaw, derive};
+use seixo_sweeps::views::{RECORD, supplement};
 
 /// Columns of a world's grains, in the order of their ids.
 pub(crate) fn fields_of(world: &World) -> Fields {
@@ -12,7 +13,7 @@ pub(crate) fn fields_of(world: &World) -> Fields {
     let mut order: Vec<usize> = (0..grains.len()).collect();
     order.sort_unstable_by_key(|&k| grains.id[k]);
     let mut fields = Fields::default();
-    let frictional = world.interactions.iter().flatten().any(|i| i.tangential != TangentialLaw::None);
+    let frictional = is_frictional(world);
     for k in order {
         let radius = grains.radius[k];
         let density = world
@@ -38,22 +39,43 @@ pub(crate) fn fields_of(world: &World) -> Fields {
     fields
 }
 
-/// The table of coefficients, a row per pair of materials.
-pub(crate) fn table_of(world: &World) -> Result<Vec<f64>, Refusal> {
-    let mut table = Vec::new();
-    let nothing = Coefficients {
-        normal_stiffness: 0.0,
-        normal_damping: 0.0,
-        tangential_stiffness: 0.0,
-        tangential_damping: 0.0,
-        friction: 0.0,
-        normal_law: NormalLaw::Linear.code(),
-        tangential_law: TangentialLaw::None.code(),
+/// Whether grains of a world rub, turn or stick: smooth ones have no history and no rotation.
+pub(crate) fn is_frictional(world: &World) -> bool {
+    let rubs = |i: &Interaction| i.tangential != TangentialLaw::None;
+    let adds = |i: &Interaction| {
+        i.cohesion.is_some() || i.rolling.is_some() || i.twisting.is_some() || !matches!(i.normal, NormalLaw::Linear | NormalLaw::Hertz)
     };
+    world.interactions.iter().flatten().any(|i| rubs(i) || adds(i))
+}
+
+/// Gaps across which grains can hold each other, and walls can hold grains \[m\].
+pub(crate) fn longest_gaps(world: &World, table: &[f64]) -> [f64; 2] {
+    let materials = world.materials.len();
+    let mut largest = vec![0.0f64; materials];
+    for (&radius, &material) in world.grains.radius.iter().zip(&world.grains.material) {
+        largest[material as usize] = largest[material as usize].max(radius);
+    }
+    let mut gaps = [0.0f64; 2];
+    for a in (0..materials).filter(|&a| largest[a] > 0.0) {
+        let gap = |b: usize, effective_radius: f64| longest_gap(effective_radius, &supplement(table, a * materials + b));
+        for b in (0..materials).filter(|&b| largest[b] > 0.0) {
+            gaps[0] = gaps[0].max(gap(b, largest[a] * largest[b] / (largest[a] + largest[b])));
+        }
+        for wall in &world.walls {
+            gaps[1] = gaps[1].max(gap(wall.material as usize, largest[a]));
+        }
+    }
+    gaps
+}
+
+/// The table of coefficients, a row per pair of materials, and whether contacts are compound.
+pub(crate) fn table_of(world: &World) -> Result<(Vec<f64>, bool), Refusal> {
+    let mut table = Vec::new();
+    let mut is_compound = false;
     for (a, first) in world.materials.iter().enumerate() {
         for (b, second) in world.materials.iter().enumerate() {
             let Some(interaction) = world.interaction(a as u32, b as u32) else {
-                table.extend(nothing.row());
+                table.extend([0.0; COEFFICIENTS]);
                 continue;
             };
             let wrong = |what: &str| Refusal::Interaction {
@@ -68,12 +90,31 @@ pub(crate) fn table_of(world: &World) -> Result<Vec<f64>, Refusal> {
                 friction,
                 ..
             } = *interaction;
+            let needs = |law: &str, key: &str, unit: &str| wrong(&format!("the {law} law needs a {key}; add {key} = \"… {unit}\""));
             let stiffness = match (normal, interaction.stiffness) {
-                (NormalLaw::Linear, None) => return Err(wrong("the linear law needs a stiffness; add stiffness = \"… N/m\"")),
+                (NormalLaw::Linear | NormalLaw::Hysteretic, None) => return Err(needs(normal.keyword(), "stiffness", "N/m")),
                 (_, stiffness) => stiffness.unwrap_or(0.0),
             };
+            let dissipative_time = match (normal, interaction.dissipative_time) {
+                (NormalLaw::Viscoelastic, None) => return Err(needs("viscoelastic", "dissipative_time", "s")),
+                (_, time) => time.unwrap_or(0.0),
+            };
+            let potential_energy = match (normal, interaction.potential_energy) {
+                (NormalLaw::Potential, None) => return Err(needs("potential", "potential_energy", "J")),
+                (_, energy) => energy.unwrap_or(0.0),
+            };
+            if matches!(interaction.cohesion, Some(Adhesive::Jkr { .. })) && normal != NormalLaw::Hertz {
+                return Err(wrong(
+                    "jkr is Hertz's law with a neck; write normal = \"hertz\", or another law of cohesion",
+                ));
+            }
+            if normal == NormalLaw::Potential && restitution != 1.0 {
+                return Err(wrong(&format!(
+                    "restitution is {restitution}, but a potential loses no energy; write restitution = 1"
+                )));
+            }
             let tangential_stiffness = match (tangential, interaction.tangential_stiffness) {
-                (TangentialLaw::Linear, None) if normal != NormalLaw::Linear => {
+                (TangentialLaw::Linear, None) if stiffness == 0.0 => {
                     return Err(wrong(
                         "the linear tangential law needs a tangential_stiffness; add tangential_stiffness = \"… N/m\"",
                     ));
@@ -88,11 +129,19 @@ pub(crate) fn table_of(world: &World) -> Result<Vec<f64>, Refusal> {
                 friction,
                 stiffness,
                 tangential_stiffness,
+                dissipative_time,
+                potential_energy,
+                adhesive: interaction.cohesion,
+                rolling: interaction.rolling,
+                twisting: interaction.twisting,
+                conductivity: 0.0,
             };
-            table.extend(derive(normal, tangential, &pair).row());
+            let laws = derive(normal, tangential, &pair);
+            is_compound |= laws.is_compound();
+            table.extend(laws.row());
         }
     }
-    Ok(table)
+    Ok((table, is_compound))
 }
 
 /// Refuses numbers that cannot be simulated and interactions that are missing.
@@ -197,6 +246,56 @@ fn check_grains(world: &World) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Numbers of an interaction that must be positive, with their units.
+fn positive_numbers(i: &Interaction) -> impl Iterator<Item = (&'static str, f64, &'static str)> {
+    let sticky = match i.cohesion {
+        None => [None, None],
+        Some(Adhesive::Sjkr { energy_density }) => [Some(("cohesion.energy_density", energy_density, " J/m^3")), None],
+        Some(Adhesive::Dmt { surface_energy } | Adhesive::Jkr { surface_energy }) => {
+            [Some(("cohesion.surface_energy", surface_energy, " J/m^2")), None]
+        }
+        Some(Adhesive::Capillary {
+            surface_tension, volume, ..
+        }) => [
+            Some(("cohesion.surface_tension", surface_tension, " N/m")),
+            Some(("cohesion.volume", volume, " m^3")),
+        ],
+    };
+    let springs = [
+        i.stiffness.map(|k| ("stiffness", k, " N/m")),
+        i.tangential_stiffness.map(|k| ("tangential_stiffness", k, " N/m")),
+        i.dissipative_time.map(|a| ("dissipative_time", a, " s")),
+        i.potential_energy.map(|e| ("potential_energy", e, " J")),
+    ];
+    springs.into_iter().chain(sticky).flatten()
+}
+
+/// Numbers of an interaction that have a range.
+fn limited_numbers(i: &Interaction) -> impl Iterator<Item = (&'static str, f64, std::ops::RangeInclusive<f64>)> {
+    let angle = match i.cohesion {
+        Some(Adhesive::Capillary { contact_angle, .. }) => Some(("cohesion.contact_angle", contact_angle, 0.0..=1.57)),
+        _ => None,
+    };
+    let of_resistance = |names: [&'static str; 2], coefficient: f64, damping: f64| {
+        [Some((names[0], coefficient, 0.0..=f64::MAX)), Some((names[1], damping, 0.0..=10.0))]
+    };
+    let rolling = i.rolling.map_or([None, None], |rolling| {
+        of_resistance(
+            ["rolling.coefficient", "rolling.damping_ratio"],
+            rolling.coefficient,
+            rolling.damping_ratio,
+        )
+    });
+    let twisting = i.twisting.map_or([None, None], |twisting| {
+        of_resistance(
+            ["twisting.coefficient", "twisting.damping_ratio"],
+            twisting.coefficient,
+            twisting.damping_ratio,
+        )
+    });
+    rolling.into_iter().chain(twisting).chain([angle]).flatten()
+}
+
 fn check_interactions(world: &World) -> Result<(), Refusal> {
     let mut grains = vec![0usize; world.materials.len()];
     for &material in &world.grains.material {
@@ -248,15 +347,21 @@ fn check_interactions(world: &World) -> Result<(), Refusal> {
                     });
                 }
                 Some(i) => {
-                    for (what, value) in [("stiffness", i.stiffness), ("tangential_stiffness", i.tangential_stiffness)] {
-                        if let Some(value) = value.filter(|k| !(k.is_finite() && *k > 0.0)) {
-                            let what = format!("{what} is {value} N/m, must be positive");
-                            return Err(Refusal::Interaction {
-                                a: names.0,
-                                b: names.1,
-                                what,
-                            });
-                        }
+                    if let Some((what, value, unit)) = positive_numbers(i).find(|(_, value, _)| !(value.is_finite() && *value > 0.0)) {
+                        let what = format!("{what} is {value}{unit}, must be positive");
+                        return Err(Refusal::Interaction {
+                            a: names.0,
+                            b: names.1,
+                            what,
+                        });
+                    }
+                    if let Some((what, value, limits)) = limited_numbers(i).find(|(_, value, limits)| !limits.contains(value)) {
+                        let what = format!("{what} is {value}, must be from {} to {}", limits.start(), limits.end());
+                        return Err(Refusal::Interaction {
+                            a: names.0,
+                            b: names.1,
+                            what,
+                        });
                     }
                 }
                 None => {}

@@ -19,6 +19,7 @@ use seixo_laws::{Coordinate, Real, Vector3};
 use seixo_sweeps::kernels::{KINDS, UNITS};
 use seixo_sweeps::motion::{Stepping, SteppingLaunch};
 use seixo_sweeps::tiles::Kind;
+use seixo_sweeps::views::COMPOUND;
 use step::Queued;
 
 pub(crate) use step::PASSES;
@@ -76,7 +77,7 @@ pub(crate) trait Remote: Send + Sync {
 }
 
 /// A pair by its places, and what each of the two remembers: opposite but for rounding.
-pub(crate) type Remembered = (u32, u32, [f64; 4], [f64; 4]);
+pub(crate) type Remembered = (u32, u32, [f64; COMPOUND], [f64; COMPOUND]);
 
 /// Rows of neighbors in tiles, see [`seixo_sweeps::tiles`].
 struct Rows<R> {

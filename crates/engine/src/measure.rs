@@ -114,6 +114,7 @@ impl Simulation {
                     part_first,
                     part_end,
                     true,
+                    self.is_compound,
                     true,
                 )
             } else {
@@ -133,6 +134,7 @@ impl Simulation {
                     0,
                     false,
                     false,
+                    false,
                 )
             };
             let (first, end) = (self.walls.row[i] as usize, self.walls.row[i + 1] as usize);
@@ -150,6 +152,7 @@ impl Simulation {
                 self.materials,
                 &self.table,
                 self.frictional,
+                self.is_compound,
             );
             share.stored.normal += stored.normal + in_walls.normal;
             share.stored.tangential += stored.tangential + in_walls.tangential;

@@ -6,10 +6,11 @@ use crate::simulation::Simulation;
 use crate::walls::Walls;
 use crate::world::{Leaving, Vec3};
 use seixo_device::{Ranges, Strided};
+use seixo_sweeps::compound::compound_contacts_of_part;
 use seixo_sweeps::contact::{Tally, press_through_cells};
 use seixo_sweeps::lanes::{GrainsView, Limits, PartOut, PartRows, contacts_of_part};
 use seixo_sweeps::motion::{LEFT, Moved, STALE, advance};
-use seixo_sweeps::views::{RECORD, TOUCH};
+use seixo_sweeps::views::{RECORD, TOUCH, remembered};
 use seixo_sweeps::wall::walls_of;
 
 impl Simulation {
@@ -114,7 +115,7 @@ impl Simulation {
     /// Renews cells and lists if a grain or a wall moved half the skin, or a grain left.
     pub(crate) fn renew_lists_when_stale(&mut self) {
         let flags = self.moves.iter().fold(0, |all, moved| all | moved.flags);
-        let wall_moved = self.walls.has_moving() && self.walls.moved_since_listed(self.time()) > 0.5 * self.cells.skin;
+        let wall_moved = self.walls.has_moving() && self.walls.moved_since_listed(self.time()) > 0.5 * (self.cells.skin - self.cells.gap);
         if flags & (STALE | LEFT) != 0 || wall_moved {
             self.renew_lists();
         }
@@ -145,8 +146,15 @@ impl Simulation {
                 self.old_pairs.row.resize(n + 1, 0);
             }
             let last_tick = self.tick().wrapping_sub(1);
-            self.pairs
-                .list(&self.device, &self.cells, &self.fields.position, &self.old_pairs, last_tick);
+            let remembered = remembered(self.is_compound);
+            self.pairs.list(
+                &self.device,
+                &self.cells,
+                &self.fields.position,
+                &self.old_pairs,
+                last_tick,
+                remembered,
+            );
         }
         self.walls
             .list(&self.device, &self.cells, &self.fields, self.steps as f64 * self.stepping.dt);
@@ -193,11 +201,12 @@ impl Simulation {
             overlap: self.settings.overlap_limit,
             tick,
         };
+        let is_compound = self.is_compound;
         let data = (
             Ranges {
                 items: &mut self.pairs.history[..],
                 bounds: &self.pairs.part_row,
-                stride: RECORD,
+                stride: remembered(is_compound),
             },
             Ranges {
                 items: &mut self.pairs.touched[..],
@@ -241,7 +250,11 @@ impl Simulation {
                     force: force.items,
                     torque: torque.items,
                 };
-                tally.items[0] = contacts_of_part::<f64>(&grains, &rows, limits, out);
+                tally.items[0] = if is_compound {
+                    compound_contacts_of_part::<f64>(&grains, &rows, limits, out)
+                } else {
+                    contacts_of_part::<f64>(&grains, &rows, limits, out)
+                };
             });
     }
 
@@ -333,11 +346,12 @@ impl Simulation {
         } = &mut self.walls;
         let (elements, records, row, list, part_row) = (&elements[..], &records[..], &row[..], &list[..], &part_row[..]);
         let overlap_limit = self.settings.overlap_limit;
+        let is_compound = self.is_compound;
         let data = (
             Ranges {
                 items: &mut history[..],
                 bounds: part_row,
-                stride: RECORD,
+                stride: remembered(is_compound),
             },
             Ranges {
                 items: &mut touches[..],
@@ -392,6 +406,7 @@ impl Simulation {
                         dt,
                         overlap_limit,
                         FRICTIONAL,
+                        is_compound,
                     );
                     all = sum(all, &one);
                 }

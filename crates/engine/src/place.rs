@@ -10,7 +10,7 @@ use crate::state::Profile;
 use crate::world::{Assembly, DeviceChoice, Precision, Settings, World};
 use seixo_device::gpu::{Gpu, GpuError, list};
 use seixo_sweeps::motion::{Moved, TOO_DEEP};
-use seixo_sweeps::views::RECORD;
+use seixo_sweeps::views::{COMPOUND, remembered, sign_of_second};
 
 impl Simulation {
     /// As [`Simulation::new`], on a GPU that is open already.
@@ -74,6 +74,11 @@ impl Simulation {
             gpu.demand_double()?;
         }
         self.settings.precision = Some(precision);
+        if self.is_compound && self.settings.assembly != Assembly::Fused {
+            return Err(Refusal::AssemblyOfCompounds {
+                assembly: self.settings.assembly.name(),
+            });
+        }
         let remote: Box<dyn Remote> = match precision {
             Precision::F64 => Box::new(OnGpu::<f64, f64>::take_over(gpu, self)?),
             Precision::Mixed => Box::new(OnGpu::<f64, f32>::take_over(gpu, self)?),
@@ -158,21 +163,22 @@ impl Simulation {
 
     /// As [`Simulation::remembered`], of pairs listed here.
     pub(crate) fn pairs_touching(&self) -> Vec<Remembered> {
-        let mut remembered = Vec::new();
+        let mut all = Vec::new();
+        let numbers = remembered(self.is_compound);
         for i in 0..self.pairs.row.len().saturating_sub(1) {
             for k in self.pairs.row[i] as usize..self.pairs.row[i + 1] as usize {
                 let j = self.pairs.neighbors[k];
                 // A pair across parts stands in two rows with opposite forces; the row of the earlier one tells both.
                 if self.pairs.touched[k] == self.tick() && (i as u32) < j {
-                    let record = &self.pairs.history[k * RECORD..][..RECORD];
-                    let of_i = [record[0], record[1], record[2], record[3]];
+                    let mut of_i = [0.0; COMPOUND];
+                    of_i[..numbers].copy_from_slice(&self.pairs.history[k * numbers..][..numbers]);
                     let known = self.of_second.binary_search_by_key(&(i as u32, j), |&(i, j, _)| (i, j));
-                    let of_j = known.map_or([-of_i[0], -of_i[1], -of_i[2], of_i[3]], |found| self.of_second[found].2);
-                    remembered.push((i as u32, j, of_i, of_j));
+                    let of_j = known.map_or_else(|_| of_partner(&of_i), |found| self.of_second[found].2);
+                    all.push((i as u32, j, of_i, of_j));
                 }
             }
         }
-        remembered
+        all
     }
 
     fn with_remote<T>(&mut self, run: impl FnOnce(&mut dyn Remote, &mut Simulation) -> Result<T, GpuError>) -> Result<T, Stop> {
@@ -207,4 +213,9 @@ impl Simulation {
         self.touch_walls();
         self.too_deep()
     }
+}
+
+/// What the second of two grains remembers of a contact, from what the first does.
+pub(crate) fn of_partner(of_first: &[f64; COMPOUND]) -> [f64; COMPOUND] {
+    std::array::from_fn(|c| sign_of_second::<f64>(c) * of_first[c])
 }

@@ -18,6 +18,12 @@ pub enum Refusal {
         /// What was asked for.
         assembly: &'static str,
     },
+    /// Several launches put forces together only where contacts rub and no more.
+    #[error("{assembly} puts together forces of friction, not of attraction, rolling, twisting or plastic flow; leave the assembly out")]
+    AssemblyOfCompounds {
+        /// What was asked for.
+        assembly: &'static str,
+    },
     /// No grain in the world.
     #[error("the world holds no grain; add a [grains.*] table")]
     NoGrains,

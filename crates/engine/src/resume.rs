@@ -5,12 +5,13 @@
 use crate::fields::Fields;
 use crate::guard::Stop;
 use crate::measure::Work;
+use crate::place::of_partner;
 use crate::refusal::Refusal;
 use crate::simulation::Simulation;
 use crate::state::{Column, State};
 use crate::world::{Settings, World};
 use seixo_sweeps::contact::Tally;
-use seixo_sweeps::views::{RECORD, TOUCH};
+use seixo_sweeps::views::{COMPOUND, RECORD, TOUCH, remembered};
 
 fn misfit(what: &str) -> Refusal {
     Refusal::State { what: what.into() }
@@ -30,6 +31,11 @@ fn words<'a>(state: &'a State, name: &str) -> Result<&'a [u32], Refusal> {
     }
 }
 
+/// What a contact remembers, with zeros for what this kind of contact does not.
+fn padded(record: &[f64]) -> [f64; COMPOUND] {
+    std::array::from_fn(|c| record.get(c).copied().unwrap_or(0.0))
+}
+
 impl Simulation {
     /// Everything that the continuation depends on.
     ///
@@ -39,11 +45,12 @@ impl Simulation {
         self.observe()?;
         let mut state = State::default();
         self.fields.save(&mut state);
+        let kept = remembered(self.is_compound);
         let (mut pair, mut pair_history, mut of_second) = (Vec::new(), Vec::new(), Vec::new());
         for (i, j, of_i, of_j) in self.remembered()? {
             pair.extend([self.fields.id[i as usize], self.fields.id[j as usize]]);
-            pair_history.extend(of_i);
-            of_second.extend(of_j);
+            pair_history.extend(&of_i[..kept]);
+            of_second.extend(&of_j[..kept]);
         }
         if self.is_remote() {
             state.sections.push(("contacts/of_second".to_string(), Column::F64(of_second)));
@@ -54,7 +61,7 @@ impl Simulation {
                 let touch = &self.walls.touches[k * TOUCH..][..TOUCH];
                 if touch[7] > 0.0 {
                     touching.extend([self.fields.id[i], self.walls.list[k]]);
-                    touch_history.extend(&self.walls.history[k * RECORD..][..RECORD]);
+                    touch_history.extend(&self.walls.history[k * kept..][..kept]);
                     touches.extend(touch);
                 }
             }
@@ -203,34 +210,33 @@ impl Simulation {
         let unknown = || misfit("it holds a contact that the positions do not give");
 
         let pair = words(state, "contacts/pair")?;
-        let history = numbers(state, "contacts/history", Some(pair.len() * 2))?;
-        for (ids, record) in pair.chunks_exact(2).zip(history.chunks_exact(RECORD)) {
+        let kept = remembered(self.is_compound);
+        let history = numbers(state, "contacts/history", Some(pair.len() / 2 * kept))?;
+        for (ids, record) in pair.chunks_exact(2).zip(history.chunks_exact(kept)) {
             let (i, j) = (place_of(ids[0]).map_err(|_| unknown())?, place_of(ids[1]).map_err(|_| unknown())?);
             let k = entry_of(&self.pairs.row, &self.pairs.neighbors, i, j as u32).ok_or_else(unknown)?;
-            self.pairs.history[k * RECORD..][..RECORD].copy_from_slice(record);
+            self.pairs.history[k * kept..][..kept].copy_from_slice(record);
             self.pairs.touched[k] = self.tick();
             if let Some(k) = entry_of(&self.pairs.row, &self.pairs.neighbors, j, i as u32) {
-                let opposite = [-record[0], -record[1], -record[2], record[3]];
-                self.pairs.history[k * RECORD..][..RECORD].copy_from_slice(&opposite);
+                self.pairs.history[k * kept..][..kept].copy_from_slice(&of_partner(&padded(record))[..kept]);
                 self.pairs.touched[k] = self.tick();
             }
         }
         if let Some(Column::F64(of_second)) = state.get("contacts/of_second") {
-            for (ids, record) in pair.chunks_exact(2).zip(of_second.chunks_exact(RECORD)) {
+            for (ids, record) in pair.chunks_exact(2).zip(of_second.chunks_exact(kept)) {
                 let (i, j) = (place_of(ids[0]).map_err(|_| unknown())?, place_of(ids[1]).map_err(|_| unknown())?);
-                self.of_second
-                    .push((i as u32, j as u32, [record[0], record[1], record[2], record[3]]));
+                self.of_second.push((i as u32, j as u32, padded(record)));
             }
             self.of_second.sort_unstable_by_key(|&(i, j, _)| (i, j));
         }
         let touching = words(state, "walls/touching")?;
-        let history = numbers(state, "walls/history", Some(touching.len() * 2))?;
+        let history = numbers(state, "walls/history", Some(touching.len() / 2 * kept))?;
         let touches = numbers(state, "walls/touches", Some(touching.len() * 4))?;
-        let records = history.chunks_exact(RECORD).zip(touches.chunks_exact(TOUCH));
+        let records = history.chunks_exact(kept).zip(touches.chunks_exact(TOUCH));
         for (entry, (record, touch)) in touching.chunks_exact(2).zip(records) {
             let i = place_of(entry[0]).map_err(|_| unknown())?;
             let k = entry_of(&self.walls.row, &self.walls.list, i, entry[1]).ok_or_else(unknown)?;
-            self.walls.history[k * RECORD..][..RECORD].copy_from_slice(record);
+            self.walls.history[k * kept..][..kept].copy_from_slice(record);
             self.walls.touches[k * TOUCH..][..TOUCH].copy_from_slice(touch);
         }
         Ok(())

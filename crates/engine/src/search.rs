@@ -23,6 +23,8 @@ pub struct Cells {
     pub old_of: Vec<u32>,
     /// Distance by which surfaces may be apart and still count as near \[m\].
     pub skin: f64,
+    /// The part of it across which grains may hold each other; the rest is for motion \[m\].
+    pub gap: f64,
     /// Largest radius of each class in use \[m\], from large to small.
     largest: Vec<f64>,
     /// Edge that the cells may not fall below \[m\]; infinite for one cell that holds all.
@@ -198,8 +200,9 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// Lists all pairs nearer than the skin; the history of pairs that touched at `last_tick` in the `old` list is taken over.
-    pub fn list(&mut self, device: &Cpu, cells: &Cells, position: &[f64], old: &Pairs, last_tick: u32) {
+    /// Lists all pairs nearer than the skin; the history of pairs that touched at `last_tick` in the `old` list, `remembered` numbers each, is
+    /// taken over.
+    pub fn list(&mut self, device: &Cpu, cells: &Cells, position: &[f64], old: &Pairs, last_tick: u32, remembered: usize) {
         let n = position.len() / RECORD;
         let (grids, shapes, number, first_of, skin) = (&cells.grids[..], &cells.shapes[..], cells.grids(), &cells.first[..], cells.skin);
         self.row.resize(n + 1, 0);
@@ -237,7 +240,7 @@ impl Pairs {
         self.part_row
             .extend((0..parts(n)).map(|part| self.row[part * PART]).chain([entries as u32]));
         resize_with_room(&mut self.neighbors, entries);
-        resize_with_room(&mut self.history, entries * RECORD);
+        resize_with_room(&mut self.history, entries * remembered);
         resize_with_room(&mut self.touched, entries);
         let row = &self.row[..];
         let data = (
@@ -249,7 +252,7 @@ impl Pairs {
             Ranges {
                 items: &mut self.history[..],
                 bounds: &self.part_row,
-                stride: RECORD,
+                stride: remembered,
             },
             Ranges {
                 items: &mut self.touched[..],
@@ -297,6 +300,7 @@ impl Pairs {
                         &old.neighbors,
                         &old.history,
                         &old.touched,
+                        remembered,
                     );
                 }
             },
@@ -413,7 +417,7 @@ mod tests {
         let mut old = Pairs::default();
         old.row.resize(centers.len() + 1, 0);
         let mut pairs = Pairs::default();
-        pairs.list(&device, &cells, &fields.position, &old, 7);
+        pairs.list(&device, &cells, &fields.position, &old, 7, RECORD);
         let found = listed(&pairs, &fields);
         assert_eq!(found.iter().map(|f| f.0).collect::<BTreeSet<_>>(), near(centers, skin));
         for (pair, rows, is_inside) in found {
@@ -463,7 +467,7 @@ mod tests {
         let mut old = Pairs::default();
         old.row.resize(centers.len() + 1, 0);
         let mut pairs = Pairs::default();
-        pairs.list(&device, &cells, &fields.position, &old, 7);
+        pairs.list(&device, &cells, &fields.position, &old, 7, RECORD);
         // A force that tells its pair, with the sign of the row it stands in.
         let mark = |pairs: &Pairs, fields: &Fields, k: usize, i: usize| {
             let (a, b) = (f64::from(fields.id[i]), f64::from(fields.id[pairs.neighbors[k] as usize]));
@@ -483,7 +487,7 @@ mod tests {
         cells.sort(&device, &mut fields, |center| center[1] > 0.5);
         assert!(fields.len() < centers.len());
         let mut renewed = Pairs::default();
-        renewed.list(&device, &cells, &fields.position, &pairs, 7);
+        renewed.list(&device, &cells, &fields.position, &pairs, 7, RECORD);
         assert!(renewed.neighbors.len() > 9000);
         for i in 0..fields.len() {
             for k in renewed.row[i] as usize..renewed.row[i + 1] as usize {

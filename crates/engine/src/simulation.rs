@@ -1,6 +1,6 @@
 //! A world in motion.
 
-use crate::assemble::{check, fields_of, table_of};
+use crate::assemble::{check, fields_of, is_frictional, longest_gaps, table_of};
 use crate::fields::Fields;
 use crate::gpu::Remote;
 use crate::measure::{NO_CONTACT, Work};
@@ -15,7 +15,7 @@ use seixo_laws::Vector3;
 use seixo_laws::contact::TangentialLaw;
 use seixo_sweeps::contact::Tally;
 use seixo_sweeps::motion::{Moved, Stepping, acceleration, angular_acceleration};
-use seixo_sweeps::views::{RECORD, load};
+use seixo_sweeps::views::{COMPOUND, RECORD, load, remembered};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -45,6 +45,8 @@ pub struct Simulation {
     pub(crate) frictional: bool,
     /// Whether a tangential law asks for the contact radius before.
     pub(crate) has_mindlin: bool,
+    /// Whether contacts can do more than rub, see [`seixo_laws::contact::compound`].
+    pub(crate) is_compound: bool,
     /// Whether all grains are of one material.
     pub(crate) is_uniform: bool,
     pub(crate) cells: Cells,
@@ -68,7 +70,7 @@ pub struct Simulation {
     /// Energies as the GPU summed them.
     pub(crate) held: Ledger,
     /// What the second of each pair remembers, where it is not just the opposite of what the first does.
-    pub(crate) of_second: Vec<(u32, u32, [f64; 4])>,
+    pub(crate) of_second: Vec<(u32, u32, [f64; COMPOUND])>,
     pub(crate) notices: Vec<String>,
 }
 
@@ -101,13 +103,17 @@ impl Simulation {
             }
             time_step.value = value;
         }
-        let frictional = world.interactions.iter().flatten().any(|i| i.tangential != TangentialLaw::None);
+        let (table, is_compound) = table_of(world)?;
+        let frictional = is_frictional(world);
         let radii = world.grains.radius.iter().copied();
         let usual_skin = usual_skin(radii.clone());
         let skin = settings.skin.unwrap_or(usual_skin);
         // Walls are listed even where cells are made anew at every step.
         let skin_of_walls = if skin > 0.0 { skin } else { usual_skin };
-        let cells = Cells::new(radii, settings.search, skin);
+        // Grains that hold each other across a gap are listed, too.
+        let [gap, gap_to_walls] = longest_gaps(world, &table);
+        let mut cells = Cells::new(radii, settings.search, skin + gap);
+        cells.gap = gap;
         let bounds = world.domain.map_or(
             (
                 Vector3 {
@@ -142,15 +148,16 @@ impl Simulation {
             device: Arc::new(Cpu::new(settings.threads)?),
             domain: world.domain,
             fields,
-            table: table_of(world)?,
+            table,
             materials: world.materials.len() as u32,
             frictional,
             has_mindlin: world.interactions.iter().flatten().any(|i| i.tangential == TangentialLaw::Mindlin),
+            is_compound,
             is_uniform: world.grains.material.windows(2).all(|pair| pair[0] == pair[1]),
             cells,
             pairs: Pairs::default(),
             old_pairs: Pairs::default(),
-            walls: Walls::new(world.walls.clone(), reach, skin_of_walls),
+            walls: Walls::new(world.walls.clone(), reach, skin_of_walls, gap_to_walls, remembered(is_compound)),
             stepping,
             moves: Vec::new(),
             tallies: Vec::new(),

@@ -1,9 +1,8 @@
 //! The time step: what is stable, and what "auto" takes.
 
 use crate::refusal::Refusal;
-use crate::world::{Interaction, Material, World};
+use crate::world::{Material, World};
 use seixo_laws::contact::NormalLaw;
-use seixo_laws::contact::restitution::damping_ratio;
 
 /// A time step and what limits it.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,9 +34,12 @@ const AUTO_OF_LIMIT: f64 = 0.7;
 const DAMPING: f64 = 12.0;
 
 /// What damping leaves of the stable limit of a contact.
-fn left_by_damping(interaction: &Interaction) -> f64 {
-    1.0 / (1.0 + DAMPING * damping_ratio(interaction.normal.spring(), interaction.restitution))
+fn left_by_damping(damping_ratio: f64) -> f64 {
+    1.0 / (1.0 + DAMPING * damping_ratio)
 }
+
+/// Overlap over radius at which a law whose damping or stiffness grows with the overlap is judged.
+const JUDGED_AT: f64 = 0.01;
 
 /// The Rayleigh time of a sphere \[s\]: π R √(ρ/G) / (0.1631 ν + 0.8766) (Thornton & Randall 1988).
 fn rayleigh_time(radius: f64, material: &Material) -> f64 {
@@ -84,23 +86,39 @@ pub fn plan_time_step(world: &World) -> Result<TimeStep, Refusal> {
             let Some(interaction) = world.interaction(a as u32, b as u32) else {
                 continue;
             };
+            let damping_ratio = interaction.normal.damping_ratio(interaction.restitution);
+            let modulus = material.youngs_modulus / (1.0 - material.poisson_ratio * material.poisson_ratio);
             let (auto, limit, cause) = match interaction.normal {
-                NormalLaw::Hertz => {
+                NormalLaw::Hertz | NormalLaw::Viscoelastic => {
                     let rayleigh = rayleigh_time(radius, material);
-                    let modulus = material.youngs_modulus / (1.0 - material.poisson_ratio * material.poisson_ratio);
                     let impact = hertz_time(0.5 * mass, 0.5 * radius, 0.5 * modulus, speed.max(1e-30));
-                    let limit = LIMIT_OF_RAYLEIGH * rayleigh * left_by_damping(interaction);
+                    // Kuwabara and Kono's dashpot is A times the tangent stiffness, ζ = ½ A √(k/m*).
+                    let stiffness = modulus * radius * (0.5 * JUDGED_AT).sqrt();
+                    let viscous = 0.5 * interaction.dissipative_time.unwrap_or(0.0) * (stiffness / (0.5 * mass)).sqrt();
+                    let limit = LIMIT_OF_RAYLEIGH * rayleigh * left_by_damping(damping_ratio + viscous);
                     let cause = format!(
-                        "the Rayleigh time {rayleigh:.3e} s of {} grains of radius {radius:.3e} m and the restitution {} of {}-{}",
-                        material.name, interaction.restitution, material.name, other.name
+                        "the Rayleigh time {rayleigh:.3e} s of {} grains of radius {radius:.3e} m and the {} of {}-{}",
+                        material.name,
+                        if viscous > 0.0 {
+                            "dissipative time".to_owned()
+                        } else {
+                            format!("restitution {}", interaction.restitution)
+                        },
+                        material.name,
+                        other.name
                     );
                     ((AUTO_OF_RAYLEIGH * rayleigh).min(impact / STEPS_PER_COLLISION), limit, cause)
                 }
-                NormalLaw::Linear => {
-                    let stiffness = interaction.stiffness.unwrap_or(f64::NAN);
+                NormalLaw::Linear | NormalLaw::Hysteretic | NormalLaw::Potential => {
+                    let stiffness = match interaction.normal {
+                        NormalLaw::Linear => interaction.stiffness.unwrap_or(f64::NAN),
+                        NormalLaw::Hysteretic => interaction.stiffness.unwrap_or(f64::NAN) / interaction.restitution.powi(2),
+                        // dF/dδ of the potential at an overlap of a tenth of the distance, 486 ε/σ².
+                        _ => 486.0 * interaction.potential_energy.unwrap_or(f64::NAN) / (4.0 * radius * radius),
+                    };
                     let period = (mass / stiffness).sqrt();
                     let collision = std::f64::consts::PI * (0.5 * mass / stiffness).sqrt();
-                    let limit = LIMIT_OF_PERIOD * period * left_by_damping(interaction);
+                    let limit = LIMIT_OF_PERIOD * period * left_by_damping(damping_ratio);
                     let cause = format!(
                         "the stiffness {stiffness:.3e} N/m of {}-{} and the mass {mass:.3e} kg of grains of radius {radius:.3e} m",
                         material.name, other.name

@@ -8,7 +8,7 @@ use seixo_laws::Vector3;
 use seixo_laws::wall::rotated;
 use seixo_sweeps::cells::{cell_index, cell_number};
 use seixo_sweeps::kernels::step::POSE;
-use seixo_sweeps::views::{ELEMENT, RECORD, TOUCH, WALL};
+use seixo_sweeps::views::{ELEMENT, TOUCH, WALL};
 use seixo_sweeps::wall::elements_near;
 
 /// All walls, their elements, and the list of (grain, element) that are near each other.
@@ -24,8 +24,10 @@ pub struct Walls {
     pub row: Vec<u32>,
     /// Elements near each grain.
     pub list: Vec<u32>,
-    /// Records of history.
+    /// What each entry remembers.
     pub history: Vec<f64>,
+    /// Numbers that an entry remembers.
+    pub remembered: usize,
     /// Records of touches of the last step, see [`TOUCH`].
     pub touches: Vec<f64>,
     /// First entry of every part, and one more.
@@ -34,6 +36,8 @@ pub struct Walls {
     pub listed_at: f64,
     /// Distance by which a grain and an element may be apart and still be listed \[m\].
     pub skin: f64,
+    /// The part of it across which walls may hold grains; the rest is for motion \[m\].
+    pub gap: f64,
     /// Elements at time zero.
     start: Vec<f64>,
     /// First element of each wall, and one more.
@@ -93,9 +97,11 @@ impl Pose {
 
 impl Walls {
     /// Elements of the given walls; `reach` bounds the distance of grains from anything, for planes that turn \[m\].
-    pub fn new(given: Vec<Wall>, reach: f64, skin: f64) -> Walls {
+    pub fn new(given: Vec<Wall>, reach: f64, skin: f64, gap: f64, remembered: usize) -> Walls {
         let mut walls = Walls {
-            skin,
+            skin: skin + gap,
+            gap,
+            remembered,
             first: vec![0],
             ..Walls::default()
         };
@@ -158,7 +164,12 @@ impl Walls {
     pub fn touch_of(&self, i: usize, element: u32) -> Option<(&[f64], &[f64])> {
         let k = (self.row[i] as usize..self.row[i + 1] as usize).find(|&k| self.list[k] == element)?;
         let touch = &self.touches[k * TOUCH..][..TOUCH];
-        (touch[7] > 0.0).then_some((&self.history[k * RECORD..][..RECORD], touch))
+        (touch[7] > 0.0).then_some((&self.history[k * self.remembered..][..self.remembered], touch))
+    }
+
+    /// How far grains or walls may move before the list is stale \[m\].
+    pub fn slack(&self) -> f64 {
+        0.5 * (self.skin - self.gap)
     }
 
     /// Whether anything moves.
@@ -221,6 +232,7 @@ impl Walls {
 
     /// Lists all grains and elements nearer than the skin, by grain and element; known history is taken over.
     pub fn list(&mut self, device: &Cpu, cells: &Cells, fields: &Fields, time: f64) {
+        let remembered = self.remembered;
         let n = fields.len();
         std::mem::swap(&mut self.row, &mut self.old_row);
         std::mem::swap(&mut self.list, &mut self.old_list);
@@ -268,7 +280,7 @@ impl Walls {
         );
         self.list = list;
         self.history.clear();
-        resize_with_room(&mut self.history, self.list.len() * RECORD);
+        resize_with_room(&mut self.history, self.list.len() * remembered);
         self.touches.clear();
         resize_with_room(&mut self.touches, self.list.len() * TOUCH);
         self.listed_at = time;
@@ -280,7 +292,7 @@ impl Walls {
             let (old_first, old_end) = (self.old_row[old] as usize, self.old_row[old + 1] as usize);
             for k in self.row[i] as usize..self.row[i + 1] as usize {
                 if let Some(q) = (old_first..old_end).find(|&q| self.old_list[q] == self.list[k]) {
-                    self.history[k * RECORD..][..RECORD].copy_from_slice(&self.old_history[q * RECORD..][..RECORD]);
+                    self.history[k * remembered..][..remembered].copy_from_slice(&self.old_history[q * remembered..][..remembered]);
                 }
             }
         }

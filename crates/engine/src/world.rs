@@ -1,7 +1,7 @@
 //! What a simulation starts from: materials, interactions, grains, walls, gravity. SI throughout.
 
 pub use seixo_device::gpu::Api;
-use seixo_laws::contact::{NormalLaw, TangentialLaw};
+use seixo_laws::contact::{Adhesive, NormalLaw, Resistance, RollingLaw, TangentialLaw, TwistingLaw};
 
 /// A point or vector in space, x y z.
 pub type Vec3 = [f64; 3];
@@ -41,6 +41,35 @@ pub struct Interaction {
     pub stiffness: Option<f64>,
     /// Tangential spring k_t \[N/m\] of the linear tangential law; default 2/7 k_n with a linear normal law.
     pub tangential_stiffness: Option<f64>,
+    /// Dissipative time A \[s\] of the viscoelastic law.
+    pub dissipative_time: Option<f64>,
+    /// Depth ε \[J\] of the potential.
+    pub potential_energy: Option<f64>,
+    /// What sticks the two together.
+    pub cohesion: Option<Adhesive>,
+    /// What resists rolling.
+    pub rolling: Option<Resistance<RollingLaw>>,
+    /// What resists twisting.
+    pub twisting: Option<Resistance<TwistingLaw>>,
+}
+
+impl Default for Interaction {
+    /// Smooth elastic contact by Hertz's law.
+    fn default() -> Self {
+        Interaction {
+            normal: NormalLaw::Hertz,
+            tangential: TangentialLaw::None,
+            restitution: 1.0,
+            friction: 0.0,
+            stiffness: None,
+            tangential_stiffness: None,
+            dissipative_time: None,
+            potential_energy: None,
+            cohesion: None,
+            rolling: None,
+            twisting: None,
+        }
+    }
 }
 
 /// Grains as parallel columns; every column has the same length.

@@ -2,15 +2,23 @@
 //!
 //! Conventions: the normal points from j to i, the force is the one on i, approach has a negative normal velocity.
 
+pub mod cohesion;
+pub mod compound;
 mod family;
 pub mod hertz;
+pub mod hysteretic;
 pub mod linear;
 pub mod mindlin;
+pub mod potential;
 pub mod restitution;
+pub mod rolling;
+pub mod twisting;
+pub mod viscoelastic;
 
+pub use compound::{Closeness, Imprint, Joint, Supplement, interact, stored_in_joint};
 pub use family::{
-    NormalLaw, PairOfMaterials, TangentialLaw, derive, normal_energy, normal_force, stored_force_left, tangential_dashpot,
-    tangential_stiffness,
+    Adhesive, CohesionLaw, NormalLaw, PairOfLaws, PairOfMaterials, Resistance, RollingLaw, TangentialLaw, TwistingLaw, derive,
+    normal_energy, normal_force, stored_force_left, tangential_dashpot, tangential_stiffness,
 };
 
 use crate::real::{Real, larger, smaller};
@@ -56,24 +64,8 @@ pub struct Coefficients<R: Real> {
     pub tangential_law: R,
 }
 
-/// Numbers per row of a table of [`Coefficients`].
-pub const COEFFICIENTS: usize = 8;
-
-impl Coefficients<f64> {
-    /// The row of a coefficient table that sweeps read; the last number is padding.
-    pub fn row(&self) -> [f64; COEFFICIENTS] {
-        [
-            self.normal_stiffness,
-            self.normal_damping,
-            self.tangential_stiffness,
-            self.tangential_damping,
-            self.friction,
-            self.normal_law,
-            self.tangential_law,
-            0.0,
-        ]
-    }
-}
+/// Numbers per row of a table of pairs of materials: those of [`Coefficients`], a padding, those of [`Supplement`].
+pub const COEFFICIENTS: usize = 20;
 
 /// Relative motion of two touching surfaces.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
@@ -108,6 +100,24 @@ pub struct Response<R: Real> {
     pub tangential_power: R,
     /// The part of it that damping takes \[W\].
     pub damping_power: R,
+}
+
+/// Nothing, remembered and done.
+#[cube]
+#[inline(always)]
+pub fn no_response<R: Real>() -> Response<R> {
+    let zero = R::new(0.0);
+    Response::<R> {
+        normal: zero,
+        tangential: Vector3::<R>::zero(),
+        memory: Memory::<R> {
+            force: Vector3::<R>::zero(),
+            contact_radius: zero,
+        },
+        normal_power: zero,
+        tangential_power: zero,
+        damping_power: zero,
+    }
 }
 
 /// The normal force and the power its dashpot takes.
@@ -157,11 +167,57 @@ pub fn spring_energy<R: Real>(force: &Vector3<R>, stiffness: R) -> R {
     energy
 }
 
-/// A frictional contact over one time step.
+/// What a spring with a slider did over one time step.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct Restraint<R: Real> {
+    /// What it exerts now.
+    pub force: Vector3<R>,
+    /// What its spring exerts half a step later.
+    pub next: Vector3<R>,
+    /// Power it takes \[W\]: into its spring, by damping, by sliding.
+    pub power: R,
+    /// The part of it that damping takes \[W\].
+    pub damping_power: R,
+}
+
+/// A spring with a dashpot behind a slider that gives way at `limit`, over one time step; for forces and velocities, or for torques and
+/// angular velocities.
 ///
-/// The stored spring force lives at half steps, f^{t+Δt/2} = f^{t−Δt/2} − k_t v_t Δt, and acts at whole steps with the mean of the two:
-/// of second order in Δt, and exact in energy while it sticks. Coulomb's law limits it; damping acts inside the limit and not while
-/// sliding.
+/// The stored spring force lives at half steps, f^{t+Δt/2} = f^{t−Δt/2} − k v Δt, and acts at whole steps with the mean of the two:
+/// of second order in Δt, and exact in energy while it sticks. Damping acts inside the limit and not while sliding.
+#[cube]
+#[inline(always)]
+pub fn restrain<R: Real>(stored: &Vector3<R>, velocity: &Vector3<R>, stiffness: R, dashpot: R, limit: R, dt: R) -> Restraint<R> {
+    let step = velocity.times(stiffness * dt);
+    let spring = stored.minus(&step.times(R::new(0.5)));
+    let pull = spring.dot(&spring);
+    // No branches on numbers at the end of so long a chain: a processor that guesses wrong there waits for all of it.
+    let share = smaller::<R>(limit * R::inverse_root(larger::<R>(pull, R::new(NOTHING))), R::new(1.0));
+    let mut onward = R::new(0.5);
+    let mut damping = dashpot;
+    if share < R::new(1.0) {
+        onward = R::new(0.0);
+        damping = R::new(0.0);
+    }
+    let elastic = spring.times(share);
+    let next = elastic.minus(&step.times(onward));
+    let damped = elastic.minus(&velocity.times(damping));
+    let cap = smaller::<R>(
+        limit * R::inverse_root(larger::<R>(damped.dot(&damped), R::new(NOTHING))),
+        R::new(1.0),
+    );
+    let force = damped.times(cap);
+    let power = -force.dot(velocity);
+    let damping_power = elastic.dot(velocity) + power;
+    Restraint::<R> {
+        force,
+        next,
+        power,
+        damping_power,
+    }
+}
+
+/// A frictional contact over one time step: Coulomb's law limits the spring of the tangential law.
 #[cube]
 #[inline(always)]
 pub fn rub<R: Real>(
@@ -178,38 +234,18 @@ pub fn rub<R: Real>(
     let stiffness = tangential_stiffness::<R>(touch.contact_radius, coefficients);
     let left = stored_force_left::<R>(memory.contact_radius, touch.contact_radius, coefficients);
     let stored = carried::<R>(&memory.force.times(left), normal, approach.twist * dt);
-
-    let step = velocity.times(stiffness * dt);
-    let spring = stored.minus(&step.times(R::new(0.5)));
+    let dashpot = tangential_dashpot::<R>(touch, coefficients);
     let limit = coefficients.friction * pressure.force;
-    let pull = spring.dot(&spring);
-    // No branches on numbers at the end of so long a chain: a processor that guesses wrong there waits for all of it.
-    let share = smaller::<R>(limit * R::inverse_root(larger::<R>(pull, R::new(NOTHING))), R::new(1.0));
-    let mut onward = R::new(0.5);
-    let mut dashpot = tangential_dashpot::<R>(touch, coefficients);
-    if share < R::new(1.0) {
-        onward = R::new(0.0);
-        dashpot = R::new(0.0);
-    }
-    let elastic = spring.times(share);
-    let next = elastic.minus(&step.times(onward));
-    let damped = elastic.minus(&velocity.times(dashpot));
-    let cap = smaller::<R>(
-        limit * R::inverse_root(larger::<R>(damped.dot(&damped), R::new(NOTHING))),
-        R::new(1.0),
-    );
-    let force = damped.times(cap);
-    let tangential_power = -force.dot(&velocity);
-    let damping_power = elastic.dot(&velocity) + tangential_power;
+    let drag = restrain::<R>(&stored, &velocity, stiffness, dashpot, limit, dt);
     Response::<R> {
         normal: pressure.force,
-        tangential: force,
+        tangential: drag.force,
         memory: Memory::<R> {
-            force: next,
+            force: drag.next,
             contact_radius: touch.contact_radius,
         },
         normal_power: pressure.power,
-        tangential_power,
-        damping_power,
+        tangential_power: drag.power,
+        damping_power: drag.damping_power,
     }
 }

@@ -15,5 +15,5 @@ pub mod real;
 pub mod vector;
 pub mod wall;
 
-pub use real::{Coordinate, Real, larger, smaller};
+pub use real::{Coordinate, Real, cube_root, larger, smaller};
 pub use vector::{Vector3, between, near_vector, widened};

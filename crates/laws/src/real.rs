@@ -101,6 +101,23 @@ pub fn smaller<R: Real>(a: R, b: R) -> R {
     least
 }
 
+/// The cube root of a positive number, from square roots: x^{1/3} = x^{1/4} x^{1/16} x^{1/64} …, cut off and mended by Halley's iteration,
+/// whose error is the cube of the one before.
+#[cube]
+#[inline(always)]
+pub fn cube_root<R: Real>(x: R) -> R {
+    let fourth = R::root(R::root(x));
+    let sixteenth = R::root(R::root(fourth));
+    let sixty_fourth = R::root(R::root(sixteenth));
+    let mut root = fourth * sixteenth * sixty_fourth;
+    for _k in 0..4u32 {
+        let cube = root * root * root;
+        // The quotient first: it is near one, where a product of small numbers may have lost its digits.
+        root *= (cube + x + x) / (cube + cube + x);
+    }
+    root
+}
+
 /// Coordinates kept in a precision of their own: where things are may need more digits than what they do to each other.
 #[cube]
 pub trait Coordinate<R: Real>: Real {

@@ -4,11 +4,11 @@ use crate::{
     assemble::Findings,
     diagnostics::{Complaint, did_you_mean},
     quantity::Quantity,
-    schema::{InteractionSection, SceneFile},
+    schema::{CohesionSection, InteractionSection, SceneFile},
     words::Word,
 };
 use seixo_engine::world::Interaction;
-use seixo_laws::contact::{NormalLaw, TangentialLaw};
+use seixo_laws::contact::{Adhesive, CohesionLaw, NormalLaw, Resistance, TangentialLaw, TwistingLaw};
 use std::collections::BTreeMap;
 
 /// Materials by name.
@@ -115,28 +115,67 @@ fn interaction(name: &str, section: &mut InteractionSection, findings: &mut Find
         );
     };
     match (normal, section.stiffness) {
-        (NormalLaw::Linear, None) => complain(
+        (NormalLaw::Linear | NormalLaw::Hysteretic, None) => complain(
             "",
-            "normal = \"linear\" needs `stiffness`".to_owned(),
+            format!("normal = \"{}\" needs `stiffness`", normal.keyword()),
             "add stiffness = \"1e5 N/m\", or use normal = \"hertz\"",
         ),
-        (NormalLaw::Hertz, Some(_)) => complain(
+        (NormalLaw::Hertz | NormalLaw::Viscoelastic | NormalLaw::Potential, Some(_)) => complain(
             ".stiffness",
-            "`stiffness` is for normal = \"linear\"".to_owned(),
+            "`stiffness` is for normal = \"linear\" and \"hysteretic\"".to_owned(),
             "remove it: hertz takes its stiffness from the materials",
+        ),
+        _ => {}
+    }
+    match (normal, section.dissipative_time) {
+        (NormalLaw::Viscoelastic, None) => complain(
+            "",
+            "normal = \"viscoelastic\" needs `dissipative_time`".to_owned(),
+            "add dissipative_time = \"1e-6 s\", or use normal = \"hertz\" with a restitution",
+        ),
+        (NormalLaw::Viscoelastic, Some(_)) | (_, None) => {}
+        _ => complain(
+            ".dissipative_time",
+            "`dissipative_time` is for normal = \"viscoelastic\"".to_owned(),
+            "remove it",
+        ),
+    }
+    match (normal, section.potential_energy) {
+        (NormalLaw::Potential, None) => complain(
+            "",
+            "normal = \"potential\" needs `potential_energy`".to_owned(),
+            "add potential_energy = \"1e-6 J\"",
+        ),
+        (NormalLaw::Potential, Some(_)) | (_, None) => {}
+        _ => complain(
+            ".potential_energy",
+            "`potential_energy` is for normal = \"potential\"".to_owned(),
+            "remove it",
+        ),
+    }
+    match (normal, section.restitution) {
+        (NormalLaw::Viscoelastic | NormalLaw::Potential, None) => section.restitution = Some(Quantity::new(1.0)),
+        (_, None) => complain("", "`restitution` is missing".to_owned(), "add restitution = 0.5"),
+        (NormalLaw::Viscoelastic | NormalLaw::Potential, Some(restitution)) if restitution.si != 1.0 => complain(
+            ".restitution",
+            format!("normal = \"{}\" does not follow a restitution", normal.keyword()),
+            "remove it",
         ),
         _ => {}
     }
     match (tangential, section.tangential_stiffness, section.stiffness) {
         (TangentialLaw::Linear, None, Some(stiffness)) => section.tangential_stiffness = Some(Quantity::new(2.0 / 7.0 * stiffness.si)),
-        (TangentialLaw::Linear, None, None) if normal == NormalLaw::Hertz => {
+        (TangentialLaw::Linear, None, None) => {
             complain(
                 "",
-                "tangential = \"linear\" with normal = \"hertz\" needs `tangential_stiffness`".to_owned(),
+                format!(
+                    "tangential = \"linear\" with normal = \"{}\" needs `tangential_stiffness`",
+                    normal.keyword()
+                ),
                 "add tangential_stiffness = \"1e5 N/m\", or use \"mindlin\"",
             );
         }
-        (TangentialLaw::None | TangentialLaw::Mindlin, Some(_), _) => {
+        (law, Some(_), _) if law != TangentialLaw::Linear => {
             complain(
                 ".tangential_stiffness",
                 "`tangential_stiffness` is for tangential = \"linear\"".to_owned(),
@@ -152,12 +191,145 @@ fn interaction(name: &str, section: &mut InteractionSection, findings: &mut Find
             "add friction = 0.3, or write tangential = \"none\"",
         );
     }
+    let cohesion = match section.cohesion.as_ref().map(adhesive) {
+        None => None,
+        Some(Ok(cohesion)) => cohesion,
+        Some(Err((key, message, remedy))) => {
+            complain(&format!(".cohesion{key}"), message, remedy);
+            None
+        }
+    };
+    if section.cohesion.as_ref().is_some_and(|cohesion| cohesion.law.0 == CohesionLaw::Jkr) && normal != NormalLaw::Hertz {
+        complain(
+            ".cohesion",
+            "\"jkr\" is Hertz's law with a neck".to_owned(),
+            "write normal = \"hertz\", or another law of cohesion",
+        );
+    }
+    let rolling = section.rolling.as_mut().map(|rolling| Resistance {
+        law: rolling.law.0,
+        coefficient: rolling.coefficient.si,
+        damping_ratio: rolling.damping_ratio.get_or_insert(Quantity::new(USUAL_DAMPING)).si,
+    });
+    let damping_of_rolling = rolling.map_or(USUAL_DAMPING, |rolling| rolling.damping_ratio);
+    let twisting = section.twisting.as_mut().map(|twisting| {
+        let is_marshall = twisting.law.0 == TwistingLaw::Marshall;
+        if is_marshall && tangential == TangentialLaw::None {
+            complain(
+                ".twisting",
+                "twisting after \"marshall\" follows from friction, and there is none".to_owned(),
+                "write tangential = \"mindlin\", or twisting = { law = \"constant\", coefficient = 0.1 }",
+            );
+        }
+        if twisting.coefficient.is_some() == is_marshall {
+            complain(
+                ".twisting",
+                format!(
+                    "`coefficient` is needed by every law against twisting but \"marshall\", not by it; the law is \"{}\"",
+                    twisting.law.0.keyword()
+                ),
+                "write twisting = { law = \"marshall\" }, or { law = \"constant\", coefficient = 0.1 }",
+            );
+        }
+        if twisting
+            .damping_ratio
+            .is_some_and(|ratio| rolling.is_some() && ratio.si != damping_of_rolling)
+        {
+            complain(
+                ".twisting.damping_ratio",
+                "springs against rolling and twisting share one damping ratio".to_owned(),
+                "remove this one",
+            );
+        }
+        Resistance {
+            law: twisting.law.0,
+            coefficient: twisting.coefficient.map_or(0.0, |coefficient| coefficient.si),
+            damping_ratio: twisting.damping_ratio.map_or(damping_of_rolling, |ratio| ratio.si),
+        }
+    });
     Some(Interaction {
         normal,
         tangential,
-        restitution: section.restitution.si,
+        restitution: section.restitution.map_or(f64::NAN, |restitution| restitution.si),
         friction: section.friction.get_or_insert_default().si,
         stiffness: section.stiffness.map(|stiffness| stiffness.si),
         tangential_stiffness: section.tangential_stiffness.map(|stiffness| stiffness.si),
+        dissipative_time: section.dissipative_time.map(|time| time.si),
+        potential_energy: section.potential_energy.map(|energy| energy.si),
+        cohesion,
+        rolling,
+        twisting,
+    })
+}
+
+/// Damping ratio of springs against rolling where the scene gives none (Ai, Chen, Rotter & Ooi 2011).
+const USUAL_DAMPING: f64 = 0.3;
+
+/// A complaint's key, message and remedy.
+type Wrong = (&'static str, String, &'static str);
+
+/// What a section of cohesion says; none where its law is "none".
+fn adhesive(section: &CohesionSection) -> Result<Option<Adhesive>, Wrong> {
+    let CohesionSection {
+        law,
+        energy_density,
+        surface_energy,
+        surface_tension,
+        contact_angle,
+        volume,
+    } = section;
+    let law = law.0;
+    let needed = |value: Option<f64>, key: &str, remedy: &'static str| {
+        value.ok_or_else(|| ("", format!("cohesion = \"{}\" needs `{key}`", law.keyword()), remedy))
+    };
+    let given = [
+        (".energy_density", energy_density.is_some(), law == CohesionLaw::Sjkr),
+        (
+            ".surface_energy",
+            surface_energy.is_some(),
+            matches!(law, CohesionLaw::Dmt | CohesionLaw::Jkr),
+        ),
+        (".surface_tension", surface_tension.is_some(), law == CohesionLaw::Capillary),
+        (".contact_angle", contact_angle.is_some(), law == CohesionLaw::Capillary),
+        (".volume", volume.is_some(), law == CohesionLaw::Capillary),
+    ];
+    if let Some((key, ..)) = given.into_iter().find(|(_, is_given, is_used)| *is_given && !is_used) {
+        return Err((
+            key,
+            format!("cohesion = \"{}\" has no use for `{}`", law.keyword(), &key[1..]),
+            "remove it",
+        ));
+    }
+    let surface_energy = || {
+        needed(
+            surface_energy.map(|energy| energy.si),
+            "surface_energy",
+            "add surface_energy = \"0.05 J/m^2\"",
+        )
+    };
+    Ok(match law {
+        CohesionLaw::None => None,
+        CohesionLaw::Sjkr => Some(Adhesive::Sjkr {
+            energy_density: needed(
+                energy_density.map(|density| density.si),
+                "energy_density",
+                "add energy_density = \"1e5 J/m^3\"",
+            )?,
+        }),
+        CohesionLaw::Dmt => Some(Adhesive::Dmt {
+            surface_energy: surface_energy()?,
+        }),
+        CohesionLaw::Jkr => Some(Adhesive::Jkr {
+            surface_energy: surface_energy()?,
+        }),
+        CohesionLaw::Capillary => Some(Adhesive::Capillary {
+            surface_tension: needed(
+                surface_tension.map(|tension| tension.si),
+                "surface_tension",
+                "add surface_tension = \"0.072 N/m\"",
+            )?,
+            contact_angle: contact_angle.map_or(0.0, |angle| angle.si),
+            volume: needed(volume.map(|volume| volume.si), "volume", "add volume = \"1e-12 m^3\"")?,
+        }),
     })
 }

@@ -3,15 +3,15 @@
 use crate::{
     device::Device,
     quantity::{
-        Acceleration, AngularVelocity, Any, BelowOne, Density, Length, NotNegative, Number, PoissonRatio, Positive, Pressure, Quantity,
-        Stiffness, Time, UpToOne, Velocity,
+        Acceleration, Angle, AngularVelocity, Any, BelowOne, Density, Energy, Length, NotNegative, Number, PoissonRatio, Positive,
+        Pressure, Quantity, Stiffness, SurfaceEnergy, Time, UpToOne, Velocity, Volume,
     },
     words::{AutoOr, End, Face, LARGEST_WHOLE, Method, Scale, Whole, Word},
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use seixo_engine::world::{Leaving, Precision, Search, Settings};
 use seixo_files::vtk::Field;
-use seixo_laws::contact::{NormalLaw, TangentialLaw};
+use seixo_laws::contact::{CohesionLaw, NormalLaw, RollingLaw, TangentialLaw, TwistingLaw};
 use serde::de::{self, Deserializer, IntoDeserializer, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Deserialize, Serialize};
 use std::{borrow::Cow, collections::BTreeMap, fmt};
@@ -131,14 +131,65 @@ pub(crate) struct InteractionSection {
     pub normal: Option<Word<NormalLaw>>,
     /// Law of the tangential force; "mindlin" with hertz and "linear" with linear if left out.
     pub tangential: Option<Word<TangentialLaw>>,
-    /// Speed of separation over speed of approach.
-    pub restitution: Quantity<Number, UpToOne>,
+    /// Speed of separation over speed of approach; needed unless the normal law is "viscoelastic", which has a dissipative time in its
+    /// place, or "potential", which loses nothing.
+    pub restitution: Option<Quantity<Number, UpToOne>>,
     /// Coulomb coefficient; needed unless tangential = "none".
     pub friction: Option<Quantity<Number, NotNegative>>,
-    /// Normal spring of the linear law.
+    /// Normal spring of the linear law, or the one of the hysteretic law while it loads.
     pub stiffness: Option<Quantity<Stiffness, Positive>>,
     /// Tangential spring of the linear law; 2/7 of the normal spring if left out.
     pub tangential_stiffness: Option<Quantity<Stiffness, Positive>>,
+    /// Dissipative time A of the viscoelastic law.
+    pub dissipative_time: Option<Quantity<Time, Positive>>,
+    /// Depth ε of the potential.
+    pub potential_energy: Option<Quantity<Energy, Positive>>,
+    /// What sticks the two together; nothing if left out.
+    pub cohesion: Option<CohesionSection>,
+    /// What resists rolling; nothing if left out.
+    pub rolling: Option<RollingSection>,
+    /// What resists twisting; nothing if left out.
+    pub twisting: Option<TwistingSection>,
+}
+
+/// Attraction, added to the normal law.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct CohesionSection {
+    /// "sjkr": pull = energy_density times the area of contact. "dmt": pull = 4πγR* while touching. "jkr": an elastic neck, pull-off at 3πγR*.
+    /// "capillary": a liquid bridge.
+    pub law: Word<CohesionLaw>,
+    /// Cohesion energy density of "sjkr".
+    pub energy_density: Option<Quantity<Pressure, Positive>>,
+    /// Surface energy γ of each of the two bodies, of "dmt" and "jkr"; the work of adhesion is 2γ.
+    pub surface_energy: Option<Quantity<SurfaceEnergy, Positive>>,
+    /// Surface tension of the liquid of "capillary".
+    pub surface_tension: Option<Quantity<SurfaceEnergy, Positive>>,
+    /// Contact angle of the liquid; 0 if left out.
+    pub contact_angle: Option<Quantity<Angle, NotNegative>>,
+    /// Volume of liquid in every bridge.
+    pub volume: Option<Quantity<Volume, Positive>>,
+}
+
+/// Resistance to rolling.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct RollingSection {
+    /// "constant": a torque against the rolling. "elastic_plastic": a spring with dashpot behind a slider; grains come to rest.
+    pub law: Word<RollingLaw>,
+    /// The limiting torque over R* times the normal force.
+    pub coefficient: Quantity<Number, NotNegative>,
+    /// Damping ratio of the spring; 0.3 if left out.
+    pub damping_ratio: Option<Quantity<Number, NotNegative>>,
+}
+
+/// Resistance to twisting.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct TwistingSection {
+    /// "constant" and "elastic_plastic" as against rolling; "marshall": what the friction of the contact area gives, without a coefficient.
+    pub law: Word<TwistingLaw>,
+    /// The limiting torque over R* times the normal force; not for "marshall".
+    pub coefficient: Option<Quantity<Number, NotNegative>>,
+    /// Damping ratio of the spring of "elastic_plastic"; that of rolling if there is one.
+    pub damping_ratio: Option<Quantity<Number, NotNegative>>,
 }
 
 /// Grains: exactly one of `file`, `fill` and `at`.

@@ -7,7 +7,7 @@ use crate::{
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use seixo_engine::world::{Leaving, Precision, Search};
 use seixo_files::vtk::Field;
-use seixo_laws::contact::{NormalLaw, TangentialLaw};
+use seixo_laws::contact::{CohesionLaw, NormalLaw, RollingLaw, TangentialLaw, TwistingLaw};
 use serde::de::{self, Deserialize, Deserializer, IntoDeserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 use std::{borrow::Cow, fmt, marker::PhantomData};
@@ -80,6 +80,9 @@ vocabulary! {
     End, "cylinder end": [("from", End::From), ("to", End::To)];
     NormalLaw, "normal law": NormalLaw::ALL.iter().map(|law| (law.keyword(), *law));
     TangentialLaw, "tangential law": TangentialLaw::ALL.iter().map(|law| (law.keyword(), *law));
+    CohesionLaw, "law of cohesion": CohesionLaw::ALL.iter().map(|law| (law.keyword(), *law));
+    RollingLaw, "law against rolling": RollingLaw::ALL.iter().map(|law| (law.keyword(), *law));
+    TwistingLaw, "law against twisting": TwistingLaw::ALL.iter().map(|law| (law.keyword(), *law));
     Field, "output field": Field::ALL.map(|(field, word)| (word, field));
 }
 

@@ -1,10 +1,12 @@
 //! Contacts between grains.
 
 use crate::cells::{next_run, walk_around};
-use crate::pair::{Pair, depth_of, push_apart};
-use crate::views::{add, coefficients, load, store};
+use crate::pair::{Pair, depth_of, near, push_apart};
+use crate::views::{add, coefficients, imprint_at, load, memory_at, sign_of_second, supplement};
 use cubecl::prelude::*;
-use seixo_laws::contact::{Coefficients, Touch, normal_energy, spring_energy, tangential_stiffness};
+use seixo_laws::contact::{
+    Coefficients, Imprint, Memory, Supplement, Touch, normal_energy, spring_energy, stored_in_joint, tangential_stiffness,
+};
 use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector, smaller};
 
 /// Where the work of contacts went in one step, and how deep the deepest was.
@@ -135,6 +137,36 @@ pub fn stored_between<C: Coordinate<R>, R: Real>(
     Stored::<R> { normal, tangential }
 }
 
+/// As [`stored_between()`], of two grains that may hold each other without touching.
+#[cube]
+#[inline(always)]
+pub fn stored_in_compound<C: Coordinate<R>, R: Real>(
+    apart: &Vector3<C>,
+    reach_i: C,
+    reach_j: C,
+    memory: &Memory<R>,
+    imprint: &Imprint<R>,
+    coefficients: &Coefficients<R>,
+    supplement: &Supplement<R>,
+) -> Stored<R> {
+    let one = R::new(1.0);
+    let pair = Pair::<R> {
+        apart: near_vector::<C, R>(apart),
+        depth: C::near(depth_of::<C>(apart, reach_i + reach_j)),
+        velocity: Vector3::<R>::zero(),
+        radius_i: C::near(reach_i),
+        radius_j: C::near(reach_j),
+        mass_i: one,
+        mass_j: one,
+    };
+    let close = near::<R>(&pair).close;
+    let hoard = stored_in_joint::<R>(&close, memory, imprint, coefficients, supplement);
+    Stored::<R> {
+        normal: hoard.normal,
+        tangential: hoard.tangential,
+    }
+}
+
 /// Energy stored in the contacts of row `first..end` of grain i; arguments as in [`crate::lanes::PartRows`].
 #[cube]
 #[inline(always)]
@@ -152,6 +184,7 @@ pub fn stored_in_contacts_of<C: Coordinate<R>, R: Real>(
     part_first: usize,
     part_end: usize,
     #[comptime] frictional: bool,
+    #[comptime] compound: bool,
     #[comptime] once: bool,
 ) -> Stored<R> {
     let x_i = load::<C>(position, i * 4usize);
@@ -162,12 +195,30 @@ pub fn stored_in_contacts_of<C: Coordinate<R>, R: Real>(
         let j = neighbors[k] as usize;
         let there = load::<C>(position, j * 4usize);
         let reach_j = position[j * 4usize + 3usize];
-        let mut spring = Vector3::<R>::zero();
-        if frictional {
-            spring = load::<R>(history, k * 4usize);
+        let row = (material[i] * materials + material[j]) as usize;
+        let pair = coefficients::<R>(table, row);
+        let mut stored = Stored::<R> {
+            normal: R::new(0.0),
+            tangential: R::new(0.0),
+        };
+        if compound {
+            let at = k * 12usize;
+            stored = stored_in_compound::<C, R>(
+                &x_i.minus(&there),
+                reach_i,
+                reach_j,
+                &memory_at::<R>(history, at),
+                &imprint_at::<R>(history, at),
+                &pair,
+                &supplement::<R>(table, row),
+            );
+        } else {
+            let mut spring = Vector3::<R>::zero();
+            if frictional {
+                spring = load::<R>(history, k * 4usize);
+            }
+            stored = stored_between::<C, R>(&x_i.minus(&there), reach_i, reach_j, &spring, &pair);
         }
-        let pair = coefficients::<R>(table, (material[i] * materials + material[j]) as usize);
-        let stored = stored_between::<C, R>(&x_i.minus(&there), reach_i, reach_j, &spring, &pair);
         let mut share = R::new(0.5);
         if once {
             if j >= part_first && j < part_end {
@@ -199,6 +250,7 @@ pub fn carry_history_of<R: Real>(
     old_neighbors: &[u32],
     old_history: &[R],
     old_touched: &[u32],
+    #[comptime] numbers: usize,
 ) {
     let old_i = old_of[i] as usize;
     for k in first..end {
@@ -206,16 +258,20 @@ pub fn carry_history_of<R: Real>(
         touched[k] = 0u32;
         for q in old_row[old_i] as usize..old_row[old_i + 1usize] as usize {
             if old_neighbors[q] as usize == old_j && old_touched[q] == last_tick {
-                store::<R>(history, k * 4usize, &load::<R>(old_history, q * 4usize));
-                history[k * 4usize + 3usize] = old_history[q * 4usize + 3usize];
+                #[unroll]
+                for c in 0..numbers {
+                    history[k * numbers + c] = old_history[q * numbers + c];
+                }
                 touched[k] = last_tick;
             }
         }
         if touched[k] == 0u32 {
             for q in old_row[old_j] as usize..old_row[old_j + 1usize] as usize {
                 if old_neighbors[q] as usize == old_i && old_touched[q] == last_tick {
-                    store::<R>(history, k * 4usize, &load::<R>(old_history, q * 4usize).times(R::new(-1.0)));
-                    history[k * 4usize + 3usize] = old_history[q * 4usize + 3usize];
+                    #[unroll]
+                    for c in 0..numbers {
+                        history[k * numbers + c] = sign_of_second::<R>(c) * old_history[q * numbers + c];
+                    }
                     touched[k] = last_tick;
                 }
             }

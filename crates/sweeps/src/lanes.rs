@@ -357,7 +357,7 @@ pub fn contacts_of_part<R: Real>(grains: &GrainsView<R>, rows: &PartRows, limits
 
 /// The record of grain i.
 #[inline(always)]
-fn record<R: Real>(numbers: &[R], i: usize) -> &[R; RECORD] {
+pub(crate) fn record<R: Real>(numbers: &[R], i: usize) -> &[R; RECORD] {
     let (records, _) = numbers.as_chunks::<RECORD>();
     &records[i]
 }

@@ -18,6 +18,7 @@
 
 pub mod bins;
 pub mod cells;
+pub mod compound;
 pub mod contact;
 pub mod kernels;
 pub mod lanes;

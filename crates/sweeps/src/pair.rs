@@ -1,8 +1,9 @@
 //! Two grains that touch: from their states to what they do to each other.
 
 use cubecl::prelude::*;
-use seixo_laws::contact::{Approach, Coefficients, Memory, Touch, press, rub};
-use seixo_laws::{Real, Vector3};
+use seixo_laws::contact::{Approach, Closeness, Coefficients, Imprint, Memory, Response, Supplement, Touch, interact, press, rub};
+use seixo_laws::motion::inertia;
+use seixo_laws::{Real, Vector3, larger};
 
 /// The states of two grains i and j that touch.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
@@ -107,6 +108,55 @@ pub fn push_apart<R: Real>(pair: &Pair<R>, coefficients: &Coefficients<R>) -> Ou
     }
 }
 
+/// How the surfaces of two grains move on each other, with their arms.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct Rolling<R: Real> {
+    /// What friction reads.
+    pub approach: Approach<R>,
+    /// Distance of the contact point from the center of i \[m\].
+    pub arm_i: R,
+    /// Distance of the contact point from the center of j \[m\].
+    pub arm_j: R,
+}
+
+/// Relative motion of the surfaces of two grains with these angular velocities.
+#[cube]
+#[inline(always)]
+fn roll<R: Real>(pair: &Pair<R>, normal: &Vector3<R>, overlap: R, spin_i: &Vector3<R>, spin_j: &Vector3<R>) -> Rolling<R> {
+    let half = R::new(0.5);
+    let arm_i = pair.radius_i - half * overlap;
+    let arm_j = pair.radius_j - half * overlap;
+    let rolling = spin_i.times(arm_i).plus(&spin_j.times(arm_j));
+    Rolling::<R> {
+        approach: Approach::<R> {
+            velocity: pair.velocity.minus(&rolling.cross(normal)),
+            twist: half * spin_i.plus(spin_j).dot(normal),
+        },
+        arm_i,
+        arm_j,
+    }
+}
+
+/// What comes of a response of the laws.
+#[cube]
+#[inline(always)]
+fn outcome_of<R: Real>(response: &Response<R>, normal: &Vector3<R>, rolling: &Rolling<R>, overlap: R) -> Outcome<R> {
+    Outcome::<R> {
+        force: normal.times(response.normal).plus(&response.tangential),
+        bend: response.tangential.cross(normal),
+        arm_i: rolling.arm_i,
+        arm_j: rolling.arm_j,
+        overlap,
+        memory: Memory::<R> {
+            force: response.memory.force.plus(&Vector3::<R>::zero()),
+            contact_radius: response.memory.contact_radius,
+        },
+        normal_power: response.normal_power,
+        tangential_power: response.tangential_power,
+        damping_power: response.damping_power,
+    }
+}
+
 /// What two rough grains with the angular velocities `spin_i` and `spin_j` do to each other.
 #[cube]
 #[inline(always)]
@@ -118,25 +168,90 @@ pub fn rub_together<R: Real>(
     coefficients: &Coefficients<R>,
     dt: R,
 ) -> Outcome<R> {
-    let half = R::new(0.5);
     let meeting = meet::<R>(pair);
-    let arm_i = pair.radius_i - half * meeting.touch.overlap;
-    let arm_j = pair.radius_j - half * meeting.touch.overlap;
-    let rolling = spin_i.times(arm_i).plus(&spin_j.times(arm_j));
-    let approach = Approach::<R> {
-        velocity: pair.velocity.minus(&rolling.cross(&meeting.normal)),
-        twist: half * spin_i.plus(spin_j).dot(&meeting.normal),
-    };
-    let response = rub::<R>(&meeting.touch, &meeting.normal, &approach, memory, coefficients, dt);
-    Outcome::<R> {
-        force: meeting.normal.times(response.normal).plus(&response.tangential),
-        bend: response.tangential.cross(&meeting.normal),
-        arm_i,
-        arm_j,
-        overlap: meeting.touch.overlap,
-        memory: response.memory,
-        normal_power: response.normal_power,
-        tangential_power: response.tangential_power,
-        damping_power: response.damping_power,
+    let rolling = roll::<R>(pair, &meeting.normal, meeting.touch.overlap, spin_i, spin_j);
+    let response = rub::<R>(&meeting.touch, &meeting.normal, &rolling.approach, memory, coefficients, dt);
+    outcome_of::<R>(&response, &meeting.normal, &rolling, meeting.touch.overlap)
+}
+
+/// Two grains near each other, as compound contacts see them.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct Near<R: Real> {
+    /// What the laws need.
+    pub close: Closeness<R>,
+    /// Unit normal from j to i.
+    pub normal: Vector3<R>,
+}
+
+/// What the two do to each other in a compound contact.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct Compound<R: Real> {
+    /// As without.
+    pub outcome: Outcome<R>,
+    /// Torque on i beside that of the tangential force \[N m\]; j gets the opposite.
+    pub couple: Vector3<R>,
+    /// What the contact remembers beside its tangential spring.
+    pub imprint: Imprint<R>,
+}
+
+/// Geometry and effective quantities of two grains that touch or may hold each other.
+#[cube]
+#[inline(always)]
+pub fn near<R: Real>(pair: &Pair<R>) -> Near<R> {
+    let one = R::new(1.0);
+    let reach = pair.radius_i + pair.radius_j;
+    let distance = pair.apart.length();
+    let overlap = pair.depth / (reach + distance);
+    let effective_radius = pair.radius_i * pair.radius_j / reach;
+    let inertia_i = inertia::<R>(pair.mass_i, pair.radius_i);
+    let inertia_j = inertia::<R>(pair.mass_j, pair.radius_j);
+    Near::<R> {
+        close: Closeness::<R> {
+            touch: Touch::<R> {
+                overlap,
+                contact_radius: R::root(effective_radius * larger::<R>(overlap, R::new(0.0))),
+                effective_mass: pair.mass_i * pair.mass_j / (pair.mass_i + pair.mass_j),
+            },
+            effective_radius,
+            reach,
+            inertia: inertia_i * inertia_j / (inertia_i + inertia_j),
+        },
+        normal: pair.apart.times(one / distance),
+    }
+}
+
+/// What two grains do to each other that touch, or touched a step ago.
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "what a contact is made of")]
+pub fn stick_together<R: Real>(
+    pair: &Pair<R>,
+    spin_i: &Vector3<R>,
+    spin_j: &Vector3<R>,
+    memory: &Memory<R>,
+    imprint: &Imprint<R>,
+    coefficients: &Coefficients<R>,
+    supplement: &Supplement<R>,
+    dt: R,
+) -> Compound<R> {
+    let near = near::<R>(pair);
+    let overlap = near.close.touch.overlap;
+    let rolling = roll::<R>(pair, &near.normal, overlap, spin_i, spin_j);
+    let turning = spin_i.minus(spin_j);
+    let joint = interact::<R>(
+        &near.close,
+        &near.normal,
+        &rolling.approach,
+        &turning,
+        memory,
+        imprint,
+        coefficients,
+        supplement,
+        dt,
+    );
+    Compound::<R> {
+        outcome: outcome_of::<R>(&joint.response, &near.normal, &rolling, overlap),
+        couple: joint.couple,
+        imprint: joint.imprint,
     }
 }

@@ -2,12 +2,13 @@
 //!
 //! Entry s of grain i stands at `first[i / 32] + 32 s + i % 32`; every grain lists all its neighbors. The highest bit of an entry tells that
 //! the pair touched at the last step, and only then what it remembers counts: entries that do not touch cost neither a read nor a reset.
-//! What a pair remembers is 3 numbers (spring force) or 4 (and the contact radius, where a law asks for it), interleaved like the entries.
+//! What a pair remembers is 3 numbers (spring force), 4 (and the contact radius, where a law asks for it) or 10 (of a compound contact),
+//! interleaved like the entries.
 
-use crate::pair::{Pair, depth_of, push_apart, rub_together};
-use crate::views::{Record, coefficients, last, xyz};
+use crate::pair::{Outcome, Pair, depth_of, push_apart, rub_together, stick_together};
+use crate::views::{Record, coefficients, last, supplement, xyz};
 use cubecl::prelude::*;
-use seixo_laws::contact::{Coefficients, Memory};
+use seixo_laws::contact::{Coefficients, Imprint, Memory};
 use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector, smaller};
 
 /// Grains per tile.
@@ -31,6 +32,34 @@ pub fn history_at(entry: usize, c: usize, #[comptime] numbers: usize) -> usize {
     (entry / 32usize * numbers + c) * 32usize + entry % 32usize
 }
 
+/// The tangential spring that an entry remembers.
+#[cube]
+#[inline(always)]
+pub fn spring_of<R: Real>(entry: usize, history: &[R], #[comptime] numbers: usize) -> Vector3<R> {
+    Vector3::<R> {
+        x: history[history_at(entry, 0usize, numbers)],
+        y: history[history_at(entry, 1usize, numbers)],
+        z: history[history_at(entry, 2usize, numbers)],
+    }
+}
+
+/// What an entry of a compound contact remembers beside its tangential spring.
+#[cube]
+#[inline(always)]
+pub fn imprint_of<R: Real>(entry: usize, history: &[R]) -> Imprint<R> {
+    let at = history_at(entry, 4usize, 10usize);
+    Imprint::<R> {
+        rolling: Vector3::<R> {
+            x: history[at],
+            y: history[at + 32usize],
+            z: history[at + 64usize],
+        },
+        twisting: history[at + 96usize],
+        largest_overlap: history[at + 128usize],
+        holds: history[at + 160usize],
+    }
+}
+
 /// What kind of contacts a scene has: kernels are compiled for just these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kind {
@@ -40,7 +69,9 @@ pub struct Kind {
     pub uniform: bool,
     /// Codes of the normal and the tangential law, where all contacts follow the same.
     pub laws: Option<(i64, i64)>,
-    /// Numbers that a pair remembers: 3, or 4 where a law asks for the contact radius.
+    /// Whether contacts are compound, see [`seixo_laws::contact::compound`].
+    pub compound: bool,
+    /// Numbers that a pair remembers: 3; 4 where a law asks for the contact radius; 10 where contacts are compound.
     pub numbers: usize,
 }
 
@@ -143,19 +174,37 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
             let next = list[entry + 32usize];
             let neighbor = fetch::<C, R>(word, remembered, history, position, velocity, spin, kind);
             let pair = of_pair::<R>(&own, table, own_row, material, neighbor.place as usize, kind);
-            resolve::<C, R>(
-                grain,
-                &neighbor,
-                &pair,
-                entry,
-                remembered,
-                list,
-                history,
-                dt,
-                overlap_limit,
-                &mut all,
-                kind,
-            );
+            if kind.compound {
+                let row = (own_row + material[if_uniform(neighbor.place as usize, kind.uniform)]) as usize;
+                resolve_compound::<C, R>(
+                    grain,
+                    &neighbor,
+                    &pair,
+                    table,
+                    row,
+                    entry,
+                    remembered,
+                    list,
+                    history,
+                    dt,
+                    overlap_limit,
+                    &mut all,
+                );
+            } else {
+                resolve::<C, R>(
+                    grain,
+                    &neighbor,
+                    &pair,
+                    entry,
+                    remembered,
+                    list,
+                    history,
+                    dt,
+                    overlap_limit,
+                    &mut all,
+                    kind,
+                );
+            }
             word = next;
             entry += 32usize;
             remembered += 32usize * kind.numbers;
@@ -232,7 +281,7 @@ pub(crate) fn fetch<C: Real, R: Real>(
             force.x = history[remembered];
             force.y = history[remembered + 32usize];
             force.z = history[remembered + 64usize];
-            if kind.numbers == 4usize {
+            if kind.numbers != 3usize {
                 contact_radius = history[remembered + 96usize];
             }
         }
@@ -266,7 +315,6 @@ pub(crate) fn resolve<C: Coordinate<R>, R: Real>(
     all: &mut Load<R>,
     #[comptime] kind: Kind,
 ) {
-    let half = R::new(0.5);
     let apart = grain.position.minus(&neighbor.position);
     let depth = depth_of::<C>(&apart, grain.reach + neighbor.reach);
     if depth > C::new(0.0) {
@@ -282,16 +330,93 @@ pub(crate) fn resolve<C: Coordinate<R>, R: Real>(
         if kind.numbers == 4usize {
             history[remembered + 96usize] = outcome.memory.contact_radius;
         }
-        // Each of the two grains books half of the contact's work.
-        all.normal_power += half * outcome.normal_power;
-        all.tangential_power += half * outcome.tangential_power;
-        all.damping_power += half * outcome.damping_power;
-        all.force = all.force.plus(&outcome.force);
-        all.torque = all.torque.plus(&outcome.bend.times(outcome.arm_i));
-        all.excess = larger::<R>(all.excess, outcome.overlap - allowed);
+        take::<R>(&outcome, allowed, all);
         all.touches += R::new(1.0);
     } else if neighbor.touched == 1u32 {
         list[entry] = neighbor.place;
+    }
+}
+
+/// Adds a contact's force, torque and power to those of a grain.
+#[cube]
+#[inline(always)]
+fn take<R: Real>(outcome: &Outcome<R>, allowed: R, all: &mut Load<R>) {
+    let half = R::new(0.5);
+    // Each of the two grains books half of the contact's work.
+    all.normal_power += half * outcome.normal_power;
+    all.tangential_power += half * outcome.tangential_power;
+    all.damping_power += half * outcome.damping_power;
+    all.force = all.force.plus(&outcome.force);
+    all.torque = all.torque.plus(&outcome.bend.times(outcome.arm_i));
+    all.excess = larger::<R>(all.excess, outcome.overlap - allowed);
+}
+
+/// As [`resolve()`], where contacts are compound: also of a neighbor that held the grain a step ago.
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+fn resolve_compound<C: Coordinate<R>, R: Real>(
+    grain: &Grain<C, R>,
+    neighbor: &Neighbor<C, R>,
+    coefficients: &Coefficients<R>,
+    table: &[R],
+    row: usize,
+    entry: usize,
+    remembered: usize,
+    list: &mut [u32],
+    history: &mut [R],
+    dt: R,
+    overlap_limit: R,
+    all: &mut Load<R>,
+) {
+    let zero = R::new(0.0);
+    let apart = grain.position.minus(&neighbor.position);
+    let depth = depth_of::<C>(&apart, grain.reach + neighbor.reach);
+    if depth > C::new(0.0) || neighbor.touched == 1u32 {
+        let pair = pair_of::<C, R>(grain, neighbor, &apart, depth);
+        let allowed = overlap_limit * smaller::<R>(grain.radius, pair.radius_j);
+        let mut imprint = Imprint::<R> {
+            rolling: Vector3::<R>::zero(),
+            twisting: zero,
+            largest_overlap: zero,
+            holds: zero,
+        };
+        if neighbor.touched == 1u32 {
+            imprint.rolling.x = history[remembered + 128usize];
+            imprint.rolling.y = history[remembered + 160usize];
+            imprint.rolling.z = history[remembered + 192usize];
+            imprint.twisting = history[remembered + 224usize];
+            imprint.largest_overlap = history[remembered + 256usize];
+            imprint.holds = history[remembered + 288usize];
+        }
+        let result = stick_together::<R>(
+            &pair,
+            &grain.spin,
+            &neighbor.spin,
+            &neighbor.memory,
+            &imprint,
+            coefficients,
+            &supplement::<R>(table, row),
+            dt,
+        );
+        if result.imprint.holds > zero {
+            list[entry] = neighbor.place | 0x8000_0000u32;
+            history[remembered] = result.outcome.memory.force.x;
+            history[remembered + 32usize] = result.outcome.memory.force.y;
+            history[remembered + 64usize] = result.outcome.memory.force.z;
+            history[remembered + 96usize] = result.outcome.memory.contact_radius;
+            history[remembered + 128usize] = result.imprint.rolling.x;
+            history[remembered + 160usize] = result.imprint.rolling.y;
+            history[remembered + 192usize] = result.imprint.rolling.z;
+            history[remembered + 224usize] = result.imprint.twisting;
+            history[remembered + 256usize] = result.imprint.largest_overlap;
+            history[remembered + 288usize] = result.imprint.holds;
+            all.touches += R::new(1.0);
+        } else {
+            list[entry] = neighbor.place;
+        }
+        take::<R>(&result.outcome, allowed, all);
+        all.torque = all.torque.plus(&result.couple);
     }
 }
 

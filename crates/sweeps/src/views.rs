@@ -2,14 +2,23 @@
 //!
 //! Every field of a grain is a record of [`RECORD`] numbers, so that a grain's record is one aligned load:
 //! `position` = x y z radius, `velocity` = x y z mass, `spin` = angular velocity x y z and padding,
-//! `force` = x y z and the number of touches, `torque` = x y z and padding. A contact's `history` = tangential spring force x y z and contact radius.
+//! `force` = x y z and the number of touches, `torque` = x y z and padding. A contact's `history` = tangential spring force x y z and contact
+//! radius; where contacts are compound, also torque against rolling x y z and against twisting, largest overlap, whether they hold, padding.
 
 use cubecl::prelude::*;
-use seixo_laws::contact::Coefficients;
+use seixo_laws::contact::{Coefficients, Imprint, Memory, Supplement};
 use seixo_laws::{Real, Vector3};
 
 /// Numbers per record.
 pub const RECORD: usize = 4;
+
+/// Numbers that a compound contact remembers, with padding.
+pub const COMPOUND: usize = 12;
+
+/// Numbers that a contact remembers on the host.
+pub fn remembered(is_compound: bool) -> usize {
+    if is_compound { COMPOUND } else { RECORD }
+}
 
 /// Numbers per wall element: nine coordinates (triangle corners, or point and normal of a plane), kind, wall, padding.
 pub const ELEMENT: usize = 12;
@@ -66,7 +75,7 @@ pub fn add<R: Real>(numbers: &mut [R], at: usize, value: &Vector3<R>) {
 #[cube]
 #[inline(always)]
 pub fn coefficients<R: Real>(table: &[R], row: usize) -> Coefficients<R> {
-    let at = row * 8usize;
+    let at = row * 20usize;
     // The last number first: one check of the bounds serves all.
     let tangential_law = table[at + 6usize];
     Coefficients::<R> {
@@ -78,6 +87,84 @@ pub fn coefficients<R: Real>(table: &[R], row: usize) -> Coefficients<R> {
         normal_law: table[at + 5usize],
         tangential_law,
     }
+}
+
+/// The supplement of row `row` of the interaction table.
+#[cube]
+#[inline(always)]
+pub fn supplement<R: Real>(table: &[R], row: usize) -> Supplement<R> {
+    let at = row * 20usize + 8usize;
+    let conductivity = table[at + 10usize];
+    Supplement::<R> {
+        unloading_stiffness: table[at],
+        cohesion_law: table[at + 1usize],
+        adhesion: table[at + 2usize],
+        bridge_span: table[at + 3usize],
+        bridge_length: table[at + 4usize],
+        rolling_law: table[at + 5usize],
+        rolling_friction: table[at + 6usize],
+        rolling_damping: table[at + 7usize],
+        twisting_law: table[at + 8usize],
+        twisting_friction: table[at + 9usize],
+        conductivity,
+    }
+}
+
+/// What a contact remembers of its tangential spring, from its history.
+#[cube]
+#[inline(always)]
+pub fn memory_at<R: Real>(history: &[R], at: usize) -> Memory<R> {
+    Memory::<R> {
+        force: load::<R>(history, at),
+        contact_radius: history[at + 3usize],
+    }
+}
+
+/// What a compound contact remembers beside it.
+#[cube]
+#[inline(always)]
+pub fn imprint_at<R: Real>(history: &[R], at: usize) -> Imprint<R> {
+    Imprint::<R> {
+        rolling: load::<R>(history, at + 4usize),
+        twisting: history[at + 7usize],
+        largest_overlap: history[at + 8usize],
+        holds: history[at + 9usize],
+    }
+}
+
+/// As [`imprint_at()`], from numbers that the sweep also writes.
+#[cube]
+#[inline(always)]
+pub fn recalled_imprint<R: Real>(history: &mut [R], at: usize) -> Imprint<R> {
+    let holds = history[at + 9usize];
+    Imprint::<R> {
+        rolling: recall::<R>(history, at + 4usize),
+        twisting: history[at + 7usize],
+        largest_overlap: history[at + 8usize],
+        holds,
+    }
+}
+
+/// Writes what a compound contact remembers from now on.
+#[cube]
+#[inline(always)]
+pub fn store_imprint<R: Real>(history: &mut [R], at: usize, imprint: &Imprint<R>) {
+    store::<R>(history, at + 4usize, &imprint.rolling);
+    history[at + 7usize] = imprint.twisting;
+    history[at + 8usize] = imprint.largest_overlap;
+    history[at + 9usize] = imprint.holds;
+}
+
+/// 1, or −1 where number c of what the first of two grains remembers is the opposite of what the second does: forces and torques turn
+/// around, radii, overlaps and the twist about the normal do not.
+#[cube]
+#[inline(always)]
+pub fn sign_of_second<R: Real>(#[comptime] c: usize) -> R {
+    let mut sign = R::new(1.0);
+    if comptime!(c < 3 || (c >= 4 && c < 7)) {
+        sign = R::new(-1.0);
+    }
+    sign
 }
 
 /// A record of four numbers as one load of a GPU. Natively such a vector holds a single number, so records appear in kernels only.

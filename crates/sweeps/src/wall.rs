@@ -6,9 +6,14 @@
 
 use crate::cells::{cell_index, cell_number};
 use crate::contact::{Stored, Tally};
-use crate::views::{add, coefficients, load, recall, store};
+use crate::views::{add, coefficients, imprint_at, load, memory_at, recall, recalled_imprint, store, store_imprint, supplement};
 use cubecl::prelude::*;
-use seixo_laws::contact::{Approach, Memory, Touch, normal_energy, press, rub, spring_energy, tangential_stiffness};
+use seixo_laws::contact::cohesion::longest_gap;
+use seixo_laws::contact::{
+    Approach, Closeness, Memory, Touch, interact, no_response, normal_energy, press, rub, spring_energy, stored_in_joint,
+    tangential_stiffness,
+};
+use seixo_laws::motion::inertia;
 use seixo_laws::wall::nearest_on_triangle;
 use seixo_laws::{Coordinate, Real, Vector3, between, larger, near_vector, widened};
 
@@ -67,6 +72,41 @@ pub fn elements_near<C: Real>(
     count
 }
 
+/// The row of the interaction table for grain i and the wall of the element whose record starts at `e`.
+#[cube]
+#[inline(always)]
+fn row_of_wall<C: Real>(i: usize, material: &[u32], materials: u32, elements: &[C], walls: &[C], e: usize) -> usize {
+    let w = C::whole(elements[e + 10usize]) as usize * 12usize;
+    (material[i] * materials + C::whole(walls[w + 9usize])) as usize
+}
+
+/// Distance of a grain's center at which an element of a wall of this material may still act on it.
+#[cube]
+#[inline(always)]
+fn reach_of<C: Coordinate<R>, R: Real>(reach: C, table: &[R], row: usize, #[comptime] compound: bool) -> C {
+    let mut all = reach;
+    if compound {
+        all += C::wide(longest_gap::<R>(C::near(reach), &supplement::<R>(table, row)));
+    }
+    all
+}
+
+/// A grain near a wall, as compound contacts see it: the wall is flat, heavy and does not give.
+#[cube]
+#[inline(always)]
+fn close_to_wall<R: Real>(overlap: R, radius: R, mass: R) -> Closeness<R> {
+    Closeness::<R> {
+        touch: Touch::<R> {
+            overlap,
+            contact_radius: R::root(radius * larger::<R>(overlap, R::new(0.0))),
+            effective_mass: mass,
+        },
+        effective_radius: radius,
+        reach: radius,
+        inertia: inertia::<R>(mass, radius),
+    }
+}
+
 /// Contacts of grain i with the wall elements in its row `first..end` of the list.
 ///
 /// `touches` is scratch with one record of [`crate::views::TOUCH`] numbers per entry of the part, and afterwards holds the force on the grain per
@@ -96,7 +136,11 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
     dt: R,
     overlap_limit: R,
     #[comptime] frictional: bool,
+    #[comptime] compound: bool,
 ) -> Tally<R> {
+    // Numbers that a contact remembers, and which of them tells that it remembers anything.
+    let numbers = comptime!(if compound { 12usize } else { 4usize });
+    let mark = comptime!(if compound { 9usize } else { 3usize });
     let zero = R::new(0.0);
     let nothing = C::new(0.0);
     let x = load::<C>(position, i * 4usize);
@@ -125,7 +169,8 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
         store::<C>(touches, at, &nearest);
         touches[at + 3usize] = distance;
         touches[at + 7usize] = nothing;
-        if distance < reach {
+        let row = row_of_wall::<C>(i, material, materials, elements, walls, e);
+        if distance < reach_of::<C, R>(reach, table, row, compound) {
             touches[at + 7usize] = C::new(1.0);
         }
     }
@@ -135,10 +180,12 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
         if touches[at + 7usize] > nothing && elements[e + 9usize] == nothing {
             let mine = recall::<C>(touches, at);
             let distance = touches[at + 3usize];
+            let row = row_of_wall::<C>(i, material, materials, elements, walls, e);
+            let bound = reach_of::<C, R>(reach, table, row, compound);
             for s in first..end {
                 let other = (s - list_first) * 8usize;
                 let o = list[s] as usize * 12usize;
-                if s != k && touches[other + 3usize] < reach && elements[o + 9usize] == nothing {
+                if s != k && touches[other + 3usize] < bound && elements[o + 9usize] == nothing {
                     let apart = mine.minus(&recall::<C>(touches, other)).length();
                     if apart < near {
                         if s < k {
@@ -165,7 +212,7 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
     let mut excess = R::new(-1.0);
     for k in first..end {
         let at = (k - list_first) * 8usize;
-        let h = (k - list_first) * 4usize;
+        let h = (k - list_first) * numbers;
         let e = list[k] as usize * 12usize;
         let mut on_grain = Vector3::<R>::zero();
         if touches[at + 7usize] > nothing {
@@ -177,29 +224,28 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
                 normal = between::<C, R>(&point, &x).times(R::new(1.0) / distance);
             }
             let overlap = C::near(reach - touches[at + 3usize]);
-            let touch = Touch::<R> {
-                overlap,
-                contact_radius: R::root(radius * overlap),
-                effective_mass: mass,
-            };
-            let pair = coefficients::<R>(table, (material[i] * materials + C::whole(walls[w + 9usize])) as usize);
+            let close = close_to_wall::<R>(overlap, radius, mass);
+            let touch = &close.touch;
+            let row = row_of_wall::<C>(i, material, materials, elements, walls, e);
+            let pair = coefficients::<R>(table, row);
+            let mut touched = R::new(1.0);
             let wall_spin = near_vector::<C, R>(&load::<C>(walls, w + 6usize));
             let arm = between::<C, R>(&load::<C>(walls, w), &point);
             let wall_velocity = near_vector::<C, R>(&load::<C>(walls, w + 3usize)).plus(&wall_spin.cross(&arm));
             let relative = v.minus(&wall_velocity);
             excess = larger::<R>(excess, overlap - overlap_limit * radius);
             if frictional {
-                if history[h + 3usize] == zero {
+                if history[h + mark] == zero {
                     for s in first..end {
                         let other = (s - list_first) * 8usize;
                         let same = elements[list[s] as usize * 12usize + 10usize] == elements[e + 10usize];
-                        let g = (s - list_first) * 4usize;
-                        if same && touches[other + 7usize] == nothing && history[g + 3usize] > zero && history[h + 3usize] == zero {
-                            let inherited = recall::<R>(history, g);
-                            store::<R>(history, h, &inherited);
-                            history[h + 3usize] = history[g + 3usize];
-                            store::<R>(history, g, &Vector3::<R>::zero());
-                            history[g + 3usize] = zero;
+                        let g = (s - list_first) * numbers;
+                        if same && touches[other + 7usize] == nothing && history[g + mark] > zero && history[h + mark] == zero {
+                            #[unroll]
+                            for c in 0..numbers {
+                                history[h + c] = history[g + c];
+                                history[g + c] = zero;
+                            }
                         }
                     }
                 }
@@ -212,31 +258,58 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
                     force: recall::<R>(history, h),
                     contact_radius: history[h + 3usize],
                 };
-                let response = rub::<R>(&touch, &normal, &approach, &memory, &pair, dt);
+                let mut couple = Vector3::<R>::zero();
+                let mut response = no_response::<R>();
+                if compound {
+                    let imprint = recalled_imprint::<R>(history, h);
+                    let turning = w_i.minus(&wall_spin);
+                    let joint = interact::<R>(
+                        &close,
+                        &normal,
+                        &approach,
+                        &turning,
+                        &memory,
+                        &imprint,
+                        &pair,
+                        &supplement::<R>(table, row),
+                        dt,
+                    );
+                    store_imprint::<R>(history, h, &joint.imprint);
+                    couple = joint.couple;
+                    response = joint.response;
+                    touched = joint.imprint.holds;
+                    if touched == zero {
+                        touches[at + 7usize] = nothing;
+                    }
+                } else {
+                    response = rub::<R>(touch, &normal, &approach, &memory, &pair, dt);
+                }
                 store::<R>(history, h, &response.memory.force);
                 history[h + 3usize] = response.memory.contact_radius;
                 normal_power += response.normal_power;
                 damping_power += response.damping_power;
                 tangential_power += response.tangential_power;
-                turn = turn.plus(&response.tangential.cross(&normal).times(distance));
+                turn = turn.plus(&response.tangential.cross(&normal).times(distance)).plus(&couple);
                 on_grain = normal.times(response.normal).plus(&response.tangential);
             } else {
-                let pressure = press::<R>(&touch, relative.dot(&normal), &pair);
+                let pressure = press::<R>(touch, relative.dot(&normal), &pair);
                 normal_power += pressure.power;
                 on_grain = normal.times(pressure.force);
             }
             push = push.plus(&on_grain);
             wall_power += on_grain.dot(&wall_velocity);
-            force[slot * 4usize + 3usize] += R::new(1.0);
+            force[slot * 4usize + 3usize] += touched;
         }
         store::<C>(touches, at + 4usize, &widened::<C, R>(&on_grain));
     }
     if frictional {
         for k in first..end {
-            let h = (k - list_first) * 4usize;
-            if touches[(k - list_first) * 8usize + 7usize] == nothing && history[h + 3usize] > zero {
-                store::<R>(history, h, &Vector3::<R>::zero());
-                history[h + 3usize] = zero;
+            let h = (k - list_first) * numbers;
+            if touches[(k - list_first) * 8usize + 7usize] == nothing && history[h + mark] > zero {
+                #[unroll]
+                for c in 0..numbers {
+                    history[h + c] = zero;
+                }
             }
         }
         add::<R>(torque, slot * 4usize, &turn);
@@ -269,25 +342,29 @@ pub fn stored_in_walls_of<C: Coordinate<R>, R: Real>(
     materials: u32,
     table: &[R],
     #[comptime] frictional: bool,
+    #[comptime] compound: bool,
 ) -> Stored<R> {
     let radius = position[i * 4usize + 3usize];
     let mut normal = R::new(0.0);
     let mut tangential = R::new(0.0);
     for k in first..end {
         if touches[k * 8usize + 7usize] > C::new(0.0) {
-            let w = C::whole(elements[list[k] as usize * 12usize + 10usize]) as usize * 12usize;
-            let pair = coefficients::<R>(table, (material[i] * materials + C::whole(walls[w + 9usize])) as usize);
+            let row = row_of_wall::<C>(i, material, materials, elements, walls, list[k] as usize * 12usize);
+            let pair = coefficients::<R>(table, row);
             let overlap = C::near(radius - touches[k * 8usize + 3usize]);
-            let contact_radius = R::root(C::near(radius) * overlap);
-            let touch = Touch::<R> {
-                overlap,
-                contact_radius,
-                effective_mass: R::new(0.0),
-            };
-            normal += normal_energy::<R>(&touch, &pair);
-            if frictional {
-                let spring = tangential_stiffness::<R>(contact_radius, &pair);
-                tangential += spring_energy::<R>(&load::<R>(history, k * 4usize), spring);
+            let close = close_to_wall::<R>(overlap, C::near(radius), R::new(1.0));
+            if compound {
+                let at = k * 12usize;
+                let memory = memory_at::<R>(history, at);
+                let hoard = stored_in_joint::<R>(&close, &memory, &imprint_at::<R>(history, at), &pair, &supplement::<R>(table, row));
+                normal += hoard.normal;
+                tangential += hoard.tangential;
+            } else {
+                normal += normal_energy::<R>(&close.touch, &pair);
+                if frictional {
+                    let spring = tangential_stiffness::<R>(close.touch.contact_radius, &pair);
+                    tangential += spring_energy::<R>(&load::<R>(history, k * 4usize), spring);
+                }
             }
         }
     }

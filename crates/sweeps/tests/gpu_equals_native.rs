@@ -8,15 +8,18 @@
 
 use bytemuck::Pod;
 use cubecl::prelude::*;
-use seixo_laws::contact::{Memory, NormalLaw, PairOfMaterials, TangentialLaw, derive};
+use seixo_laws::contact::{
+    Adhesive, COEFFICIENTS, Imprint, Memory, NormalLaw, PairOfMaterials, Resistance, RollingLaw, TangentialLaw, TwistingLaw, derive,
+};
 use seixo_laws::{Real, Vector3};
-use seixo_sweeps::pair::{Pair, depth_of, push_apart, rub_together};
-use seixo_sweeps::views::{add, coefficients, load};
+use seixo_sweeps::pair::{Pair, depth_of, push_apart, rub_together, stick_together};
+use seixo_sweeps::views::{add, coefficients, load, supplement};
 
 /// Numbers that describe a pair: places, velocities and spins of the two, radii and masses, what they remember, dt.
 const GIVEN: usize = 28;
-/// Numbers that come of it: force, bend, memory, powers, and force and power without friction.
-const FOUND: usize = 16;
+/// Numbers that come of it: force, bend, memory, powers, and force and power without friction; and of a compound contact force, couple,
+/// what it remembers, and powers.
+const FOUND: usize = 32;
 
 /// Two grains that touch under the laws of row `row`, with and without friction.
 #[cube]
@@ -49,30 +52,85 @@ fn meet<R: Real>(given: &[R], at: usize, table: &[R], row: usize, found: &mut [R
     let pushed = push_apart::<R>(&pair, &pair_of_laws);
     add::<R>(found, to + 12usize, &pushed.force);
     found[to + 15usize] = pushed.normal_power;
+    let imprint = Imprint::<R> {
+        rolling: load::<R>(given, at + 22usize),
+        twisting: given[at + 27usize],
+        largest_overlap: given[at + 25usize],
+        holds: R::new(1.0),
+    };
+    let row_of_supplement = supplement::<R>(table, row);
+    let stuck = stick_together::<R>(
+        &pair,
+        &spin_i,
+        &spin_j,
+        &memory,
+        &imprint,
+        &pair_of_laws,
+        &row_of_supplement,
+        given[at + 26usize],
+    );
+    add::<R>(found, to + 16usize, &stuck.outcome.force);
+    add::<R>(found, to + 19usize, &stuck.couple);
+    add::<R>(found, to + 22usize, &stuck.outcome.memory.force);
+    add::<R>(found, to + 25usize, &stuck.imprint.rolling);
+    found[to + 28usize] = stuck.imprint.twisting;
+    found[to + 29usize] = stuck.imprint.largest_overlap;
+    found[to + 30usize] = stuck.outcome.normal_power;
+    found[to + 31usize] = stuck.outcome.tangential_power;
 }
 
 #[cube(launch)]
 fn meetings<R: Real>(given: &[R], table: &[R], found: &mut [R], rows: u32) {
     let k = ABSOLUTE_POS;
-    if k < found.len() / 16usize {
-        meet::<R>(given, k * 28usize, table, k % rows as usize, found, k * 16usize);
+    if k < found.len() / 32usize {
+        meet::<R>(given, k * 28usize, table, k % rows as usize, found, k * 32usize);
     }
 }
 
-/// Coefficients of every pair of a normal and a tangential law.
+/// Coefficients of every pair of a normal and a tangential law; the laws of attraction and resistance take turns.
 fn table<R>(number: impl Fn(f64) -> R) -> Vec<R> {
-    let pair = PairOfMaterials {
+    let pair = |turn: usize, normal: NormalLaw| PairOfMaterials {
         effective_modulus: 1e3,
         effective_shear_modulus: 4e2,
         restitution: 0.6,
         friction: 0.4,
         stiffness: 300.0,
         tangential_stiffness: 100.0,
+        dissipative_time: 1e-2,
+        potential_energy: 1.0,
+        adhesive: match turn % 5 {
+            0 => Some(Adhesive::Sjkr { energy_density: 100.0 }),
+            1 => Some(Adhesive::Dmt { surface_energy: 1.0 }),
+            2 if normal == NormalLaw::Hertz => Some(Adhesive::Jkr { surface_energy: 0.1 }),
+            3 => Some(Adhesive::Capillary {
+                surface_tension: 1.0,
+                contact_angle: 0.3,
+                volume: 1e-3,
+            }),
+            _ => None,
+        },
+        rolling: Some(Resistance {
+            law: RollingLaw::ALL[turn % RollingLaw::ALL.len()],
+            coefficient: 0.2,
+            damping_ratio: 0.3,
+        }),
+        twisting: Some(Resistance {
+            law: TwistingLaw::ALL[turn % TwistingLaw::ALL.len()],
+            coefficient: 0.1,
+            damping_ratio: 0.3,
+        }),
+        conductivity: 0.0,
     };
     let laws = NormalLaw::ALL
         .iter()
         .flat_map(|&normal| TangentialLaw::ALL.iter().map(move |&tangential| (normal, tangential)));
-    laws.flat_map(|(normal, tangential)| derive(normal, tangential, &pair).row())
+    let turns = (0..12).flat_map(|turn| {
+        laws.clone()
+            .enumerate()
+            .map(move |(k, (normal, tangential))| (turn + k, normal, tangential))
+    });
+    turns
+        .flat_map(|(turn, normal, tangential)| derive(normal, tangential, &pair(turn, normal)).row())
         .map(number)
         .collect()
 }
@@ -81,7 +139,7 @@ fn table<R>(number: impl Fn(f64) -> R) -> Vec<R> {
 fn difference<R: Real + Pod>(number: impl Fn(f64) -> R + Copy, wide: impl Fn(R) -> f64) -> f64 {
     let pairs = 4096;
     let table = table(number);
-    let rows = table.len() / 8;
+    let rows = table.len() / COEFFICIENTS;
     let mut state = 7u64;
     let mut random = || {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -106,6 +164,7 @@ fn difference<R: Real + Pod>(number: impl Fn(f64) -> R + Copy, wide: impl Fn(R) 
         }
         one[25] = 0.1;
         one[26] = 1.0 / 1024.0;
+        one[27] = random();
         given.extend(one.map(number));
     }
     let mut native = vec![number(0.0); pairs * FOUND];

@@ -2,8 +2,12 @@
 
 use proptest::prelude::*;
 use seixo_laws::Vector3;
-use seixo_laws::contact::{Coefficients, Memory, NormalLaw, PairOfMaterials, TangentialLaw, derive};
-use seixo_sweeps::pair::{Outcome, Pair, push_apart, rub_together};
+use seixo_laws::contact::{
+    Adhesive, Coefficients, Imprint, Memory, NormalLaw, PairOfLaws, PairOfMaterials, Resistance, RollingLaw, TangentialLaw, TwistingLaw,
+    derive,
+};
+use seixo_sweeps::compound::blank;
+use seixo_sweeps::pair::{Compound, Outcome, Pair, push_apart, rub_together, stick_together};
 use std::sync::LazyLock;
 
 const DT: f64 = 1e-4;
@@ -16,6 +20,9 @@ fn pair_of_materials() -> PairOfMaterials {
         friction: 0.4,
         stiffness: 3e3,
         tangential_stiffness: 1e3,
+        dissipative_time: 1e-2,
+        potential_energy: 10.0,
+        ..PairOfMaterials::default()
     }
 }
 
@@ -24,7 +31,62 @@ fn laws() -> &'static [Coefficients<f64>] {
         let pairs = NormalLaw::ALL.iter().flat_map(|&n| TangentialLaw::ALL.iter().map(move |&t| (n, t)));
         pairs
             .map(|(normal, tangential)| derive(normal, tangential, &pair_of_materials()))
+            .filter(|laws| !laws.is_compound())
+            .map(|laws| laws.coefficients)
             .collect()
+    });
+    &LAWS
+}
+
+/// Every normal and tangential law, alone and with every law of attraction and resistance.
+fn compounds() -> &'static [PairOfLaws] {
+    static LAWS: LazyLock<Vec<PairOfLaws>> = LazyLock::new(|| {
+        let adhesives = [
+            None,
+            Some(Adhesive::Sjkr { energy_density: 2e3 }),
+            Some(Adhesive::Dmt { surface_energy: 20.0 }),
+            Some(Adhesive::Jkr { surface_energy: 20.0 }),
+            Some(Adhesive::Capillary {
+                surface_tension: 20.0,
+                contact_angle: 0.3,
+                volume: 1e-4,
+            }),
+        ];
+        let rolling = RollingLaw::ALL.iter().map(|&law| Resistance {
+            law,
+            coefficient: 0.2,
+            damping_ratio: 0.3,
+        });
+        let resistances = rolling.flat_map(|rolling| {
+            TwistingLaw::ALL.iter().map(move |&law| {
+                let twisting = Resistance {
+                    law,
+                    coefficient: 0.1,
+                    damping_ratio: 0.3,
+                };
+                (rolling, twisting)
+            })
+        });
+        let mut laws = Vec::new();
+        for (rolling, twisting) in resistances {
+            for adhesive in adhesives {
+                for normal in NormalLaw::ALL {
+                    if matches!(adhesive, Some(Adhesive::Jkr { .. })) && *normal != NormalLaw::Hertz {
+                        continue;
+                    }
+                    for tangential in TangentialLaw::ALL {
+                        let pair = PairOfMaterials {
+                            adhesive,
+                            rolling: Some(rolling),
+                            twisting: Some(twisting),
+                            ..pair_of_materials()
+                        };
+                        laws.push(derive(*normal, *tangential, &pair));
+                    }
+                }
+            }
+        }
+        laws
     });
     &LAWS
 }
@@ -49,6 +111,30 @@ struct Encounter {
 impl Encounter {
     fn outcome(&self, law: &Coefficients<f64>) -> Outcome<f64> {
         rub_together::<f64>(&self.pair, &self.spin_i, &self.spin_j, &self.memory, law, DT)
+    }
+
+    /// What the two do to each other in a compound contact.
+    fn compound(&self, law: &PairOfLaws, imprint: &Imprint<f64>) -> Compound<f64> {
+        stick_together::<f64>(
+            &self.pair,
+            &self.spin_i,
+            &self.spin_j,
+            &self.memory,
+            imprint,
+            &law.coefficients,
+            &law.supplement,
+            DT,
+        )
+    }
+
+    /// The same two, apart by `gap`.
+    fn parted(&self, gap: f64) -> Encounter {
+        let mut parted = self.clone();
+        let pair = &mut parted.pair;
+        let reach = pair.radius_i + pair.radius_j;
+        pair.apart = pair.apart.times((reach + gap) / pair.apart.length());
+        pair.depth = -(2.0 * reach + gap) * gap;
+        parted
     }
 
     /// The same encounter with the roles of i and j exchanged.
@@ -137,6 +223,17 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    fn imprint()(
+        rolling in [-5.0..5.0f64, -5.0..5.0f64, -5.0..5.0f64],
+        twisting in -2.0..2.0f64,
+        largest_overlap in 0.0..0.2f64,
+        holds in 0..2u32,
+    ) -> Imprint<f64> {
+        Imprint { rolling: vector(rolling), twisting, largest_overlap, holds: f64::from(holds) }
+    }
+}
+
 proptest! {
     #[test]
     fn action_equals_reaction_to_the_last_bit(e in encounter()) {
@@ -200,4 +297,163 @@ proptest! {
             prop_assert!((smooth.force.dot(&normal) - rough.force.dot(&normal)).abs() < 1e-9 * (1.0 + smooth.force.length()));
         }
     }
+
+    #[test]
+    fn a_compound_contact_that_adds_nothing_is_a_frictional_one(e in encounter()) {
+        for law in laws() {
+            let alone = PairOfLaws { coefficients: *law, supplement: compounds()[0].supplement };
+            let (plain, compound) = (e.outcome(law), e.compound(&alone, &blank().1));
+            let difference = plain.force.minus(&compound.outcome.force).length();
+            // The overlap comes from another order of operations: rounding of 1e-16 of the radius over a depth of 1e-6 of it.
+            prop_assert!(difference < 1e-8 * (plain.force.length() + 1e-9), "{difference}");
+            prop_assert_eq!(compound.couple.length(), 0.0);
+        }
+    }
+
+    #[test]
+    fn compound_action_equals_reaction(e in encounter(), remembered in imprint(), gap in 0.0..0.05f64) {
+        for e in [e.clone(), e.parted(gap)] {
+            for law in compounds() {
+                let opposite = Imprint { rolling: remembered.rolling.times(-1.0), ..remembered };
+                let (on_i, on_j) = (e.compound(law, &remembered), e.swapped().compound(law, &opposite));
+                prop_assert_eq!(array(&on_i.outcome.force), array(&on_j.outcome.force.times(-1.0)));
+                prop_assert_eq!(array(&on_i.couple), array(&on_j.couple.times(-1.0)));
+                prop_assert_eq!(array(&on_i.imprint.rolling), array(&on_j.imprint.rolling.times(-1.0)));
+                prop_assert_eq!(on_i.imprint.twisting, on_j.imprint.twisting);
+                prop_assert_eq!(on_i.imprint.largest_overlap, on_j.imprint.largest_overlap);
+            }
+        }
+    }
+
+    #[test]
+    fn resistances_never_give_energy_to_a_contact_that_is_new(e in encounter()) {
+        for law in compounds() {
+            let o = e.compound(law, &Imprint { holds: 1.0, ..blank().1 }).outcome;
+            // Nothing is stored in a new contact, so springs, dashpots and sliders can only take.
+            let fresh = Encounter { memory: blank().0, ..e.clone() }.compound(law, &Imprint { holds: 1.0, ..blank().1 }).outcome;
+            prop_assert!(o.normal_power >= -1e-9 * (1.0 + o.force.length()), "{o:?}");
+            prop_assert!(fresh.tangential_power >= -1e-9 * (1.0 + fresh.force.length()), "{fresh:?}");
+        }
+    }
+
+    #[test]
+    fn what_holds_lets_go_at_its_longest_gap_and_not_before(e in encounter(), share in 0.01..0.99f64) {
+        for law in compounds() {
+            let effective_radius = e.pair.radius_i * e.pair.radius_j / (e.pair.radius_i + e.pair.radius_j);
+            let longest = seixo_laws::contact::cohesion::longest_gap::<f64>(effective_radius, &law.supplement);
+            let held = Imprint { holds: 1.0, ..blank().1 };
+            let inside = e.parted(share * longest + 1e-12);
+            prop_assert_eq!(inside.compound(law, &held).imprint.holds, if longest > 0.0 { 1.0 } else { 0.0 });
+            prop_assert_eq!(inside.compound(law, &blank().1).imprint.holds, 0.0, "apart and never touched");
+            let outside = e.parted(longest * 1.001 + 1e-9).compound(law, &held);
+            prop_assert_eq!((outside.imprint.holds, outside.outcome.force.length()), (0.0, 0.0));
+        }
+    }
+
+    #[test]
+    fn compound_laws_know_no_direction_in_space(e in encounter(), axis in unit(), angle in 0.0..6.0f64, remembered in imprint()) {
+        let (sin, cos) = angle.sin_cos();
+        let by = |v: &Vector3<f64>| v.times(cos).plus(&axis.cross(v).times(sin)).plus(&axis.times(axis.dot(v) * (1.0 - cos)));
+        let normal = e.pair.apart.times(1.0 / e.pair.apart.length());
+        let flat = remembered.rolling.minus(&normal.times(remembered.rolling.dot(&normal)));
+        let imprint = Imprint { rolling: flat, ..remembered };
+        let turned_imprint = Imprint { rolling: by(&flat), ..remembered };
+        for law in compounds() {
+            let (straight, turned) = (e.compound(law, &imprint), e.turned(by).compound(law, &turned_imprint));
+            let force = by(&straight.outcome.force).minus(&turned.outcome.force).length();
+            let couple = by(&straight.couple).minus(&turned.couple).length();
+            prop_assert!(force < 1e-7 * (straight.outcome.force.length() + 1e-6), "{force}");
+            prop_assert!(couple < 1e-7 * (straight.couple.length() + straight.outcome.force.length() + 1e-6), "{couple}");
+        }
+    }
+}
+
+/// The attraction of two unit spheres and the energy stored between them, at an overlap (negative: a gap), after they touched.
+fn at_overlap(law: &PairOfLaws, overlap: f64, largest: f64) -> (f64, f64) {
+    let distance = 2.0 - overlap;
+    let apart = vector([distance, 0.0, 0.0]);
+    let pair = Pair {
+        apart,
+        depth: 4.0 - distance * distance,
+        velocity: Vector3::zero(),
+        radius_i: 1.0,
+        radius_j: 1.0,
+        mass_i: 1.0,
+        mass_j: 1.0,
+    };
+    let (memory, imprint) = blank();
+    let imprint = Imprint {
+        holds: 1.0,
+        largest_overlap: largest,
+        ..imprint
+    };
+    let zero = Vector3::zero();
+    let (c, s) = (&law.coefficients, &law.supplement);
+    let force = stick_together::<f64>(&pair, &zero, &zero, &memory, &imprint, c, s, DT)
+        .outcome
+        .force
+        .x;
+    let stored = seixo_sweeps::contact::stored_in_compound::<f64, f64>(&apart, 1.0, 1.0, &memory, &imprint, c, s);
+    (force, stored.normal)
+}
+
+fn sticking(adhesive: Option<Adhesive>, normal: NormalLaw) -> PairOfLaws {
+    derive(
+        normal,
+        TangentialLaw::None,
+        &PairOfMaterials {
+            adhesive,
+            ..pair_of_materials()
+        },
+    )
+}
+
+/// The force of every law is the slope of the energy that the ledger books for it.
+#[test]
+fn forces_are_slopes_of_stored_energies() {
+    for law in compounds() {
+        let longest = seixo_laws::contact::cohesion::longest_gap::<f64>(0.5, &law.supplement);
+        // A contact that never yields plastically now: it has been pressed deeper before.
+        let largest = 0.2;
+        for k in 0..200 {
+            let overlap = -0.98 * longest + (0.1 + 0.98 * longest) * (f64::from(k) + 0.5) / 200.0;
+            let h = 1e-6;
+            if overlap.abs() < 2.0 * h {
+                continue;
+            }
+            let slope = (at_overlap(law, overlap + h, largest).1 - at_overlap(law, overlap - h, largest).1) / (2.0 * h);
+            let force = at_overlap(law, overlap, largest).0;
+            // Near where a neck tears its slope is steep: the difference is of second order in h.
+            assert!(
+                (slope - force).abs() < 2e-3 * (1.0 + force.abs()),
+                "{law:?} at {overlap}: {slope} {force}"
+            );
+        }
+    }
+}
+
+/// The largest pull of a neck is 3πγR*, and it tears at a gap of (3/4) (4π²γ²R*/E*²)^{1/3} (Johnson 1985, § 5.5, with the work of
+/// adhesion 2γ); a DMT contact pulls with 4πγR* where it just touches; a liquid bridge with 4πR*σ cos θ.
+#[test]
+fn bodies_stick_as_strongly_as_theory_says() {
+    use std::f64::consts::PI;
+    let (radius, modulus, gamma) = (0.5, 2e5, 20.0);
+    let jkr = sticking(Some(Adhesive::Jkr { surface_energy: gamma }), NormalLaw::Hertz);
+    let torn = 0.75 * (4.0 * PI * PI * gamma * gamma * radius / (modulus * modulus)).cbrt();
+    let pull = |k: u32| -at_overlap(&jkr, -torn + 2.0 * torn * f64::from(k) / 1e5, 0.0).0;
+    let strongest = (1..100_000).map(pull).fold(0.0, f64::max);
+    assert!((strongest / (3.0 * PI * gamma * radius) - 1.0).abs() < 1e-6, "{strongest}");
+    assert!(at_overlap(&jkr, -0.9999 * torn, 0.0).0 < 0.0 && at_overlap(&jkr, -1.0001 * torn, 0.0).0 == 0.0);
+    let dmt = sticking(Some(Adhesive::Dmt { surface_energy: gamma }), NormalLaw::Hertz);
+    assert!((-at_overlap(&dmt, 1e-12, 0.0).0 / (4.0 * PI * gamma * radius) - 1.0).abs() < 1e-6);
+    let (tension, angle, volume) = (20.0, 0.3f64, 1e-4f64);
+    let bridge = Adhesive::Capillary {
+        surface_tension: tension,
+        contact_angle: angle,
+        volume,
+    };
+    let wet = sticking(Some(bridge), NormalLaw::Hertz);
+    assert!((-at_overlap(&wet, -1e-12, 0.0).0 / (4.0 * PI * radius * tension * angle.cos()) - 1.0).abs() < 1e-9);
+    let longest = (1.0 + 0.5 * angle) * volume.cbrt();
+    assert!(at_overlap(&wet, -0.9999 * longest, 0.0).0 < 0.0 && at_overlap(&wet, -1.0001 * longest, 0.0).0 == 0.0);
 }

@@ -10,7 +10,10 @@ use seixo_laws::Coordinate;
 use seixo_laws::contact::COEFFICIENTS;
 use seixo_sweeps::kernels::FLAGS;
 use seixo_sweeps::tiles::{Kind, PLACE, TILE, TOUCHED};
-use seixo_sweeps::views::{RECORD, TOUCH};
+use seixo_sweeps::views::{COMPOUND, RECORD, TOUCH, remembered};
+
+/// Numbers that a compound contact remembers on a GPU: those of the host without padding.
+const COMPOUND_ON_GPU: usize = 10;
 
 /// Records of four from records of three.
 fn widened(triples: &[f64]) -> impl Iterator<Item = f64> + '_ {
@@ -51,7 +54,12 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             frictional: host.frictional,
             uniform: host.is_uniform && host.materials == 1,
             laws: first.filter(|first| laws.all(|other| other == *first)),
-            numbers: if remembers_radius { 4 } else { 3 },
+            compound: host.is_compound,
+            numbers: match (host.is_compound, remembers_radius) {
+                (true, _) => COMPOUND_ON_GPU,
+                (false, true) => 4,
+                (false, false) => 3,
+            },
         };
         let turning = if kind.frictional { RECORD * n } else { RECORD };
         let fields = &host.fields;
@@ -148,7 +156,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         }
         if self.kind.frictional {
             let remembered = host.pairs_touching();
-            let mut by_place: Vec<(u32, u32, [f64; 4])> = remembered
+            let mut by_place: Vec<(u32, u32, [f64; COMPOUND])> = remembered
                 .iter()
                 .flat_map(|&(i, j, of_i, of_j)| {
                     let (i, j) = (place[i as usize], place[j as usize]);
@@ -187,7 +195,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             for (i, &old) in order.iter().enumerate() {
                 for k in row[i] as usize..row[i + 1] as usize {
                     if let Some((remembered, touch)) = host.walls.touch_of(old as usize, list[k]) {
-                        for (slot, &x) in history[k * RECORD..].iter_mut().zip(remembered) {
+                        for (slot, &x) in history[k * host.walls.remembered..].iter_mut().zip(remembered) {
                             *slot = R::of(x);
                         }
                         for (slot, &x) in touches[k * touch.len()..].iter_mut().zip(touch) {
@@ -220,7 +228,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             near: self.walls.as_ref().map(|near| Near {
                 row: copies.add(&near.row, 0..n + 1),
                 list: copies.add(&near.list, 0..entries),
-                history: copies.add(&near.history, 0..entries * RECORD),
+                history: copies.add(&near.history, 0..entries * remembered(self.kind.compound)),
                 touches: copies.add(&near.touches, 0..entries * TOUCH),
             }),
         }
@@ -255,13 +263,13 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         let (gpu, rows, numbers) = (&self.gpu, &self.rows, self.kind.numbers);
         let (count, first) = (gpu.download(&rows.count)?, gpu.download(&rows.tile_first)?);
         let (list, history) = (gpu.download(&rows.list)?, gpu.download(&rows.history)?);
-        let mut ends: Vec<(u32, u32, [f64; 4])> = Vec::new();
+        let mut ends: Vec<(u32, u32, [f64; COMPOUND])> = Vec::new();
         for i in 0..self.n {
             for s in 0..count[i] as usize {
                 let entry = first[i / TILE] as usize + s * TILE + i % TILE;
                 if list[entry] & TOUCHED != 0 {
                     let number = |c: usize| history[(entry / TILE * numbers + c) * TILE + entry % TILE].double();
-                    let record = [0, 1, 2, 3].map(|c| if c < numbers { number(c) } else { 0.0 });
+                    let record = std::array::from_fn(|c| if c < numbers { number(c) } else { 0.0 });
                     ends.push((i as u32, list[entry] & PLACE, record));
                 }
             }

@@ -262,7 +262,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         self.compact_near(&mut near)?;
         near.entries = gpu.download_part(&near.row, n..n + 1).wait()?[0] as usize;
         make_room(gpu, &mut near.list, near.entries, "grains near walls")?;
-        make_room(gpu, &mut near.history, near.entries * RECORD, "histories of walls")?;
+        make_room(gpu, &mut near.history, near.entries * host.walls.remembered, "histories of walls")?;
         make_room(gpu, &mut near.touches, near.entries * TOUCH, "touches of walls")?;
         gpu.clear(&near.touches);
         self.wall_rows(&near, host, &near.list, true);
@@ -280,6 +280,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                 near.old_list.argument(),
                 near.old_history.argument(),
                 n as u32,
+                host.walls.remembered,
             );
         } else {
             gpu.clear(&near.history);

@@ -155,6 +155,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             self.n as u32,
             host.materials,
             self.kind.frictional,
+            self.kind.compound,
         );
     }
 }

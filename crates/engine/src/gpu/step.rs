@@ -27,7 +27,7 @@ pub(super) struct Queued {
 
 /// Steps until the lists of walls are stale: a wall moved half their skin.
 fn until_walls_stale(host: &Simulation) -> u64 {
-    host.walls.steps_until_moved(host.steps, host.stepping.dt, 0.5 * host.walls.skin)
+    host.walls.steps_until_moved(host.steps, host.stepping.dt, host.walls.slack())
 }
 
 impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
@@ -170,6 +170,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                 host.materials,
                 parity,
                 self.kind.frictional,
+                self.kind.compound,
             );
         }
     }

@@ -17,8 +17,7 @@ pub fn interaction(tangential: TangentialLaw) -> Interaction {
         tangential,
         restitution: 0.5,
         friction: 0.5,
-        stiffness: None,
-        tangential_stiffness: None,
+        ..Interaction::default()
     }
 }
 

@@ -1,7 +1,7 @@
 //! The tables of contact laws: each table makes the enum, the scene keyword and the dispatch. A new law is a file and a line here.
 
 use super::restitution::{Spring, damping_ratio};
-use super::{Coefficients, NormalForce, Touch, hertz, linear, mindlin};
+use super::{COEFFICIENTS, Coefficients, NormalForce, Supplement, Touch, hertz, hysteretic, linear, mindlin, potential, viscoelastic};
 use crate::real::Real;
 use cubecl::prelude::*;
 
@@ -41,6 +41,12 @@ family! {
         Linear = 0.0, "linear";
         /// Hertz's spring with a dashpot proportional to the root of its tangent stiffness.
         Hertz = 1.0, "hertz";
+        /// Hertz's spring with the dashpot of Kuwabara and Kono: restitution falls with speed.
+        Viscoelastic = 2.0, "viscoelastic";
+        /// Loading along one spring, unloading along a stiffer one (Walton and Braun).
+        Hysteretic = 3.0, "hysteretic";
+        /// A continuous repulsive potential: conservative.
+        Potential = 4.0, "potential";
     }
 }
 
@@ -53,17 +59,121 @@ family! {
         Linear = 1.0, "linear";
         /// Mindlin's stiffness with history, dashpot and Coulomb limit.
         Mindlin = 2.0, "mindlin";
+        /// The same without scaling the stored force down while the contact unloads.
+        MindlinForce = 3.0, "mindlin_force";
+        /// The stored quantity is the displacement: the force scales up and down with the contact radius.
+        MindlinDisplacement = 4.0, "mindlin_displacement";
+    }
+}
+
+family! {
+    /// Law of attraction.
+    CohesionLaw {
+        /// None.
+        None = 0.0, "none";
+        /// Proportional to the area of contact.
+        Sjkr = 1.0, "sjkr";
+        /// Constant while touching (Derjaguin, Muller and Toporov).
+        Dmt = 2.0, "dmt";
+        /// An elastic neck (Johnson, Kendall and Roberts).
+        Jkr = 3.0, "jkr";
+        /// A liquid bridge.
+        Capillary = 4.0, "capillary";
+    }
+}
+
+family! {
+    /// Law against rolling.
+    RollingLaw {
+        /// None.
+        None = 0.0, "none";
+        /// A torque of constant direction and size.
+        Constant = 1.0, "constant";
+        /// A spring with dashpot behind a slider.
+        ElasticPlastic = 2.0, "elastic_plastic";
+    }
+}
+
+family! {
+    /// Law against twisting.
+    TwistingLaw {
+        /// None.
+        None = 0.0, "none";
+        /// A torque of constant direction and size.
+        Constant = 1.0, "constant";
+        /// A spring with dashpot behind a slider.
+        ElasticPlastic = 2.0, "elastic_plastic";
+        /// What the friction of the contact disk gives.
+        Marshall = 3.0, "marshall";
     }
 }
 
 impl NormalLaw {
-    /// The spring whose collision gives restitution its damping ratio.
-    pub fn spring(self) -> Spring {
+    /// The spring whose collision gives restitution its damping ratio; none for a law without a dashpot of that kind.
+    pub fn spring(self) -> Option<Spring> {
         match self {
-            NormalLaw::Linear => Spring::Hooke,
-            NormalLaw::Hertz => Spring::Hertz,
+            NormalLaw::Linear => Some(Spring::Hooke),
+            NormalLaw::Hertz => Some(Spring::Hertz),
+            NormalLaw::Viscoelastic | NormalLaw::Hysteretic | NormalLaw::Potential => None,
         }
     }
+
+    /// The damping ratio that gives this restitution; zero for a law that loses energy in another way, or none.
+    pub fn damping_ratio(self, restitution: f64) -> f64 {
+        self.spring().map_or(0.0, |spring| damping_ratio(spring, restitution))
+    }
+}
+
+/// What sticks two materials together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Adhesive {
+    /// Cohesion energy density c \[J/m³\].
+    Sjkr {
+        /// c \[J/m³\].
+        energy_density: f64,
+    },
+    /// Surface energy γ of each of the two bodies; the work of adhesion is 2γ.
+    Dmt {
+        /// γ \[J/m²\].
+        surface_energy: f64,
+    },
+    /// As for [`Adhesive::Dmt`].
+    Jkr {
+        /// γ \[J/m²\].
+        surface_energy: f64,
+    },
+    /// A liquid bridge at every contact.
+    Capillary {
+        /// Surface tension σ \[N/m\].
+        surface_tension: f64,
+        /// Contact angle θ \[rad\].
+        contact_angle: f64,
+        /// Volume of a bridge V \[m³\].
+        volume: f64,
+    },
+}
+
+impl Adhesive {
+    /// Its law.
+    pub fn law(&self) -> CohesionLaw {
+        match self {
+            Adhesive::Sjkr { .. } => CohesionLaw::Sjkr,
+            Adhesive::Dmt { .. } => CohesionLaw::Dmt,
+            Adhesive::Jkr { .. } => CohesionLaw::Jkr,
+            Adhesive::Capillary { .. } => CohesionLaw::Capillary,
+        }
+    }
+}
+
+/// A law of resistance with its numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Resistance<L> {
+    /// Which law.
+    pub law: L,
+    /// The coefficient μ_r or μ_tw: the limiting torque over R* F_n \[-\].
+    pub coefficient: f64,
+    /// Damping ratio of its spring \[-\].
+    pub damping_ratio: f64,
 }
 
 /// What a scene says of two materials that touch, with their elastic constants combined.
@@ -81,19 +191,143 @@ pub struct PairOfMaterials {
     pub stiffness: f64,
     /// k_t of the linear tangential law \[N/m\].
     pub tangential_stiffness: f64,
+    /// A of the viscoelastic law \[s\].
+    pub dissipative_time: f64,
+    /// ε of the potential \[J\].
+    pub potential_energy: f64,
+    /// What sticks them together.
+    pub adhesive: Option<Adhesive>,
+    /// What resists rolling.
+    pub rolling: Option<Resistance<RollingLaw>>,
+    /// What resists twisting.
+    pub twisting: Option<Resistance<TwistingLaw>>,
+    /// 4 k_i k_j/(k_i + k_j) of the two thermal conductivities \[W/(m K)\].
+    pub conductivity: f64,
+}
+
+impl Default for PairOfMaterials {
+    /// A pair that nothing is known of but that it loses no energy.
+    fn default() -> Self {
+        PairOfMaterials {
+            effective_modulus: 0.0,
+            effective_shear_modulus: 0.0,
+            restitution: 1.0,
+            friction: 0.0,
+            stiffness: 0.0,
+            tangential_stiffness: 0.0,
+            dissipative_time: 0.0,
+            potential_energy: 0.0,
+            adhesive: None,
+            rolling: None,
+            twisting: None,
+            conductivity: 0.0,
+        }
+    }
+}
+
+/// What a pair of materials means to the laws.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairOfLaws {
+    /// To friction.
+    pub coefficients: Coefficients<f64>,
+    /// To all that can be added to it.
+    pub supplement: Supplement<f64>,
+}
+
+impl PairOfLaws {
+    /// The row of a coefficient table that sweeps read.
+    pub fn row(&self) -> [f64; COEFFICIENTS] {
+        let (c, s) = (&self.coefficients, &self.supplement);
+        [
+            c.normal_stiffness,
+            c.normal_damping,
+            c.tangential_stiffness,
+            c.tangential_damping,
+            c.friction,
+            c.normal_law,
+            c.tangential_law,
+            0.0,
+            s.unloading_stiffness,
+            s.cohesion_law,
+            s.adhesion,
+            s.bridge_span,
+            s.bridge_length,
+            s.rolling_law,
+            s.rolling_friction,
+            s.rolling_damping,
+            s.twisting_law,
+            s.twisting_friction,
+            s.conductivity,
+            0.0,
+        ]
+    }
+
+    /// Whether it asks for more than friction with the linear or the Hertz law, see [`super::compound`].
+    pub fn is_compound(&self) -> bool {
+        let (c, s) = (&self.coefficients, &self.supplement);
+        c.normal_law > NormalLaw::Hertz.code()
+            || c.tangential_law > TangentialLaw::Mindlin.code()
+            || s.cohesion_law + s.rolling_law + s.twisting_law > 0.0
+    }
 }
 
 /// The coefficients of two laws for a pair of materials: restitution becomes damping here, once.
-pub fn derive(normal: NormalLaw, tangential: TangentialLaw, pair: &PairOfMaterials) -> Coefficients<f64> {
-    let damping_ratio = damping_ratio(normal.spring(), pair.restitution);
+pub fn derive(normal: NormalLaw, tangential: TangentialLaw, pair: &PairOfMaterials) -> PairOfLaws {
+    PairOfLaws {
+        coefficients: coefficients(normal, tangential, pair),
+        supplement: supplement(pair),
+    }
+}
+
+fn supplement(pair: &PairOfMaterials) -> Supplement<f64> {
+    use std::f64::consts::PI;
+    let (adhesion, bridge_span, bridge_length) = match pair.adhesive {
+        None => (0.0, 0.0, 0.0),
+        Some(Adhesive::Sjkr { energy_density }) => (2.0 * PI * energy_density, 0.0, 0.0),
+        Some(Adhesive::Dmt { surface_energy }) => (4.0 * PI * surface_energy, 0.0, 0.0),
+        Some(Adhesive::Jkr { surface_energy }) => (PI * surface_energy / (4.0 * pair.effective_modulus), 0.0, 0.0),
+        Some(Adhesive::Capillary {
+            surface_tension,
+            contact_angle,
+            volume,
+        }) => (
+            4.0 * PI * surface_tension * contact_angle.cos(),
+            volume / PI,
+            (1.0 + 0.5 * contact_angle) * volume.cbrt(),
+        ),
+    };
+    Supplement {
+        unloading_stiffness: hysteretic::unloading_stiffness(pair),
+        cohesion_law: pair.adhesive.map_or(CohesionLaw::None, |adhesive| adhesive.law()).code(),
+        adhesion,
+        bridge_span,
+        bridge_length,
+        rolling_law: pair.rolling.map_or(RollingLaw::None, |rolling| rolling.law).code(),
+        rolling_friction: pair.rolling.map_or(0.0, |rolling| rolling.coefficient),
+        rolling_damping: pair
+            .rolling
+            .map(|rolling| rolling.damping_ratio)
+            .or(pair.twisting.map(|twisting| twisting.damping_ratio))
+            .unwrap_or(0.0),
+        twisting_law: pair.twisting.map_or(TwistingLaw::None, |twisting| twisting.law).code(),
+        twisting_friction: pair.twisting.map_or(0.0, |twisting| twisting.coefficient),
+        conductivity: pair.conductivity,
+    }
+}
+
+fn coefficients(normal: NormalLaw, tangential: TangentialLaw, pair: &PairOfMaterials) -> Coefficients<f64> {
+    let damping_ratio = normal.damping_ratio(pair.restitution);
     let (normal_stiffness, normal_damping) = match normal {
         NormalLaw::Linear => linear::normal_parameters(pair, damping_ratio),
         NormalLaw::Hertz => hertz::normal_parameters(pair, damping_ratio),
+        NormalLaw::Viscoelastic => viscoelastic::normal_parameters(pair),
+        NormalLaw::Hysteretic => hysteretic::normal_parameters(pair),
+        NormalLaw::Potential => potential::normal_parameters(pair),
     };
     let tangential_stiffness = match tangential {
         TangentialLaw::None => 0.0,
         TangentialLaw::Linear => pair.tangential_stiffness,
-        TangentialLaw::Mindlin => mindlin::parameter(pair),
+        TangentialLaw::Mindlin | TangentialLaw::MindlinForce | TangentialLaw::MindlinDisplacement => mindlin::parameter(pair),
     };
     Coefficients {
         normal_stiffness,
@@ -135,7 +369,7 @@ pub fn normal_energy<R: Real>(touch: &Touch<R>, coefficients: &Coefficients<R>) 
 #[inline(always)]
 pub fn tangential_stiffness<R: Real>(contact_radius: R, coefficients: &Coefficients<R>) -> R {
     let mut stiffness = coefficients.tangential_stiffness;
-    if coefficients.tangential_law == R::new(2.0) {
+    if coefficients.tangential_law >= R::new(2.0) {
         stiffness = mindlin::stiffness::<R>(contact_radius, coefficients);
     }
     stiffness

@@ -300,20 +300,21 @@ pub fn carry_wall_histories<R: Real>(
     old_list: &[u32],
     old_history: &[R],
     n: u32,
+    #[comptime] numbers: usize,
 ) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
         let old_i = old_of[i] as usize;
         for k in row[i] as usize..row[i + 1usize] as usize {
             #[unroll]
-            for c in 0..4usize {
-                history[k * 4usize + c] = R::new(0.0);
+            for c in 0..numbers {
+                history[k * numbers + c] = R::new(0.0);
             }
             for q in old_row[old_i] as usize..old_row[old_i + 1usize] as usize {
                 if old_list[q] == list[k] {
                     #[unroll]
-                    for c in 0..4usize {
-                        history[k * 4usize + c] = old_history[q * 4usize + c];
+                    for c in 0..numbers {
+                        history[k * numbers + c] = old_history[q * numbers + c];
                     }
                 }
             }

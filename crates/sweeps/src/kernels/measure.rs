@@ -1,12 +1,13 @@
 //! Where the energy is.
 
 use super::{book, sum_of_cube};
-use crate::contact::stored_between;
+use crate::contact::{Stored, stored_between, stored_in_compound};
 use crate::motion::{Stepping, acceleration, angular_acceleration};
-use crate::tiles::{first_entry, history_at};
-use crate::views::{Record, coefficients, last, record, xyz};
+use crate::tiles::{first_entry, history_at, imprint_of, spring_of};
+use crate::views::{Record, coefficients, last, record, supplement, xyz};
 use crate::wall::stored_in_walls_of;
 use cubecl::prelude::*;
+use seixo_laws::contact::Memory;
 use seixo_laws::motion::{gravity_energy, kinetic_energy, rotational_energy, whole_step_velocity};
 use seixo_laws::{Coordinate, Real, Vector3, near_vector, widened};
 
@@ -76,17 +77,39 @@ pub fn energies<R: Real, C: Coordinate<R>>(
                 let entry = first + s as usize * 32usize;
                 let word = list[entry];
                 let j = (word & 0x7fff_ffffu32) as usize;
-                let mut spring = Vector3::<R>::zero();
-                if frictional {
-                    if word >> 31u32 == 1u32 {
-                        spring.x = history[history_at(entry, 0usize, numbers)];
-                        spring.y = history[history_at(entry, 1usize, numbers)];
-                        spring.z = history[history_at(entry, 2usize, numbers)];
-                    }
-                }
                 let apart = x.minus(&xyz::<C>(position[j]));
-                let pair = coefficients::<R>(table, (material[i] * materials + material[j]) as usize);
-                let stored = stored_between::<C, R>(&apart, last::<C>(position[i]), last::<C>(position[j]), &spring, &pair);
+                let row = (material[i] * materials + material[j]) as usize;
+                let pair = coefficients::<R>(table, row);
+                let mut stored = Stored::<R> {
+                    normal: R::new(0.0),
+                    tangential: R::new(0.0),
+                };
+                let touched = word >> 31u32 == 1u32;
+                if comptime!(numbers == 10usize) {
+                    if touched {
+                        let memory = Memory::<R> {
+                            force: spring_of::<R>(entry, history, numbers),
+                            contact_radius: history[history_at(entry, 3usize, numbers)],
+                        };
+                        stored = stored_in_compound::<C, R>(
+                            &apart,
+                            last::<C>(position[i]),
+                            last::<C>(position[j]),
+                            &memory,
+                            &imprint_of::<R>(entry, history),
+                            &pair,
+                            &supplement::<R>(table, row),
+                        );
+                    }
+                } else {
+                    let mut spring = Vector3::<R>::zero();
+                    if frictional {
+                        if touched {
+                            spring = spring_of::<R>(entry, history, numbers);
+                        }
+                    }
+                    stored = stored_between::<C, R>(&apart, last::<C>(position[i]), last::<C>(position[j]), &spring, &pair);
+                }
                 normal += R::new(0.5) * stored.normal;
                 springs += R::new(0.5) * stored.tangential;
             }
@@ -120,6 +143,7 @@ pub fn wall_energies<R: Real, C: Coordinate<R>>(
     n: u32,
     materials: u32,
     #[comptime] frictional: bool,
+    #[comptime] compound: bool,
 ) {
     let i = ABSOLUTE_POS;
     let mut held = Record::<C>::new(C::new(0.0));
@@ -138,6 +162,7 @@ pub fn wall_energies<R: Real, C: Coordinate<R>>(
             materials,
             table,
             frictional,
+            compound,
         );
         held.insert(0usize, C::wide(stored.normal));
         held.insert(1usize, C::wide(stored.tangential));

@@ -245,6 +245,7 @@ pub fn walls<R: Real, C: Coordinate<R>>(
     materials: u32,
     parity: u32,
     #[comptime] frictional: bool,
+    #[comptime] compound: bool,
 ) {
     let k = ABSOLUTE_POS;
     if !is_halted(flags, parity) {
@@ -282,6 +283,7 @@ pub fn walls<R: Real, C: Coordinate<R>>(
                 dt,
                 overlap_limit,
                 frictional,
+                compound,
             );
             took.insert(0usize, tally.normal_power);
             took.insert(1usize, tally.tangential_power);

@@ -130,7 +130,7 @@ impl Case {
             restitution: 0.5,
             friction: 0.5,
             stiffness,
-            tangential_stiffness: None,
+            ..Interaction::default()
         }
     }
 

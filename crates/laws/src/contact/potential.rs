@@ -1,0 +1,43 @@
+//! A continuous repulsive potential of the distance r of the centers, U = ε [(σ/r)¹² − 2 (σ/r)⁶ + 1] for r < σ, with σ the distance at which
+//! the two just touch (Weeks, Chandler & Andersen 1971, J. Chem. Phys. 54:5237): smooth in force, and conservative.
+
+use super::PairOfMaterials;
+use crate::real::Real;
+use cubecl::prelude::*;
+
+/// The depth ε \[J\] and no dashpot.
+pub fn normal_parameters(pair: &PairOfMaterials) -> (f64, f64) {
+    (pair.potential_energy, 0.0)
+}
+
+/// (σ/r)⁶ of two bodies that touch at the distance `reach` and overlap by `overlap`.
+#[cube]
+#[inline(always)]
+fn sixth<R: Real>(overlap: R, reach: R) -> R {
+    let ratio = reach * R::inverse(reach - overlap);
+    let square = ratio * ratio;
+    square * square * square
+}
+
+/// Force \[N\]: 12 ε/r [(σ/r)¹² − (σ/r)⁶].
+#[cube]
+#[inline(always)]
+pub fn elastic<R: Real>(overlap: R, reach: R, depth: R) -> R {
+    let sixth = sixth::<R>(overlap, reach);
+    R::new(12.0) * depth * R::inverse(reach - overlap) * sixth * (sixth - R::new(1.0))
+}
+
+/// Stored energy \[J\].
+#[cube]
+#[inline(always)]
+pub fn energy<R: Real>(overlap: R, reach: R, depth: R) -> R {
+    let above = sixth::<R>(overlap, reach) - R::new(1.0);
+    depth * above * above
+}
+
+/// dF/dδ where the two just touch \[N/m\]: 72 ε/σ².
+#[cube]
+#[inline(always)]
+pub fn stiffness<R: Real>(reach: R, depth: R) -> R {
+    R::new(72.0) * depth * R::inverse(reach * reach)
+}

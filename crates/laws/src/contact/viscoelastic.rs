@@ -1,0 +1,22 @@
+//! Non-linear viscoelastic spheres: F_n = 4/3 E* √R* (δ^{3/2} + 3/2 A √δ δ̇) (Kuwabara & Kono 1987; Brilliantov, Spahn, Hertzsch &
+//! Pöschel 1996, Phys. Rev. E 53:5382). The dissipative time A is a material's; restitution then falls with speed, 1 − e ∝ v^{1/5}.
+
+use super::{Coefficients, NormalForce, PairOfMaterials, Touch, hertz};
+use crate::real::Real;
+use cubecl::prelude::*;
+
+/// 4/3 E* \[Pa\] and 2 E* A \[Pa s\].
+pub fn normal_parameters(pair: &PairOfMaterials) -> (f64, f64) {
+    let (stiffness, _) = hertz::normal_parameters(pair, 0.0);
+    (stiffness, 1.5 * stiffness * pair.dissipative_time)
+}
+
+/// Spring force \[N\] and dashpot \[N s/m\].
+#[cube]
+#[inline(always)]
+pub fn normal<R: Real>(touch: &Touch<R>, coefficients: &Coefficients<R>) -> NormalForce<R> {
+    NormalForce::<R> {
+        elastic: coefficients.normal_stiffness * touch.contact_radius * touch.overlap,
+        damping: coefficients.normal_damping * touch.contact_radius,
+    }
+}

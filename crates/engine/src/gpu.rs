@@ -196,6 +196,9 @@ fn vector<N: Number>(v: &Vector3<f64>) -> Vector3Launch<N> {
 fn stepping<C: Number + Coordinate<R>, R: Number>(host: &Stepping<f64, f64>) -> SteppingLaunch<C, R> {
     SteppingLaunch::new(
         R::of(host.dt),
+        R::of(host.reads_ahead),
+        R::of(host.shows_ahead),
+        C::of(host.lag),
         vector(&host.gravity),
         R::of(host.local_damping),
         R::of(host.stale_square),

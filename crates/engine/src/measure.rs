@@ -4,7 +4,7 @@ use crate::fields::{part_range, parts};
 use crate::simulation::Simulation;
 use crate::state::{GrainSnapshot, Ledger, WallSnapshot};
 use seixo_device::Strided;
-use seixo_laws::motion::{gravity_energy, inertia, kinetic_energy, rotational_energy, whole_step_velocity};
+use seixo_laws::motion::{gravity_energy, inertia, kinetic_energy, rotational_energy, velocity_ahead};
 use seixo_laws::{Real, Vector3};
 use seixo_sweeps::contact::{Stored, Tally, stored_in_contacts_of};
 use seixo_sweeps::motion::{acceleration, angular_acceleration};
@@ -63,14 +63,14 @@ impl Simulation {
         let (fields, at) = (&self.fields, i * RECORD);
         let (radius, mass) = (fields.position[at + 3], fields.velocity[at + 3]);
         let linear = acceleration(&load(&fields.velocity, at), mass, &load(&fields.force, at), &self.stepping);
-        let v = whole_step_velocity(&load(&fields.half_velocity, 3 * i), &linear.rate, self.stepping.dt);
+        let v = velocity_ahead(&load(&fields.half_velocity, 3 * i), &linear.rate, self.stepping.shows_ahead);
         if !self.frictional {
             return (v, Vector3::zero());
         }
         let angular = angular_acceleration(&load(&fields.spin, at), mass, radius, &load(&fields.torque, at), &self.stepping);
         (
             v,
-            whole_step_velocity(&load(&fields.half_spin, 3 * i), &angular.rate, self.stepping.dt),
+            velocity_ahead(&load(&fields.half_spin, 3 * i), &angular.rate, self.stepping.shows_ahead),
         )
     }
 

@@ -13,6 +13,7 @@ use crate::world::{Domain, Leaving, Settings, Vec3, World};
 use seixo_device::Cpu;
 use seixo_laws::Vector3;
 use seixo_laws::contact::TangentialLaw;
+use seixo_laws::motion::Scheme;
 use seixo_sweeps::contact::Tally;
 use seixo_sweeps::motion::{Moved, Stepping, acceleration, angular_acceleration};
 use seixo_sweeps::views::{COMPOUND, RECORD, load, remembered};
@@ -131,6 +132,9 @@ impl Simulation {
         );
         let stepping = Stepping {
             dt: time_step.value,
+            reads_ahead: settings.scheme.reads_ahead() * time_step.value,
+            shows_ahead: settings.scheme.shows_ahead() * time_step.value,
+            lag: settings.scheme.lag(),
             gravity: vector(world.gravity),
             local_damping: world.local_damping,
             stale_square: 0.25 * skin * skin,
@@ -138,6 +142,13 @@ impl Simulation {
             domain_min: bounds.0,
             domain_max: bounds.1,
         };
+        let mut notices = Vec::new();
+        if settings.scheme == Scheme::ExplicitEuler {
+            notices.push(
+                "explicit_euler lets springs gain energy: contacts rebound faster than they should unless the time step is very short"
+                    .to_owned(),
+            );
+        }
         let reach = world
             .grains
             .position
@@ -173,7 +184,7 @@ impl Simulation {
             is_current: true,
             held: Ledger::default(),
             of_second: Vec::new(),
-            notices: Vec::new(),
+            notices,
         })
     }
 
@@ -269,9 +280,9 @@ impl Simulation {
         }
     }
 
-    /// Leap-frog starts with velocities half a step back: v^{−Δt/2} = v⁰ − a⁰ Δt/2.
+    /// Velocities that are kept at half steps start half a step back: v^{−Δt/2} = v⁰ − a⁰ Δt/2.
     fn pull_back_half_a_step(&mut self) {
-        let backwards = -0.5 * self.stepping.dt;
+        let backwards = -self.stepping.shows_ahead;
         let n = self.fields.len();
         let stepping = self.stepping;
         let Fields {

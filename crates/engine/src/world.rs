@@ -2,6 +2,7 @@
 
 pub use seixo_device::gpu::Api;
 use seixo_laws::contact::{Adhesive, NormalLaw, Resistance, RollingLaw, TangentialLaw, TwistingLaw};
+pub use seixo_laws::motion::Scheme;
 
 /// A point or vector in space, x y z.
 pub type Vec3 = [f64; 3];
@@ -283,6 +284,8 @@ pub struct Settings {
     pub precision: Option<Precision>,
     /// Time step \[s\]; `None` = chosen from the stable limit.
     pub time_step: Option<f64>,
+    /// Scheme of integration.
+    pub scheme: Scheme,
     /// Pair search.
     pub search: Search,
     /// Skin of the Verlet list \[m\]; `None` = chosen from the radii. Zero rebuilds at every step.
@@ -301,6 +304,7 @@ impl Default for Settings {
             device: DeviceChoice::default(),
             precision: None,
             time_step: None,
+            scheme: Scheme::default(),
             search: Search::Auto,
             skin: None,
             threads: 0,

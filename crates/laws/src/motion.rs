@@ -1,4 +1,6 @@
 //! Integration of one grain over one time step.
+//!
+//! All schemes kick a velocity that is kept, v ← v + a Δt, and move the grain with it. They differ in three things, see [`Scheme`].
 
 use crate::real::{Coordinate, Real};
 use crate::vector::{Vector3, widened};
@@ -19,12 +21,55 @@ pub fn drift<C: Real>(position: &Vector3<C>, half_velocity: &Vector3<C>, dt: C) 
     position.plus(&half_velocity.times(dt))
 }
 
-/// The velocity at the whole step that follows a half step, extrapolated with the last known acceleration: v^t ≈ v^{t−Δt/2} + a Δt/2.
-/// Laws that depend on velocity read this one; its error is of second order in Δt.
+/// A velocity some time ahead of the one that is kept, with the last known acceleration. For leap-frog, which keeps v^{t−Δt/2}, half a step
+/// ahead is v^t ≈ v^{t−Δt/2} + a Δt/2, with an error of second order in Δt.
 #[cube]
 #[inline(always)]
-pub fn whole_step_velocity<R: Real>(half_velocity: &Vector3<R>, acceleration: &Vector3<R>, dt: R) -> Vector3<R> {
-    half_velocity.plus(&acceleration.times(dt * R::new(0.5)))
+pub fn velocity_ahead<R: Real>(kept: &Vector3<R>, acceleration: &Vector3<R>, ahead: R) -> Vector3<R> {
+    kept.plus(&acceleration.times(ahead))
+}
+
+/// An explicit scheme of integration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Scheme {
+    /// Velocities at half steps; laws read them extrapolated to the whole step (S0): of second order with damping and friction, too.
+    #[default]
+    Leapfrog,
+    /// Velocities at half steps, which laws read as they are: velocity Verlet as most codes have it, x^{t+Δt} = x + v Δt + ½ a Δt², with the
+    /// force of the new place and the velocity of the half step. Of second order, of first where forces depend on velocity.
+    VelocityVerlet,
+    /// v^{t+Δt} = v^t + a^t Δt, x^{t+Δt} = x^t + v^{t+Δt} Δt: of first order, energy stays bounded.
+    SymplecticEuler,
+    /// v^{t+Δt} = v^t + a^t Δt, x^{t+Δt} = x^t + v^t Δt (S2): of first order, and springs gain energy.
+    ExplicitEuler,
+}
+
+impl Scheme {
+    /// Every scheme with its word in a scene.
+    pub const ALL: [(Scheme, &'static str); 4] = [
+        (Scheme::Leapfrog, "leapfrog"),
+        (Scheme::VelocityVerlet, "velocity_verlet"),
+        (Scheme::SymplecticEuler, "symplectic_euler"),
+        (Scheme::ExplicitEuler, "explicit_euler"),
+    ];
+
+    /// By which share of a step the velocity that laws read is ahead of the one that is kept \[-\].
+    pub fn reads_ahead(self) -> f64 {
+        if self == Scheme::Leapfrog { 0.5 } else { 0.0 }
+    }
+
+    /// By which share of a step the velocity of the whole step is ahead of the one that is kept \[-\].
+    pub fn shows_ahead(self) -> f64 {
+        match self {
+            Scheme::Leapfrog | Scheme::VelocityVerlet => 0.5,
+            Scheme::SymplecticEuler | Scheme::ExplicitEuler => 0.0,
+        }
+    }
+
+    /// 1 where grains move with the velocity from before the kick, else 0.
+    pub fn lag(self) -> f64 {
+        if self == Scheme::ExplicitEuler { 1.0 } else { 0.0 }
+    }
 }
 
 /// Local non-viscous damping (S0): f_d = −α |f| v/|v|, zero where v is zero. Also for torques with the angular velocity.

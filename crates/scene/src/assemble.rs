@@ -118,6 +118,7 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
         precision,
         time_step: file.run.time_step.value().map(|step| step.si),
         search: file.run.search.0,
+        scheme: file.run.integrator.0,
         skin: file.run.skin.value().map(|skin| skin.si),
         threads: file.run.threads.0 as usize,
         overlap_limit: file.run.overlap_limit.si,

@@ -9,7 +9,7 @@ use crate::{
     words::{AutoOr, End, Face, LARGEST_WHOLE, Method, Scale, Whole, Word},
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use seixo_engine::world::{Leaving, Precision, Search, Settings};
+use seixo_engine::world::{Leaving, Precision, Scheme, Search, Settings};
 use seixo_files::vtk::Field;
 use seixo_laws::contact::{CohesionLaw, NormalLaw, RollingLaw, TangentialLaw, TwistingLaw};
 use serde::de::{self, Deserializer, IntoDeserializer, MapAccess, Visitor, value::MapAccessDeserializer};
@@ -65,6 +65,10 @@ pub(crate) struct RunSection {
     /// Time step: "auto" or a value below the stable limit.
     #[serde(default)]
     pub time_step: AutoOr<Quantity<Time, Positive>>,
+    /// How grains are moved: "leapfrog" (of second order, with friction and damping, too), "velocity_verlet", "symplectic_euler",
+    /// "explicit_euler".
+    #[serde(default)]
+    pub integrator: Word<Scheme>,
     /// Where to compute: "cpu", "gpu", "auto" (a GPU where there is one), "cuda", "wgpu", and of several GPUs one as in "gpu:1". "cpu" if
     /// left out, since only the CPU gives the same bits on every machine.
     #[serde(default)]

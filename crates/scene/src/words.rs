@@ -5,7 +5,7 @@ use crate::{
     quantity,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use seixo_engine::world::{Leaving, Precision, Search};
+use seixo_engine::world::{Leaving, Precision, Scheme, Search};
 use seixo_files::vtk::Field;
 use seixo_laws::contact::{CohesionLaw, NormalLaw, RollingLaw, TangentialLaw, TwistingLaw};
 use serde::de::{self, Deserialize, Deserializer, IntoDeserializer, Visitor};
@@ -74,6 +74,7 @@ pub enum End {
 vocabulary! {
     Precision, "precision": [Precision::F64, Precision::Mixed, Precision::F32].map(|precision| (precision.name(), precision));
     Search, "search": [("auto", Search::Auto), ("grid", Search::Grid), ("brute_force", Search::BruteForce)];
+    Scheme, "integrator": Scheme::ALL.map(|(scheme, word)| (word, scheme));
     Leaving, "leaving": [("delete", Leaving::Delete), ("error", Leaving::Error)];
     Method, "fill method": [("lattice", Method::Lattice), ("random", Method::Random)];
     Face, "box face": [("left", Face::Left), ("right", Face::Right), ("front", Face::Front), ("back", Face::Back), ("bottom", Face::Bottom), ("top", Face::Top)];

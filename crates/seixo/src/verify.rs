@@ -98,6 +98,7 @@ pub const CASES: &[Case] = &[
     case!("bouncing", motion::bouncing),
     case!("resting", motion::resting),
     case!("incline", motion::incline),
+    case!("integrators", motion::integrators),
     case!("mesh_floor", wall::mesh_floor),
     case!("mesh_edges", wall::mesh_edges),
     case!("lift", wall::lift),

@@ -2,7 +2,7 @@
 
 use crate::views::{load, recall, store};
 use cubecl::prelude::*;
-use seixo_laws::motion::{drift, inertia, kick, local_damping, whole_step_velocity};
+use seixo_laws::motion::{drift, inertia, kick, local_damping, velocity_ahead};
 use seixo_laws::{Coordinate, Real, Vector3, near_vector};
 
 /// A grain moved farther than half the skin since the cells were sorted.
@@ -21,6 +21,12 @@ pub const TOO_DEEP: u32 = 16;
 pub struct Stepping<C: Real, R: Real> {
     /// Time step \[s\].
     pub dt: R,
+    /// By how much the velocity that laws read is ahead of the one that is kept \[s\].
+    pub reads_ahead: R,
+    /// By how much the velocity of the whole step is ahead of the one that is kept \[s\].
+    pub shows_ahead: R,
+    /// 1 where grains move with the velocity from before the kick, else 0.
+    pub lag: C,
     /// Gravitational acceleration \[m/s²\].
     pub gravity: Vector3<R>,
     /// Local damping α \[-\].
@@ -81,24 +87,33 @@ pub fn angular_acceleration<C: Real, R: Real>(
 /// A velocity or angular velocity one step on.
 #[derive(CubeType, Clone, Copy, Debug)]
 pub struct Onward<C: Real, R: Real> {
-    /// At the half step that follows, with the digits of coordinates: what a step adds is small beside it.
+    /// As it is kept, with the digits of coordinates: what a step adds is small beside it.
     pub half: Vector3<C>,
-    /// Extrapolated to the whole step that follows, as laws read it.
+    /// As laws read it.
     pub whole: Vector3<R>,
+    /// What grains move with.
+    pub moving: Vector3<C>,
     /// Energy that local damping took \[J\].
     pub damping_work: R,
 }
 
-/// Kicks a velocity at a half step and extrapolates it.
+/// Kicks a velocity, and tells what laws and what the motion read of it.
 #[cube]
 #[inline(always)]
-pub fn kicked<C: Coordinate<R>, R: Real>(half: &Vector3<C>, acceleration: &Acceleration<R>, dt: R) -> Onward<C, R> {
-    let after = kick::<C, R>(half, &acceleration.rate, dt);
-    let whole = whole_step_velocity::<R>(&near_vector::<C, R>(&after), &acceleration.rate, dt);
-    let damping_work = -acceleration.brake.dot(&near_vector::<C, R>(&half.plus(&after))) * (R::new(0.5) * dt);
+pub fn kicked<C: Coordinate<R>, R: Real, X: Real>(
+    half: &Vector3<C>,
+    acceleration: &Acceleration<R>,
+    stepping: &Stepping<X, R>,
+    lag: C,
+) -> Onward<C, R> {
+    let after = kick::<C, R>(half, &acceleration.rate, stepping.dt);
+    let whole = velocity_ahead::<R>(&near_vector::<C, R>(&after), &acceleration.rate, stepping.reads_ahead);
+    let damping_work = -acceleration.brake.dot(&near_vector::<C, R>(&half.plus(&after))) * (R::new(0.5) * stepping.dt);
+    let moving = after.plus(&half.minus(&after).times(lag));
     Onward::<C, R> {
         half: after,
         whole,
+        moving,
         damping_work,
     }
 }
@@ -129,10 +144,10 @@ pub fn flags_of<C: Real, R: Real>(new: &Vector3<C>, stride_square: R, far_square
     flags
 }
 
-/// Moves the grain in slot i of all these slices by one leap-frog step.
+/// Moves the grain in slot i of all these slices by one step.
 ///
-/// `half_velocity` and `half_spin` (three numbers each) hold the velocities at half steps; `velocity` and `spin` receive those
-/// extrapolated to the new time, which laws read. Without `frictional` nothing rotates.
+/// `half_velocity` and `half_spin` (three numbers each) hold the velocities that are kept, at half steps for leap-frog; `velocity` and
+/// `spin` receive those which laws read. Without `frictional` nothing rotates.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
 pub fn advance(
@@ -153,14 +168,14 @@ pub fn advance(
     let mut damping_work = 0.0;
     if frictional {
         let turning = angular_acceleration(&recall(spin, at), mass, radius, &load(torque, at), stepping);
-        let onward = kicked(&recall(half_spin, i * 3), &turning, stepping.dt);
+        let onward = kicked(&recall(half_spin, i * 3), &turning, stepping, stepping.lag);
         store(half_spin, i * 3, &onward.half);
         store(spin, at, &onward.whole);
         damping_work += onward.damping_work;
     }
     let moving = acceleration(&recall(velocity, at), mass, &load(force, at), stepping);
-    let onward = kicked(&recall(half_velocity, i * 3), &moving, stepping.dt);
-    let new = drift(&recall(position, at), &onward.half, stepping.dt);
+    let onward = kicked(&recall(half_velocity, i * 3), &moving, stepping, stepping.lag);
+    let new = drift(&recall(position, at), &onward.moving, stepping.dt);
     let moved = new.minus(&load(reference, i * 3));
     let stride = onward.half.times(stepping.dt);
     store(half_velocity, i * 3, &onward.half);

@@ -57,3 +57,40 @@ pub fn incline(stand: &mut Stand) -> Done {
     }
     Ok(())
 }
+
+/// Orders of the schemes: how the error of an oscillator falls when the time step is halved.
+pub fn integrators(stand: &mut Stand) -> Done {
+    for (name, [damping_ratio, restitution, expected]) in stand.reference()? {
+        let word = name.split(' ').next().unwrap_or_default();
+        let mut errors = Vec::new();
+        for time_step in [50e-6, 25e-6] {
+            let mut scene = stand.scene_with(&[
+                ("run.integrator".to_owned(), format!("\"{word}\"")),
+                ("run.time_step".to_owned(), time_step.to_string()),
+                ("interaction.glass-glass.restitution".to_owned(), restitution.to_string()),
+            ])?;
+            let radius = scene.world.grains.radius[0];
+            let mass = 4.0 / 3.0 * std::f64::consts::PI * radius.powi(3) * scene.world.materials[0].density;
+            let stiffness = scene.world.interactions[0]
+                .as_ref()
+                .and_then(|pair| pair.stiffness)
+                .ok_or("no stiffness")?;
+            let resting = mass * length(scene.world.gravity) / stiffness;
+            scene.world.grains.position[0][2] = radius - 0.5 * resting;
+            let pulse = (stiffness / mass).sqrt();
+            let (decay, turn) = (damping_ratio * pulse, pulse * (1.0 - damping_ratio * damping_ratio).sqrt());
+            let mut simulation = Simulation::new(scene.world, scene.settings)?;
+            let mut error = 0.0f64;
+            while simulation.time() < scene.run.until {
+                advance(&mut simulation, 1)?;
+                let time = simulation.time();
+                let shape = (-decay * time).exp() * ((turn * time).cos() + decay / turn * (turn * time).sin());
+                let overlap = resting * (1.0 - 0.5 * shape);
+                error = error.max((radius - simulation.snapshot().position[0][2] - overlap).abs());
+            }
+            errors.push(error);
+        }
+        stand.row(format!("{name}: order [-]"), (errors[0] / errors[1]).log2(), expected, 0.15);
+    }
+    Ok(())
+}

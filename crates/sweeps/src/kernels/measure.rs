@@ -8,7 +8,7 @@ use crate::views::{Record, coefficients, last, record, supplement, xyz};
 use crate::wall::stored_in_walls_of;
 use cubecl::prelude::*;
 use seixo_laws::contact::Memory;
-use seixo_laws::motion::{gravity_energy, kinetic_energy, rotational_energy, whole_step_velocity};
+use seixo_laws::motion::{gravity_energy, kinetic_energy, rotational_energy, velocity_ahead};
 use seixo_laws::{Coordinate, Real, Vector3, near_vector, widened};
 
 /// Energies of the grains of every cube \[J\]: kinetic, rotational, in gravity, stored in normal springs; and stored in tangential springs.
@@ -59,9 +59,13 @@ pub fn energies<R: Real, C: Coordinate<R>>(
             let moving = acceleration::<C, R>(&v, mass, &xyz::<R>(force[i]), stepping);
             if frictional {
                 let turning = angular_acceleration::<C, R>(&w, mass, radius, &xyz::<R>(torque[i]), stepping);
-                w = whole_step_velocity::<R>(&xyz::<R>(half_spin[i]), &turning.rate, stepping.dt);
+                w = velocity_ahead::<R>(&xyz::<R>(half_spin[i]), &turning.rate, stepping.shows_ahead);
             }
-            v = whole_step_velocity::<R>(&near_vector::<C, R>(&xyz::<C>(half_velocity[i])), &moving.rate, stepping.dt);
+            v = velocity_ahead::<R>(
+                &near_vector::<C, R>(&xyz::<C>(half_velocity[i])),
+                &moving.rate,
+                stepping.shows_ahead,
+            );
         }
         if wanted {
             let wide_mass = C::wide(mass);

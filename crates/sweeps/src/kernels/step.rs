@@ -195,9 +195,9 @@ pub(super) fn go_on<C: Coordinate<R>, R: Coordinate<R>>(
 ) -> Gone<C, R> {
     let acceleration = acceleration::<C, R>(&grain.velocity, grain.mass, &load.force, stepping);
     let half = half_velocity[i];
-    let onward = kicked::<C, R>(&xyz::<C>(half), &acceleration, stepping.dt);
+    let onward = kicked::<C, R, C>(&xyz::<C>(half), &acceleration, stepping, stepping.lag);
     let mut damping_work = onward.damping_work;
-    let position = drift::<C>(&grain.position, &onward.half, C::wide(stepping.dt));
+    let position = drift::<C>(&grain.position, &onward.moving, C::wide(stepping.dt));
     let stride = near_vector::<C, R>(&onward.half).times(stepping.dt);
     let moved = between::<C, R>(&xyz::<C>(reference[i]), &position);
     let flags = flags_of::<C, R>(&position, stride.dot(&stride), moved.dot(&moved), stepping);
@@ -207,7 +207,7 @@ pub(super) fn go_on<C: Coordinate<R>, R: Coordinate<R>>(
     if frictional {
         let acceleration = angular_acceleration::<C, R>(&grain.spin, grain.mass, grain.radius, &load.torque, stepping);
         let half = half_spin[i];
-        let onward = kicked::<R, R>(&xyz::<R>(half), &acceleration, stepping.dt);
+        let onward = kicked::<R, R, C>(&xyz::<R>(half), &acceleration, stepping, R::new(0.0));
         half_spin[i] = record::<R>(&onward.half, last::<R>(half) + load.tangential_power);
         new_spin[i] = record::<R>(&onward.whole, last::<R>(turning) + load.damping_power);
         damping_work += onward.damping_work;

@@ -18,6 +18,7 @@ use seixo_laws::vector::Vector3Launch;
 use seixo_laws::{Coordinate, Real, Vector3};
 use seixo_sweeps::kernels::{KINDS, UNITS};
 use seixo_sweeps::motion::{Stepping, SteppingLaunch};
+use seixo_sweeps::sides::{Sides, SidesLaunch};
 use seixo_sweeps::tiles::Kind;
 use seixo_sweeps::views::COMPOUND;
 use step::Queued;
@@ -192,6 +193,17 @@ fn vector<N: Number>(v: &Vector3<f64>) -> Vector3Launch<N> {
     Vector3Launch::new(N::of(v.x), N::of(v.y), N::of(v.z))
 }
 
+/// Periodic sides, as a launch takes them.
+fn sides<C: Number, R: Number>(host: &Sides<f64, f64>) -> SidesLaunch<C, R> {
+    SidesLaunch::new(
+        vector(&host.low),
+        vector(&host.length),
+        vector(&host.across),
+        vector(&host.offset),
+        vector(&host.slide),
+    )
+}
+
 /// What all grains need to know to move, as a launch takes it.
 fn stepping<C: Number + Coordinate<R>, R: Number>(host: &Stepping<f64, f64>) -> SteppingLaunch<C, R> {
     SteppingLaunch::new(
@@ -205,5 +217,6 @@ fn stepping<C: Number + Coordinate<R>, R: Number>(host: &Stepping<f64, f64>) -> 
         R::of(host.stride_square),
         vector(&host.domain_min),
         vector(&host.domain_max),
+        sides(&host.sides),
     )
 }

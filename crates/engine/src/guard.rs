@@ -3,7 +3,8 @@
 use crate::simulation::Simulation;
 use crate::world::Leaving;
 use seixo_sweeps::motion::{LEFT, NOT_FINITE, TOO_FAST};
-use seixo_sweeps::views::{ELEMENT, RECORD, TOUCH};
+use seixo_sweeps::sides::nearest_image;
+use seixo_sweeps::views::{ELEMENT, RECORD, TOUCH, load};
 
 /// What happened to a grain.
 #[derive(Clone, Debug, PartialEq)]
@@ -166,7 +167,8 @@ impl Simulation {
             self.cells.neighbors(i, position, self.cells.skin, &mut row);
             for &j in &row {
                 let (a, b) = (&position[i * RECORD..][..RECORD], &position[j as usize * RECORD..][..RECORD]);
-                let distance = (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt();
+                let apart = load::<f64>(a, 0).minus(&load(b, 0));
+                let distance = nearest_image(&apart, &self.stepping.sides, self.sides).apart.length();
                 let share = (a[3] + b[3] - distance) / a[3].min(b[3]);
                 if share > deepest.0 {
                     deepest = (share, i, format!("grain {}", self.fields.id[j as usize]));

@@ -12,6 +12,7 @@ mod place;
 mod refusal;
 mod resume;
 mod search;
+mod sides;
 mod simulation;
 pub mod state;
 mod step;

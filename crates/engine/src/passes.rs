@@ -10,6 +10,7 @@ use seixo_sweeps::compound::compound_contacts_of_part;
 use seixo_sweeps::contact::{Tally, press_through_cells};
 use seixo_sweeps::lanes::{GrainsView, Limits, PartOut, PartRows, contacts_of_part};
 use seixo_sweeps::motion::{LEFT, Moved, STALE, advance};
+use seixo_sweeps::sides::{OPEN, PERIODIC, SHEARED};
 use seixo_sweeps::views::{RECORD, TOUCH, remembered};
 use seixo_sweeps::wall::walls_of;
 
@@ -116,7 +117,7 @@ impl Simulation {
     pub(crate) fn renew_lists_when_stale(&mut self) {
         let flags = self.moves.iter().fold(0, |all, moved| all | moved.flags);
         let wall_moved = self.walls.has_moving() && self.walls.moved_since_listed(self.time()) > 0.5 * (self.cells.skin - self.cells.gap);
-        if flags & (STALE | LEFT) != 0 || wall_moved {
+        if flags & (STALE | LEFT) != 0 || wall_moved || self.sides_slid_too_far(self.time()) {
             self.renew_lists();
         }
     }
@@ -124,13 +125,17 @@ impl Simulation {
     /// Sorts the grains into cells and lists pairs and walls anew; grains outside the domain are removed.
     pub(crate) fn renew_lists(&mut self) {
         self.rebuilds += 1;
+        if self.sides != OPEN {
+            self.put_grains_back();
+            self.cells.sides = self.stepping.sides;
+        }
         if let Some(domain) = self.domain.filter(|domain| domain.leaving == Leaving::Delete) {
             for i in 0..self.fields.len() {
                 if self.has_left(&self.fields.position[i * RECORD..]) {
                     self.work.left_domain += self.energy_of(i);
                 }
             }
-            let inside = |x: Vec3| (0..3).all(|axis| x[axis] >= domain.min[axis] && x[axis] <= domain.max[axis]);
+            let inside = |x: Vec3| !domain.has_lost(&x);
             self.cells.sort(&self.device, &mut self.fields, inside);
         } else {
             self.cells.sort(&self.device, &mut self.fields, |_| true);
@@ -171,6 +176,7 @@ impl Simulation {
 
     /// Forces between grains.
     pub(crate) fn touch_grains(&mut self) {
+        self.place_sides();
         if self.frictional { self.rub_grains() } else { self.press_grains() }
     }
 
@@ -194,6 +200,7 @@ impl Simulation {
             materials: self.materials,
             table: &self.table[..],
             is_uniform: self.is_uniform,
+            sides: &self.stepping.sides,
         };
         let (row, neighbors) = (&self.pairs.row[..], &self.pairs.neighbors[..]);
         let limits = Limits {
@@ -201,7 +208,7 @@ impl Simulation {
             overlap: self.settings.overlap_limit,
             tick,
         };
-        let is_compound = self.is_compound;
+        let (is_compound, kind) = (self.is_compound, self.sides);
         let data = (
             Ranges {
                 items: &mut self.pairs.history[..],
@@ -250,10 +257,11 @@ impl Simulation {
                     force: force.items,
                     torque: torque.items,
                 };
-                tally.items[0] = if is_compound {
-                    compound_contacts_of_part::<f64>(&grains, &rows, limits, out)
-                } else {
-                    contacts_of_part::<f64>(&grains, &rows, limits, out)
+                tally.items[0] = match (is_compound, kind) {
+                    (true, _) => compound_contacts_of_part::<f64>(&grains, &rows, limits, out),
+                    (false, OPEN) => contacts_of_part::<f64, OPEN>(&grains, &rows, limits, out),
+                    (false, PERIODIC) => contacts_of_part::<f64, PERIODIC>(&grains, &rows, limits, out),
+                    (false, _) => contacts_of_part::<f64, SHEARED>(&grains, &rows, limits, out),
                 };
             });
     }
@@ -270,6 +278,7 @@ impl Simulation {
         let (position, velocity, material) = (&position[..], &velocity[..], &material[..]);
         let (cells, table, materials) = (&self.cells, &self.table[..], self.materials);
         let overlap_limit = self.settings.overlap_limit;
+        let (sides, kind) = (&self.stepping.sides, self.sides);
         let data = (
             Strided {
                 items: &mut force[..],
@@ -301,6 +310,8 @@ impl Simulation {
                         cells.skin,
                         overlap_limit,
                         force.items,
+                        sides,
+                        kind,
                     );
                     all = sum(all, &one);
                 }

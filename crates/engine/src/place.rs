@@ -10,6 +10,7 @@ use crate::state::Profile;
 use crate::world::{Assembly, DeviceChoice, Precision, Settings, World};
 use seixo_device::gpu::{Gpu, GpuError, list};
 use seixo_sweeps::motion::{Moved, TOO_DEEP};
+use seixo_sweeps::sides::OPEN;
 use seixo_sweeps::views::{COMPOUND, remembered, sign_of_second};
 
 impl Simulation {
@@ -74,8 +75,8 @@ impl Simulation {
             gpu.demand_double()?;
         }
         self.settings.precision = Some(precision);
-        if self.is_compound && self.settings.assembly != Assembly::Fused {
-            return Err(Refusal::AssemblyOfCompounds {
+        if (self.is_compound || self.sides != OPEN) && self.settings.assembly != Assembly::Fused {
+            return Err(Refusal::AssemblyElsewhere {
                 assembly: self.settings.assembly.name(),
             });
         }

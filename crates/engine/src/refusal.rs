@@ -18,9 +18,11 @@ pub enum Refusal {
         /// What was asked for.
         assembly: &'static str,
     },
-    /// Several launches put forces together only where contacts rub and no more.
-    #[error("{assembly} puts together forces of friction, not of attraction, rolling, twisting or plastic flow; leave the assembly out")]
-    AssemblyOfCompounds {
+    /// Several launches put forces together only where contacts rub and no more, and sides are open.
+    #[error(
+        "{assembly} puts together forces of friction in open domains, not of attraction, rolling, twisting or plastic flow, nor across periodic sides; leave the assembly out"
+    )]
+    AssemblyElsewhere {
         /// What was asked for.
         assembly: &'static str,
     },
@@ -128,6 +130,24 @@ pub enum Refusal {
         /// The limit \[%\].
         limit: f64,
     },
+    /// A domain is too short to be periodic.
+    #[error(
+        "along {axis} the domain is {length:.4e} m long, but periodic sides need more than {limit:.4e} m, twice the reach of the largest grain; enlarge world.domain or open these sides"
+    )]
+    PeriodicSide {
+        /// The axis.
+        axis: &'static str,
+        /// Its length \[m\].
+        length: f64,
+        /// What it must be above \[m\].
+        limit: f64,
+    },
+    /// Sides slide that cannot.
+    #[error("shear needs two different axes whose sides are periodic, and a rate; check world.domain.shear and world.domain.sides")]
+    Shear,
+    /// Local damping brakes the shear flow itself.
+    #[error("local damping would brake the shear flow itself; remove run.local_damping or world.domain.shear")]
+    DampedShear,
     /// A grain starts outside the domain.
     #[error("grain {id} starts at ({x:.4e}, {y:.4e}, {z:.4e}) m, outside the domain; enlarge world.domain or move it", x = at[0], y = at[1], z = at[2])]
     Outside {

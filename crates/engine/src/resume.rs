@@ -155,6 +155,7 @@ impl Simulation {
             center[..3].copy_from_slice(reference);
         }
         simulation.walls.place(listed_at, true);
+        simulation.steps = (listed_at / dt).round() as u64;
         simulation.renew_lists();
         // The order is the saved one, but where a GPU whose coordinates have fewer digits put a grain into the next cell.
         let records = simulation.cells.old_of.iter().flat_map(|&i| &now[i as usize * RECORD..][..RECORD]);
@@ -163,6 +164,7 @@ impl Simulation {
         simulation.rebuilds = rebuilds;
         simulation.walls.listed_at = listed_at;
         simulation.walls.place(simulation.time(), true);
+        simulation.place_sides();
 
         simulation.give_back_histories(state)?;
         let [

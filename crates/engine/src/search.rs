@@ -5,6 +5,7 @@ use crate::world::{Search, World};
 use seixo_device::{Cpu, Ranges, Strided, exclusive_scan, stable_order_by_key};
 use seixo_sweeps::cells::{GRID, SHAPE, cell_of, class_of, neighbors_of};
 use seixo_sweeps::contact::carry_history_of;
+use seixo_sweeps::sides::Sides;
 use seixo_sweeps::views::{RECORD, load};
 
 /// Size classes at most; each halves the radius.
@@ -25,6 +26,10 @@ pub struct Cells {
     pub skin: f64,
     /// The part of it across which grains may hold each other; the rest is for motion \[m\].
     pub gap: f64,
+    /// Periodic sides when the lists were made.
+    pub sides: Sides<f64, f64>,
+    /// Which of them there are.
+    pub kind: u32,
     /// Largest radius of each class in use \[m\], from large to small.
     largest: Vec<f64>,
     /// Edge that the cells may not fall below \[m\]; infinite for one cell that holds all.
@@ -155,6 +160,8 @@ impl Cells {
             n,
             0,
             &mut [],
+            &self.sides,
+            self.kind,
             1,
             false,
             false,
@@ -172,6 +179,8 @@ impl Cells {
             n,
             0,
             row,
+            &self.sides,
+            self.kind,
             1,
             false,
             true,
@@ -228,6 +237,8 @@ impl Pairs {
                         end,
                         0,
                         &mut [],
+                        &cells.sides,
+                        cells.kind,
                         1,
                         true,
                         false,
@@ -280,6 +291,8 @@ impl Pairs {
                         end,
                         at,
                         neighbors.items,
+                        &cells.sides,
+                        cells.kind,
                         1,
                         true,
                         true,

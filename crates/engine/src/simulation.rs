@@ -6,6 +6,7 @@ use crate::gpu::Remote;
 use crate::measure::{NO_CONTACT, Work};
 use crate::refusal::Refusal;
 use crate::search::{Cells, Pairs};
+use crate::sides::{check_sides, kind_of, sides_of};
 use crate::state::{Ledger, Profile};
 use crate::time_step::{TimeStep, plan_time_step};
 use crate::walls::Walls;
@@ -16,6 +17,7 @@ use seixo_laws::contact::TangentialLaw;
 use seixo_laws::motion::Scheme;
 use seixo_sweeps::contact::Tally;
 use seixo_sweeps::motion::{Moved, Stepping, acceleration, angular_acceleration};
+use seixo_sweeps::sides::SHEARED;
 use seixo_sweeps::views::{COMPOUND, RECORD, load, remembered};
 use std::sync::Arc;
 use std::time::Instant;
@@ -40,6 +42,8 @@ pub struct Simulation {
     pub(crate) device: Arc<Cpu>,
     pub(crate) settings: Settings,
     pub(crate) domain: Option<Domain>,
+    /// Which sides of it are periodic.
+    pub(crate) sides: u32,
     pub(crate) fields: Fields,
     pub(crate) table: Vec<f64>,
     pub(crate) materials: u32,
@@ -115,21 +119,12 @@ impl Simulation {
         let [gap, gap_to_walls] = longest_gaps(world, &table);
         let mut cells = Cells::new(radii, settings.search, skin + gap);
         cells.gap = gap;
-        let bounds = world.domain.map_or(
-            (
-                Vector3 {
-                    x: -1e300,
-                    y: -1e300,
-                    z: -1e300,
-                },
-                Vector3 {
-                    x: 1e300,
-                    y: 1e300,
-                    z: 1e300,
-                },
-            ),
-            |d| (vector(d.min), vector(d.max)),
-        );
+        cells.kind = kind_of(world.domain.as_ref());
+        let bounds = world.domain.map_or([[-1e300; 3], [1e300; 3]], |domain| domain.open_corners());
+        let sides = kind_of(world.domain.as_ref());
+        check_sides(world, 2.0 * cells.largest_radius() + cells.skin)?;
+        // Where sides slide, grains across them move past each other though they stand still: half of the skin is theirs.
+        let strides = if sides == SHEARED { 4.0 } else { 2.0 };
         let stepping = Stepping {
             dt: time_step.value,
             reads_ahead: settings.scheme.reads_ahead() * time_step.value,
@@ -137,10 +132,11 @@ impl Simulation {
             lag: settings.scheme.lag(),
             gravity: vector(world.gravity),
             local_damping: world.local_damping,
-            stale_square: 0.25 * skin * skin,
+            stale_square: (skin / strides).powi(2),
             stride_square: cells.smallest_edge().powi(2),
-            domain_min: bounds.0,
-            domain_max: bounds.1,
+            domain_min: vector(bounds[0]),
+            domain_max: vector(bounds[1]),
+            sides: sides_of(world.domain.as_ref(), 0.0),
         };
         let mut notices = Vec::new();
         if settings.scheme == Scheme::ExplicitEuler {
@@ -158,6 +154,7 @@ impl Simulation {
         Ok(Simulation {
             device: Arc::new(Cpu::new(settings.threads)?),
             domain: world.domain,
+            sides,
             fields,
             table,
             materials: world.materials.len() as u32,
@@ -239,8 +236,7 @@ impl Simulation {
 
     /// Whether a center is outside the domain.
     pub(crate) fn has_left(&self, center: &[f64]) -> bool {
-        self.domain
-            .is_some_and(|d| (0..3).any(|axis| center[axis] < d.min[axis] || center[axis] > d.max[axis]))
+        self.domain.is_some_and(|domain| domain.has_lost(center))
     }
 
     /// Runs a pass and adds its time to the profile.
@@ -322,6 +318,6 @@ fn usual_skin(radii: impl Iterator<Item = f64>) -> f64 {
     SKIN_OF_RADIUS * *radii.select_nth_unstable_by(middle, f64::total_cmp).1
 }
 
-fn vector(v: Vec3) -> Vector3<f64> {
+pub(crate) fn vector(v: Vec3) -> Vector3<f64> {
     Vector3 { x: v[0], y: v[1], z: v[2] }
 }

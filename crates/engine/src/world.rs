@@ -171,8 +171,50 @@ pub struct Domain {
     pub min: Vec3,
     /// Upper corner \[m\].
     pub max: Vec3,
-    /// What happens outside.
+    /// What happens outside of sides that are not periodic.
     pub leaving: Leaving,
+    /// Whether what leaves along x, y, z comes in on the other side.
+    pub periodic: [bool; 3],
+    /// Whether images slide past the domain, so that it is sheared.
+    pub shear: Option<Shear>,
+}
+
+impl Domain {
+    /// A domain whose sides are all open.
+    pub fn open(min: Vec3, max: Vec3, leaving: Leaving) -> Domain {
+        Domain {
+            min,
+            max,
+            leaving,
+            periodic: [false; 3],
+            shear: None,
+        }
+    }
+
+    /// Whether a center is outside of sides that are not periodic.
+    pub fn has_lost(&self, center: &[f64]) -> bool {
+        (0..3).any(|axis| !self.periodic[axis] && (center[axis] < self.min[axis] || center[axis] > self.max[axis]))
+    }
+
+    /// Corners of the domain, beyond all places along periodic axes.
+    pub fn open_corners(&self) -> [Vec3; 2] {
+        let pick = |axis: usize, corner: Vec3, far: f64| if self.periodic[axis] { far } else { corner[axis] };
+        [
+            [0, 1, 2].map(|axis| pick(axis, self.min, -1e300)),
+            [0, 1, 2].map(|axis| pick(axis, self.max, 1e300)),
+        ]
+    }
+}
+
+/// Simple shear by Lees and Edwards' periodic sides: v along `flow` grows by `rate` per length along `gradient`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shear {
+    /// Axis of the flow, 0 to 2.
+    pub flow: usize,
+    /// Axis of its gradient, another one.
+    pub gradient: usize,
+    /// Shear rate \[1/s\].
+    pub rate: f64,
 }
 
 /// Everything a simulation starts from.

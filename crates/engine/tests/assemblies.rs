@@ -162,11 +162,7 @@ fn without_a_skin_lists_serve_smooth_grains_too() {
 fn two_runs_are_the_same_bits_though_grains_leave() {
     let mut world = beds::falling(1000, TangentialLaw::Mindlin);
     let top = world.grains.position.iter().map(|x| x[2]).fold(0.0, f64::max);
-    world.domain = Some(Domain {
-        min: [-0.1, -0.1, -0.1],
-        max: [0.1, 0.1, top + 1e-6],
-        leaving: Leaving::Delete,
-    });
+    world.domain = Some(Domain::open([-0.1, -0.1, -0.1], [0.1, 0.1, top + 1e-6], Leaving::Delete));
     for assembly in OTHERS {
         let run = || {
             let mut simulation = after(&world, on_gpu(assembly), 300);

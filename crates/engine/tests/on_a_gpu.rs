@@ -123,11 +123,7 @@ fn ten_runs_are_the_same_bits_and_so_is_going_on_from_a_saved_state() {
     let mut world = beds::falling(1000, TangentialLaw::Mindlin);
     // Some grains fly out over the rim and are removed.
     let top = world.grains.position.iter().map(|x| x[2]).fold(0.0, f64::max);
-    world.domain = Some(Domain {
-        min: [-0.1, -0.1, -0.1],
-        max: [0.1, 0.1, top + 1e-6],
-        leaving: Leaving::Delete,
-    });
+    world.domain = Some(Domain::open([-0.1, -0.1, -0.1], [0.1, 0.1, top + 1e-6], Leaving::Delete));
     let mut smooth = world.clone();
     smooth.interactions[0].as_mut().unwrap().tangential = TangentialLaw::None;
     let mixed = on_gpu(Precision::Mixed);
@@ -163,11 +159,7 @@ fn a_state_saved_right_after_grains_left_is_gone_on_from_to_the_bit() {
     world.walls.retain(|wall| wall.name == "floor");
     // It leaves at the corner from which cells are counted: with it, all others would be in other cells than without.
     world.grains.velocity[0] = [-5.0, 0.0, 0.0];
-    world.domain = Some(Domain {
-        min: [-2e-3, -0.1, -0.1],
-        max: [0.1, 0.1, 0.1],
-        leaving: Leaving::Delete,
-    });
+    world.domain = Some(Domain::open([-2e-3, -0.1, -0.1], [0.1, 0.1, 0.1], Leaving::Delete));
     for settings in [on_cpu(), on_gpu(Precision::F64), on_gpu(Precision::Mixed), on_gpu(Precision::F32)] {
         let mut simulation = Simulation::new(world.clone(), settings.clone()).unwrap();
         while simulation.len() == 300 {
@@ -344,11 +336,7 @@ fn a_world_that_empties_goes_on_empty() {
     world.walls.truncate(4);
     world.gravity = [0.0, 0.0, -5000.0];
     let low = world.grains.position.iter().map(|x| x[2]).fold(f64::INFINITY, f64::min);
-    world.domain = Some(Domain {
-        min: [-0.1, -0.1, low - 1e-3],
-        max: [0.1, 0.1, 0.1],
-        leaving: Leaving::Delete,
-    });
+    world.domain = Some(Domain::open([-0.1, -0.1, low - 1e-3], [0.1, 0.1, 0.1], Leaving::Delete));
     for settings in [on_cpu(), on_gpu(Precision::F64)] {
         let simulation = after(&world, settings, 2500);
         assert!(

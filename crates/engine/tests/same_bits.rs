@@ -48,11 +48,7 @@ fn one_thread_equals_two_three_and_eight() {
 fn going_on_from_a_saved_state_equals_never_stopping() {
     let mut world = beds::falling(3000, TangentialLaw::Mindlin);
     // Some grains fly out over the rim and are removed.
-    world.domain = Some(Domain {
-        min: [-0.1, -0.1, -0.1],
-        max: [0.1, 0.1, 0.0157],
-        leaving: Leaving::Delete,
-    });
+    world.domain = Some(Domain::open([-0.1, -0.1, -0.1], [0.1, 0.1, 0.0157], Leaving::Delete));
     let whole = after(&world, 2, 2500);
     for split in [1, 137, 700, 1003, 2499] {
         let mut first = Simulation::new(world.clone(), settings(1)).unwrap();

@@ -9,11 +9,11 @@ use crate::{
     grains,
     interactions::{Materials, interactions},
     quantity::{Positive, Quantity, Time},
-    schema::{ProbeSection, SceneFile, WorldSection},
+    schema::{BoxShape, ProbeSection, SceneFile, WorldSection},
     walls,
-    words::Word,
+    words::{Side, Word},
 };
-use seixo_engine::world::{Assembly, DeviceChoice, Domain, Leaving, Material, Precision, Settings, Wall, World};
+use seixo_engine::world::{Assembly, DeviceChoice, Domain, Leaving, Material, Precision, Settings, Shear, Wall, World};
 use seixo_files::vtk::Field;
 use std::{
     collections::BTreeMap,
@@ -188,11 +188,38 @@ fn domain(section: &mut WorldSection, findings: &mut Findings) -> Option<Domain>
         }
         return None;
     };
-    match corners(shape) {
+    let periodic = shape.sides.map(|side| side.0 == Side::Periodic);
+    let shear = shape.shear.as_ref().map(|shear| Shear {
+        flow: shear.flow.0 as usize,
+        gradient: shear.gradient.0 as usize,
+        rate: shear.rate.si,
+    });
+    if let Some(shear) = shear {
+        let mut complain = |key: &str, message: &str, remedy: &str| {
+            let complaint = Complaint::new(message).remedy(remedy).within("world.domain.shear");
+            findings.add(&format!("world.domain.{key}"), complaint);
+        };
+        if shear.flow == shear.gradient {
+            complain("shear.gradient", "flow and gradient are the same axis", "write two different axes");
+        }
+        if !periodic[shear.flow] || !periodic[shear.gradient] {
+            complain(
+                "shear",
+                "the sides along flow and gradient must be periodic",
+                "write sides = [\"periodic\", \"periodic\", \"periodic\"]",
+            );
+        }
+    }
+    match corners(&BoxShape {
+        min: shape.min,
+        max: shape.max,
+    }) {
         Ok((min, max)) => Some(Domain {
             min: min.to_array(),
             max: max.to_array(),
             leaving,
+            periodic,
+            shear,
         }),
         Err(complaint) => {
             findings.add("world.domain", complaint.within("world.domain"));

@@ -3,10 +3,10 @@
 use crate::{
     device::Device,
     quantity::{
-        Acceleration, Angle, AngularVelocity, Any, BelowOne, Density, Energy, Length, NotNegative, Number, PoissonRatio, Positive,
-        Pressure, Quantity, Stiffness, SurfaceEnergy, Time, UpToOne, Velocity, Volume,
+        Acceleration, Angle, AngularVelocity, Any, BelowOne, Density, Energy, Frequency, Length, NotNegative, Number, PoissonRatio,
+        Positive, Pressure, Quantity, Stiffness, SurfaceEnergy, Time, UpToOne, Velocity, Volume,
     },
-    words::{AutoOr, End, Face, LARGEST_WHOLE, Method, Scale, Whole, Word},
+    words::{AutoOr, Axis, End, Face, LARGEST_WHOLE, Method, Scale, Side, Whole, Word},
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use seixo_engine::world::{Leaving, Precision, Scheme, Search, Settings};
@@ -112,9 +112,35 @@ pub(crate) struct WorldSection {
     #[serde(default)]
     pub gravity: Vector<Acceleration>,
     /// Box in which grains may be; unbounded if left out.
-    pub domain: Option<BoxShape>,
+    pub domain: Option<DomainSection>,
     /// What happens to a grain whose center leaves the domain; "error" if left out.
     pub leaving: Option<Word<Leaving>>,
+}
+
+/// The box in which grains may be.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct DomainSection {
+    /// Lower corner.
+    pub min: Vector<Length>,
+    /// Upper corner.
+    pub max: Vector<Length>,
+    /// What the sides along x, y, z are: "open", or "periodic" where what leaves on one side comes in on the other. Walls have no images: let
+    /// them reach past periodic sides by a grain.
+    #[serde(default)]
+    pub sides: [Word<Side>; 3],
+    /// Steady simple shear of a periodic domain (Lees & Edwards): the images above and below slide past it.
+    pub shear: Option<ShearSection>,
+}
+
+/// Steady simple shear.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct ShearSection {
+    /// Axis of the flow.
+    pub flow: Word<Axis>,
+    /// Axis along which the flow gets faster.
+    pub gradient: Word<Axis>,
+    /// Shear rate: velocity per length.
+    pub rate: Quantity<Frequency, Any>,
 }
 
 /// An isotropic elastic solid.

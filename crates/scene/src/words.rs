@@ -62,6 +62,27 @@ pub enum Face {
     Top,
 }
 
+/// What a side of the domain is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Side {
+    /// What leaves is deleted or an error.
+    #[default]
+    Open,
+    /// What leaves comes in on the other side.
+    Periodic,
+}
+
+/// A direction of the coordinates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axis {
+    /// First.
+    X,
+    /// Second.
+    Y,
+    /// Third.
+    Z,
+}
+
 /// An end of a cylinder or cone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
@@ -78,6 +99,8 @@ vocabulary! {
     Leaving, "leaving": [("delete", Leaving::Delete), ("error", Leaving::Error)];
     Method, "fill method": [("lattice", Method::Lattice), ("random", Method::Random)];
     Face, "box face": [("left", Face::Left), ("right", Face::Right), ("front", Face::Front), ("back", Face::Back), ("bottom", Face::Bottom), ("top", Face::Top)];
+    Side, "kind of side": [("open", Side::Open), ("periodic", Side::Periodic)];
+    Axis, "axis": [("x", Axis::X), ("y", Axis::Y), ("z", Axis::Z)];
     End, "cylinder end": [("from", End::From), ("to", End::To)];
     NormalLaw, "normal law": NormalLaw::ALL.iter().map(|law| (law.keyword(), *law));
     TangentialLaw, "tangential law": TangentialLaw::ALL.iter().map(|law| (law.keyword(), *law));

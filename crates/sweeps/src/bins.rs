@@ -4,6 +4,7 @@
 use crate::cells::{next_run, walk_around};
 use crate::contact::stored_between;
 use crate::pair::depth_of;
+use crate::sides::open_sides;
 use crate::tiles::{Grain, Kind, Load, Neighbor, if_uniform, no_load, of_pair, push_on};
 use crate::views::{Record, coefficients, last, xyz};
 use cubecl::prelude::*;
@@ -32,6 +33,7 @@ pub fn pushes_on<C: Coordinate<R>, R: Real>(
     #[comptime] kind: Kind,
 ) -> Load<R> {
     let mut all = no_load::<R>();
+    let open = open_sides::<C, R>();
     let own_row = material[if_uniform(i, kind.uniform)] * materials;
     let own = coefficients::<R>(table, (own_row + material[if_uniform(i, kind.uniform)]) as usize);
     for g in 0..number_of_grids {
@@ -72,7 +74,7 @@ pub fn pushes_on<C: Coordinate<R>, R: Real>(
                             },
                         };
                         let pair = of_pair::<R>(&own, table, own_row, material, j, kind);
-                        push_on::<C, R>(grain, &neighbor, &pair, overlap_limit, &mut all);
+                        push_on::<C, R>(grain, &neighbor, &pair, &open, overlap_limit, &mut all, 0u32);
                     }
                 }
             }

@@ -3,6 +3,7 @@
 //! Cells are numbered block by block of 8 × 8 × 8, so that grains sorted by cell keep their neighbors close in memory; or in rows, where
 //! units of a GPU that walk side by side shall meet the same number of runs.
 
+use crate::sides::{Sides, image_shift, reaches_domain};
 use crate::views::load;
 use cubecl::prelude::*;
 use seixo_laws::{Real, Vector3};
@@ -191,6 +192,8 @@ pub fn neighbors_of<R: Real>(
     part_end: usize,
     at: usize,
     neighbors: &mut [u32],
+    sides: &Sides<R, R>,
+    #[comptime] kind: u32,
     #[comptime] stride: usize,
     #[comptime] once: bool,
     #[comptime] fill: bool,
@@ -198,23 +201,39 @@ pub fn neighbors_of<R: Real>(
     let p = load::<R>(position, i * 4usize);
     let radius = position[i * 4usize + 3usize];
     let mut count = 0u32;
-    for g in 0..number_of_grids {
-        let reach = radius + grids[g * 8usize + 4usize] + skin;
-        let mut walk = walk_around::<R>(&p, reach, grids, shapes, g, false);
-        while walk.goes_on() {
-            let run = next_run(&mut walk, cell_first, false);
-            for j in run.first..run.end {
-                let d = p.minus(&load::<R>(position, j * 4usize));
-                let limit = radius + position[j * 4usize + 3usize] + skin;
-                let mut wanted = d.dot(&d) < limit * limit && j != i;
-                if once {
-                    wanted = wanted && (j > i || j < part_first || j >= part_end);
-                }
-                if wanted {
-                    if fill {
-                        neighbors[at + count as usize * stride] = j as u32;
+    let mut first_image = 13u32;
+    let mut images = 1u32;
+    if comptime!(kind > 0) {
+        first_image = 0u32;
+        images = 27u32;
+    }
+    for k in first_image..first_image + images {
+        let mut here = p.plus(&Vector3::<R>::zero());
+        if comptime!(kind > 0) {
+            here = p.plus(&image_shift::<R, R>(k, sides));
+        }
+        for g in 0..number_of_grids {
+            let reach = radius + grids[g * 8usize + 4usize] + skin;
+            let mut walk = walk_around::<R>(&here, reach, grids, shapes, g, false);
+            let mut near = true;
+            if comptime!(kind > 0) {
+                near = reaches_domain::<R, R>(&here, reach, sides);
+            }
+            while near && walk.goes_on() {
+                let run = next_run(&mut walk, cell_first, false);
+                for j in run.first..run.end {
+                    let d = here.minus(&load::<R>(position, j * 4usize));
+                    let limit = radius + position[j * 4usize + 3usize] + skin;
+                    let mut wanted = d.dot(&d) < limit * limit && j != i;
+                    if once {
+                        wanted = wanted && (j > i || j < part_first || j >= part_end);
                     }
-                    count += 1u32;
+                    if wanted {
+                        if fill {
+                            neighbors[at + count as usize * stride] = j as u32;
+                        }
+                        count += 1u32;
+                    }
                 }
             }
         }

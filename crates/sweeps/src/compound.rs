@@ -3,6 +3,7 @@
 use crate::contact::Tally;
 use crate::lanes::{GrainsView, Limits, PartOut, PartRows, record};
 use crate::pair::{Pair, depth_of, stick_together};
+use crate::sides::{Image, SHEARED, nearest_image};
 use crate::views::{COMPOUND, RECORD, coefficients, imprint_at, load, memory_at, store, store_imprint, supplement};
 use seixo_laws::contact::{Imprint, Memory};
 use seixo_laws::{Real, Vector3, larger, smaller};
@@ -29,12 +30,14 @@ pub fn compound_contacts_of_part<R: Real>(grains: &GrainsView<R>, rows: &PartRow
                 y: x_i[1] - x_j[1],
                 z: x_i[2] - x_j[2],
             };
+            let Image { apart, passed } = nearest_image::<R, R>(&apart, grains.sides, SHEARED);
             let depth = depth_of::<R>(&apart, x_i[3] + x_j[3]);
             let held = out.touched[k - base].wrapping_add(1) == limits.tick;
             if !(depth > zero || held) {
                 continue;
             }
             let (v_i, v_j) = (record(grains.velocity, i), record(grains.velocity, j));
+            let slide = grains.sides.slide.times(passed);
             let pair = Pair {
                 apart,
                 depth,
@@ -42,7 +45,8 @@ pub fn compound_contacts_of_part<R: Real>(grains: &GrainsView<R>, rows: &PartRow
                     x: v_i[0] - v_j[0],
                     y: v_i[1] - v_j[1],
                     z: v_i[2] - v_j[2],
-                },
+                }
+                .minus(&slide),
                 radius_i: x_i[3],
                 radius_j: x_j[3],
                 mass_i: v_i[3],
@@ -78,6 +82,7 @@ pub fn compound_contacts_of_part<R: Real>(grains: &GrainsView<R>, rows: &PartRow
             tally.normal_power += share * outcome.normal_power;
             tally.tangential_power += share * outcome.tangential_power;
             tally.damping_power += share * outcome.damping_power;
+            tally.wall_power += share * outcome.force.dot(&slide);
             tally.excess = larger::<R>(tally.excess, outcome.overlap - limits.overlap * smaller::<R>(x_i[3], x_j[3]));
             let (force, bend) = (&outcome.force, &outcome.bend);
             let touches = R::new(if holds { 1.0 } else { 0.0 });

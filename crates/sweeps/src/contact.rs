@@ -2,6 +2,7 @@
 
 use crate::cells::{next_run, walk_around};
 use crate::pair::{Pair, depth_of, near, push_apart};
+use crate::sides::{Sides, image_shift, nearest_image, reaches_domain, slide_of};
 use crate::views::{add, coefficients, imprint_at, load, memory_at, sign_of_second, supplement};
 use cubecl::prelude::*;
 use seixo_laws::contact::{
@@ -18,7 +19,7 @@ pub struct Tally<R: Real> {
     pub tangential_power: R,
     /// The part of it that damping takes \[W\].
     pub damping_power: R,
-    /// Power that moving walls put in \[W\].
+    /// Power that moving walls, and sides that slide, put in \[W\].
     pub wall_power: R,
     /// How far the deepest overlap is above the limit \[m\]; negative below it.
     pub excess: R,
@@ -44,6 +45,8 @@ pub fn press_through_cells<C: Coordinate<R>, R: Real>(
     skin: C,
     overlap_limit: R,
     force: &mut [R],
+    sides: &Sides<C, R>,
+    #[comptime] kind: u32,
 ) -> Tally<R> {
     let zero = R::new(0.0);
     let x_i = load::<C>(position, i * 4usize);
@@ -56,33 +59,56 @@ pub fn press_through_cells<C: Coordinate<R>, R: Real>(
     let mut touches = zero;
     let mut normal_power = zero;
     let mut excess = R::new(-1.0);
-    for g in 0..number_of_grids {
-        let reach = reach_i + grids[g * 8usize + 4usize] + skin;
-        let mut walk = walk_around::<C>(&x_i, reach, grids, shapes, g, false);
-        while walk.goes_on() {
-            let run = next_run(&mut walk, cell_first, false);
-            for j in run.first..run.end {
-                let apart = x_i.minus(&load::<C>(position, j * 4usize));
-                let depth = depth_of::<C>(&apart, reach_i + position[j * 4usize + 3usize]);
-                if depth > C::new(0.0) && j != i {
-                    let radius_j = C::near(position[j * 4usize + 3usize]);
-                    let coefficients = coefficients::<R>(table, (row_i + material[j]) as usize);
-                    let velocity_ij = v_i.minus(&load::<R>(velocity, j * 4usize));
-                    let mass_j = velocity[j * 4usize + 3usize];
-                    let pair = Pair::<R> {
-                        apart: near_vector::<C, R>(&apart),
-                        depth: C::near(depth),
-                        velocity: velocity_ij,
-                        radius_i,
-                        radius_j,
-                        mass_i,
-                        mass_j,
-                    };
-                    let outcome = push_apart::<R>(&pair, &coefficients);
-                    normal_power += R::new(0.5) * outcome.normal_power;
-                    push = push.plus(&outcome.force);
-                    touches += R::new(1.0);
-                    excess = larger::<R>(excess, outcome.overlap - overlap_limit * smaller::<R>(radius_i, radius_j));
+    let mut side_power = zero;
+    let mut first_image = 13u32;
+    let mut images = 1u32;
+    if comptime!(kind > 0) {
+        first_image = 0u32;
+        images = 27u32;
+    }
+    for k in first_image..first_image + images {
+        let mut here = x_i.plus(&Vector3::<C>::zero());
+        if comptime!(kind > 0) {
+            here = x_i.plus(&image_shift::<C, R>(k, sides));
+        }
+        for g in 0..number_of_grids {
+            let reach = reach_i + grids[g * 8usize + 4usize] + skin;
+            let mut walk = walk_around::<C>(&here, reach, grids, shapes, g, false);
+            let mut goes_on = true;
+            if comptime!(kind > 0) {
+                goes_on = reaches_domain::<C, R>(&here, reach, sides);
+            }
+            while goes_on && walk.goes_on() {
+                let run = next_run(&mut walk, cell_first, false);
+                for j in run.first..run.end {
+                    let apart = here.minus(&load::<C>(position, j * 4usize));
+                    let depth = depth_of::<C>(&apart, reach_i + position[j * 4usize + 3usize]);
+                    if depth > C::new(0.0) && j != i {
+                        let radius_j = C::near(position[j * 4usize + 3usize]);
+                        let coefficients = coefficients::<R>(table, (row_i + material[j]) as usize);
+                        let mut velocity_ij = v_i.minus(&load::<R>(velocity, j * 4usize));
+                        let mut slide = Vector3::<R>::zero();
+                        if comptime!(kind == 2) {
+                            slide = slide_of::<C, R>(&x_i.minus(&load::<C>(position, j * 4usize)), sides);
+                            velocity_ij = velocity_ij.minus(&slide);
+                        }
+                        let mass_j = velocity[j * 4usize + 3usize];
+                        let pair = Pair::<R> {
+                            apart: near_vector::<C, R>(&apart),
+                            depth: C::near(depth),
+                            velocity: velocity_ij,
+                            radius_i,
+                            radius_j,
+                            mass_i,
+                            mass_j,
+                        };
+                        let outcome = push_apart::<R>(&pair, &coefficients);
+                        normal_power += R::new(0.5) * outcome.normal_power;
+                        side_power += R::new(0.5) * outcome.force.dot(&slide);
+                        push = push.plus(&outcome.force);
+                        touches += R::new(1.0);
+                        excess = larger::<R>(excess, outcome.overlap - overlap_limit * smaller::<R>(radius_i, radius_j));
+                    }
                 }
             }
         }
@@ -93,7 +119,7 @@ pub fn press_through_cells<C: Coordinate<R>, R: Real>(
         normal_power,
         tangential_power: zero,
         damping_power: zero,
-        wall_power: zero,
+        wall_power: side_power,
         excess,
     }
 }
@@ -183,6 +209,8 @@ pub fn stored_in_contacts_of<C: Coordinate<R>, R: Real>(
     table: &[R],
     part_first: usize,
     part_end: usize,
+    sides: &Sides<C, R>,
+    #[comptime] kind: u32,
     #[comptime] frictional: bool,
     #[comptime] compound: bool,
     #[comptime] once: bool,
@@ -197,6 +225,7 @@ pub fn stored_in_contacts_of<C: Coordinate<R>, R: Real>(
         let reach_j = position[j * 4usize + 3usize];
         let row = (material[i] * materials + material[j]) as usize;
         let pair = coefficients::<R>(table, row);
+        let apart = nearest_image::<C, R>(&x_i.minus(&there), sides, kind).apart;
         let mut stored = Stored::<R> {
             normal: R::new(0.0),
             tangential: R::new(0.0),
@@ -204,7 +233,7 @@ pub fn stored_in_contacts_of<C: Coordinate<R>, R: Real>(
         if compound {
             let at = k * 12usize;
             stored = stored_in_compound::<C, R>(
-                &x_i.minus(&there),
+                &apart,
                 reach_i,
                 reach_j,
                 &memory_at::<R>(history, at),
@@ -217,7 +246,7 @@ pub fn stored_in_contacts_of<C: Coordinate<R>, R: Real>(
             if frictional {
                 spring = load::<R>(history, k * 4usize);
             }
-            stored = stored_between::<C, R>(&x_i.minus(&there), reach_i, reach_j, &spring, &pair);
+            stored = stored_between::<C, R>(&apart, reach_i, reach_j, &spring, &pair);
         }
         let mut share = R::new(0.5);
         if once {

@@ -10,6 +10,7 @@
 
 use crate::contact::Tally;
 use crate::pair::{Outcome, Pair, depth_of, rub_together};
+use crate::sides::{OPEN, SHEARED, Sides, nearest_image};
 use crate::views::{RECORD, coefficients};
 use seixo_laws::contact::{COEFFICIENTS, Coefficients, Memory};
 use seixo_laws::{Real, Vector3, larger, smaller};
@@ -21,7 +22,7 @@ const LANES: usize = 64;
 type Lane<R> = [R; LANES];
 
 /// What is read of all grains.
-pub struct GrainsView<'a, R> {
+pub struct GrainsView<'a, R: Real> {
     /// Centers and radii.
     pub position: &'a [R],
     /// Velocities and masses.
@@ -36,6 +37,8 @@ pub struct GrainsView<'a, R> {
     pub table: &'a [R],
     /// Whether all grains are of the first grain's material.
     pub is_uniform: bool,
+    /// Periodic sides.
+    pub sides: &'a Sides<R, R>,
 }
 
 /// The rows of a part in the list of pairs.
@@ -91,8 +94,10 @@ struct Lanes<R> {
     turn_j: [Lane<R>; 3],
     /// 1 for a pair that stands in one row, ½ for one that stands in two, 0 for an empty lane.
     share: Lane<R>,
+    /// Velocity of the partner's image over the partner's, where sides slide.
+    slide: [Lane<R>; 3],
     /// Sums over all pairs that passed through each lane.
-    power: [Lane<R>; 3],
+    power: [Lane<R>; 4],
     excess: Lane<R>,
     filled: usize,
 }
@@ -117,7 +122,8 @@ impl<R: Real> Lanes<R> {
             turn_i: [one; 3],
             turn_j: [one; 3],
             share: [R::new(0.0); LANES],
-            power: [[R::new(0.0); LANES]; 3],
+            slide: [[R::new(0.0); LANES]; 3],
+            power: [[R::new(0.0); LANES]; 4],
             excess: [R::new(-1.0); LANES],
             filled: 0,
         }
@@ -148,7 +154,7 @@ impl<R: Real> Lanes<R> {
 
     /// Reads the pairs of the filled lanes.
     #[inline(always)]
-    fn fetch(&mut self, grains: &GrainsView<R>, rows: &PartRows, out: &mut PartOut<R>, tick: u32) {
+    fn fetch<const SIDES: u32>(&mut self, grains: &GrainsView<R>, rows: &PartRows, out: &mut PartOut<R>, tick: u32) {
         let nothing = [R::new(0.0); RECORD];
         for lane in 0..self.filled {
             let (i, j, entry) = (self.grain[lane] as usize, self.partner[lane] as usize, self.entry[lane] as usize);
@@ -158,9 +164,18 @@ impl<R: Real> Lanes<R> {
             let is_new = out.touched[entry].wrapping_add(1) != tick;
             out.touched[entry] = tick;
             let stored = if is_new { &nothing } else { record(out.history, entry) };
+            let (apart, passed) = apart::<R, SIDES>(x_i, x_j, grains.sides);
+            let slide = if SIDES == SHEARED {
+                array(&grains.sides.slide.times(passed))
+            } else {
+                [R::new(0.0); 3]
+            };
             for axis in 0..3 {
-                self.apart[axis][lane] = x_i[axis] - x_j[axis];
-                self.velocity[axis][lane] = v_i[axis] - v_j[axis];
+                self.apart[axis][lane] = apart[axis];
+                self.velocity[axis][lane] = v_i[axis] - v_j[axis] - slide[axis];
+                if SIDES == SHEARED {
+                    self.slide[axis][lane] = slide[axis];
+                }
                 self.spin_i[axis][lane] = w_i[axis];
                 self.spin_j[axis][lane] = w_j[axis];
                 self.memory[axis][lane] = stored[axis];
@@ -191,44 +206,44 @@ impl<R: Real> Lanes<R> {
 
     /// Runs the laws over all lanes, with the widest vector units of this processor. Wider units change no bit: every lane rounds as a
     /// scalar does, and no multiplication is fused with an addition.
-    fn resolve(&mut self, limits: Limits<R>, uniform: Option<&Coefficients<R>>) {
+    fn resolve<const SIDES: u32>(&mut self, limits: Limits<R>, uniform: Option<&Coefficients<R>>) {
         #[cfg(target_arch = "x86_64")]
         {
             #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-            fn widest<R: Real>(lanes: &mut Lanes<R>, limits: Limits<R>, uniform: Option<&Coefficients<R>>) {
-                lanes.resolve_lanes(limits, uniform);
+            fn widest<R: Real, const SIDES: u32>(lanes: &mut Lanes<R>, limits: Limits<R>, uniform: Option<&Coefficients<R>>) {
+                lanes.resolve_lanes::<SIDES>(limits, uniform);
             }
             #[target_feature(enable = "avx2")]
-            fn wide<R: Real>(lanes: &mut Lanes<R>, limits: Limits<R>, uniform: Option<&Coefficients<R>>) {
-                lanes.resolve_lanes(limits, uniform);
+            fn wide<R: Real, const SIDES: u32>(lanes: &mut Lanes<R>, limits: Limits<R>, uniform: Option<&Coefficients<R>>) {
+                lanes.resolve_lanes::<SIDES>(limits, uniform);
             }
             if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl") {
                 // SAFETY: the processor has the features that the function is compiled for.
-                return unsafe { widest(self, limits, uniform) };
+                return unsafe { widest::<R, SIDES>(self, limits, uniform) };
             }
             if is_x86_feature_detected!("avx2") {
                 // SAFETY: the processor has the feature that the function is compiled for.
-                return unsafe { wide(self, limits, uniform) };
+                return unsafe { wide::<R, SIDES>(self, limits, uniform) };
             }
         }
-        self.resolve_lanes(limits, uniform);
+        self.resolve_lanes::<SIDES>(limits, uniform);
     }
 
     #[inline(always)]
-    fn resolve_lanes(&mut self, limits: Limits<R>, uniform: Option<&Coefficients<R>>) {
+    fn resolve_lanes<const SIDES: u32>(&mut self, limits: Limits<R>, uniform: Option<&Coefficients<R>>) {
         if let Some(coefficients) = uniform {
             for lane in 0..LANES {
-                self.resolve_lane(lane, limits, coefficients);
+                self.resolve_lane::<SIDES>(lane, limits, coefficients);
             }
         } else {
             for lane in 0..LANES {
-                self.resolve_lane(lane, limits, &self.coefficients_of(lane));
+                self.resolve_lane::<SIDES>(lane, limits, &self.coefficients_of(lane));
             }
         }
     }
 
     #[inline(always)]
-    fn resolve_lane(&mut self, lane: usize, limits: Limits<R>, coefficients: &Coefficients<R>) {
+    fn resolve_lane<const SIDES: u32>(&mut self, lane: usize, limits: Limits<R>, coefficients: &Coefficients<R>) {
         let apart = Self::vector(&self.apart, lane);
         let pair = Pair {
             apart,
@@ -263,6 +278,9 @@ impl<R: Real> Lanes<R> {
         self.power[0][lane] += share * outcome.normal_power;
         self.power[1][lane] += share * outcome.tangential_power;
         self.power[2][lane] += share * outcome.damping_power;
+        if SIDES == SHEARED {
+            self.power[3][lane] += share * outcome.force.dot(&Self::vector(&self.slide, lane));
+        }
         let smallest = smaller::<R>(pair.radius_i, pair.radius_j);
         let excess = outcome.overlap - limits.overlap * smallest;
         if share > R::new(0.0) {
@@ -313,7 +331,7 @@ impl<R: Real> Lanes<R> {
             normal_power: sum(&self.power[0]),
             tangential_power: sum(&self.power[1]),
             damping_power: sum(&self.power[2]),
-            wall_power: zero,
+            wall_power: sum(&self.power[3]),
             excess: self.excess.iter().fold(R::new(-1.0), |most, &excess| larger::<R>(excess, most)),
         }
     }
@@ -321,7 +339,12 @@ impl<R: Real> Lanes<R> {
 
 /// Contacts with friction of all grains of a part with the partners in their rows, a pair inside the part once.
 #[inline(always)]
-pub fn contacts_of_part<R: Real>(grains: &GrainsView<R>, rows: &PartRows, limits: Limits<R>, mut out: PartOut<R>) -> Tally<R> {
+pub fn contacts_of_part<R: Real, const SIDES: u32>(
+    grains: &GrainsView<R>,
+    rows: &PartRows,
+    limits: Limits<R>,
+    mut out: PartOut<R>,
+) -> Tally<R> {
     let zero = R::new(0.0);
     let mut lanes = Lanes::new();
     let first_material = grains.material.first().map_or(0, |&m| (m * grains.materials + m) as usize);
@@ -333,7 +356,7 @@ pub fn contacts_of_part<R: Real>(grains: &GrainsView<R>, rows: &PartRows, limits
         for k in rows.row[i] as usize..rows.row[i + 1] as usize {
             let j = rows.neighbors[k] as usize;
             let x_j = record(grains.position, j);
-            let apart = [x_i[0] - x_j[0], x_i[1] - x_j[1], x_i[2] - x_j[2]];
+            let (apart, _) = apart::<R, SIDES>(x_i, x_j, grains.sides);
             let reach = x_i[3] + x_j[3];
             let is_touching = apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2] < reach * reach;
             // Every pair is written, only one that touches moves on to the next lane: the processor has nothing to guess, and reads ahead.
@@ -342,17 +365,35 @@ pub fn contacts_of_part<R: Real>(grains: &GrainsView<R>, rows: &PartRows, limits
             lanes.entry[lanes.filled] = (k - base) as u32;
             lanes.filled += usize::from(is_touching);
             if lanes.filled == LANES {
-                lanes.fetch(grains, rows, &mut out, limits.tick);
-                lanes.resolve(limits, uniform);
+                lanes.fetch::<SIDES>(grains, rows, &mut out, limits.tick);
+                lanes.resolve::<SIDES>(limits, uniform);
                 lanes.give_back(rows, &mut out);
             }
         }
     }
-    lanes.fetch(grains, rows, &mut out, limits.tick);
+    lanes.fetch::<SIDES>(grains, rows, &mut out, limits.tick);
     lanes.share[lanes.filled..].fill(zero);
-    lanes.resolve(limits, uniform);
+    lanes.resolve::<SIDES>(limits, uniform);
     lanes.give_back(rows, &mut out);
     lanes.tally()
+}
+
+/// The vector from j to i, or to the nearest image where sides are periodic, and how many times it passed sides that slide.
+#[inline(always)]
+fn apart<R: Real, const SIDES: u32>(x_i: &[R; RECORD], x_j: &[R; RECORD], sides: &Sides<R, R>) -> ([R; 3], R) {
+    let apart = [x_i[0] - x_j[0], x_i[1] - x_j[1], x_i[2] - x_j[2]];
+    if SIDES == OPEN {
+        return (apart, R::new(0.0));
+    }
+    let [x, y, z] = apart;
+    let image = nearest_image::<R, R>(&Vector3 { x, y, z }, sides, SIDES);
+    (array(&image.apart), image.passed)
+}
+
+/// The numbers of a vector.
+#[inline(always)]
+fn array<R: Real>(v: &Vector3<R>) -> [R; 3] {
+    [v.x, v.y, v.z]
 }
 
 /// The record of grain i.

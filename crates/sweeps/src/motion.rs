@@ -1,5 +1,6 @@
 //! Motion of grains over one time step.
 
+use crate::sides::Sides;
 use crate::views::{load, recall, store};
 use cubecl::prelude::*;
 use seixo_laws::motion::{drift, inertia, kick, local_damping, velocity_ahead};
@@ -39,6 +40,8 @@ pub struct Stepping<C: Real, R: Real> {
     pub domain_min: Vector3<C>,
     /// Upper corner of the domain \[m\].
     pub domain_max: Vector3<C>,
+    /// Periodic sides.
+    pub sides: Sides<C, R>,
 }
 
 /// What came of moving one grain.

@@ -6,6 +6,7 @@
 //! interleaved like the entries.
 
 use crate::pair::{Outcome, Pair, depth_of, push_apart, rub_together, stick_together};
+use crate::sides::{Image, Sides, nearest_image};
 use crate::views::{Record, coefficients, last, supplement, xyz};
 use cubecl::prelude::*;
 use seixo_laws::contact::{Coefficients, Imprint, Memory};
@@ -69,6 +70,8 @@ pub struct Kind {
     pub uniform: bool,
     /// Codes of the normal and the tangential law, where all contacts follow the same.
     pub laws: Option<(i64, i64)>,
+    /// Which sides are periodic: [`crate::sides::OPEN`], [`crate::sides::PERIODIC`] or [`crate::sides::SHEARED`].
+    pub sides: u32,
     /// Whether contacts are compound, see [`seixo_laws::contact::compound`].
     pub compound: bool,
     /// Numbers that a pair remembers: 3; 4 where a law asks for the contact radius; 10 where contacts are compound.
@@ -121,6 +124,8 @@ pub struct Load<R: Real> {
     pub tangential_power: R,
     /// The part of it that damping takes \[W\].
     pub damping_power: R,
+    /// Its half of the power that sides put in which slide \[W\].
+    pub side_power: R,
     /// How far the deepest overlap is above the limit \[m\]; negative below it.
     pub excess: R,
 }
@@ -136,6 +141,7 @@ pub fn no_load<R: Real>() -> Load<R> {
         normal_power: R::new(0.0),
         tangential_power: R::new(0.0),
         damping_power: R::new(0.0),
+        side_power: R::new(0.0),
         excess: R::new(-1.0),
     }
 }
@@ -157,6 +163,7 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
     material: &[u32],
     materials: u32,
     table: &[R],
+    sides: &Sides<C, R>,
     dt: R,
     overlap_limit: R,
     #[comptime] kind: Kind,
@@ -186,9 +193,11 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
                     remembered,
                     list,
                     history,
+                    sides,
                     dt,
                     overlap_limit,
                     &mut all,
+                    kind,
                 );
             } else {
                 resolve::<C, R>(
@@ -199,6 +208,7 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
                     remembered,
                     list,
                     history,
+                    sides,
                     dt,
                     overlap_limit,
                     &mut all,
@@ -222,10 +232,10 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
             let one = fetch::<C, R>(word, remembered, history, position, velocity, spin, kind);
             let other = fetch::<C, R>(second, remembered, history, position, velocity, spin, kind);
             let pair = of_pair::<R>(&own, table, own_row, material, one.place as usize, kind);
-            push_on::<C, R>(grain, &one, &pair, overlap_limit, &mut all);
+            push_on::<C, R>(grain, &one, &pair, sides, overlap_limit, &mut all, kind.sides);
             if is_second {
                 let pair = of_pair::<R>(&own, table, own_row, material, other.place as usize, kind);
-                push_on::<C, R>(grain, &other, &pair, overlap_limit, &mut all);
+                push_on::<C, R>(grain, &other, &pair, sides, overlap_limit, &mut all, kind.sides);
             }
             word = next;
             entry += 64usize;
@@ -310,15 +320,16 @@ pub(crate) fn resolve<C: Coordinate<R>, R: Real>(
     remembered: usize,
     list: &mut [u32],
     history: &mut [R],
+    sides: &Sides<C, R>,
     dt: R,
     overlap_limit: R,
     all: &mut Load<R>,
     #[comptime] kind: Kind,
 ) {
-    let apart = grain.position.minus(&neighbor.position);
-    let depth = depth_of::<C>(&apart, grain.reach + neighbor.reach);
+    let image = nearest_image::<C, R>(&grain.position.minus(&neighbor.position), sides, kind.sides);
+    let depth = depth_of::<C>(&image.apart, grain.reach + neighbor.reach);
     if depth > C::new(0.0) {
-        let pair = pair_of::<C, R>(grain, neighbor, &apart, depth);
+        let pair = pair_of::<C, R>(grain, neighbor, &image, depth, sides, kind.sides);
         let allowed = overlap_limit * smaller::<R>(grain.radius, pair.radius_j);
         let outcome = rub_together::<R>(&pair, &grain.spin, &neighbor.spin, &neighbor.memory, coefficients, dt);
         if neighbor.touched == 0u32 {
@@ -331,6 +342,7 @@ pub(crate) fn resolve<C: Coordinate<R>, R: Real>(
             history[remembered + 96usize] = outcome.memory.contact_radius;
         }
         take::<R>(&outcome, allowed, all);
+        slip::<C, R>(&outcome, &image, sides, all, kind.sides);
         all.touches += R::new(1.0);
     } else if neighbor.touched == 1u32 {
         list[entry] = neighbor.place;
@@ -351,6 +363,15 @@ fn take<R: Real>(outcome: &Outcome<R>, allowed: R, all: &mut Load<R>) {
     all.excess = larger::<R>(all.excess, outcome.overlap - allowed);
 }
 
+/// Books half of the power that sides put in which slide: the force on the grain at the velocity of its neighbor's image over its neighbor's.
+#[cube]
+#[inline(always)]
+fn slip<C: Coordinate<R>, R: Real>(outcome: &Outcome<R>, image: &Image<C>, sides: &Sides<C, R>, all: &mut Load<R>, #[comptime] kind: u32) {
+    if comptime!(kind == 2) {
+        all.side_power += R::new(0.5) * C::near(image.passed) * outcome.force.dot(&sides.slide);
+    }
+}
+
 /// As [`resolve()`], where contacts are compound: also of a neighbor that held the grain a step ago.
 #[cube]
 #[inline(always)]
@@ -365,15 +386,17 @@ fn resolve_compound<C: Coordinate<R>, R: Real>(
     remembered: usize,
     list: &mut [u32],
     history: &mut [R],
+    sides: &Sides<C, R>,
     dt: R,
     overlap_limit: R,
     all: &mut Load<R>,
+    #[comptime] kind: Kind,
 ) {
     let zero = R::new(0.0);
-    let apart = grain.position.minus(&neighbor.position);
-    let depth = depth_of::<C>(&apart, grain.reach + neighbor.reach);
+    let image = nearest_image::<C, R>(&grain.position.minus(&neighbor.position), sides, kind.sides);
+    let depth = depth_of::<C>(&image.apart, grain.reach + neighbor.reach);
     if depth > C::new(0.0) || neighbor.touched == 1u32 {
-        let pair = pair_of::<C, R>(grain, neighbor, &apart, depth);
+        let pair = pair_of::<C, R>(grain, neighbor, &image, depth, sides, kind.sides);
         let allowed = overlap_limit * smaller::<R>(grain.radius, pair.radius_j);
         let mut imprint = Imprint::<R> {
             rolling: Vector3::<R>::zero(),
@@ -416,6 +439,7 @@ fn resolve_compound<C: Coordinate<R>, R: Real>(
             list[entry] = neighbor.place;
         }
         take::<R>(&result.outcome, allowed, all);
+        slip::<C, R>(&result.outcome, &image, sides, all, kind.sides);
         all.torque = all.torque.plus(&result.couple);
     }
 }
@@ -427,14 +451,17 @@ pub fn push_on<C: Coordinate<R>, R: Real>(
     grain: &Grain<C, R>,
     neighbor: &Neighbor<C, R>,
     coefficients: &Coefficients<R>,
+    sides: &Sides<C, R>,
     overlap_limit: R,
     all: &mut Load<R>,
+    #[comptime] kind: u32,
 ) {
-    let apart = grain.position.minus(&neighbor.position);
-    let depth = depth_of::<C>(&apart, grain.reach + neighbor.reach);
+    let image = nearest_image::<C, R>(&grain.position.minus(&neighbor.position), sides, kind);
+    let depth = depth_of::<C>(&image.apart, grain.reach + neighbor.reach);
     if depth > C::new(0.0) {
-        let pair = pair_of::<C, R>(grain, neighbor, &apart, depth);
+        let pair = pair_of::<C, R>(grain, neighbor, &image, depth, sides, kind);
         let outcome = push_apart::<R>(&pair, coefficients);
+        slip::<C, R>(&outcome, &image, sides, all, kind);
         let allowed = overlap_limit * smaller::<R>(grain.radius, pair.radius_j);
         all.normal_power += R::new(0.5) * outcome.normal_power;
         all.force = all.force.plus(&outcome.force);
@@ -446,11 +473,22 @@ pub fn push_on<C: Coordinate<R>, R: Real>(
 /// A grain and a neighbor that touches it.
 #[cube]
 #[inline(always)]
-pub(crate) fn pair_of<C: Coordinate<R>, R: Real>(grain: &Grain<C, R>, neighbor: &Neighbor<C, R>, apart: &Vector3<C>, depth: C) -> Pair<R> {
+pub(crate) fn pair_of<C: Coordinate<R>, R: Real>(
+    grain: &Grain<C, R>,
+    neighbor: &Neighbor<C, R>,
+    image: &Image<C>,
+    depth: C,
+    sides: &Sides<C, R>,
+    #[comptime] kind: u32,
+) -> Pair<R> {
+    let mut velocity = grain.velocity.minus(&neighbor.velocity);
+    if comptime!(kind == 2) {
+        velocity = velocity.minus(&sides.slide.times(C::near(image.passed)));
+    }
     Pair::<R> {
-        apart: near_vector::<C, R>(apart),
+        apart: near_vector::<C, R>(&image.apart),
         depth: C::near(depth),
-        velocity: grain.velocity.minus(&neighbor.velocity),
+        velocity,
         radius_i: grain.radius,
         radius_j: C::near(neighbor.reach),
         mass_i: grain.mass,

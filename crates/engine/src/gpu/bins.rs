@@ -10,6 +10,7 @@ use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::bins::{push_and_advance, stored_in_bins};
 use seixo_sweeps::kernels::step::Plan;
 use seixo_sweeps::motion::Stepping;
+use seixo_sweeps::sides::OPEN;
 use seixo_sweeps::views::RECORD;
 
 /// Which grain is in which cell.
@@ -27,7 +28,8 @@ impl<C: Number> Binned<C> {
     /// Room for n grains, where a simulation asks for cells at every step and its grains have nothing to remember.
     pub(super) fn new(gpu: &Gpu, host: &Simulation, n: usize) -> Result<Option<Binned<C>>, GpuError> {
         let Settings { search, assembly, .. } = host.settings;
-        let is_asked = host.cells.skin == 0.0 && !host.frictional && search != Search::BruteForce && assembly == Assembly::Fused;
+        let is_asked =
+            host.cells.skin == 0.0 && host.sides == OPEN && !host.frictional && search != Search::BruteForce && assembly == Assembly::Fused;
         if !is_asked {
             return Ok(None);
         }

@@ -54,6 +54,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             frictional: host.frictional,
             uniform: host.is_uniform && host.materials == 1,
             laws: first.filter(|first| laws.all(|other| other == *first)),
+            sides: host.sides,
             compound: host.is_compound,
             numbers: match (host.is_compound, remembers_radius) {
                 (true, _) => COMPOUND_ON_GPU,

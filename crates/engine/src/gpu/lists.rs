@@ -1,6 +1,6 @@
 //! Cells and lists on the GPU, made anew: the same cells, order and rows as on the host.
 
-use super::{Cells, Number, OnGpu, Rows, WallRows, numbers};
+use super::{Cells, Number, OnGpu, Rows, WallRows, numbers, stepping};
 use crate::simulation::Simulation;
 use crate::world::Leaving;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, Order, Word, units};
@@ -9,6 +9,7 @@ use seixo_sweeps::cells::{GRID, SHAPE};
 use seixo_sweeps::kernels::UNITS;
 use seixo_sweeps::kernels::lists;
 use seixo_sweeps::kernels::step::POSE;
+use seixo_sweeps::sides::OPEN;
 use seixo_sweeps::tiles::TILE;
 use seixo_sweeps::views::{ELEMENT, RECORD, TOUCH, WALL};
 use std::mem::swap;
@@ -31,6 +32,9 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         self.interval = self.since_renewal;
         self.since_renewal = 0;
         host.rebuilds += 1;
+        if self.kind.sides != OPEN {
+            self.put_grains_back(host)?;
+        }
         if leaving {
             self.collect();
             host.work.left_domain += self.energy_outside(host)?;
@@ -44,11 +48,32 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         self.list_walls(host)
     }
 
+    /// Puts grains that left through periodic sides back, see [`Simulation::put_grains_back`].
+    fn put_grains_back(&mut self, host: &mut Simulation) -> Result<(), GpuError> {
+        host.place_sides();
+        host.cells.sides = host.stepping.sides;
+        let (count, dim) = units(self.n);
+        lists::put_grains_back::launch::<R, C>(
+            self.gpu.client(),
+            count,
+            dim,
+            self.position[self.now].records(),
+            self.velocity[self.now].records(),
+            self.half_velocity.records(),
+            self.energy.records(),
+            stepping::<C, R>(&host.stepping),
+            self.n as u32,
+        );
+        let cubes = self.gpu.download_part(&self.energy, 0..2 * RECORD * self.cubes()).wait()?;
+        host.work.wall += cubes.chunks_exact(2 * RECORD).map(|records| records[0].double()).sum::<f64>();
+        Ok(())
+    }
+
     /// Puts the grains into the order of their cells, and says how many there are.
     fn sort(&mut self, host: &mut Simulation, leaving: bool) -> Result<usize, GpuError> {
         let n = self.n;
         let domain = match host.domain.filter(|domain| leaving && domain.leaving == Leaving::Delete) {
-            Some(domain) => [domain.min, domain.max].concat(),
+            Some(domain) => domain.open_corners().concat(),
             None => UNBOUNDED.concat(),
         };
         self.gpu.write(&self.cells.domain, &numbers::<C>(domain));
@@ -181,9 +206,11 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             first.argument(),
             self.no_rows.argument(),
             self.rows.count.argument(),
+            super::sides(&host.cells.sides),
             skin,
             number,
             n as u32,
+            self.kind.sides,
         );
         let tiles = n.div_ceil(TILE);
         let (tile_count, tile_dim) = units(tiles);
@@ -215,9 +242,11 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             first.argument(),
             self.rows.tile_first.argument(),
             self.rows.list.argument(),
+            super::sides(&host.cells.sides),
             skin,
             number,
             n as u32,
+            self.kind.sides,
         );
         if self.kind.frictional {
             lists::carry_histories::launch::<R>(

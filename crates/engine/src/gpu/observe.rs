@@ -8,6 +8,7 @@ use seixo_laws::Coordinate;
 use seixo_sweeps::contact::Tally;
 use seixo_sweeps::kernels::measure::{collect, energies, wall_energies};
 use seixo_sweeps::kernels::{KINDS, UNITS};
+use seixo_sweeps::sides::SHEARED;
 use seixo_sweeps::views::RECORD;
 
 /// Sum of all powers booked by the cubes, and those of the last step of n grains.
@@ -35,7 +36,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         if self.contacts.is_some() {
             self.assemble_forces(host, 0)?;
         } else {
-            self.touch_and_advance(host, 0, true, false);
+            self.touch_and_advance(host, 0, 0, (true, false));
         }
         self.forces_known = true;
         self.collect();
@@ -69,7 +70,11 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         host.work.tangential += share(|tally| tally.tangential_power);
         host.work.tangential_damping += share(|tally| tally.damping_power);
         host.work.wall += share(|tally| tally.wall_power);
-        host.work.local_damping += grains[3];
+        if self.kind.sides == SHEARED {
+            host.work.wall += grains[3] + last_of_grains[3];
+        } else {
+            host.work.local_damping += grains[3];
+        }
         self.gpu.clear(&self.power);
         self.gpu.clear(&self.wall_power);
         if let Some(contacts) = &self.contacts {
@@ -119,6 +124,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             host.materials,
             self.kind.frictional,
             self.kind.numbers,
+            self.kind.sides,
             outside,
         );
     }

@@ -1,6 +1,7 @@
 //! A time step on the GPU: a page on which every line is one pass.
 
 use super::{Number, OnGpu, numbers, raised, stepping};
+use crate::sides::sides_of;
 use crate::simulation::Simulation;
 use crate::world::Leaving;
 use seixo_device::gpu::{GpuError, units, units_in_cubes_of};
@@ -8,6 +9,7 @@ use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::FLAGS;
 use seixo_sweeps::kernels::step::{Plan, grains, place, walls};
 use seixo_sweeps::motion::{LEFT, NOT_FINITE, STALE, TOO_DEEP, TOO_FAST};
+use seixo_sweeps::sides::SHEARED;
 use seixo_sweeps::views::ELEMENT;
 use std::time::Instant;
 
@@ -25,18 +27,21 @@ pub(super) struct Queued {
     forces_known: bool,
 }
 
-/// Steps until the lists of walls are stale: a wall moved half their skin.
+/// Steps until the lists are stale because a wall moved half their skin, or sides slid that far.
 fn until_walls_stale(host: &Simulation) -> u64 {
-    host.walls.steps_until_moved(host.steps, host.stepping.dt, host.walls.slack())
+    let sliding = host.steps_until_slid();
+    let walls = host.walls.steps_until_moved(host.steps, host.stepping.dt, host.walls.slack());
+    walls.min(sliding)
 }
 
 impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     /// One step: forces where the grains are, and the grains on to the next place. The host only queues it.
-    fn step(&mut self, host: &Simulation, parity: u32) -> Result<(), GpuError> {
+    fn step(&mut self, host: &Simulation, ahead: u32) -> Result<(), GpuError> {
+        let parity = ahead & 1;
         self.place_walls(host);
         self.touch_walls(host, parity);
         self.assemble_forces(host, parity)?;
-        self.touch_and_advance(host, parity, !self.forces_known && self.contacts.is_none(), true);
+        self.touch_and_advance(host, ahead, parity, (!self.forces_known && self.contacts.is_none(), true));
         self.forces_known = false;
         self.now ^= 1;
         self.bin();
@@ -81,7 +86,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             forces_known: self.forces_known,
         };
         for step in 0..batch as u32 {
-            self.step(host, step & 1)?;
+            self.step(host, step)?;
         }
         Ok(queued)
     }
@@ -175,17 +180,17 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         }
     }
 
-    /// Forces between grains, and the grains on to their next place: either or both.
+    /// Forces between grains `ahead` steps from where the host stands, and the grains on to their next place: either or both.
     #[expect(
         unsafe_code,
         reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
     )]
-    pub(super) fn touch_and_advance(&self, host: &Simulation, parity: u32, touch: bool, advance: bool) {
+    pub(super) fn touch_and_advance(&self, host: &Simulation, ahead: u32, parity: u32, (touch, advance): (bool, bool)) {
         let plan = Plan {
             kind: self.kind,
             touch,
             advance,
-            damped: host.stepping.local_damping > 0.0,
+            damped: host.stepping.local_damping > 0.0 || self.kind.sides == SHEARED,
             walls: self.walls.as_ref().is_some_and(|near| near.entries > 0),
         };
         if let Some(binned) = &self.binned {
@@ -193,6 +198,10 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             return if advance {
                 self.bin()
             };
+        }
+        let mut now = host.stepping;
+        if self.kind.sides == SHEARED {
+            now.sides = sides_of(host.domain.as_ref(), (host.steps + u64::from(ahead)) as f64 * now.dt);
         }
         let no_walls = &self.no_rows;
         // Measured on an H200: small cubes fill the registers better, by 5 to 10 %.
@@ -227,7 +236,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                 self.spin[self.now ^ 1].records(),
                 self.flags.argument(),
                 self.power.records(),
-                stepping::<C, R>(&host.stepping),
+                stepping::<C, R>(&now),
                 R::of(host.settings.overlap_limit),
                 self.n as u32,
                 host.materials,

@@ -9,6 +9,7 @@
 
 use super::{book_and_note, is_halted, raise};
 use crate::pair::{depth_of, push_apart, rub_together};
+use crate::sides::{Image, open_sides};
 use crate::tiles::{Grain, Kind, fetch, first_entry, grain_of, history_at, if_uniform, no_load, of_pair, pair_of, push_on, resolve};
 use crate::views::{Record, coefficients, last, record, xyz};
 use cubecl::prelude::*;
@@ -197,13 +198,14 @@ pub fn compute_ends<R: Real, C: Coordinate<R>>(
                     remembered,
                     list,
                     history,
+                    &open_sides::<C, R>(),
                     dt,
                     overlap_limit,
                     &mut load,
                     kind,
                 );
             } else {
-                push_on::<C, R>(&grain, &neighbor, &laws, overlap_limit, &mut load);
+                push_on::<C, R>(&grain, &neighbor, &laws, &open_sides::<C, R>(), overlap_limit, &mut load, 0u32);
             }
             contact_force[k] = record::<R>(&load.force, load.touches);
             if kind.frictional {
@@ -304,7 +306,11 @@ pub fn compute_pairs<R: Real, C: Coordinate<R>>(
             if depth > C::new(0.0) {
                 let one = R::new(1.0);
                 let minus = R::new(-1.0);
-                let pair = pair_of::<C, R>(&grain, &neighbor, &apart, depth);
+                let image = Image::<C> {
+                    apart,
+                    passed: C::new(0.0),
+                };
+                let pair = pair_of::<C, R>(&grain, &neighbor, &image, depth, &open_sides::<C, R>(), 0u32);
                 let allowed = overlap_limit * smaller::<R>(grain.radius, pair.radius_j);
                 if kind.frictional {
                     let outcome = rub_together::<R>(&pair, &grain.spin, &neighbor.spin, &neighbor.memory, &laws, dt);

@@ -1,11 +1,15 @@
 //! Cells and lists, made anew.
 
+use super::sum_of_cube;
 use crate::cells::{cell_of, class_of, neighbors_of};
+use crate::motion::Stepping;
+use crate::sides::{Sides, put_back};
 use crate::tiles::{carry_history_of, first_entry};
 use crate::views::{Record, last, load, record, xyz};
 use crate::wall::elements_near;
 use cubecl::prelude::*;
-use seixo_laws::{Real, Vector3, larger, smaller};
+use seixo_laws::motion::{gravity_energy, kinetic_energy};
+use seixo_laws::{Coordinate, Real, Vector3, larger, smaller, widened};
 
 /// Cubes that look for the box of all grains.
 pub const BOUNDS: usize = 256;
@@ -114,6 +118,45 @@ pub fn remember<C: Real>(position: &[Record<C>], reference: &mut [Record<C>], n:
     }
 }
 
+/// Puts grains that left through periodic sides back. What their energies change by is summed by cube into the first number of `energy`.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn put_grains_back<R: Real, C: Coordinate<R>>(
+    position: &mut [Record<C>],
+    velocity: &mut [Record<R>],
+    half_velocity: &mut [Record<C>],
+    energy: &mut [Record<C>],
+    stepping: &Stepping<C, R>,
+    n: u32,
+) {
+    let i = ABSOLUTE_POS;
+    let mut gained = Record::<C>::new(C::new(0.0));
+    if i < n as usize {
+        let before = xyz::<C>(position[i]);
+        let returned = put_back::<C, R>(&before, &stepping.sides);
+        let moved = returned.position.minus(&before);
+        if moved.dot(&moved) > C::new(0.0) {
+            let mass = C::wide(last::<R>(velocity[i]));
+            let was = xyz::<R>(velocity[i]);
+            let slowed = stepping.sides.slide.times(C::near(returned.passed));
+            let is = was.minus(&slowed);
+            let kinetic = kinetic_energy::<C>(mass, &widened::<C, R>(&is)) - kinetic_energy::<C>(mass, &widened::<C, R>(&was));
+            gained.insert(
+                0usize,
+                kinetic + gravity_energy::<C>(mass, &widened::<C, R>(&stepping.gravity), &moved),
+            );
+            position[i] = record::<C>(&returned.position, last::<C>(position[i]));
+            velocity[i] = record::<R>(&is, last::<R>(velocity[i]));
+            let kept = xyz::<C>(half_velocity[i]).minus(&widened::<C, R>(&slowed));
+            half_velocity[i] = record::<C>(&kept, last::<C>(half_velocity[i]));
+        }
+    }
+    let gained_by_cube = sum_of_cube::<C>(gained);
+    if UNIT_POS == 0u32 {
+        energy[CUBE_POS * 2usize] = gained_by_cube;
+    }
+}
+
 /// Number of neighbors of every grain.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
@@ -124,9 +167,11 @@ pub fn count_neighbors<C: Real>(
     cell_first: &[u32],
     nothing: &mut [u32],
     count: &mut [u32],
+    sides: &Sides<C, C>,
     skin: C,
     number_of_grids: u32,
     n: u32,
+    #[comptime] kind: u32,
 ) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
@@ -142,6 +187,8 @@ pub fn count_neighbors<C: Real>(
             0usize,
             0usize,
             nothing,
+            sides,
+            kind,
             1usize,
             false,
             false,
@@ -175,9 +222,11 @@ pub fn fill_neighbors<C: Real>(
     cell_first: &[u32],
     tile_first: &[u32],
     list: &mut [u32],
+    sides: &Sides<C, C>,
     skin: C,
     number_of_grids: u32,
     n: u32,
+    #[comptime] kind: u32,
 ) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
@@ -193,6 +242,8 @@ pub fn fill_neighbors<C: Real>(
             0usize,
             first_entry(i, tile_first),
             list,
+            sides,
+            kind,
             32usize,
             false,
             true,

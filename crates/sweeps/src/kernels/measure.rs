@@ -3,6 +3,7 @@
 use super::{book, sum_of_cube};
 use crate::contact::{Stored, stored_between, stored_in_compound};
 use crate::motion::{Stepping, acceleration, angular_acceleration};
+use crate::sides::nearest_image;
 use crate::tiles::{first_entry, history_at, imprint_of, spring_of};
 use crate::views::{Record, coefficients, last, record, supplement, xyz};
 use crate::wall::stored_in_walls_of;
@@ -36,6 +37,7 @@ pub fn energies<R: Real, C: Coordinate<R>>(
     materials: u32,
     #[comptime] frictional: bool,
     #[comptime] numbers: usize,
+    #[comptime] sides: u32,
     #[comptime] outside: bool,
 ) {
     let i = ABSOLUTE_POS;
@@ -81,7 +83,7 @@ pub fn energies<R: Real, C: Coordinate<R>>(
                 let entry = first + s as usize * 32usize;
                 let word = list[entry];
                 let j = (word & 0x7fff_ffffu32) as usize;
-                let apart = x.minus(&xyz::<C>(position[j]));
+                let apart = nearest_image::<C, R>(&x.minus(&xyz::<C>(position[j])), &stepping.sides, sides).apart;
                 let row = (material[i] * materials + material[j]) as usize;
                 let pair = coefficients::<R>(table, row);
                 let mut stored = Stored::<R> {

@@ -93,6 +93,7 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
                 material,
                 materials,
                 table,
+                &stepping.sides,
                 stepping.dt,
                 overlap_limit,
                 plan.kind,
@@ -125,7 +126,8 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
                 plan.kind.frictional,
             );
             raised |= gone.flags;
-            took.insert(3usize, gone.damping_work);
+            // Sides that slide and local damping are never met together: one number serves both.
+            took.insert(3usize, gone.damping_work + load.side_power * stepping.dt);
         } else {
             force[i] = record::<R>(&load.force, load.touches);
             if plan.kind.frictional {
@@ -134,6 +136,7 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
             took.insert(0usize, load.normal_power);
             took.insert(1usize, load.tangential_power);
             took.insert(2usize, load.damping_power);
+            took.insert(3usize, load.side_power * stepping.dt);
         }
         raise(flags, parity, raised);
     }

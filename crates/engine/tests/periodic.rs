@@ -1,0 +1,227 @@
+//! Periodic sides, and sides that slide past the domain.
+
+mod beds;
+
+use seixo_engine::Simulation;
+use seixo_engine::state::State;
+use seixo_engine::world::{DeviceChoice, Domain, Grains, Interaction, Leaving, Precision, Search, Settings, Shear, World};
+use seixo_laws::contact::TangentialLaw;
+
+const RADIUS: f64 = 5e-4;
+
+/// Grains of two sizes all over a periodic box, in motion; 0.45 of it is solid.
+fn gas(count: usize, tangential: TangentialLaw, restitution: f64, shear: Option<Shear>) -> World {
+    let side = (count as f64).cbrt().ceil() as usize;
+    let spacing = 2.12 * RADIUS;
+    let length = side as f64 * spacing;
+    let mut world = beds::falling(8, tangential);
+    world.walls.clear();
+    world.gravity = [0.0; 3];
+    world.grains = Grains::default();
+    for k in 0..count {
+        let cell = [k % side, k / side % side, k / side / side];
+        let center = [0, 1, 2].map(|axis| (cell[axis] as f64 + 0.5) * spacing + 2e-5 * beds::noise((3 * k + axis) as u64));
+        let mut velocity = [0, 1, 2].map(|axis| 0.05 * beds::noise((1000 * k + axis) as u64));
+        if let Some(shear) = shear {
+            velocity[shear.flow] += shear.rate * (center[shear.gradient] - 0.5 * length);
+        }
+        let radius = if k % 7 == 0 { 0.6 * RADIUS } else { RADIUS };
+        world
+            .grains
+            .push(k as u32, center, velocity, [0.0, 0.0, 20.0 * beds::noise(k as u64)], radius, 0, 0);
+    }
+    world.interactions = vec![Some(Interaction {
+        tangential,
+        restitution,
+        ..beds::interaction(tangential)
+    })];
+    world.domain = Some(Domain {
+        periodic: [true; 3],
+        shear,
+        ..Domain::open([0.0; 3], [length; 3], Leaving::Error)
+    });
+    world
+}
+
+const SHEAR: Shear = Shear {
+    flow: 0,
+    gradient: 2,
+    rate: 20.0,
+};
+
+fn settings(threads: usize) -> Settings {
+    Settings {
+        threads,
+        time_step: Some(1e-6),
+        ..Settings::default()
+    }
+}
+
+fn after(world: &World, settings: Settings, steps: u64) -> Simulation {
+    let mut simulation = Simulation::new(world.clone(), settings).unwrap();
+    simulation.advance(steps).unwrap();
+    simulation.observe().unwrap();
+    simulation
+}
+
+fn saved(world: &World, threads: usize, steps: u64) -> State {
+    after(world, settings(threads), steps).save().unwrap()
+}
+
+/// Largest distance between the same grains of two simulations, to the nearest image, over the radius.
+fn apart(a: &Simulation, b: &Simulation, shift: [f64; 3], length: f64) -> f64 {
+    let (a, b) = (a.snapshot(), b.snapshot());
+    assert_eq!(a.id, b.id);
+    let mut most = 0.0f64;
+    for (x, y) in a.position.iter().zip(&b.position) {
+        for axis in 0..3 {
+            let d = y[axis] - x[axis] - shift[axis];
+            most = most.max((d - length * (d / length).round()).abs() / RADIUS);
+        }
+    }
+    most
+}
+
+#[test]
+fn momentum_and_energy_are_kept_in_a_box_without_sides() {
+    let world = gas(1000, TangentialLaw::Mindlin, 1.0, None);
+    let mut world = World {
+        interactions: vec![world.interactions[0].clone().map(|pair| Interaction { friction: 0.0, ..pair })],
+        ..world
+    };
+    let start = after(&world, settings(2), 0);
+    let end = after(&world, settings(2), 4000);
+    let (before, now) = (start.momentum().linear, end.momentum().linear);
+    let size: f64 = start.snapshot().mass.iter().sum::<f64>() * 0.05;
+    for axis in 0..3 {
+        assert!((now[axis] - before[axis]).abs() < 1e-12 * size, "{before:?} {now:?}");
+    }
+    let ledger = end.ledger();
+    assert!(end.snapshot().force.iter().filter(|f| f.iter().any(|&x| x != 0.0)).count() > 100);
+    assert!(ledger.residual.abs() < 1e-4 * ledger.initial, "{ledger:?}");
+    // With dissipation the ledger closes, too.
+    world.interactions = gas(1, TangentialLaw::Mindlin, 0.5, None).interactions;
+    let ledger = after(&world, settings(2), 4000).ledger();
+    assert!(ledger.residual.abs() < 1e-3 * ledger.normal_damping, "{ledger:?}");
+}
+
+#[test]
+fn where_the_sides_are_does_not_matter() {
+    for tangential in [TangentialLaw::Mindlin, TangentialLaw::None] {
+        let world = gas(700, tangential, 0.7, None);
+        let length = world.domain.as_ref().unwrap().max[0];
+        let shift = [0.31 * length, 0.57 * length, 0.83 * length];
+        let mut shifted = world.clone();
+        for center in &mut shifted.grains.position {
+            for axis in 0..3 {
+                center[axis] = (center[axis] + shift[axis]).rem_euclid(length);
+            }
+        }
+        let (a, b) = (after(&world, settings(2), 1500), after(&shifted, settings(2), 1500));
+        assert!(
+            a.contacts() > 30 && a.contacts() == b.contacts(),
+            "{} {}",
+            a.contacts(),
+            b.contacts()
+        );
+        // Coordinates round differently at another place, and collisions amplify it.
+        let off = apart(&a, &b, shift, length);
+        assert!(off < 1e-7, "{off:e}");
+    }
+}
+
+#[test]
+fn all_searches_see_across_the_sides() {
+    let world = gas(300, TangentialLaw::Mindlin, 0.7, None);
+    let length = world.domain.as_ref().unwrap().max[0];
+    let run = |search| after(&world, Settings { search, ..settings(2) }, 800);
+    let all = run(Search::BruteForce);
+    for search in [Search::Auto, Search::Grid] {
+        let off = apart(&all, &run(search), [0.0; 3], length);
+        assert!(off < 1e-8, "{search:?}: {off:e}");
+    }
+}
+
+#[test]
+fn sheared_grains_move_with_the_flow_and_the_ledger_closes() {
+    let world = gas(2000, TangentialLaw::Mindlin, 0.8, Some(SHEAR));
+    let length = world.domain.as_ref().unwrap().max[0];
+    let mut simulation = after(&world, settings(2), 0);
+    let (mut slope, mut samples) = (0.0, 0);
+    // A strain of 4, of which the first half lets the start be forgotten.
+    for sample in 0..40 {
+        simulation.advance(5000).unwrap();
+        let grains = simulation.snapshot();
+        if sample < 20 {
+            continue;
+        }
+        let middle = 0.5 * length;
+        let (mut above, mut below) = (0.0, 0.0);
+        for (x, v) in grains.position.iter().zip(&grains.velocity) {
+            above += (x[2] - middle) * v[0];
+            below += (x[2] - middle) * (x[2] - middle);
+        }
+        slope += above / below;
+        samples += 1;
+    }
+    let rate = slope / f64::from(samples);
+    // Fluctuations of 2000 grains over 20 samples: the spread of single samples is some 3 %.
+    assert!((rate / SHEAR.rate - 1.0).abs() < 0.05, "{rate}");
+    let ledger = simulation.ledger();
+    assert!(
+        ledger.wall_work > 0.0 && ledger.normal_damping > 0.5 * ledger.wall_work,
+        "{ledger:?}"
+    );
+    assert!(ledger.residual.abs() < 1e-3 * ledger.wall_work, "{ledger:?}");
+}
+
+#[test]
+fn threads_and_resuming_change_no_bit() {
+    for shear in [None, Some(SHEAR)] {
+        let world = gas(2500, TangentialLaw::Mindlin, 0.7, shear);
+        let whole = saved(&world, 1, 3000);
+        assert!(whole == saved(&world, 3, 3000), "threads");
+        for split in [1, 333, 2501] {
+            let state = saved(&world, 2, split);
+            let mut rest = Simulation::restore(world.clone(), settings(3), &state).unwrap();
+            rest.advance(3000 - split).unwrap();
+            assert!(whole == rest.save().unwrap(), "split at {split}");
+        }
+    }
+}
+
+#[test]
+fn a_gpu_sees_the_same_images() {
+    for (tangential, shear) in [
+        (TangentialLaw::Mindlin, None),
+        (TangentialLaw::None, None),
+        (TangentialLaw::Mindlin, Some(SHEAR)),
+        (TangentialLaw::None, Some(SHEAR)),
+    ] {
+        let world = gas(1000, tangential, 0.7, shear);
+        let length = world.domain.as_ref().unwrap().max[0];
+        let on_gpu = Settings {
+            device: DeviceChoice::Gpu(None),
+            precision: Some(Precision::F64),
+            ..settings(0)
+        };
+        let (here, there) = (after(&world, settings(2), 1500), after(&world, on_gpu, 1500));
+        assert!(there.rebuilds() > 2 && there.contacts() > 30);
+        let off = apart(&here, &there, [0.0; 3], length);
+        assert!(off < 1e-7, "{tangential:?} {shear:?}: {off:e}");
+        let (a, b) = (here.ledger(), there.ledger());
+        let scale = a.initial.abs() + a.wall_work.abs();
+        // The GPU counts the first and the last moment of the work of sliding sides in full: some 1e-3 of it after so few steps.
+        assert!((a.wall_work - b.wall_work).abs() < 2e-3 * scale, "{a:?} {b:?}");
+        assert!((a.normal_damping - b.normal_damping).abs() < 1e-6 * scale, "{a:?} {b:?}");
+    }
+}
+
+#[test]
+fn a_domain_too_small_for_images_is_refused() {
+    let mut world = gas(1, TangentialLaw::Mindlin, 0.7, None);
+    world.domain.as_mut().unwrap().max = [2.5 * RADIUS; 3];
+    world.grains.position[0] = [RADIUS; 3];
+    let refused = Simulation::new(world, settings(1)).err().unwrap().to_string();
+    assert!(refused.contains("along x") && refused.contains("world.domain"), "{refused}");
+}

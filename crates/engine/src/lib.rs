@@ -14,6 +14,7 @@ mod resume;
 mod search;
 mod sides;
 mod simulation;
+pub mod sizes;
 pub mod state;
 mod step;
 mod time_step;

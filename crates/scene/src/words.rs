@@ -38,11 +38,38 @@ macro_rules! vocabulary {
 /// How a fill places its grains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
-    /// Jittered hexagonal close packing.
+    /// On a lattice, each moved within the slack.
     #[default]
     Lattice,
     /// Random sequential insertion.
     Random,
+    /// Random sequential insertion into a column that reaches upward.
+    Rain,
+    /// Growth from small grains to a dense packing.
+    Growth,
+}
+
+/// Where the sites of a lattice are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lattice {
+    /// Hexagonal close packing.
+    #[default]
+    Hexagonal,
+    /// Simple cubic.
+    Cubic,
+    /// Body-centered cubic.
+    BodyCentered,
+    /// Face-centered cubic.
+    FaceCentered,
+}
+
+/// Of what the shares of a discrete distribution are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// The number of grains.
+    Number,
+    /// The mass.
+    Mass,
 }
 
 /// A face of a box, seen along +y with z up.
@@ -97,7 +124,9 @@ vocabulary! {
     Search, "search": [("auto", Search::Auto), ("grid", Search::Grid), ("brute_force", Search::BruteForce)];
     Scheme, "integrator": Scheme::ALL.map(|(scheme, word)| (word, scheme));
     Leaving, "leaving": [("delete", Leaving::Delete), ("error", Leaving::Error)];
-    Method, "fill method": [("lattice", Method::Lattice), ("random", Method::Random)];
+    Method, "fill method": [("lattice", Method::Lattice), ("random", Method::Random), ("rain", Method::Rain), ("growth", Method::Growth)];
+    Lattice, "lattice": [("hexagonal", Lattice::Hexagonal), ("cubic", Lattice::Cubic), ("body_centered", Lattice::BodyCentered), ("face_centered", Lattice::FaceCentered)];
+    Share, "share": [("number", Share::Number), ("mass", Share::Mass)];
     Face, "box face": [("left", Face::Left), ("right", Face::Right), ("front", Face::Front), ("back", Face::Back), ("bottom", Face::Bottom), ("top", Face::Top)];
     Side, "kind of side": [("open", Side::Open), ("periodic", Side::Periodic)];
     Axis, "axis": [("x", Axis::X), ("y", Axis::Y), ("z", Axis::Z)];

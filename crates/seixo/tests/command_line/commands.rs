@@ -96,6 +96,32 @@ fn a_run_writes_all_that_was_asked_for() {
     let ledger = stage.read("heap.out/probes/ledger.csv");
     assert_eq!(ledger, stage.read("heap.out/energies.csv"), "the same quantity at the same times");
 
+    for (folder, kind, ending) in [("contacts", "contacts", "vtp"), ("coarse", "coarse", "vti")] {
+        let pvd = stage.read(&format!("heap.out/{folder}/{kind}.pvd"));
+        assert!(pvd.matches("<DataSet").count() == 13 && pvd.contains(&format!("{kind}_000012.{ending}")));
+    }
+    let contacts = vtk::read_contacts(&stage.path("heap.out/contacts/contacts_000012.vtp")).unwrap();
+    assert_eq!(contacts.ends.len() as u64, record["contacts"].as_u64().unwrap());
+    let links = contacts.is_in_chain.iter().filter(|&&is_link| is_link).count();
+    assert!(links > 3 && 2 * links < contacts.ends.len(), "{links} of {}", contacts.ends.len());
+    // Heaps of spheres fill about 0.6 and touch five or six others; they press downward more than aside.
+    let last = |probe: &str| rows(&stage.read(&format!("heap.out/probes/{probe}.csv"))).pop().unwrap();
+    let (touches, filling, stress) = (last("touches"), last("filling"), last("stress"));
+    assert!(
+        (3.0..8.0).contains(&touches[1]) && touches[1] <= touches[2] && (0.4..0.75).contains(&filling[1]),
+        "{touches:?} {filling:?}"
+    );
+    assert!(stress[1] > 0.0 && stress[5] > stress[3].max(stress[4]), "{stress:?}");
+    assert!(
+        (last("fabric")[2..5].iter().sum::<f64>() - 1.0).abs() < 1e-12,
+        "the trace of the fabric"
+    );
+    let pressure = |frame: u32| {
+        let scalars = grains(frame).scalars;
+        scalars.into_iter().find(|(name, _, _)| name == "pressure").unwrap().1
+    };
+    assert!(pressure(12).iter().filter(|&&pressure| pressure > 0.0).count() > 200);
+
     let profile = stage.read("heap.out/profile.csv");
     assert!(profile.starts_with("pass,seconds,share,calls\n") && profile.contains("\ncontacts,") && profile.contains("\noutputs,"));
     assert!(
@@ -324,9 +350,12 @@ fn charts_come_out_of_a_run_folder() {
     let stage = Stage::new();
     stage.succeed("run heap.toml --until 0.01 --quiet");
     stage.succeed("plot heap.out");
-    for chart in ["energies", "probe-flow", "profile"] {
+    for chart in ["energies", "probe-flow", "probe-stress", "profile"] {
         assert!(stage.read(&format!("heap.out/plots/{chart}.svg")).contains("<svg"), "{chart}");
     }
+    stage.succeed("picture heap.out --size 200x200 --contacts");
+    stage.succeed("picture heap.out --size 200x200 --color pressure");
+    assert_eq!(stage.seixo("picture heap.out --contacts chains --field force").code, 2);
     assert_eq!(stage.seixo("plot nowhere.out").code, 2);
     assert_eq!(stage.seixo("picture nowhere.out").code, 2);
     assert_eq!(stage.seixo("picture heap.out --size 3").code, 2);

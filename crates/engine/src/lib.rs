@@ -3,6 +3,7 @@
 //! A [`world::World`] becomes a [`Simulation`]; [`Simulation::step`] is the one page on which every line is one pass.
 
 mod assemble;
+mod contact_records;
 mod fields;
 mod gpu;
 mod guard;
@@ -21,6 +22,7 @@ mod time_step;
 mod walls;
 pub mod world;
 
+pub use contact_records::{ContactRecord, Partner};
 pub use guard::{Cause, Stop};
 pub use measure::Momentum;
 pub use refusal::Refusal;

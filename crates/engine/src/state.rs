@@ -52,6 +52,8 @@ pub struct GrainSnapshot {
     pub group: Vec<u32>,
     /// Grains and wall elements touched.
     pub coordination: Vec<u32>,
+    /// Mean pressure inside each grain from its contacts \[Pa\]; empty where nobody asked for it, since it takes all single contacts.
+    pub pressure: Vec<f64>,
 }
 
 /// A wall as it stands.

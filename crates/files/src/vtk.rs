@@ -1,8 +1,12 @@
-//! Fields for ParaView and its kin: `.vtp` (XML, base64 of zlib level 1) and the `.pvd` that lists them by time.
+//! Fields for ParaView and its kin: `.vtp` and `.vti` (XML, base64 of zlib level 1) and the `.pvd` that lists them by time.
 
+mod contacts;
+mod image;
 mod plane;
 mod read;
 
+pub use contacts::{VtkContacts, contacts, read_contacts};
+pub use image::{Image, image};
 pub use read::{VtkPoints, VtkWalls, read_grains, read_walls};
 
 use base64::Engine;
@@ -36,11 +40,13 @@ pub enum Field {
     Coordination,
     /// Mass \[kg\].
     Mass,
+    /// Mean pressure of contacts inside the grain \[Pa\]; the snapshot must have it.
+    Pressure,
 }
 
 impl Field {
     /// Every field, with the word for it in scenes and files.
-    pub const ALL: [(Field, &'static str); 8] = [
+    pub const ALL: [(Field, &'static str); 9] = [
         (Field::Velocity, "velocity"),
         (Field::AngularVelocity, "angular_velocity"),
         (Field::Force, "force"),
@@ -49,6 +55,7 @@ impl Field {
         (Field::Group, "group"),
         (Field::Coordination, "coordination"),
         (Field::Mass, "mass"),
+        (Field::Pressure, "pressure"),
     ];
 
     /// The word for it.
@@ -66,6 +73,7 @@ impl Field {
             Field::Group => Values::Integers(&snapshot.group),
             Field::Coordination => Values::Integers(&snapshot.coordination),
             Field::Mass => Values::Scalars64(&snapshot.mass),
+            Field::Pressure => Values::Scalars32(&snapshot.pressure),
         }
     }
 }
@@ -93,6 +101,8 @@ impl FromStr for Field {
 enum Values<'a> {
     Vectors64(&'a [[f64; 3]]),
     Vectors32(&'a [[f64; 3]]),
+    Tensors32(&'a [[f64; 9]]),
+    Scalars32(&'a [f64]),
     Scalars64(&'a [f64]),
     Integers(&'a [u32]),
     Offsets(&'a [i64]),
@@ -103,6 +113,8 @@ impl Values<'_> {
         match self {
             Values::Vectors64(_) => r#"type="Float64" NumberOfComponents="3""#,
             Values::Vectors32(_) => r#"type="Float32" NumberOfComponents="3""#,
+            Values::Tensors32(_) => r#"type="Float32" NumberOfComponents="9""#,
+            Values::Scalars32(_) => r#"type="Float32""#,
             Values::Scalars64(_) => r#"type="Float64""#,
             Values::Integers(_) => r#"type="UInt32""#,
             Values::Offsets(_) => r#"type="Int64""#,
@@ -110,13 +122,12 @@ impl Values<'_> {
     }
 
     fn bytes(&self) -> Vec<u8> {
+        let singles = |values: &[f64]| values.iter().flat_map(|&value| (value as f32).to_le_bytes()).collect();
         match self {
             Values::Vectors64(values) => values.as_flattened().iter().flat_map(|value| value.to_le_bytes()).collect(),
-            Values::Vectors32(values) => values
-                .as_flattened()
-                .iter()
-                .flat_map(|&value| (value as f32).to_le_bytes())
-                .collect(),
+            Values::Vectors32(values) => singles(values.as_flattened()),
+            Values::Tensors32(values) => singles(values.as_flattened()),
+            Values::Scalars32(values) => singles(values),
             Values::Scalars64(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
             Values::Integers(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
             Values::Offsets(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
@@ -124,38 +135,48 @@ impl Values<'_> {
     }
 }
 
-/// A `.vtp` in the making.
-struct Document(String);
+/// A `.vtp` or `.vti` in the making.
+struct Document {
+    text: String,
+    /// What it holds, by VTK's word.
+    kind: &'static str,
+}
 
 impl Document {
-    /// Starts the one piece of the document; `cells` is the attribute that counts them.
+    /// Starts the one piece of a document of polygons; `cells` is the attribute that counts them.
     fn new(time: f64, field_data: &str, points: usize, cells: &str) -> Document {
-        Document(format!(
+        Document::of("PolyData", "", (time, field_data), &format!(r#"NumberOfPoints="{points}" {cells}"#))
+    }
+
+    /// Starts the one piece of a document, with the attributes of both.
+    fn of(kind: &'static str, attributes: &str, (time, field_data): (f64, &str), of_piece: &str) -> Document {
+        let text = format!(
             r#"<?xml version="1.0"?>
-<VTKFile type="PolyData" version="1.0" byte_order="LittleEndian" header_type="UInt64" compressor="vtkZLibDataCompressor">
-<PolyData>
+<VTKFile type="{kind}" version="1.0" byte_order="LittleEndian" header_type="UInt64" compressor="vtkZLibDataCompressor">
+<{kind}{attributes}>
 <FieldData>
 <DataArray type="Float64" Name="TimeValue" NumberOfTuples="1" format="ascii">{time:?}</DataArray>
 {field_data}</FieldData>
-<Piece NumberOfPoints="{points}" {cells}>
+<Piece {of_piece}>
 "#
-        ))
+        );
+        Document { text, kind }
     }
 
     fn group(&mut self, tag: &str, arrays: &[(&str, Values)]) {
-        let _ = writeln!(self.0, "<{tag}>");
+        let _ = writeln!(self.text, "<{tag}>");
         for (name, values) in arrays {
-            let _ = write!(self.0, r#"<DataArray {} Name="{name}" format="binary">"#, values.attributes());
-            pack(&mut self.0, &values.bytes());
-            self.0.push_str("</DataArray>\n");
+            let _ = write!(self.text, r#"<DataArray {} Name="{name}" format="binary">"#, values.attributes());
+            pack(&mut self.text, &values.bytes());
+            self.text.push_str("</DataArray>\n");
         }
         let name = tag.split_whitespace().next().unwrap_or(tag);
-        let _ = writeln!(self.0, "</{name}>");
+        let _ = writeln!(self.text, "</{name}>");
     }
 
     fn finish(mut self) -> Vec<u8> {
-        self.0.push_str("</Piece>\n</PolyData>\n</VTKFile>\n");
-        self.0.into_bytes()
+        let _ = write!(self.text, "</Piece>\n</{}>\n</VTKFile>\n", self.kind);
+        self.text.into_bytes()
     }
 }
 

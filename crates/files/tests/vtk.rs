@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use seixo_engine::state::{GrainSnapshot, WallSnapshot};
+use seixo_engine::{ContactRecord, Partner};
 use seixo_files::vtk::{self, Field};
 
 fn snapshot(count: u32) -> GrainSnapshot {
@@ -19,6 +20,7 @@ fn snapshot(count: u32) -> GrainSnapshot {
         snapshot.material.push(id % 2);
         snapshot.group.push(id % 3);
         snapshot.coordination.push(id % 13);
+        snapshot.pressure.push(x * 1e3);
     }
     snapshot
 }
@@ -47,7 +49,7 @@ fn grains_come_back() {
             .iter()
             .map(|(name, _, components)| (name.as_str(), *components))
             .collect();
-        let components = [3, 3, 3, 3, 1, 1, 1, 1];
+        let components = [3, 3, 3, 3, 1, 1, 1, 1, 1];
         assert_eq!(
             names,
             Field::ALL
@@ -115,6 +117,53 @@ fn signed_area([a, b, c]: &[[f64; 3]; 3], normal: [f64; 3]) -> f64 {
     let edge = |to: &[f64; 3]| [to[0] - a[0], to[1] - a[1], to[2] - a[2]];
     let (u, v) = (edge(b), edge(c));
     0.5 * (normal[0] * (u[1] * v[2] - u[2] * v[1]) + normal[1] * (u[2] * v[0] - u[0] * v[2]) + normal[2] * (u[0] * v[1] - u[1] * v[0]))
+}
+
+#[test]
+fn contacts_come_back_as_lines_between_centers_and_to_walls() {
+    let contact = |b: Partner, force: f64| ContactRecord {
+        a: 3,
+        b,
+        center: [1.0, 2.0, 3.0],
+        point: [1.0, 2.0, 2.0],
+        branch: [0.0, 0.0, 2.0],
+        normal: [0.0, 0.0, 1.0],
+        overlap: 1e-3,
+        normal_force: [0.0, 0.0, force],
+        tangential_force: [0.25, 0.0, 0.0],
+    };
+    let sent = [contact(Partner::Grain(8), 1.5), contact(Partner::Wall(2), -0.5)];
+    let bytes = vtk::contacts(&sent, &[true, false], 0.25);
+    let found = read(&bytes, vtk::read_contacts).unwrap();
+    assert_eq!(
+        (found.time, &found.normal_force[..], &found.is_in_chain[..]),
+        (0.25, &[1.5, -0.5][..], &[true, false][..])
+    );
+    assert_eq!(found.ends, [[[1.0, 2.0, 1.0], [1.0, 2.0, 3.0]]; 2]);
+    assert!(read(&vtk::contacts(&[], &[], 0.0), vtk::read_contacts).unwrap().ends.is_empty());
+    let message = read(&vtk::grains(&snapshot(2), &[], 0.0), vtk::read_contacts)
+        .unwrap_err()
+        .to_string();
+    assert!(message.contains("does not count its lines"), "{message}");
+}
+
+#[test]
+fn an_image_says_where_its_points_are() {
+    let image = vtk::Image {
+        origin: [0.5, -1.0, 0.25],
+        spacing: 0.1,
+        points: [2, 1, 3],
+        scalars: &[("density", &[1.0; 6])],
+        vectors: &[("velocity", &[[0.0; 3]; 6])],
+        tensors: &[("contact_stress", &[[0.0; 9]; 6])],
+    };
+    let text = String::from_utf8(vtk::image(&image, 2.0)).unwrap();
+    assert!(
+        text.contains(r#"<ImageData WholeExtent="0 1 0 0 0 2" Origin="0.5 -1.0 0.25" Spacing="0.1 0.1 0.1">"#),
+        "{text}"
+    );
+    assert!(text.contains(r#"<Piece Extent="0 1 0 0 0 2">"#) && text.contains(r#"NumberOfComponents="9" Name="contact_stress""#));
+    assert!(text.ends_with("</Piece>\n</ImageData>\n</VTKFile>\n"));
 }
 
 #[test]

@@ -1,18 +1,20 @@
 //! From the keys of a scene file to a world, with everything checked that one key alone cannot tell.
 
 use crate::{
-    CheckpointPlan, OutputPlan, Probe, ProbeKind, RunPlan, Scene,
+    CheckpointPlan, CoarsePlan, OutputPlan, RunPlan, Scene,
     device::Device,
-    diagnostics::{Complaint, Diagnostics, did_you_mean},
+    diagnostics::{Complaint, Diagnostics},
     document::Node,
     fill::{corners, si},
     grains,
     interactions::{Materials, interactions},
-    quantity::{Positive, Quantity, Time},
-    schema::{BoxShape, ProbeSection, SceneFile, WorldSection},
+    probes::probes,
+    quantity::Quantity,
+    schema::{BoxShape, CoarseSection, SceneFile, WorldSection},
     walls,
     words::{Side, Word},
 };
+use seixo_analysis::Grid;
 use seixo_engine::world::{Assembly, DeviceChoice, Domain, Leaving, Material, Precision, Settings, Shear, Wall, World};
 use seixo_files::vtk::Field;
 use std::{
@@ -23,7 +25,11 @@ use std::{
 
 /// Most frames, and most lines of a log, that a run may ask for.
 const MOST_FRAMES: f64 = 1e6;
-const MOST_LINES: f64 = 1e8;
+pub(crate) const MOST_LINES: f64 = 1e8;
+/// Most points of a grid of coarse-grained fields: a gigabyte or two.
+const MOST_POINTS: f64 = 1e7;
+/// Widest kernel in spacings of its grid: each grain is spread over some 30 of its cube.
+const MOST_SPACINGS: f64 = 20.0;
 /// Longest name of a section: names become file names.
 const LONGEST_NAME: usize = 64;
 
@@ -41,6 +47,11 @@ impl Findings {
             diagnostics,
             notices: Vec::new(),
         }
+    }
+
+    /// Whether nothing is wrong so far.
+    pub fn is_sound(&self) -> bool {
+        self.diagnostics.list().is_empty()
     }
 
     /// Notes a complaint about the key at a dotted path.
@@ -275,7 +286,7 @@ fn place(file: &SceneFile, findings: &mut Findings) -> (DeviceChoice, Option<Pre
 }
 
 /// Refuses intervals that would fill the disk.
-fn check_interval(path: &str, until: f64, every: f64, most: f64, findings: &mut Findings) {
+pub(crate) fn check_interval(path: &str, until: f64, every: f64, most: f64, findings: &mut Findings) {
     let times = until / every;
     if times > most {
         let complaint = Complaint::new(format!("{path}: {every} s in a run of {until} s asks for {times:.3e} outputs"));
@@ -301,117 +312,45 @@ fn output_plan(file: &mut SceneFile, findings: &mut Findings) -> OutputPlan {
         .iter()
         .map(|field| field.0)
         .collect();
+    let coarse = file.output.coarse.as_ref().and_then(|section| coarse_plan(section, findings));
     OutputPlan {
         every,
         fields,
         energies_every,
+        contacts: file.output.contacts,
+        coarse,
     }
 }
 
-fn probes(file: &mut SceneFile, world: &World, walls: &BTreeMap<String, Range<usize>>, findings: &mut Findings) -> Vec<Probe> {
-    let until = file.run.until.si;
-    let usual: Quantity<Time, Positive> = file.output.energies_every.unwrap_or(Quantity::new(until / 100.0));
-    let is_sound = findings.diagnostics.list().is_empty();
-    let mut probes = Vec::new();
-    for (name, section) in &mut file.probe {
-        let every = section.every.get_or_insert(usual).si;
-        check_interval(&format!("probe.{name}.every"), until, every, MOST_LINES, findings);
-        match probe_kind(section, world, walls, is_sound) {
-            Ok(what) => probes.push(Probe {
-                name: name.clone(),
-                every,
-                what,
-            }),
-            Err((key, complaint)) => findings.add(&format!("probe.{name}.{key}"), complaint.within(&format!("probe.{name}"))),
+fn coarse_plan(section: &CoarseSection, findings: &mut Findings) -> Option<CoarsePlan> {
+    let (spacing, width) = (section.spacing.si, section.width.si);
+    let (min, max) = match corners(&section.region) {
+        Ok(corners) => corners,
+        Err(complaint) => {
+            findings.add("output.coarse.region", complaint.within("output.coarse.region"));
+            return None;
         }
+    };
+    let points = ((max - min) / spacing).element_product();
+    if points > MOST_POINTS {
+        let complaint = Complaint::new(format!("output.coarse: a spacing of {spacing} m asks for {points:.3e} points"));
+        let complaint = complaint.limit(format!("{MOST_POINTS:e} points"));
+        findings.add(
+            "output.coarse.spacing",
+            complaint.remedy("use a larger spacing or a smaller region"),
+        );
+    } else if !(spacing..=MOST_SPACINGS * spacing).contains(&width) {
+        let complaint = Complaint::new(format!(
+            "output.coarse: a width of {width} m does not go with a spacing of {spacing} m"
+        ));
+        let complaint = complaint.limit(format!("a width of 1 to {MOST_SPACINGS} spacings"));
+        findings.add(
+            "output.coarse.width",
+            complaint.remedy("use about one grain diameter for the width, and half of that for the spacing"),
+        );
+    } else {
+        let grid = Grid::between(min, max, spacing);
+        return Some(CoarsePlan { grid, width });
     }
-    probes
-}
-
-fn probe_kind(
-    section: &ProbeSection,
-    world: &World,
-    walls: &BTreeMap<String, Range<usize>>,
-    is_sound: bool,
-) -> Result<ProbeKind, (&'static str, Complaint)> {
-    let unknown =
-        |what: &str, name: &str, known: Vec<&str>| Complaint::new(format!("no {what} is named `{name}`")).remedy(did_you_mean(name, known));
-    match section {
-        ProbeSection {
-            position: Some(id),
-            count_through: None,
-            energy: None,
-            group_center: None,
-            wall_force: None,
-            ..
-        } => {
-            let grain = id.0 as u32;
-            // Grains that were refused have no ids to look up.
-            if !is_sound || world.grains.id.contains(&grain) {
-                return Ok(ProbeKind::Position { grain });
-            }
-            let highest = world.grains.id.iter().max().copied().unwrap_or(0);
-            let complaint = Complaint::new(format!("no grain has the id {grain}")).limit(format!("ids up to {highest}"));
-            Err((
-                "position",
-                complaint.remedy("use an id of the scene's grains, or group_center = \"NAME\" for a group of one"),
-            ))
-        }
-        ProbeSection {
-            position: None,
-            count_through: Some(count),
-            energy: None,
-            group_center: None,
-            wall_force: None,
-            ..
-        } => {
-            let normal = walls::unit(&count.plane.normal).map_err(|complaint| ("count_through.plane.normal", complaint))?;
-            Ok(ProbeKind::CountThrough {
-                point: si(&count.plane.point),
-                normal,
-                radius: count.radius.map(|radius| radius.si),
-            })
-        }
-        ProbeSection {
-            position: None,
-            count_through: None,
-            energy: Some(true),
-            group_center: None,
-            wall_force: None,
-            ..
-        } => Ok(ProbeKind::Energy),
-        ProbeSection {
-            position: None,
-            count_through: None,
-            energy: None,
-            group_center: Some(name),
-            wall_force: None,
-            ..
-        } => {
-            let group = world.groups.iter().position(|group| group == name);
-            let known = || world.groups.iter().map(String::as_str).collect();
-            group
-                .map(|index| ProbeKind::GroupCenter { group: index as u32 })
-                .ok_or_else(|| ("group_center", unknown("group of grains", name, known())))
-        }
-        ProbeSection {
-            position: None,
-            count_through: None,
-            energy: None,
-            group_center: None,
-            wall_force: Some(name),
-            ..
-        } => {
-            let known = || walls.keys().map(String::as_str).collect();
-            walls
-                .get(name)
-                .map(|range| ProbeKind::WallForce { walls: range.clone() })
-                .ok_or_else(|| ("wall_force", unknown("wall", name, known())))
-        }
-        _ => {
-            let complaint =
-                Complaint::new("a probe logs exactly one of `position`, `count_through`, `energy = true`, `group_center` and `wall_force`");
-            Err(("", complaint.remedy("keep one, and write a probe for each of the others")))
-        }
-    }
+    None
 }

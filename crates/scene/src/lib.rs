@@ -9,6 +9,7 @@ mod document;
 mod fill;
 mod grains;
 mod interactions;
+mod probes;
 pub mod quantity;
 mod range;
 mod reader;
@@ -22,6 +23,7 @@ pub use diagnostics::{Complaint, Diagnostic, Diagnostics};
 pub use schema::schema;
 pub use templates::{Template, templates};
 
+use seixo_analysis::{Grid, Region};
 use seixo_engine::world::{Settings, Vec3, World};
 use seixo_files::vtk::Field;
 use std::{ops::Range, path::Path};
@@ -67,6 +69,19 @@ pub struct OutputPlan {
     pub fields: Vec<Field>,
     /// Simulated time between two lines of the energy ledger \[s\].
     pub energies_every: f64,
+    /// Whether the contacts of each frame are written.
+    pub contacts: bool,
+    /// Coarse-grained fields of each frame.
+    pub coarse: Option<CoarsePlan>,
+}
+
+/// Fields that are coarse-grained.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CoarsePlan {
+    /// Where.
+    pub grid: Grid,
+    /// With a kernel of this width \[m\].
+    pub width: f64,
 }
 
 /// When checkpoints are written.
@@ -117,6 +132,23 @@ pub enum ProbeKind {
     WallForce {
         /// Indices into [`World::walls`]: several for a box, whose faces count as one.
         walls: Range<usize>,
+    },
+    /// Mean stress in a region.
+    Stress(Region),
+    /// Directions of the contacts between grains, in a region or everywhere.
+    Fabric(Option<Region>),
+    /// Contacts per grain, in a region or everywhere.
+    Coordination(Option<Region>),
+    /// Share of a region that grains fill.
+    SolidFraction(Region),
+    /// How well groups are mixed.
+    Mixing {
+        /// Indices into [`World::groups`].
+        groups: Vec<u32>,
+        /// Cells along x, y and z.
+        cells: [usize; 3],
+        /// Corners of the box that the cells divide \[m\].
+        bounds: Option<[Vec3; 2]>,
     },
 }
 

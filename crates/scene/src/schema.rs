@@ -1,5 +1,9 @@
 //! The scene file, key by key. Reading, `seixo schema` and the resolved scene all follow these types.
 
+mod output;
+
+pub(crate) use output::{CoarseSection, OutputSection, ProbeSection};
+
 use crate::{
     device::Device,
     quantity::{
@@ -10,7 +14,6 @@ use crate::{
 };
 use schemars::{JsonSchema, Schema};
 use seixo_engine::world::{Leaving, Precision, Scheme, Search, Settings};
-use seixo_files::vtk::Field;
 use seixo_laws::contact::{CohesionLaw, NormalLaw, RollingLaw, TangentialLaw, TwistingLaw};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -359,17 +362,6 @@ pub(crate) struct Motion {
     pub through: Option<Vector<Length>>,
 }
 
-/// What is written, and how often.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct OutputSection {
-    /// Simulated time between two frames; a hundredth of the run if left out.
-    pub every: Option<Quantity<Time, Positive>>,
-    /// What frames hold beside id and radius; velocity if left out.
-    pub fields: Option<Vec<Word<Field>>>,
-    /// Simulated time between two lines of the energy ledger; as `every` if left out.
-    pub energies_every: Option<Quantity<Time, Positive>>,
-}
-
 /// Checkpoints to resume from.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -387,32 +379,6 @@ impl Default for CheckpointSection {
             keep: Whole(2),
         }
     }
-}
-
-/// A quantity logged over time: exactly one of `position`, `count_through`, `energy`, `group_center` and `wall_force`.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct ProbeSection {
-    /// Simulated time between two lines; as the energy ledger if left out.
-    pub every: Option<Quantity<Time, Positive>>,
-    /// Position of the grain with this id.
-    pub position: Option<Whole<0, { u32::MAX as u64 }>>,
-    /// Grains that passed a plane along its normal.
-    pub count_through: Option<CountThrough>,
-    /// Energies.
-    pub energy: Option<bool>,
-    /// Center of mass of a group of grains.
-    pub group_center: Option<String>,
-    /// Force of the grains on a wall.
-    pub wall_force: Option<String>,
-}
-
-/// A plane to be passed.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct CountThrough {
-    /// The plane; grains are counted as they pass it along the normal.
-    pub plane: Plane,
-    /// Count only within this distance of the point; everywhere if left out.
-    pub radius: Option<Quantity<Length, Positive>>,
 }
 
 /// The JSON Schema of scene files, for editors.

@@ -290,6 +290,53 @@ const CASES: &[(&str, &str, &[&str])] = &[
         &["scene.toml:23:14", "no wall is named `flor`", "did you mean `floor`?"],
     ),
     (
+        "position = 0",
+        "stress = { region = { box = { min = [0, 0, 0], max = [1, 0, 1] } } }",
+        &["scene.toml:23:", "probe.first", "is empty or inside out", "move the corners"],
+    ),
+    ("position = 0", "stress = {}", &["scene.toml:23:", "region"]),
+    (
+        "position = 0",
+        "fabric = { region = { sphere = { center = [0, 0, 0], radius = 0 } } }",
+        &["scene.toml:23:", "radius"],
+    ),
+    (
+        "position = 0",
+        "coordination = { region = { cylinder = { from = [0, 0, 1], to = [0, 0, 1], radius = 1 } } }",
+        &["scene.toml:23:", "two different points"],
+    ),
+    (
+        "position = 0",
+        "mixing = { groups = [\"bed\", \"bde\"], cells = [2, 2, 2] }",
+        &["scene.toml:23:", "no group of grains is named `bde`", "did you mean `bed`?"],
+    ),
+    (
+        "position = 0",
+        "mixing = { groups = [\"bed\"], cells = [2, 2, 2] }",
+        &["scene.toml:23:", "two or more"],
+    ),
+    (
+        "position = 0",
+        "mixing = { groups = [\"bed\", \"bed\"], cells = [2, 2, 0] }",
+        &["scene.toml:23:", "a whole number from 1 to 1000"],
+    ),
+    (
+        "position = 0",
+        "coordination = {}\nfabric = {}",
+        &["scene.toml:22:", "exactly one of `position`", "`mixing`"],
+    ),
+    ("every = \"10 ms\"", "contacts = 1", &["scene.toml:21:", "contacts"]),
+    (
+        "every = \"10 ms\"",
+        "coarse = { region = { min = [0, 0, 0], max = [1, 1, 1] }, spacing = \"1 mm\", width = \"2 mm\" }",
+        &["scene.toml:21:", "asks for 1.000e9 points", "larger spacing"],
+    ),
+    (
+        "every = \"10 ms\"",
+        "coarse = { region = { min = [0, 0, 0], max = [1, 1, 1] }, spacing = \"2 cm\", width = \"1 cm\" }",
+        &["scene.toml:21:", "a width of 0.01 m", "1 to 20 spacings"],
+    ),
+    (
         "[probe.first]",
         "[probe.\"../first\"]",
         &["cannot be a name", "letters, digits, _ and -"],

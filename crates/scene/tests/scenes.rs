@@ -3,6 +3,7 @@
 mod loaded;
 
 use loaded::{GLASS, scene};
+use seixo_analysis::Region;
 use seixo_engine::Simulation;
 use seixo_engine::world::{Api, DeviceChoice, Precision, WallShape};
 use seixo_scene::{ProbeKind, load, load_text, schema, templates};
@@ -146,6 +147,50 @@ fn hyphenated_materials_are_told_apart() {
     assert_eq!(scene.world.interaction(0, 1).unwrap().restitution, 0.5);
     assert_eq!(scene.world.interaction(1, 1).unwrap().tangential_stiffness, Some(2.0));
     assert!(scene.world.interaction(0, 0).is_none());
+}
+
+#[test]
+fn probes_and_outputs_that_look_into_packings_load_and_load_again() {
+    let text = format!(
+        "{GLASS}\n[grains.a]\nmaterial = \"glass\"\nat = [[0.5, 0.5, 0.5]]\nradius = 0.1\n[grains.b]\nmaterial = \"glass\"\nat = [[1.5, 0.5, 0.5]]\nradius = 0.1\n\
+         [output]\ncontacts = true\ncoarse = {{ region = {{ min = [0, 0, 0], max = [1, 2, 3] }}, spacing = 0.25, width = 0.5 }}\nfields = [\"pressure\"]\n\
+         [probe.coordination]\ncoordination = {{}}\n[probe.fabric]\nfabric = {{ region = {{ cylinder = {{ from = [0, 0, 0], to = [0, 0, 2], radius = 3 }} }} }}\n\
+         [probe.mixing]\nmixing = {{ groups = [\"b\", \"a\"], cells = [2, 3, 4], region = {{ min = [0, 0, 0], max = [1, 2, 3] }} }}\n\
+         [probe.solid]\nsolid_fraction = {{ region = {{ sphere = {{ center = [0, 0, 1], radius = 2 }} }} }}\n\
+         [probe.stress]\nstress = {{ region = {{ box = {{ min = [0, 0, 0], max = [1, 2, 3] }} }} }}"
+    );
+    let first = scene(&text);
+    let (min, max) = (glam::DVec3::ZERO, glam::DVec3::new(1.0, 2.0, 3.0));
+    let sphere = Region::Sphere {
+        center: glam::DVec3::Z,
+        radius: 2.0,
+    };
+    let cylinder = Region::Cylinder {
+        from: glam::DVec3::ZERO,
+        to: glam::DVec3::Z * 2.0,
+        radius: 3.0,
+    };
+    let mixing = ProbeKind::Mixing {
+        groups: vec![1, 0],
+        cells: [2, 3, 4],
+        bounds: Some([min.to_array(), max.to_array()]),
+    };
+    let expected = [
+        ProbeKind::Coordination(None),
+        ProbeKind::Fabric(Some(cylinder)),
+        mixing,
+        ProbeKind::SolidFraction(sphere),
+        ProbeKind::Stress(Region::Box { min, max }),
+    ];
+    assert_eq!(first.probes.iter().map(|probe| probe.what.clone()).collect::<Vec<_>>(), expected);
+    let coarse = first.output.coarse.unwrap();
+    assert_eq!(
+        (coarse.grid.points, coarse.grid.origin, coarse.width),
+        ([4, 8, 12], glam::DVec3::splat(0.125), 0.5)
+    );
+    assert!(first.output.contacts);
+    let again = load_text(&first.resolved, Path::new("/somewhere/else.toml"), &[]).unwrap();
+    assert_eq!((again.probes, again.output), (first.probes, first.output));
 }
 
 #[test]

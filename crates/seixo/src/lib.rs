@@ -16,6 +16,7 @@ pub mod place;
 pub mod run;
 pub mod verify;
 
+pub use seixo_analysis as analysis;
 pub use seixo_device as device;
 pub use seixo_engine as engine;
 pub use seixo_engine::world::World;

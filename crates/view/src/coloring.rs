@@ -127,6 +127,7 @@ fn values_of(grains: &VtkPoints, field: &str) -> Result<(Vec<f64>, &'static str)
         "force" => "N",
         "torque" => "N m",
         "mass" => "kg",
+        "pressure" => "Pa",
         _ => "",
     };
     let rows = values.chunks(*width);

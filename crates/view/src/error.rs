@@ -28,6 +28,12 @@ pub enum ViewError {
         /// The run folder.
         folder: PathBuf,
     },
+    /// The run wrote no contacts.
+    #[error("{}: this frame has no contacts; set contacts = true under [output] in the scene and run it", .path.display())]
+    NoContacts {
+        /// Where they would be.
+        path: PathBuf,
+    },
     /// The frame asked for does not exist.
     #[error("frame {frame} does not exist; this run folder holds frames 0 to {last}")]
     FrameOutOfRange {

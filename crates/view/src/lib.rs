@@ -18,7 +18,7 @@ mod surface;
 mod text;
 
 pub use error::ViewError;
-pub use picture::{PictureOptions, picture};
+pub use picture::{PictureOptions, Shown, picture};
 pub use plot::{ChartFormat, Charts, plot};
 
 #[cfg(test)]

@@ -3,9 +3,26 @@
 use std::path::{Path, PathBuf};
 
 use glam::DVec3;
-use seixo_files::vtk::{read_grains, read_walls};
+use seixo_files::vtk::{VtkContacts, VtkPoints, read_contacts, read_grains, read_walls};
 
-use crate::{ViewError, coloring::Coloring, snapshot::Snapshot};
+use crate::{
+    ViewError,
+    coloring::{Coloring, Legend},
+    render::Rod,
+    snapshot::Snapshot,
+};
+
+/// What stands for the grains.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shown {
+    /// The grains themselves.
+    #[default]
+    Grains,
+    /// Their contacts: rods whose thickness and color follow the normal force.
+    Contacts,
+    /// Of their contacts, the links of force chains.
+    ForceChains,
+}
 
 /// What to show of a run, and from where.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,7 +31,9 @@ pub struct PictureOptions {
     pub frame: Option<usize>,
     /// Width and height \[px\].
     pub size: (u32, u32),
-    /// Field to color by; of a vector its magnitude, or a component as in `force_z`. `None` = speed, or radius without it.
+    /// Grains, or their contacts.
+    pub shown: Shown,
+    /// Field to color grains by; of a vector its magnitude, or a component as in `force_z`. `None` = speed, or radius without it.
     pub field: Option<String>,
     /// Values at the ends of the color scale, in SI units; `None` = from the values of the frame.
     pub range: Option<(f64, f64)>,
@@ -30,6 +49,7 @@ impl Default for PictureOptions {
     fn default() -> Self {
         PictureOptions {
             frame: None,
+            shown: Shown::Grains,
             size: (1600, 1000),
             field: None,
             range: None,
@@ -59,6 +79,16 @@ pub fn picture(run_folder: &Path, options: &PictureOptions) -> Result<Vec<u8>, V
             }
         }
     }
+    let (coloring, rods) = match options.shown {
+        Shown::Grains => (Coloring::of(&grains, options)?, Vec::new()),
+        shown => {
+            let path = run_folder.join("contacts").join(file_name(path).replace("grains_", "contacts_"));
+            if !path.exists() {
+                return Err(ViewError::NoContacts { path });
+            }
+            rods(&read_contacts(&path)?, &grains, shown, options.range)
+        }
+    };
     let name = run_folder.canonicalize().unwrap_or_else(|_| run_folder.to_path_buf());
     let snapshot = Snapshot {
         title: options
@@ -66,7 +96,9 @@ pub fn picture(run_folder: &Path, options: &PictureOptions) -> Result<Vec<u8>, V
             .clone()
             .unwrap_or_else(|| name.file_stem().unwrap_or_default().to_string_lossy().into_owned()),
         time: grains.time,
-        coloring: Coloring::of(&grains, options)?,
+        coloring,
+        shows_balls: options.shown == Shown::Grains,
+        rods,
         balls: grains
             .position
             .iter()
@@ -76,6 +108,32 @@ pub fn picture(run_folder: &Path, options: &PictureOptions) -> Result<Vec<u8>, V
         walls,
     };
     snapshot.draw(options)?.png()
+}
+
+/// Share of the mean radius that the rod of the strongest force has.
+const THICKEST: f64 = 0.45;
+/// Share of that which the thinnest rods keep, so that they are seen at all.
+const THINNEST: f64 = 0.03;
+
+/// Contacts as rods, and what their colors mean.
+fn rods(contacts: &VtkContacts, grains: &VtkPoints, shown: Shown, range: Option<(f64, f64)>) -> (Coloring, Vec<Rod>) {
+    let chosen: Vec<usize> = (0..contacts.ends.len())
+        .filter(|&i| shown == Shown::Contacts || contacts.is_in_chain[i])
+        .collect();
+    let forces: Vec<f64> = chosen.iter().map(|&i| contacts.normal_force[i]).collect();
+    let coloring = Coloring::scaled(&forces, "normal force", "N", range);
+    let strongest = match coloring.legend {
+        Legend::Scale { range: (_, high), .. } => high.max(f64::MIN_POSITIVE),
+        Legend::Classes { .. } => 1.0,
+    };
+    let mean_radius = grains.radius.iter().sum::<f64>() / grains.radius.len().max(1) as f64;
+    let rod = |((&i, &force), &color): ((&usize, &f64), _)| Rod {
+        ends: contacts.ends[i].map(DVec3::from),
+        radius: THICKEST * mean_radius * (force.abs() / strongest).clamp(THINNEST, 1.0),
+        color,
+    };
+    let rods = chosen.iter().zip(&forces).zip(&coloring.colors).map(rod).collect();
+    (coloring, rods)
 }
 
 impl PictureOptions {

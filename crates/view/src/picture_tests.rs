@@ -2,15 +2,16 @@ use std::{fs, path::Path};
 
 use glam::DVec3;
 use seixo_engine::state::{GrainSnapshot, WallSnapshot};
+use seixo_engine::{ContactRecord, Partner};
 use seixo_files::vtk::{self, Field};
 
 use crate::{
-    PictureOptions, ViewError,
+    PictureOptions, Shown, ViewError,
     camera::{Camera, Frame},
     canvas::Canvas,
     color::{GROUND, Rgb, SKY},
     picture,
-    render::{Sphere, Stage, render},
+    render::{Rod, Sphere, Stage, render},
 };
 
 const RED: Rgb = [200, 60, 40];
@@ -44,7 +45,7 @@ fn image(spheres: &[(DVec3, Rgb)], walls: &[[DVec3; 3]]) -> Canvas {
         &Stage {
             spheres,
             walls: walls.to_vec(),
-            floors: Vec::new(),
+            ..Stage::default()
         },
         &camera(),
         (SIDE, SIDE),
@@ -78,6 +79,49 @@ fn a_sphere_has_its_color_and_its_outline_in_perspective() {
         let center = pixel(&image, (128.0 + FOCAL * x / 5.0) as u32, 128);
         assert!(is_near(center, RED, 8), "{center:?}");
         assert!(is_near(pixel(&image, 0, 0), SKY, 1) && is_near(pixel(&image, 255, 255), GROUND, 1));
+    }
+}
+
+#[test]
+fn a_rod_reaches_from_end_to_end_and_is_as_thick_as_it_is() {
+    let rod = |ends: [[f64; 3]; 2]| Rod {
+        ends: ends.map(DVec3::from),
+        radius: 0.2,
+        color: RED,
+    };
+    let shown = |rods: Vec<Rod>| {
+        let stage = Stage { rods, ..Stage::default() };
+        render(&stage, &camera(), (SIDE, SIDE)).unwrap()
+    };
+    let image = shown(vec![rod([[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]])]);
+    let background = |x: u32, y: u32| is_near(pixel(&image, x, y), pixel(&image, 0, y), 3);
+    let row: Vec<u32> = (1..SIDE).filter(|&x| !background(x, 128)).collect();
+    let column: Vec<u32> = (1..SIDE).filter(|&y| !background(128, y)).collect();
+    // Round ends 1.2 from the middle, seen from 5; sides at ±0.2.
+    let [half_length, half_width] = [
+        FOCAL * (f64::atan(1.0 / 5.0) + f64::asin(0.2 / f64::hypot(5.0, 1.0))).tan(),
+        FOCAL * f64::asin(0.2 / 5.0).tan(),
+    ];
+    for (seen, half) in [(row, half_length), (column, half_width)] {
+        let outline = [f64::from(seen[0]), f64::from(seen[seen.len() - 1] + 1)];
+        let expected = [128.0 - half, 128.0 + half];
+        assert!(
+            outline.iter().zip(expected).all(|(seen, expected)| (seen - expected).abs() <= 1.0),
+            "{outline:?}, not {expected:?}"
+        );
+    }
+    assert!(is_near(pixel(&image, 128, 128), RED, 8), "{:?}", pixel(&image, 128, 128));
+    // From its end it is a disk; aslant it is all there, too.
+    let image = shown(vec![
+        rod([[0.0, 0.0, -1.0], [0.0, 0.0, 1.0]]),
+        rod([[0.5, -0.5, -1.0], [1.0, 1.0, 1.5]]),
+    ]);
+    assert!(is_near(pixel(&image, 128, 128), RED, 8));
+    for share in [0.05, 0.5, 0.95] {
+        let point = DVec3::new(0.5, -0.5, -1.0).lerp(DVec3::new(1.0, 1.0, 1.5), share);
+        let [x, y] = [128.0 + FOCAL * point.x / (point.z + 5.0), 128.0 - FOCAL * point.y / (point.z + 5.0)];
+        let [red, _, blue] = pixel(&image, x as u32, y as u32);
+        assert!(red > blue + 60, "{share}");
     }
 }
 
@@ -155,6 +199,24 @@ fn run_folder() -> tempfile::TempDir {
         let time = 0.01 * f64::from(frame);
         let write = |name: &str, bytes: Vec<u8>| fs::write(fields.join(format!("{name}_00000{frame}.vtp")), bytes).unwrap();
         write("grains", vtk::grains(&grains, &[Field::Velocity, Field::Group], time));
+        let contacts: Vec<ContactRecord> = (0..26)
+            .map(|a| ContactRecord {
+                a,
+                b: Partner::Grain(a + 1),
+                center: grains.position[a as usize],
+                point: [0.0; 3],
+                branch: [0, 1, 2].map(|k| grains.position[a as usize][k] - grains.position[a as usize + 1][k]),
+                normal: [1.0, 0.0, 0.0],
+                overlap: 0.0,
+                normal_force: [f64::from(a), 0.0, 0.0],
+                tangential_force: [0.0; 3],
+            })
+            .collect();
+        if frame == 1 {
+            let path = folder.path().join("contacts");
+            fs::create_dir(&path).unwrap();
+            fs::write(path.join("contacts_000001.vtp"), vtk::contacts(&contacts, &[true; 26], time)).unwrap();
+        }
         write("walls", vtk::walls(std::slice::from_ref(&plane), Some([[-1.0; 3], [1.0; 3]]), time));
     }
     folder
@@ -167,12 +229,15 @@ fn refusal(folder: &Path, options: PictureOptions) -> ViewError {
 #[test]
 fn a_run_folder_becomes_a_png_of_the_size_asked_for() {
     let folder = run_folder();
-    for (field, view) in [
-        (None, None),
-        (Some("velocity_x"), Some([0.0, 0.0, 1.0])),
-        (Some("group"), Some([1.0, 0.0, 0.0])),
+    for (field, view, shown) in [
+        (None, None, Shown::Grains),
+        (Some("velocity_x"), Some([0.0, 0.0, 1.0]), Shown::Grains),
+        (Some("group"), Some([1.0, 0.0, 0.0]), Shown::Grains),
+        (None, None, Shown::Contacts),
+        (None, None, Shown::ForceChains),
     ] {
         let options = PictureOptions {
+            shown,
             size: (320, 200),
             field: field.map(str::to_string),
             view,
@@ -227,6 +292,15 @@ fn what_cannot_be_drawn_is_refused_with_a_remedy() {
             ..small.clone()
         })
         .contains("range")
+    );
+    let without_contacts = of(PictureOptions {
+        frame: Some(0),
+        shown: Shown::Contacts,
+        ..small.clone()
+    });
+    assert!(
+        without_contacts.contains("contacts_000000.vtp") && without_contacts.contains("contacts = true"),
+        "{without_contacts}"
     );
     let last = folder.path().join("fields/grains_000001.vtp");
     let bytes = fs::read(&last).unwrap();

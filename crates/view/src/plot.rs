@@ -245,18 +245,34 @@ fn energy_chart(mut table: Table, title: String) -> Chart {
     Chart { title, horizontal, panels }
 }
 
-/// One panel for each unit.
+/// What a column is a component of: `contact` of `contact xx`, `share` of `share 3`; nothing where its name is all there is.
+fn whole_of(column: &Column) -> &str {
+    let is_component = |word: &str| {
+        let is_axis = (1..=2).contains(&word.len()) && word.chars().all(|c| matches!(c, 'x' | 'y' | 'z'));
+        is_axis || word.parse::<u32>().is_ok()
+    };
+    match column.name.rsplit_once(' ') {
+        Some((whole, component)) if is_component(component) => whole,
+        _ => "",
+    }
+}
+
+/// One panel for each unit, and for each vector, tensor or distribution.
 fn probe_chart(mut table: Table, title: String) -> Chart {
     let (times, horizontal) = time_axis(&mut table);
     let mut groups: Vec<Vec<Column>> = Vec::new();
     for column in table.columns {
-        match groups.iter_mut().find(|group| group[0].unit == column.unit) {
+        let fits = |group: &&mut Vec<Column>| group[0].unit == column.unit && whole_of(&group[0]) == whole_of(&column);
+        match groups.iter_mut().find(fits) {
             Some(group) => group.push(column),
             None => groups.push(vec![column]),
         }
     }
     let height: f64 = if groups.len() > 1 { 240.0 } else { 430.0 };
-    let name = |group: &[Column]| group.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ");
+    let name = |group: &[Column]| match whole_of(&group[0]) {
+        whole if whole.is_empty() || group.len() == 1 => group.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", "),
+        whole => whole.to_owned(),
+    };
     let panels = groups
         .iter()
         .map(|group| panel(&name(group), &times, group, height.max(24.0 * group.len() as f64)))

@@ -86,6 +86,22 @@ fn probes_have_a_panel_for_each_unit() {
 }
 
 #[test]
+fn tensors_and_distributions_have_panels_of_their_own() {
+    let folder = folder();
+    let names = "time [s],pressure [Pa],contact_xx [Pa],contact_yz [Pa],mean [-],share_0 [-],share_11 [-],cells";
+    fs::write(
+        folder.path().join("probes/lid.csv"),
+        format!("{names}\n0,1,2,3,4,5,6,7\n1,1,2,3,NaN,5,6,7\n"),
+    )
+    .unwrap();
+    let files = plot(folder.path(), Charts::Probes, ChartFormat::Svg).unwrap();
+    let text = String::from_utf8(files[0].1.clone()).unwrap();
+    for panel in ["pressure [Pa]", "contact [Pa]", "mean", "share", "cells", "contact yz", "share 11"] {
+        assert!(text.contains(&format!("{panel}\n</text>")), "{panel} is missing");
+    }
+}
+
+#[test]
 fn all_charts_are_also_images() {
     let folder = folder();
     let files = plot(folder.path(), Charts::All, ChartFormat::Png).unwrap();

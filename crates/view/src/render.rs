@@ -1,6 +1,6 @@
-//! Draws spheres and walls offscreen, on any Vulkan, Metal or Direct3D 12 device.
+//! Draws spheres, rods and walls offscreen, on any Vulkan, Metal or Direct3D 12 device.
 //!
-//! Four passes at twice the size of the picture: spheres into color, depth and normal images; light and occlusion from
+//! Four passes at twice the size of the picture: spheres and rods into color, depth and normal images; light and occlusion from
 //! those; walls and their edges over it, tested against the depth of the spheres; the mean of every four pixels.
 
 mod device;
@@ -40,6 +40,26 @@ struct SphereInstance {
     color: [u8; 4],
 }
 
+/// A straight rod with round ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Rod {
+    /// Middles of its ends \[m\].
+    pub ends: [DVec3; 2],
+    /// Radius \[m\].
+    pub radius: f64,
+    /// Color of the side that faces the eye.
+    pub color: Rgb,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+struct RodInstance {
+    /// One end, and the radius.
+    first: [f32; 4],
+    second: [f32; 3],
+    color: [u8; 4],
+}
+
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
 struct View {
@@ -58,6 +78,8 @@ struct View {
 pub struct Stage {
     /// Spheres.
     pub spheres: Vec<Sphere>,
+    /// Rods.
+    pub rods: Vec<Rod>,
     /// Corners of translucent triangles \[m\].
     pub walls: Vec<[DVec3; 3]>,
     /// Triangles with a grid that fades out: corners \[m\] and places in the grid (see floors.wgsl).
@@ -86,6 +108,13 @@ pub fn render(stage: &Stage, camera: &Camera, size: (u32, u32)) -> Result<Canvas
     })
 }
 
+/// Bodies of one form that rays hit.
+struct Solids<'a, T> {
+    shader: &'static str,
+    instances: Vec<T>,
+    attributes: &'a [wgpu::VertexAttribute],
+}
+
 /// Triangles or lines laid over the lit spheres.
 struct Layer {
     shader: &'static str,
@@ -99,12 +128,23 @@ impl Painter {
         let double = (2 * size.0, 2 * size.1);
         let [albedo, lit] = [(); 2].map(|()| self.image(double, COLOR));
         let (surface, depth, picture) = (self.image(double, SURFACE), self.image(double, DEPTH), self.image(size, COLOR));
-        let view = self.buffer(
-            bytemuck::bytes_of(&view_of(camera, &stage.spheres, size)),
-            wgpu::BufferUsages::UNIFORM,
-        );
+        let view = self.buffer(bytemuck::bytes_of(&view_of(camera, stage, size)), wgpu::BufferUsages::UNIFORM);
         let mut encoder = self.device.create_command_encoder(&Default::default());
-        self.draw_spheres(&mut encoder, &view, instances(&stage.spheres, camera), [&albedo, &surface, &depth]);
+        let spheres = Solids {
+            shader: concat!(include_str!("render/view.wgsl"), include_str!("render/spheres.wgsl")),
+            instances: instances(&stage.spheres, camera),
+            attributes: &wgpu::vertex_attr_array![0 => Float32x4, 1 => Unorm8x4],
+        };
+        let rods = Solids {
+            shader: concat!(include_str!("render/view.wgsl"), include_str!("render/rods.wgsl")),
+            instances: rod_instances(&stage.rods, camera),
+            attributes: &wgpu::vertex_attr_array![0 => Float32x4, 1 => Float32x3, 2 => Unorm8x4],
+        };
+        let images = [&albedo, &surface, &depth];
+        self.draw_solids(&mut encoder, &view, &spheres, (images, true));
+        if !rods.instances.is_empty() {
+            self.draw_solids(&mut encoder, &view, &rods, (images, false));
+        }
         let light = self.pipeline(&Pipeline {
             shader: concat!(include_str!("render/view.wgsl"), include_str!("render/light.wgsl")),
             fragment: "light",
@@ -130,20 +170,21 @@ impl Painter {
         self.read(encoder, &picture, size)
     }
 
-    fn draw_spheres(
+    /// Draws solids into color, surface and depth images, which are cleared before if `is_first`.
+    fn draw_solids<T: Pod>(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         view: &wgpu::Buffer,
-        instances: Vec<SphereInstance>,
-        [albedo, surface, depth]: [&wgpu::TextureView; 3],
+        solids: &Solids<T>,
+        ([albedo, surface, depth], is_first): ([&wgpu::TextureView; 3], bool),
     ) {
         let pipeline = self.pipeline(&Pipeline {
-            shader: concat!(include_str!("render/view.wgsl"), include_str!("render/spheres.wgsl")),
+            shader: solids.shader,
             fragment: "hit",
             vertices: Some(wgpu::VertexBufferLayout {
-                array_stride: size_of::<SphereInstance>() as u64,
+                array_stride: size_of::<T>() as u64,
                 step_mode: wgpu::VertexStepMode::Instance,
-                attributes: &wgpu::vertex_attr_array![0 => Float32x4, 1 => Unorm8x4],
+                attributes: solids.attributes,
             }),
             topology: wgpu::PrimitiveTopology::TriangleStrip,
             targets: &[COLOR, SURFACE],
@@ -151,15 +192,17 @@ impl Painter {
             depth: Some(true),
         });
         let bindings = self.bind(&pipeline, &[view.as_entire_binding()]);
+        let (empty, farthest) = if is_first {
+            (wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT), wgpu::LoadOp::Clear(0.0))
+        } else {
+            (wgpu::LoadOp::Load, wgpu::LoadOp::Load)
+        };
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-            color_attachments: &[
-                attachment(albedo, wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT)),
-                attachment(surface, wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT)),
-            ],
+            color_attachments: &[attachment(albedo, empty), attachment(surface, empty)],
             depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
                 view: depth,
                 depth_ops: Some(wgpu::Operations {
-                    load: wgpu::LoadOp::Clear(0.0),
+                    load: farthest,
                     store: wgpu::StoreOp::Store,
                 }),
                 stencil_ops: None,
@@ -168,7 +211,7 @@ impl Painter {
         });
         pass.set_pipeline(&pipeline);
         pass.set_bind_group(0, &bindings, &[]);
-        for batch in instances.chunks(BATCH) {
+        for batch in solids.instances.chunks(BATCH) {
             pass.set_vertex_buffer(0, self.buffer(bytemuck::cast_slice(batch), wgpu::BufferUsages::VERTEX).slice(..));
             pass.draw(0..4, 0..batch.len() as u32);
         }
@@ -261,9 +304,12 @@ fn attachment(view: &wgpu::TextureView, load: wgpu::LoadOp<wgpu::Color>) -> Opti
 }
 
 /// What the passes know of the camera.
-fn view_of(camera: &Camera, spheres: &[Sphere], size: (u32, u32)) -> View {
+fn view_of(camera: &Camera, stage: &Stage, size: (u32, u32)) -> View {
     let [width, height] = [size.0, size.1].map(f64::from);
-    let mean_radius = spheres.iter().map(|sphere| sphere.radius).sum::<f64>() / spheres.len().max(1) as f64;
+    // A rod is about as long as the two radii that it stands for.
+    let of_rods = stage.rods.iter().map(|rod| 0.5 * (rod.ends[1] - rod.ends[0]).length());
+    let radii = stage.spheres.iter().map(|sphere| sphere.radius).chain(of_rods);
+    let mean_radius = radii.sum::<f64>() / (stage.spheres.len() + stage.rods.len()).max(1) as f64;
     let srgb = |[red, green, blue]: Rgb| [red, green, blue, 255].map(|channel| f32::from(channel) / 255.0);
     View {
         focal: [2.0 * camera.focal / width, 2.0 * camera.focal / height].map(|f| f as f32),
@@ -331,4 +377,19 @@ fn instances(spheres: &[Sphere], camera: &Camera) -> Vec<SphereInstance> {
         .collect();
     instances.sort_by(|a, b| a.sphere[2].total_cmp(&b.sphere[2]));
     instances
+}
+
+/// The rods that are in front of the camera, in its coordinates.
+fn rod_instances(rods: &[Rod], camera: &Camera) -> Vec<RodInstance> {
+    let instance = |rod: &Rod| {
+        let [first, second] = rod.ends.map(|end| camera.view(end));
+        let is_in_front = first.z.min(second.z) - rod.radius > camera.near;
+        let [red, green, blue] = rod.color;
+        is_in_front.then(|| RodInstance {
+            first: first.as_vec3().extend(rod.radius as f32).to_array(),
+            second: second.as_vec3().to_array(),
+            color: [red, green, blue, 255],
+        })
+    };
+    rods.iter().filter_map(instance).collect()
 }

@@ -8,7 +8,7 @@ use crate::{
     camera::{Camera, Frame},
     canvas::Canvas,
     coloring::Coloring,
-    render::{Sphere, Stage, render},
+    render::{Rod, Sphere, Stage, render},
     scale,
     text::Pen,
 };
@@ -19,8 +19,12 @@ pub struct Snapshot {
     pub title: String,
     /// Time \[s\].
     pub time: f64,
-    /// Colors of the balls.
+    /// Colors of the balls, or of the rods.
     pub coloring: Coloring,
+    /// Whether the balls are drawn, or only give the picture its bounds.
+    pub shows_balls: bool,
+    /// Contacts.
+    pub rods: Vec<Rod>,
     /// Center \[m\] and radius \[m\] of each grain.
     pub balls: Vec<(DVec3, f64)>,
     /// Corners of the triangles of each wall \[m\].
@@ -54,7 +58,12 @@ impl Snapshot {
         let camera = Camera::framing(self.in_view(around, &walls).into_iter(), from, frame);
         let sphere = |(&(center, radius), &color): (&(DVec3, f64), _)| Sphere { center, radius, color };
         let stage = Stage {
-            spheres: self.balls.iter().zip(&self.coloring.colors).map(sphere).collect(),
+            spheres: if self.shows_balls {
+                self.balls.iter().zip(&self.coloring.colors).map(sphere).collect()
+            } else {
+                Vec::new()
+            },
+            rods: self.rods.clone(),
             floors: around.map_or_else(Vec::new, |around| {
                 planes.into_iter().flat_map(|plane| around.floor(plane, camera.eye)).collect()
             }),

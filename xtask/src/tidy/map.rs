@@ -40,13 +40,18 @@ const CRATES: &[Crate] = &[
         outside: Some(&["thiserror"]),
     },
     Crate {
+        folder: "analysis",
+        ours: &["engine"],
+        outside: Some(&["glam"]),
+    },
+    Crate {
         folder: "files",
         ours: &["engine"],
         outside: None,
     },
     Crate {
         folder: "scene",
-        ours: &["engine", "device", "laws", "files"],
+        ours: &["engine", "analysis", "device", "laws", "files"],
         outside: None,
     },
     Crate {
@@ -56,7 +61,7 @@ const CRATES: &[Crate] = &[
     },
     Crate {
         folder: "seixo",
-        ours: &["engine", "device", "scene", "files", "view", "laws"],
+        ours: &["engine", "analysis", "device", "scene", "files", "view", "laws"],
         outside: None,
     },
 ];

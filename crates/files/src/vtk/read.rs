@@ -46,9 +46,7 @@ pub struct VtkWalls {
 /// Reads a file that [`super::grains`] made.
 pub fn read_grains(path: &Path) -> Result<VtkPoints, FilesError> {
     read(path, |text| {
-        let count = attribute(text, "NumberOfPoints")
-            .and_then(|count| count.parse().ok())
-            .ok_or("it does not count its points")?;
+        let count = count_of(text, "NumberOfPoints", "points")?;
         let mut points = VtkPoints {
             time: time(text)?,
             ..VtkPoints::default()
@@ -73,12 +71,10 @@ pub fn read_grains(path: &Path) -> Result<VtkPoints, FilesError> {
 /// Reads a file that [`super::walls`] made.
 pub fn read_walls(path: &Path) -> Result<VtkWalls, FilesError> {
     read(path, |text| {
-        let count = |key| {
-            attribute(text, key)
-                .and_then(|count| count.parse().ok())
-                .ok_or("it does not count its polygons")
-        };
-        let (points, polygons): (usize, usize) = (count("NumberOfPoints")?, count("NumberOfPolys")?);
+        let (points, polygons) = (
+            count_of(text, "NumberOfPoints", "points")?,
+            count_of(text, "NumberOfPolys", "polygons")?,
+        );
         let corners = vectors(find(text, "position")?.values(points, 3)?);
         let wall_of = find(text, "wall")?.values(polygons, 1)?;
         let offsets = find(text, "offsets")?.values(polygons, 1)?;
@@ -100,7 +96,7 @@ pub fn read_walls(path: &Path) -> Result<VtkWalls, FilesError> {
     })
 }
 
-fn read<T>(path: &Path, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<T, FilesError> {
+pub(super) fn read<T>(path: &Path, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<T, FilesError> {
     const REMEDY: &str = "give a .vtp file that Seixo wrote";
     const START: &str = "<?xml";
     let (mut file, _) = open_input(path, "a .vtp file", LONGEST_FILE)?;
@@ -121,6 +117,12 @@ fn read<T>(path: &Path, parse: impl FnOnce(&str) -> Result<T, String>) -> Result
     }
 }
 
+/// The number behind the first `key`, which counts `what`.
+pub(super) fn count_of(text: &str, key: &str, what: &str) -> Result<usize, String> {
+    let count = attribute(text, key).and_then(|count| count.parse().ok());
+    count.ok_or_else(|| format!("it does not count its {what}"))
+}
+
 /// The value of the first `key="value"`.
 fn attribute<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(&format!(" {key}=\""))?;
@@ -134,7 +136,7 @@ fn group<'a>(text: &'a str, tag: &str) -> Result<&'a str, String> {
     inside.map(|(inside, _)| inside).ok_or_else(|| format!("it has no <{tag}>"))
 }
 
-struct Array<'a> {
+pub(super) struct Array<'a> {
     attributes: &'a str,
     body: &'a str,
 }
@@ -148,13 +150,13 @@ fn arrays(text: &str) -> impl Iterator<Item = Array<'_>> {
     })
 }
 
-fn find<'a>(text: &'a str, name: &str) -> Result<Array<'a>, String> {
+pub(super) fn find<'a>(text: &'a str, name: &str) -> Result<Array<'a>, String> {
     arrays(text)
         .find(|array| array.attribute("Name") == Some(name))
         .ok_or_else(|| format!("it has no array `{name}`"))
 }
 
-fn time(text: &str) -> Result<f64, String> {
+pub(super) fn time(text: &str) -> Result<f64, String> {
     let body = find(text, "TimeValue")?.body;
     number(body).ok_or_else(|| format!("its time {} is no number", quoted(body)))
 }
@@ -177,7 +179,7 @@ fn names(text: &str) -> Result<Vec<String>, String> {
         .collect())
 }
 
-fn vectors(values: Vec<f64>) -> Vec<[f64; 3]> {
+pub(super) fn vectors(values: Vec<f64>) -> Vec<[f64; 3]> {
     values.as_chunks().0.to_vec()
 }
 
@@ -187,7 +189,7 @@ impl<'a> Array<'a> {
     }
 
     /// The numbers of this array, which must be `count` times `components`.
-    fn values(&self, count: usize, components: usize) -> Result<Vec<f64>, String> {
+    pub(super) fn values(&self, count: usize, components: usize) -> Result<Vec<f64>, String> {
         let name = self.attribute("Name").unwrap_or("without a name");
         let bytes = unpack(self.body).ok_or_else(|| format!("array `{name}` is damaged"))?;
         let values: Vec<f64> = match self.attribute("type") {

@@ -2,8 +2,8 @@
 
 use super::{Done, Failure, write_file};
 use crate::say;
-use clap::Args;
-use seixo::view::{PictureOptions, ViewError, picture as draw};
+use clap::{Args, ValueEnum};
+use seixo::view::{PictureOptions, Shown, ViewError, picture as draw};
 use std::path::PathBuf;
 
 /// Draw a frame of a run to a PNG image
@@ -12,6 +12,7 @@ use std::path::PathBuf;
 Examples:
   seixo picture silo.out                                the last frame, to silo.out/picture.png
   seixo picture silo.out --frame 10 --field force_z     the eleventh, colored by vertical force
+  seixo picture silo.out --contacts chains              the force chains, where the scene has [output] contacts = true
   seixo picture silo.out --view 0,-1,0 --size 1920x1080 --no-walls --out front.png")]
 pub struct PictureArguments {
     /// The run folder
@@ -19,9 +20,12 @@ pub struct PictureArguments {
     /// Frame, counted from 0; the last if left out
     #[arg(long, value_name = "N")]
     frame: Option<usize>,
-    /// Field to color by: its magnitude, or a component as in force_z; speed if left out
-    #[arg(long)]
+    /// Field to color grains by: its magnitude, or a component as in force_z; speed if left out
+    #[arg(long, visible_alias = "color")]
     field: Option<String>,
+    /// Draw contacts instead of grains, as rods whose thickness and color follow the normal force
+    #[arg(long, value_enum, value_name = "WHICH", num_args = 0..=1, default_missing_value = "all", conflicts_with = "field")]
+    contacts: Option<Contacts>,
     /// Values at the ends of the color scale, in SI units; those of the frame if left out
     #[arg(long, value_name = "LOW,HIGH", value_parser = numbers::<2>, allow_hyphen_values = true)]
     range: Option<[f64; 2]>,
@@ -42,6 +46,14 @@ pub struct PictureArguments {
     out: Option<PathBuf>,
 }
 
+#[derive(Clone, Copy, ValueEnum)]
+enum Contacts {
+    /// Every contact
+    All,
+    /// The links of force chains
+    Chains,
+}
+
 fn numbers<const N: usize>(text: &str) -> Result<[f64; N], String> {
     let numbers: Option<Vec<f64>> = text.split(',').map(|number| number.trim().parse().ok()).collect();
     numbers
@@ -60,6 +72,11 @@ fn size(text: &str) -> Result<(u32, u32), String> {
 pub fn picture(arguments: &PictureArguments) -> Done {
     let options = PictureOptions {
         frame: arguments.frame,
+        shown: match arguments.contacts {
+            None => Shown::Grains,
+            Some(Contacts::All) => Shown::Contacts,
+            Some(Contacts::Chains) => Shown::ForceChains,
+        },
         size: arguments.size,
         field: arguments.field.clone(),
         range: arguments.range.map(|[low, high]| (low, high)),

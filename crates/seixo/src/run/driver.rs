@@ -71,7 +71,11 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
         return Err(RunError::NotARun { folder: folder.to_owned() });
     }
     let (from, header, state) = checkpoint::newest_valid(layer, &folder.join(CHECKPOINTS))?;
-    for inside in [folder.to_owned(), folder.join(CHECKPOINTS), folder.join(folder::FIELDS)] {
+    let often = [CHECKPOINTS, folder::FIELDS, folder::CONTACTS, folder::COARSE].map(|inside| folder.join(inside));
+    for inside in [folder.to_owned()].into_iter().chain(often) {
+        if !layer.exists(&inside).map_err(disk(&inside, "look at it"))? {
+            continue;
+        }
         remove_temporaries(layer, &inside).map_err(disk(&inside, "remove temporary files"))?;
     }
     let text = String::from_utf8_lossy(&layer.read(&path).map_err(disk(&path, "read it"))?).into_owned();
@@ -113,6 +117,10 @@ pub fn expected_output(scene: &Scene, time_step: f64) -> u64 {
     let vectors = scene.output.fields.iter().filter(|field| wide.contains(field)).count() as f64;
     // Places hardly shrink when packed, vectors in singles a little, whole numbers nearly vanish; base64 adds a third.
     let frame = grains * 4.0 / 3.0 * (22.0 + 10.0 * vectors) + 2e3;
+    // Some three contacts a grain, and twenty-four numbers a point.
+    let contacts = if scene.output.contacts { 3.0 * grains * 110.0 } else { 0.0 };
+    let points = scene.output.coarse.map_or(0.0, |coarse| coarse.grid.len() as f64 * 130.0);
+    let frame = frame + contacts + points;
     let lines: f64 = scene.probes.iter().map(|probe| 70.0 * times(probe.every)).sum();
     let checkpoint = 300.0 * grains;
     (frame * times(scene.output.every) + 250.0 * times(scene.output.energies_every) + lines + 2.0 * checkpoint) as u64
@@ -251,10 +259,16 @@ impl<'a> Driver<'a> {
         let clock = Instant::now();
         // Bringing grains back from a GPU takes as long as many steps: only where outputs are due.
         self.simulation.observe().map_err(|stop| self.stopped(stop))?;
+        // Before the GPU goes on: it keeps what single contacts remember.
+        let contacts = if self.books.outputs.needs_contacts(self.simulation.steps()) {
+            self.simulation.contacts_now().map_err(|stop| self.stopped(stop))?
+        } else {
+            Vec::new()
+        };
         let (outputs, layer) = (&mut self.books.outputs, self.options.layer);
         let mut seconds = 0.0;
         let (written, advanced) = self.simulation.advance_while(count, |simulation| {
-            let written = outputs.write_due(layer, simulation);
+            let written = outputs.write_due(layer, simulation, &contacts);
             seconds = clock.elapsed().as_secs_f64();
             written
         });

@@ -21,6 +21,10 @@ pub const PROFILE: &str = "profile.csv";
 pub const PROBES: &str = "probes";
 /// Folder of the frames.
 pub const FIELDS: &str = "fields";
+/// Folder of the contacts of frames, where a scene asks for them.
+pub const CONTACTS: &str = "contacts";
+/// Folder of coarse-grained fields, where a scene asks for them.
+pub const COARSE: &str = "coarse";
 /// Folder of the checkpoints.
 pub const CHECKPOINTS: &str = "checkpoints";
 
@@ -71,7 +75,13 @@ pub(super) fn prepare(layer: &dyn FileLayer, folder: &Path) -> Result<(), FilesE
             .filter(|above| !above.as_os_str().is_empty())
             .unwrap_or(Path::new(".")),
     );
-    for inside in insides.iter().map(PathBuf::as_path).chain([folder]) {
+    let mut left = Vec::new();
+    for inside in [CONTACTS, COARSE].map(|inside| folder.join(inside)) {
+        if layer.exists(&inside).map_err(disk(&inside, "look at it"))? {
+            left.push(inside);
+        }
+    }
+    for inside in insides.iter().chain(&left).map(PathBuf::as_path).chain([folder]) {
         for path in layer.list(inside).map_err(disk(inside, "list it"))? {
             if is_of_a_run(folder, &path) && !path.ends_with(RECORD) {
                 layer.remove(&path).map_err(disk(&path, "remove it"))?;
@@ -101,7 +111,8 @@ fn is_of_a_run(folder: &Path, path: &Path) -> bool {
             .file_name()
             .and_then(|name| name.to_str())
             .is_some_and(|name| name.starts_with(FILE_NAME)),
-        Some(FIELDS) => has("vtp") || has("pvd"),
+        Some(FIELDS | CONTACTS) => has("vtp") || has("pvd"),
+        Some(COARSE) => has("vti") || has("pvd"),
         Some(PROBES) => has("csv"),
         _ => false,
     }

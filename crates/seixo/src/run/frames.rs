@@ -1,13 +1,15 @@
-//! Frames: the grains and walls at a time as `.vtp`, and the `.pvd` that lists them.
+//! Frames: what there is at a time – grains, walls, contacts as `.vtp`, coarse-grained fields as `.vti` –, and the `.pvd` that list them.
 
-use super::folder::{FIELDS, disk};
+use super::folder::{COARSE, CONTACTS, FIELDS, disk};
 use super::outputs::Sample;
 use super::schedule::Schedule;
+use seixo_analysis::{coarse_grain, force_chains, pressure_of_grains};
 use seixo_engine::state::WallSnapshot;
 use seixo_engine::world::{WallShape, World};
 use seixo_files::FilesError;
 use seixo_files::layer::{FileLayer, replace};
-use seixo_files::vtk::{self, Field};
+use seixo_files::vtk::{self, Field, Image};
+use seixo_scene::{CoarsePlan, OutputPlan};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -16,64 +18,40 @@ type Corners = [[f64; 3]; 2];
 /// Wall time between two lists of the frames, unless a checkpoint is written \[s\].
 const LIST_EVERY: f64 = 1.0;
 
-/// The frames of a run: each written whole, and listed once it would survive a power cut.
-pub(super) struct Frames {
+/// Files of one kind, one for each frame: each written whole, and listed once it would survive a power cut.
+struct Series {
     folder: PathBuf,
-    fields: Vec<Field>,
-    time_step: f64,
-    bounds: Corners,
-    has_walls: bool,
-    schedule: Schedule,
+    kind: &'static str,
+    ending: &'static str,
     unlisted: Vec<PathBuf>,
-    listed_at: Option<Instant>,
 }
 
-impl Frames {
-    /// Frames of a world into a run folder, all still to be written.
-    pub fn new(folder: &Path, world: &World, fields: Vec<Field>, every: f64, time_step: f64) -> Frames {
-        Frames {
-            folder: folder.join(FIELDS),
-            fields,
-            time_step,
-            bounds: bounds(world),
-            has_walls: !world.walls.is_empty(),
-            schedule: Schedule::new(every, time_step),
+impl Series {
+    fn new(folder: PathBuf, kind: &'static str, ending: &'static str) -> Series {
+        Series {
+            folder,
+            kind,
+            ending,
             unlisted: Vec::new(),
-            listed_at: None,
         }
     }
 
-    /// When frames are due.
-    pub fn schedule(&mut self) -> &mut Schedule {
-        &mut self.schedule
+    /// As [`Series::new`], in a folder of its own, which is made.
+    fn within(layer: &dyn FileLayer, run: &Path, kind: &'static str, ending: &'static str) -> Result<Series, FilesError> {
+        let folder = run.join(kind);
+        layer.create_dir_all(&folder).map_err(disk(&folder, "create it"))?;
+        layer.sync_dir(run).map_err(disk(run, "sync it"))?;
+        Ok(Series::new(folder, kind, ending))
     }
 
-    /// Writes the next frame and, now and then, the list.
-    pub fn write(&mut self, layer: &dyn FileLayer, sample: &Sample) -> Result<(), FilesError> {
-        let index = self.schedule.next();
-        self.put(
-            layer,
-            &name("grains", index),
-            &vtk::grains(sample.grains(), &self.fields, sample.time()),
-        )?;
-        if self.has_walls {
-            let walls = sample.walls();
-            self.put(
-                layer,
-                &name("walls", index),
-                &vtk::walls(walls, Some(within_planes(self.bounds, walls)), sample.time()),
-            )?;
-        }
-        self.schedule.pass(sample.steps());
-        if self.listed_at.is_none_or(|listed| listed.elapsed().as_secs_f64() >= LIST_EVERY) {
-            self.list(layer)?;
-        }
-        Ok(())
+    fn name(&self, index: u64) -> String {
+        format!("{}_{index:06}.{}", self.kind, self.ending)
     }
 
     /// Puts a file in its place without waiting for the disk: a kill leaves it whole, a power cut may not.
-    fn put(&mut self, layer: &dyn FileLayer, name: &str, bytes: &[u8]) -> Result<(), FilesError> {
-        let path = self.folder.join(name);
+    fn put(&mut self, layer: &dyn FileLayer, index: u64, bytes: &[u8]) -> Result<(), FilesError> {
+        let name = self.name(index);
+        let path = self.folder.join(&name);
         let temporary = self.folder.join(format!("{name}.tmp"));
         let written = layer.create(&temporary).and_then(|mut file| file.write_all(bytes));
         let moved = written.and_then(|()| layer.rename(&temporary, &path));
@@ -86,8 +64,8 @@ impl Frames {
         Ok(())
     }
 
-    /// Waits until the disk holds all frames, then lists them.
-    pub fn list(&mut self, layer: &dyn FileLayer) -> Result<(), FilesError> {
+    /// Waits until the disk holds all files, then lists them with their times \[s\].
+    fn list(&mut self, layer: &dyn FileLayer, times: &[f64]) -> Result<(), FilesError> {
         if self.unlisted.is_empty() {
             return Ok(());
         }
@@ -98,19 +76,118 @@ impl Frames {
                 .map_err(disk(&path, "sync it"))?;
         }
         layer.sync_dir(&self.folder).map_err(disk(&self.folder, "sync it"))?;
-        for kind in ["grains", "walls"].into_iter().take(1 + usize::from(self.has_walls)) {
-            let time = |event: u64| self.schedule.step_of(event) as f64 * self.time_step;
-            let frames: Vec<_> = (0..self.schedule.next()).map(|event| (time(event), name(kind, event))).collect();
-            let path = self.folder.join(format!("{kind}.pvd"));
-            replace(layer, &path, vtk::collection(&frames).as_bytes()).map_err(disk(&path, "write it"))?;
+        let files: Vec<_> = times.iter().zip(0..).map(|(&time, index)| (time, self.name(index))).collect();
+        let path = self.folder.join(format!("{}.pvd", self.kind));
+        replace(layer, &path, vtk::collection(&files).as_bytes()).map_err(disk(&path, "write it"))
+    }
+}
+
+/// The frames of a run.
+pub(super) struct Frames {
+    fields: Vec<Field>,
+    time_step: f64,
+    bounds: Corners,
+    schedule: Schedule,
+    grains: Series,
+    walls: Option<Series>,
+    contacts: Option<Series>,
+    coarse: Option<(Series, CoarsePlan)>,
+    listed_at: Option<Instant>,
+}
+
+impl Frames {
+    /// Frames of a world into a run folder, all still to be written.
+    pub fn new(layer: &dyn FileLayer, run: &Path, world: &World, plan: &OutputPlan, time_step: f64) -> Result<Frames, FilesError> {
+        let has_walls = !world.walls.is_empty();
+        let contacts = plan.contacts.then(|| Series::within(layer, run, CONTACTS, "vtp"));
+        let coarse = plan
+            .coarse
+            .map(|coarse| Series::within(layer, run, COARSE, "vti").map(|series| (series, coarse)));
+        Ok(Frames {
+            fields: plan.fields.clone(),
+            time_step,
+            bounds: bounds(world),
+            schedule: Schedule::new(plan.every, time_step),
+            grains: Series::new(run.join(FIELDS), "grains", "vtp"),
+            walls: has_walls.then(|| Series::new(run.join(FIELDS), "walls", "vtp")),
+            contacts: contacts.transpose()?,
+            coarse: coarse.transpose()?,
+            listed_at: None,
+        })
+    }
+
+    /// When frames are due.
+    pub fn schedule(&mut self) -> &mut Schedule {
+        &mut self.schedule
+    }
+
+    /// Whether a frame shows something of single contacts.
+    pub fn needs_contacts(&self) -> bool {
+        self.contacts.is_some() || self.coarse.is_some() || self.fields.contains(&Field::Pressure)
+    }
+
+    /// Writes the next frame and, now and then, the lists.
+    pub fn write(&mut self, layer: &dyn FileLayer, sample: &Sample) -> Result<(), FilesError> {
+        let (index, time) = (self.schedule.next(), sample.time());
+        let grains = if self.fields.contains(&Field::Pressure) {
+            let mut grains = sample.grains().clone();
+            grains.pressure = pressure_of_grains(&grains, sample.contacts());
+            vtk::grains(&grains, &self.fields, time)
+        } else {
+            vtk::grains(sample.grains(), &self.fields, time)
+        };
+        self.grains.put(layer, index, &grains)?;
+        if let Some(series) = &mut self.walls {
+            let walls = sample.walls();
+            series.put(layer, index, &vtk::walls(walls, Some(within_planes(self.bounds, walls)), time))?;
+        }
+        if let Some(series) = &mut self.contacts {
+            let contacts = sample.contacts();
+            let chains = force_chains(sample.grains(), contacts);
+            series.put(layer, index, &vtk::contacts(contacts, &chains.is_link, time))?;
+        }
+        if let Some((series, plan)) = &mut self.coarse {
+            series.put(layer, index, &coarse_fields(plan, sample))?;
+        }
+        self.schedule.pass(sample.steps());
+        if self.listed_at.is_none_or(|listed| listed.elapsed().as_secs_f64() >= LIST_EVERY) {
+            self.list(layer)?;
+        }
+        Ok(())
+    }
+
+    /// Waits until the disk holds all frames, then lists them.
+    pub fn list(&mut self, layer: &dyn FileLayer) -> Result<(), FilesError> {
+        let step_of = |event: u64| self.schedule.step_of(event) as f64;
+        let times: Vec<f64> = (0..self.schedule.next()).map(|event| step_of(event) * self.time_step).collect();
+        let coarse = self.coarse.as_mut().map(|(series, _)| series);
+        let optional = [self.walls.as_mut(), self.contacts.as_mut(), coarse];
+        for series in [&mut self.grains].into_iter().chain(optional.into_iter().flatten()) {
+            series.list(layer, &times)?;
         }
         self.listed_at = Some(Instant::now());
         Ok(())
     }
 }
 
-fn name(kind: &str, index: u64) -> String {
-    format!("{kind}_{index:06}.vtp")
+fn coarse_fields(plan: &CoarsePlan, sample: &Sample) -> Vec<u8> {
+    let fields = coarse_grain(&plan.grid, plan.width, sample.grains(), sample.contacts());
+    let image = Image {
+        origin: plan.grid.origin.to_array(),
+        spacing: plan.grid.spacing,
+        points: plan.grid.points,
+        scalars: &[
+            ("density", &fields.density),
+            ("pressure", &fields.pressure),
+            ("temperature", &fields.temperature),
+        ],
+        vectors: &[("velocity", &fields.velocity)],
+        tensors: &[
+            ("contact_stress", &fields.contact_stress),
+            ("kinetic_stress", &fields.kinetic_stress),
+        ],
+    };
+    vtk::image(&image, sample.time())
 }
 
 /// The box in which planes are drawn: the domain, or what the scene starts with and half as much around it.

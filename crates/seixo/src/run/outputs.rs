@@ -4,8 +4,8 @@ use super::folder::ENERGIES;
 use super::frames::Frames;
 use super::probes::ProbeLog;
 use super::schedule::Schedule;
-use seixo_engine::Simulation;
 use seixo_engine::state::{GrainSnapshot, Ledger, State, WallSnapshot};
+use seixo_engine::{ContactRecord, Simulation};
 use seixo_files::FilesError;
 use seixo_files::layer::FileLayer;
 use seixo_files::table::{Mark, Table};
@@ -20,15 +20,17 @@ pub(super) type Marks = BTreeMap<String, Mark>;
 /// What outputs read from a simulation at one step, each taken once.
 pub(super) struct Sample<'a> {
     simulation: &'a Simulation,
+    contacts: &'a [ContactRecord],
     grains: OnceCell<GrainSnapshot>,
     walls: OnceCell<Vec<WallSnapshot>>,
     ledger: OnceCell<Ledger>,
 }
 
 impl<'a> Sample<'a> {
-    fn of(simulation: &'a Simulation) -> Sample<'a> {
+    fn of(simulation: &'a Simulation, contacts: &'a [ContactRecord]) -> Sample<'a> {
         Sample {
             simulation,
+            contacts,
             grains: OnceCell::new(),
             walls: OnceCell::new(),
             ledger: OnceCell::new(),
@@ -42,6 +44,10 @@ impl<'a> Sample<'a> {
     }
     pub fn grains(&self) -> &GrainSnapshot {
         self.grains.get_or_init(|| self.simulation.snapshot())
+    }
+    /// Single contacts, where an output that is due said that it needs them.
+    pub fn contacts(&self) -> &[ContactRecord] {
+        self.contacts
     }
     pub fn walls(&self) -> &[WallSnapshot] {
         self.walls.get_or_init(|| self.simulation.walls())
@@ -74,7 +80,7 @@ impl Outputs {
     pub fn open(layer: &dyn FileLayer, folder: &Path, scene: &Scene, time_step: f64, marks: &Marks) -> Result<Outputs, FilesError> {
         let probe = |probe| ProbeLog::open(layer, folder, probe, time_step, marks);
         Ok(Outputs {
-            frames: Frames::new(folder, &scene.world, scene.output.fields.clone(), scene.output.every, time_step),
+            frames: Frames::new(layer, folder, &scene.world, &scene.output, time_step)?,
             energies: table(layer, &folder.join(ENERGIES), &Ledger::NAMES, marks.get(ENERGIES))?,
             energies_schedule: Schedule::new(scene.output.energies_every, time_step),
             probes: scene.probes.iter().map(probe).collect::<Result<_, _>>()?,
@@ -119,10 +125,17 @@ impl Outputs {
         self.schedules().any(|schedule| schedule.is_due(step))
     }
 
+    /// Whether something is due at this step that needs single contacts, which take a while to find.
+    pub fn needs_contacts(&mut self, step: u64) -> bool {
+        let mut probes = self.probes.iter();
+        (self.frames.needs_contacts() && self.frames.schedule().is_due(step))
+            || probes.any(|probe| probe.needs_contacts() && probe.schedule.is_due(step))
+    }
+
     /// Writes what is due now.
-    pub fn write_due(&mut self, layer: &dyn FileLayer, simulation: &Simulation) -> Result<(), FilesError> {
+    pub fn write_due(&mut self, layer: &dyn FileLayer, simulation: &Simulation, contacts: &[ContactRecord]) -> Result<(), FilesError> {
         let steps = simulation.steps();
-        let sample = Sample::of(simulation);
+        let sample = Sample::of(simulation, contacts);
         for probe in self.probes.iter_mut().filter(|probe| probe.schedule.is_due(steps)) {
             probe.write(&sample)?;
         }

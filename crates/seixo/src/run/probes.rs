@@ -3,6 +3,7 @@
 use super::folder::PROBES;
 use super::outputs::{Marks, Sample, table};
 use super::schedule::Schedule;
+use seixo_analysis::{SHARES, components, coordination, deviatoric, fabric, mixing, pressure, solid_fraction, stress_in};
 use seixo_engine::state::{Column, GrainSnapshot, Ledger, State};
 use seixo_files::FilesError;
 use seixo_files::layer::FileLayer;
@@ -42,15 +43,45 @@ impl ProbeLog {
         let mut row = vec![sample.time()];
         match &self.what {
             ProbeKind::Position { grain } => row.extend(position(sample.grains(), *grain)),
-            ProbeKind::CountThrough { point, normal, radius } => row.extend(self.passage.count(sample.grains(), *point, *normal, *radius)),
+            ProbeKind::CountThrough { point, normal, radius } => {
+                row.extend(self.passage.count((sample.time(), sample.grains()), *point, *normal, *radius));
+            }
             ProbeKind::Energy => row.extend(sample.ledger().values()),
             ProbeKind::GroupCenter { group } => row.extend(center(sample.grains(), *group)),
             ProbeKind::WallForce { walls } => {
                 let forces = sample.walls()[walls.clone()].iter().map(|wall| wall.force);
                 row.extend(forces.fold([0.0; 3], |sum, force| [0, 1, 2].map(|k| sum[k] + force[k])));
             }
+            ProbeKind::Stress(region) => {
+                let stress = stress_in(region, sample.grains(), sample.contacts());
+                let whole = stress.contact + stress.kinetic;
+                row.extend([pressure(&whole), deviatoric(&whole)]);
+                row.extend([stress.contact, stress.kinetic].iter().flat_map(components));
+            }
+            ProbeKind::Fabric(region) => {
+                let fabric = fabric(region.as_ref(), sample.contacts());
+                row.push(fabric.anisotropy());
+                row.extend(components(&fabric.tensor));
+                row.push(fabric.contacts as f64);
+            }
+            ProbeKind::Coordination(region) => {
+                let count = coordination(region.as_ref(), sample.grains());
+                row.extend([count.mean, count.without_rattlers, count.rattlers]);
+                row.extend(count.shares);
+            }
+            ProbeKind::SolidFraction(region) => row.push(solid_fraction(region, sample.grains())),
+            ProbeKind::Mixing { groups, cells, bounds } => {
+                let bounds = bounds.map(|[low, high]| (low.into(), high.into()));
+                let mixing = mixing(sample.grains(), groups, *cells, bounds);
+                row.extend([mixing.lacey, mixing.entropy, mixing.cells as f64]);
+            }
         }
         self.table.row(&row)
+    }
+
+    /// Whether its lines need single contacts.
+    pub fn needs_contacts(&self) -> bool {
+        matches!(self.what, ProbeKind::Stress(_) | ProbeKind::Fabric(_))
     }
 
     /// Adds to a checkpoint what the next lines depend on.
@@ -60,7 +91,7 @@ impl ProbeLog {
             state.sections.push((behind, Column::U32(self.passage.behind.clone())));
             state
                 .sections
-                .push((passed, Column::F64(vec![self.passage.count, self.passage.mass])));
+                .push((passed, Column::F64(vec![self.passage.count, self.passage.mass, self.passage.time])));
         }
     }
 
@@ -68,13 +99,14 @@ impl ProbeLog {
     pub fn restore(&mut self, state: &State) {
         let [behind, passed] = self.sections();
         if let (Some(Column::U32(behind)), Some(Column::F64(passed))) = (state.get(&behind), state.get(&passed))
-            && let &[count, mass] = passed.as_slice()
+            && let &[count, mass, time] = passed.as_slice()
         {
             self.passage = Passage {
                 has_started: true,
                 behind: behind.clone(),
                 count,
                 mass,
+                time,
             };
         }
     }
@@ -84,12 +116,62 @@ impl ProbeLog {
     }
 }
 
+const STRESS: [&str; 14] = [
+    "pressure [Pa]",
+    "deviatoric [Pa]",
+    "contact_xx [Pa]",
+    "contact_yy [Pa]",
+    "contact_zz [Pa]",
+    "contact_xy [Pa]",
+    "contact_xz [Pa]",
+    "contact_yz [Pa]",
+    "kinetic_xx [Pa]",
+    "kinetic_yy [Pa]",
+    "kinetic_zz [Pa]",
+    "kinetic_xy [Pa]",
+    "kinetic_xz [Pa]",
+    "kinetic_yz [Pa]",
+];
+const FABRIC: [&str; 8] = [
+    "anisotropy [-]",
+    "fabric_xx [-]",
+    "fabric_yy [-]",
+    "fabric_zz [-]",
+    "fabric_xy [-]",
+    "fabric_xz [-]",
+    "fabric_yz [-]",
+    "contacts",
+];
+const COORDINATION: [&str; 3 + SHARES] = [
+    "mean [-]",
+    "without_rattlers [-]",
+    "rattlers [-]",
+    "share_0 [-]",
+    "share_1 [-]",
+    "share_2 [-]",
+    "share_3 [-]",
+    "share_4 [-]",
+    "share_5 [-]",
+    "share_6 [-]",
+    "share_7 [-]",
+    "share_8 [-]",
+    "share_9 [-]",
+    "share_10 [-]",
+    "share_11 [-]",
+    "share_12 [-]",
+];
+
 fn columns(what: &ProbeKind) -> &'static [&'static str] {
     match what {
         ProbeKind::Position { .. } | ProbeKind::GroupCenter { .. } => &["x [m]", "y [m]", "z [m]"],
-        ProbeKind::CountThrough { .. } => &["count", "mass [kg]"],
+        ProbeKind::CountThrough { .. } => &["count", "mass [kg]", "mass_flow [kg/s]"],
         ProbeKind::Energy => &Ledger::NAMES,
         ProbeKind::WallForce { .. } => &["force_x [N]", "force_y [N]", "force_z [N]"],
+        ProbeKind::Stress(_) => &STRESS,
+        ProbeKind::Fabric(_) => &FABRIC,
+        ProbeKind::Coordination(_) => &COORDINATION,
+        ProbeKind::SolidFraction(_) => &["solid_fraction [-]"],
+        ProbeKind::Mixing { .. } => &["lacey_index [-]", "entropy_index [-]", "cells"],
     }
 }
 
@@ -122,10 +204,14 @@ struct Passage {
     count: f64,
     /// Mass of those counted \[kg\].
     mass: f64,
+    /// When they were counted \[s\].
+    time: f64,
 }
 
 impl Passage {
-    fn count(&mut self, grains: &GrainSnapshot, point: [f64; 3], normal: [f64; 3], radius: Option<f64>) -> [f64; 2] {
+    /// Count, mass \[kg\], and mass per time since the last sample \[kg/s\]; none at the first.
+    fn count(&mut self, (time, grains): (f64, &GrainSnapshot), point: [f64; 3], normal: [f64; 3], radius: Option<f64>) -> [f64; 3] {
+        let (mass_before, since) = (self.mass, time - self.time);
         let mut behind = Vec::with_capacity(self.behind.len());
         let mut before = self.behind.iter().copied().peekable();
         for (index, &id) in grains.id.iter().enumerate() {
@@ -144,9 +230,9 @@ impl Passage {
                 self.mass += direction * grains.mass[index];
             }
         }
-        self.behind = behind;
-        self.has_started = true;
-        [self.count, self.mass]
+        (self.behind, self.has_started, self.time) = (behind, true, time);
+        let flow = if since > 0.0 { (self.mass - mass_before) / since } else { 0.0 };
+        [self.count, self.mass, flow]
     }
 }
 
@@ -166,13 +252,23 @@ mod tests {
     #[test]
     fn grains_count_up_along_the_normal_and_down_against_it() {
         let mut passage = Passage::default();
-        let mut count = |heights: &[(u32, f64, f64)]| passage.count(&grains(heights), [0.0, 0.0, 1.0], [0.0, 0.0, -1.0], Some(2.0));
-        assert_eq!(count(&[(1, 0.0, 2.0), (4, 0.0, 3.0), (7, 5.0, 2.0), (9, 0.0, 0.5)]), [0.0, 0.0]);
+        let mut count = |time: f64, heights: &[(u32, f64, f64)]| {
+            let grains = grains(heights);
+            passage.count((time, &grains), [0.0, 0.0, 1.0], [0.0, 0.0, -1.0], Some(2.0))
+        };
         assert_eq!(
-            count(&[(1, 0.0, 0.9), (4, 0.0, 0.8), (7, 5.0, 0.0), (9, 0.0, 0.4)]),
-            [2.0, 1.0],
+            count(0.0, &[(1, 0.0, 2.0), (4, 0.0, 3.0), (7, 5.0, 2.0), (9, 0.0, 0.5)]),
+            [0.0, 0.0, 0.0]
+        );
+        assert_eq!(
+            count(0.5, &[(1, 0.0, 0.9), (4, 0.0, 0.8), (7, 5.0, 0.0), (9, 0.0, 0.4)]),
+            [2.0, 1.0, 2.0],
             "7 passes outside the disk"
         );
-        assert_eq!(count(&[(4, 0.0, 1.1), (9, 0.0, 0.3)]), [1.0, 0.5], "4 comes back, 1 and 7 left");
+        assert_eq!(
+            count(0.75, &[(4, 0.0, 1.1), (9, 0.0, 0.3)]),
+            [1.0, 0.5, -2.0],
+            "4 comes back, 1 and 7 left"
+        );
     }
 }

@@ -96,6 +96,43 @@ fn a_run_writes_all_that_was_asked_for() {
     let ledger = stage.read("heap.out/probes/ledger.csv");
     assert_eq!(ledger, stage.read("heap.out/energies.csv"), "the same quantity at the same times");
 
+    for (folder, kind, ending) in [("contacts", "contacts", "vtp"), ("coarse", "coarse", "vti")] {
+        let pvd = stage.read(&format!("heap.out/{folder}/{kind}.pvd"));
+        assert!(pvd.matches("<DataSet").count() == 13 && pvd.contains(&format!("{kind}_000012.{ending}")));
+    }
+    let contacts = vtk::read_contacts(&stage.path("heap.out/contacts/contacts_000012.vtp")).unwrap();
+    assert_eq!(contacts.ends.len() as u64, record["contacts"].as_u64().unwrap());
+    let links = contacts.is_in_chain.iter().filter(|&&is_link| is_link).count();
+    assert!(links > 3 && 2 * links < contacts.ends.len(), "{links} of {}", contacts.ends.len());
+    let last = |probe: &str| rows(&stage.read(&format!("heap.out/probes/{probe}.csv"))).pop().unwrap();
+    let field = |wanted: &str| grains(12).scalars.into_iter().find(|(name, _, _)| name == wanted).unwrap().1;
+    let inside = |center: &[f64; 3]| center[0].hypot(center[1]) <= 0.025 && (0.0..=0.04).contains(&center[2]);
+    let (centers, counts) = (grains(12).position, field("coordination"));
+    let counts: Vec<f64> = centers
+        .iter()
+        .zip(counts)
+        .filter(|(center, _)| inside(center))
+        .map(|(_, count)| count)
+        .collect();
+    let carrying: Vec<f64> = counts.iter().copied().filter(|&count| count > 1.0).collect();
+    for (found, counts) in last("touches")[1..].iter().zip([counts, carrying]) {
+        let expected = counts.iter().sum::<f64>() / counts.len() as f64;
+        assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+    }
+    let (filling, stress) = (last("filling"), last("stress"));
+    assert!((0.05..0.75).contains(&filling[1]), "{filling:?}");
+    // Of contacts and motion together, a third of the trace is the pressure.
+    let trace: f64 = stress[3..6].iter().chain(&stress[9..12]).sum();
+    assert!(stress[1] > 0.0 && (trace / 3.0 / stress[1] - 1.0).abs() < 1e-12, "{stress:?}");
+    assert!(
+        (last("fabric")[2..5].iter().sum::<f64>() - 1.0).abs() < 1e-12,
+        "the trace of the fabric"
+    );
+    let count = |values: Vec<f64>| values.into_iter().filter(|&value| value > 0.0).count();
+    let (pressed, touching) = (count(field("pressure")), count(field("coordination")));
+    // A contact that parts faster than its spring pushes bears without a force.
+    assert!(pressed <= touching && 10 * pressed > 9 * touching, "{pressed} {touching}");
+
     let profile = stage.read("heap.out/profile.csv");
     assert!(profile.starts_with("pass,seconds,share,calls\n") && profile.contains("\ncontacts,") && profile.contains("\noutputs,"));
     assert!(
@@ -324,9 +361,12 @@ fn charts_come_out_of_a_run_folder() {
     let stage = Stage::new();
     stage.succeed("run heap.toml --until 0.01 --quiet");
     stage.succeed("plot heap.out");
-    for chart in ["energies", "probe-flow", "profile"] {
+    for chart in ["energies", "probe-flow", "probe-stress", "profile"] {
         assert!(stage.read(&format!("heap.out/plots/{chart}.svg")).contains("<svg"), "{chart}");
     }
+    stage.succeed("picture heap.out --size 200x200 --contacts");
+    stage.succeed("picture heap.out --size 200x200 --color pressure");
+    assert_eq!(stage.seixo("picture heap.out --contacts chains --field force").code, 2);
     assert_eq!(stage.seixo("plot nowhere.out").code, 2);
     assert_eq!(stage.seixo("picture nowhere.out").code, 2);
     assert_eq!(stage.seixo("picture heap.out --size 3").code, 2);

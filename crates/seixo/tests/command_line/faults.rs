@@ -52,11 +52,11 @@ fn results(disk: &FaultyDisk) -> Vec<(String, Vec<u8>)> {
     let folder = Path::new(FOLDER);
     let (_, _, state) = checkpoint::newest_valid(disk, &folder.join("checkpoints")).unwrap();
     let mut results = vec![("state".to_owned(), checkpoint::digest(&state).into_bytes())];
-    for inside in ["", "fields", "probes"] {
+    for inside in ["", "fields", "contacts", "coarse", "probes"] {
         for path in disk.list(&folder.join(inside)).unwrap() {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
             let ending = path.extension().and_then(|ending| ending.to_str());
-            if name != "profile.csv" && matches!(ending, Some("csv" | "vtp" | "pvd" | "toml" | "tmp")) {
+            if name != "profile.csv" && matches!(ending, Some("csv" | "vtp" | "vti" | "pvd" | "toml" | "tmp")) {
                 results.push((name, disk.read(&path).unwrap()));
             }
         }
@@ -66,13 +66,23 @@ fn results(disk: &FaultyDisk) -> Vec<(String, Vec<u8>)> {
 
 /// Whether every file that a `.pvd` lists is there and whole.
 fn collections_are_valid(disk: &FaultyDisk) -> bool {
-    let fields = Path::new(FOLDER).join("fields");
-    ["grains.pvd", "walls.pvd"].iter().all(|pvd| {
-        let Ok(text) = disk.read(&fields.join(pvd)) else { return true };
+    [
+        "fields/grains.pvd",
+        "fields/walls.pvd",
+        "contacts/contacts.pvd",
+        "coarse/coarse.pvd",
+    ]
+    .iter()
+    .all(|pvd| {
+        let pvd = Path::new(FOLDER).join(pvd);
+        let Ok(text) = disk.read(&pvd) else { return true };
         let text = String::from_utf8(text).unwrap();
         let mut files = text.split("file=\"").skip(1).filter_map(|rest| rest.split('"').next());
         text.ends_with("</VTKFile>\n")
-            && files.all(|file| disk.read(&fields.join(file)).is_ok_and(|bytes| bytes.ends_with(b"</VTKFile>\n")))
+            && files.all(|file| {
+                disk.read(&pvd.with_file_name(file))
+                    .is_ok_and(|bytes| bytes.ends_with(b"</VTKFile>\n"))
+            })
     })
 }
 

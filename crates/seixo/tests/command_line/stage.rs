@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
-/// Three hundred grains fall into a box while a rod comes down on them: friction, two kinds of walls, a moving one, all probes.
+/// Three hundred grains fall into a box while a rod comes down on them: friction, two kinds of walls, a moving one, all probes, all outputs.
 pub const HEAP: &str = r#"
 title = "Little heap"
 [run]
@@ -37,7 +37,9 @@ motion = { translate = [0, 0, "-0.65 m/s"] }
 [output]
 every = "10 ms"
 energies_every = "1 ms"
-fields = ["velocity", "force", "coordination"]
+fields = ["velocity", "force", "coordination", "pressure"]
+contacts = true
+coarse = { region = { min = ["-25 mm", "-25 mm", 0], max = ["25 mm", "25 mm", "50 mm"] }, spacing = "5 mm", width = "5 mm" }
 [probe.flow]
 count_through = { plane = { point = [0, 0, "20 mm"], normal = [0, 0, -1] } }
 every = "1 ms"
@@ -51,6 +53,18 @@ every = "0.7 ms"
 wall_force = "rod"
 [probe.ledger]
 energy = true
+[probe.stress]
+stress = { region = { box = { min = ["-20 mm", "-20 mm", "5 mm"], max = ["20 mm", "20 mm", "15 mm"] } } }
+every = "3 ms"
+[probe.fabric]
+fabric = {}
+every = "10 ms"
+[probe.touches]
+coordination = { region = { cylinder = { from = [0, 0, 0], to = [0, 0, "40 mm"], radius = "25 mm" } } }
+every = "10 ms"
+[probe.filling]
+solid_fraction = { region = { sphere = { center = [0, 0, "10 mm"], radius = "8 mm" } } }
+every = "10 ms"
 "#;
 
 /// What a command came to.

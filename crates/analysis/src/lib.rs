@@ -1,0 +1,21 @@
+//! What grains and contacts add up to: pure functions over snapshots and contact records, nothing of files or scenes.
+//!
+//! Stresses are positive in compression, as in soil mechanics: a pressure is a third of a trace, and at rest div σ = ρ g.
+//! `docs/analysis.md` has the formulas with their sources.
+
+mod ball;
+mod chains;
+mod coarse;
+mod fabric;
+mod mixing;
+mod region;
+mod stress;
+mod tensor;
+
+pub use chains::{Chains, force_chains};
+pub use coarse::{CoarseFields, Grid, coarse_grain};
+pub use fabric::{Coordination, Fabric, SHARES, coordination, fabric};
+pub use mixing::{Mixing, mixing};
+pub use region::{Region, solid_fraction};
+pub use stress::{Stress, pressure_of_grains, stress_in, stress_of_grains};
+pub use tensor::{components, deviatoric, outer, pressure, principal};

@@ -1,0 +1,87 @@
+//! Contacts as lines.
+
+use super::read::{count_of, find, read, time, vectors};
+use super::{Document, Values};
+use crate::FilesError;
+use seixo_engine::{ContactRecord, Partner};
+use std::path::Path;
+
+/// The contacts at one time \[s\] as a `.vtp`: lines between the centers of two grains, or from a wall to a center, with normal force
+/// (positive: repulsive) and tangential force \[N\], overlap \[m\], the ids a and b – of a wall its index, where is_wall is 1 – and whether the
+/// contact is a link of a force chain.
+pub fn contacts(records: &[ContactRecord], is_in_chain: &[bool], time: f64) -> Vec<u8> {
+    let count = records.len();
+    let mut document = Document::new(time, "", 2 * count, &format!(r#"NumberOfLines="{count}""#));
+    let ends: Vec<[f64; 3]> = records
+        .iter()
+        .flat_map(|record| [[0, 1, 2].map(|k| record.center[k] - record.branch[k]), record.center])
+        .collect();
+    let along = |record: &ContactRecord| (0..3).map(|k| record.normal_force[k] * record.normal[k]).sum::<f64>();
+    let normal: Vec<f64> = records.iter().map(along).collect();
+    let tangential: Vec<[f64; 3]> = records.iter().map(|record| record.tangential_force).collect();
+    let overlap: Vec<f64> = records.iter().map(|record| record.overlap).collect();
+    let integers = |of: fn(&ContactRecord) -> u32| records.iter().map(of).collect::<Vec<u32>>();
+    let (a, is_wall) = (
+        integers(|record| record.a),
+        integers(|record| u32::from(matches!(record.b, Partner::Wall(_)))),
+    );
+    let b = integers(|record| match record.b {
+        Partner::Grain(id) => id,
+        Partner::Wall(index) => index,
+    });
+    let chained: Vec<u32> = is_in_chain.iter().map(|&is_link| is_link.into()).collect();
+    document.group(
+        r#"CellData Scalars="normal_force""#,
+        &[
+            ("normal_force", Values::Scalars32(&normal)),
+            ("tangential_force", Values::Vectors32(&tangential)),
+            ("overlap", Values::Scalars32(&overlap)),
+            ("is_in_chain", Values::Integers(&chained)),
+            ("a", Values::Integers(&a)),
+            ("b", Values::Integers(&b)),
+            ("is_wall", Values::Integers(&is_wall)),
+        ],
+    );
+    document.group("Points", &[("position", Values::Vectors64(&ends))]);
+    let connectivity: Vec<i64> = (0..2 * count as i64).collect();
+    let offsets: Vec<i64> = (1..=count as i64).map(|line| 2 * line).collect();
+    document.group(
+        "Lines",
+        &[
+            ("connectivity", Values::Offsets(&connectivity)),
+            ("offsets", Values::Offsets(&offsets)),
+        ],
+    );
+    document.finish()
+}
+
+/// Contacts of one file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct VtkContacts {
+    /// Time \[s\].
+    pub time: f64,
+    /// Both ends of each line \[m\].
+    pub ends: Vec<[[f64; 3]; 2]>,
+    /// Normal forces \[N\].
+    pub normal_force: Vec<f64>,
+    /// Whether each is a link of a force chain.
+    pub is_in_chain: Vec<bool>,
+}
+
+/// Reads a file that [`contacts`] made.
+pub fn read_contacts(path: &Path) -> Result<VtkContacts, FilesError> {
+    read(path, |text| {
+        let lines = count_of(text, "NumberOfLines", "lines")?;
+        let points = vectors(find(text, "position")?.values(lines, 6)?);
+        Ok(VtkContacts {
+            time: time(text)?,
+            ends: points.as_chunks().0.to_vec(),
+            normal_force: find(text, "normal_force")?.values(lines, 1)?,
+            is_in_chain: find(text, "is_in_chain")?
+                .values(lines, 1)?
+                .iter()
+                .map(|&link| link > 0.0)
+                .collect(),
+        })
+    })
+}

@@ -1,0 +1,164 @@
+//! Probes: from the keys of a scene to what is logged.
+
+use crate::{
+    Probe, ProbeKind,
+    assemble::{Findings, MOST_LINES, check_interval},
+    diagnostics::{Complaint, did_you_mean},
+    fill::{axis_between, corners, si},
+    quantity::{Positive, Quantity, Time},
+    schema::{ProbeSection, Region, SceneFile},
+    walls,
+};
+use glam::DVec3;
+use seixo_analysis as analysis;
+use seixo_engine::world::World;
+use std::{collections::BTreeMap, ops::Range};
+
+/// What a probe logs, or which key is at fault and why.
+type Kind = Result<ProbeKind, (String, Complaint)>;
+
+/// The probes of a scene, in alphabetical order.
+pub(crate) fn probes(file: &mut SceneFile, world: &World, walls: &BTreeMap<String, Range<usize>>, findings: &mut Findings) -> Vec<Probe> {
+    let until = file.run.until.si;
+    let usual: Quantity<Time, Positive> = file.output.energies_every.unwrap_or(Quantity::new(until / 100.0));
+    let is_sound = findings.is_sound();
+    let mut probes = Vec::new();
+    for (name, section) in &mut file.probe {
+        let every = section.every.get_or_insert(usual).si;
+        check_interval(&format!("probe.{name}.every"), until, every, MOST_LINES, findings);
+        match probe_kind(section, world, walls, is_sound) {
+            Ok(what) => probes.push(Probe {
+                name: name.clone(),
+                every,
+                what,
+            }),
+            Err((key, complaint)) => findings.add(&format!("probe.{name}.{key}"), complaint.within(&format!("probe.{name}"))),
+        }
+    }
+    probes
+}
+
+fn probe_kind(section: &ProbeSection, world: &World, walls: &BTreeMap<String, Range<usize>>, is_sound: bool) -> Kind {
+    let mut kinds = Vec::new();
+    let mut add = |kind: Option<Kind>| kinds.extend(kind);
+    let region = |key: &str, region: &Region| region_of(region).map_err(|complaint| (format!("{key}.region"), complaint));
+    let optional = |key: &str, wanted: &Option<Region>| wanted.as_ref().map(|wanted| region(key, wanted)).transpose();
+    add(section.position.map(|id| position(id.0 as u32, world, is_sound)));
+    add(section.count_through.as_ref().map(|count| {
+        let normal = walls::unit(&count.plane.normal).map_err(|complaint| ("count_through.plane.normal".to_owned(), complaint))?;
+        Ok(ProbeKind::CountThrough {
+            point: si(&count.plane.point),
+            normal,
+            radius: count.radius.map(|radius| radius.si),
+        })
+    }));
+    add(section.energy.filter(|&is_wanted| is_wanted).map(|_| Ok(ProbeKind::Energy)));
+    add(section.group_center.as_ref().map(|name| {
+        let group = group_of(name, world).map_err(|complaint| ("group_center".to_owned(), complaint))?;
+        Ok(ProbeKind::GroupCenter { group })
+    }));
+    add(section.wall_force.as_ref().map(|name| {
+        let known = walls.keys().map(String::as_str);
+        let range = walls
+            .get(name)
+            .ok_or_else(|| ("wall_force".to_owned(), unknown("wall", name, known)))?;
+        Ok(ProbeKind::WallForce { walls: range.clone() })
+    }));
+    add(section
+        .stress
+        .as_ref()
+        .map(|inside| region("stress", &inside.region).map(ProbeKind::Stress)));
+    add(section
+        .fabric
+        .as_ref()
+        .map(|inside| optional("fabric", &inside.region).map(ProbeKind::Fabric)));
+    add(section
+        .coordination
+        .as_ref()
+        .map(|inside| optional("coordination", &inside.region).map(ProbeKind::Coordination)));
+    add(section
+        .solid_fraction
+        .as_ref()
+        .map(|inside| region("solid_fraction", &inside.region).map(ProbeKind::SolidFraction)));
+    add(section.mixing.as_ref().map(|mixing| {
+        let groups = mixing
+            .groups
+            .iter()
+            .map(|name| group_of(name, world))
+            .collect::<Result<Vec<u32>, _>>();
+        let groups = groups.map_err(|complaint| ("mixing.groups".to_owned(), complaint))?;
+        if groups.len() < 2 || (1..groups.len()).any(|k| groups[..k].contains(&groups[k])) {
+            let complaint = Complaint::new("groups that mix are two or more, each named once");
+            return Err((
+                "mixing.groups".to_owned(),
+                complaint.remedy("name two groups, as in [\"sand\", \"gravel\"]"),
+            ));
+        }
+        let bounds = mixing.region.as_ref().map(corners).transpose();
+        let bounds = bounds.map_err(|complaint| ("mixing.region".to_owned(), complaint))?;
+        Ok(ProbeKind::Mixing {
+            groups,
+            cells: mixing.cells.map(|count| count.0 as usize),
+            bounds: bounds.map(|(min, max)| [min.to_array(), max.to_array()]),
+        })
+    }));
+    match kinds.pop() {
+        Some(kind) if kinds.is_empty() => kind,
+        _ => {
+            let complaint = Complaint::new(
+                "a probe logs exactly one of `position`, `count_through`, `energy = true`, `group_center`, `wall_force`, `stress`, `fabric`, \
+                 `coordination`, `solid_fraction` and `mixing`",
+            );
+            Err((
+                String::new(),
+                complaint.remedy("keep one, and write a probe for each of the others"),
+            ))
+        }
+    }
+}
+
+fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Complaint {
+    Complaint::new(format!("no {what} is named `{name}`")).remedy(did_you_mean(name, known))
+}
+
+fn position(grain: u32, world: &World, is_sound: bool) -> Kind {
+    // Grains that were refused have no ids to look up.
+    if !is_sound || world.grains.id.contains(&grain) {
+        return Ok(ProbeKind::Position { grain });
+    }
+    let highest = world.grains.id.iter().max().copied().unwrap_or(0);
+    let complaint = Complaint::new(format!("no grain has the id {grain}")).limit(format!("ids up to {highest}"));
+    Err((
+        "position".to_owned(),
+        complaint.remedy("use an id of the scene's grains, or group_center = \"NAME\" for a group of one"),
+    ))
+}
+
+fn group_of(name: &str, world: &World) -> Result<u32, Complaint> {
+    let found = world.groups.iter().position(|group| group == name);
+    found
+        .map(|index| index as u32)
+        .ok_or_else(|| unknown("group of grains", name, world.groups.iter().map(String::as_str)))
+}
+
+fn region_of(region: &Region) -> Result<analysis::Region, Complaint> {
+    Ok(match region {
+        Region::Box(shape) => {
+            let (min, max) = corners(shape)?;
+            analysis::Region::Box { min, max }
+        }
+        Region::Cylinder(shape) => {
+            let (from, to) = (DVec3::from(si(&shape.from)), DVec3::from(si(&shape.to)));
+            axis_between(from, to)?;
+            analysis::Region::Cylinder {
+                from,
+                to,
+                radius: shape.radius.si,
+            }
+        }
+        Region::Sphere(shape) => analysis::Region::Sphere {
+            center: si(&shape.center).into(),
+            radius: shape.radius.si,
+        },
+    })
+}

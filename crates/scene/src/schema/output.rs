@@ -1,0 +1,98 @@
+//! What a scene asks to see: frames, tables, probes.
+
+use super::{BoxShape, Plane, Region};
+use crate::{
+    quantity::{Length, Positive, Quantity, Time},
+    words::{Whole, Word},
+};
+use schemars::JsonSchema;
+use seixo_files::vtk::Field;
+use serde::{Deserialize, Serialize};
+
+/// What is written, and how often.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct OutputSection {
+    /// Simulated time between two frames; a hundredth of the run if left out.
+    pub every: Option<Quantity<Time, Positive>>,
+    /// What frames hold beside id and radius; velocity if left out.
+    pub fields: Option<Vec<Word<Field>>>,
+    /// Simulated time between two lines of the energy ledger; as `every` if left out.
+    pub energies_every: Option<Quantity<Time, Positive>>,
+    /// Whether the contacts of each frame are written, with their forces and force chains.
+    #[serde(default)]
+    pub contacts: bool,
+    /// Coarse-grained fields of each frame; none if left out.
+    pub coarse: Option<CoarseSection>,
+}
+
+/// Fields on a grid, coarse-grained from grains and contacts.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct CoarseSection {
+    /// Where the points of the grid are.
+    pub region: BoxShape,
+    /// Distance of neighboring points.
+    pub spacing: Quantity<Length, Positive>,
+    /// Width of the kernel, at least the spacing; it ends at twice its width.
+    pub width: Quantity<Length, Positive>,
+}
+
+/// A quantity logged over time: exactly one of the keys besides `every`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct ProbeSection {
+    /// Simulated time between two lines; as the energy ledger if left out.
+    pub every: Option<Quantity<Time, Positive>>,
+    /// Position of the grain with this id.
+    pub position: Option<Whole<0, { u32::MAX as u64 }>>,
+    /// Grains that passed a plane along its normal, their mass, and mass per time.
+    pub count_through: Option<CountThrough>,
+    /// Energies.
+    pub energy: Option<bool>,
+    /// Center of mass of a group of grains.
+    pub group_center: Option<String>,
+    /// Force of the grains on a wall.
+    pub wall_force: Option<String>,
+    /// Mean stress in a region, by contacts and by motion.
+    pub stress: Option<InVolume>,
+    /// Directions of the contacts between grains.
+    pub fabric: Option<Inside>,
+    /// Contacts per grain.
+    pub coordination: Option<Inside>,
+    /// Share of a region that grains fill.
+    pub solid_fraction: Option<InVolume>,
+    /// How well groups are mixed.
+    pub mixing: Option<MixingOf>,
+}
+
+/// A plane to be passed.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct CountThrough {
+    /// The plane; grains are counted as they pass it along the normal.
+    pub plane: Plane,
+    /// Count only within this distance of the point; everywhere if left out.
+    pub radius: Option<Quantity<Length, Positive>>,
+}
+
+/// A region whose volume counts.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct InVolume {
+    /// The region.
+    pub region: Region,
+}
+
+/// A region, or everything.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Inside {
+    /// The region; everything if left out.
+    pub region: Option<Region>,
+}
+
+/// Groups that mix, and the cells in which they are counted.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct MixingOf {
+    /// Names of two or more groups of grains.
+    pub groups: Vec<String>,
+    /// Number of cells along x, y and z.
+    pub cells: [Whole<1, 1000>; 3],
+    /// The box that the cells divide; the one around the groups' grains, at each line anew, if left out.
+    pub region: Option<BoxShape>,
+}

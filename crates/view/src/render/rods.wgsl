@@ -1,0 +1,79 @@
+struct Varying {
+    @builtin(position) position: vec4f,
+    @location(0) point: vec3f,
+    @location(1) @interpolate(flat) first: vec4f,
+    @location(2) @interpolate(flat) second: vec3f,
+    @location(3) @interpolate(flat) color: vec3f,
+}
+
+// A rectangle around the rod that faces the eye, before the rod, so that nothing of it sticks out.
+@vertex
+fn place(@builtin(vertex_index) corner: u32, @location(0) first: vec4f, @location(1) second: vec3f, @location(2) color: vec4f) -> Varying {
+    let radius = first.w;
+    let middle = 0.5 * (first.xyz + second);
+    let sight = normalize(middle);
+    var along = second - first.xyz;
+    along -= dot(along, sight) * sight;
+    // Seen from its end a rod has no direction: any will do.
+    if dot(along, along) < 1e-6 * radius * radius {
+        along = cross(sight, vec3f(0.0, 1.0, 0.0));
+    }
+    along = normalize(along);
+    let across = cross(sight, along);
+    let half = 0.5 * (second - first.xyz);
+    let nearer = abs(dot(half, sight)) + radius;
+    let place = vec2f(f32(corner & 1u), f32(corner >> 1u)) * 2.0 - 1.0;
+    let reach = abs(dot(half, along)) + radius;
+    // What is farther than the rectangle looks smaller, what lies within its depth is inside it.
+    let point = middle - nearer * sight + place.x * reach * along + place.y * radius * across;
+    return Varying(project(point), point, first, second, linear(color.rgb));
+}
+
+struct Hit {
+    @location(0) color: vec4f,
+    @location(1) surface: vec2u,
+    @builtin(frag_depth) depth: f32,
+}
+
+// Distance along the ray to a sphere; negative where it passes by.
+fn to_ball(ray: vec3f, center: vec3f, radius: f32) -> f32 {
+    let near = dot(center, ray);
+    let miss = center - near * ray;
+    let inside = radius * radius - dot(miss, miss);
+    return select(near - sqrt(max(inside, 0.0)), -1.0, inside < 0.0);
+}
+
+@fragment
+fn hit(in: Varying) -> Hit {
+    let ray = normalize(in.point);
+    let radius = in.first.w;
+    let axis = in.second - in.first.xyz;
+    let extent = max(length(axis), 1e-6 * radius);
+    let unit = axis / extent;
+    // The ray and the way to the rod, apart from what goes along it.
+    let slant = dot(ray, unit);
+    let start = dot(in.first.xyz, unit);
+    let turn = max(1.0 - slant * slant, 1e-9);
+    let near = (dot(in.first.xyz, ray) - start * slant) / turn;
+    let miss = near * (ray - slant * unit) - (in.first.xyz - start * unit);
+    let inside = (radius * radius - dot(miss, miss)) / turn;
+    var far = -1.0;
+    if inside >= 0.0 {
+        let side = near - sqrt(inside);
+        let height = side * slant - start;
+        if height < 0.0 {
+            far = to_ball(ray, in.first.xyz, radius);
+        } else if height > extent {
+            far = to_ball(ray, in.second, radius);
+        } else {
+            far = side;
+        }
+    }
+    if far < 0.0 {
+        discard;
+    }
+    let point = far * ray;
+    let foot = in.first.xyz + unit * clamp(dot(point - in.first.xyz, unit), 0.0, extent);
+    let normal = (point - foot) / radius;
+    return Hit(vec4f(in.color, 1.0), vec2u(bitcast<u32>(point.z), pack2x16snorm(normal.xy)), view.near / point.z);
+}

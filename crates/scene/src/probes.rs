@@ -160,5 +160,10 @@ fn region_of(region: &Region) -> Result<analysis::Region, Complaint> {
             center: si(&shape.center).into(),
             radius: shape.radius.si,
         },
+        Region::Cone(_) | Region::Mesh(_) => {
+            return Err(Complaint::new("what is inside a cone or a mesh is not measured")
+                .limit("box, cylinder or sphere")
+                .remedy("use one of these, or leave the region out"));
+        }
     })
 }

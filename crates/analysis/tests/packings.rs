@@ -113,8 +113,8 @@ fn a_compressed_lattice_has_the_stress_of_its_springs() {
     let grid = Grid::between(center - DVec3::splat(RADIUS), center + DVec3::splat(RADIUS), 0.5 * RADIUS);
     let coarse = coarse_grain(&grid, 3.0 * RADIUS, &grains, &contacts);
     for point in 0..grid.len() {
-        for axis in 0..3 {
-            near(coarse.contact_stress[point][4 * axis], expected[axis], 2e-3 * expected[axis]);
+        for (axis, expected) in expected.into_iter().enumerate() {
+            near(coarse.contact_stress[point][4 * axis], expected, 2e-3 * expected);
         }
         near(coarse.density[point], grains.mass[0] / volume, 2e-3 * grains.mass[0] / volume);
     }

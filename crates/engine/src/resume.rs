@@ -12,6 +12,9 @@ use crate::world::{Settings, World};
 use seixo_sweeps::contact::Tally;
 use seixo_sweeps::views::{RECORD, TOUCH};
 
+/// Section of the servos' states.
+const SERVOS: &str = "walls/servos";
+
 fn misfit(what: &str) -> Refusal {
     Refusal::State { what: what.into() }
 }
@@ -58,6 +61,9 @@ impl Simulation {
                     touches.extend(touch);
                 }
             }
+        }
+        if self.walls.has_servos() {
+            state.sections.push((SERVOS.to_string(), Column::F64(self.walls.servo_state())));
         }
         let Work {
             normal_damping,
@@ -147,6 +153,12 @@ impl Simulation {
         {
             center[..3].copy_from_slice(reference);
         }
+        let servos = if simulation.walls.has_servos() {
+            numbers(state, SERVOS, Some(simulation.walls.servo_state().len()))?
+        } else {
+            &[]
+        };
+        simulation.walls.set_servos(servos, true);
         simulation.walls.place(listed_at, true);
         simulation.renew_lists();
         // The order is the saved one, but where a GPU whose coordinates have fewer digits put a grain into the next cell.
@@ -155,6 +167,7 @@ impl Simulation {
         simulation.steps = steps;
         simulation.rebuilds = rebuilds;
         simulation.walls.listed_at = listed_at;
+        simulation.walls.set_servos(servos, false);
         simulation.walls.place(simulation.time(), true);
 
         simulation.give_back_histories(state)?;

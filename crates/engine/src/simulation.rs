@@ -138,11 +138,14 @@ impl Simulation {
             .iter()
             .flatten()
             .fold(0.0, |most: f64, x| most.max(2.0 * x.abs()));
+        let table = table_of(world)?;
+        let mut walls = Walls::new(world.walls.clone(), reach, skin_of_walls);
+        walls.put_servos_up(world, &table, time_step.value);
         Ok(Simulation {
             device: Arc::new(Cpu::new(settings.threads)?),
             domain: world.domain,
             fields,
-            table: table_of(world)?,
+            table,
             materials: world.materials.len() as u32,
             frictional,
             has_mindlin: world.interactions.iter().flatten().any(|i| i.tangential == TangentialLaw::Mindlin),
@@ -150,7 +153,7 @@ impl Simulation {
             cells,
             pairs: Pairs::default(),
             old_pairs: Pairs::default(),
-            walls: Walls::new(world.walls.clone(), reach, skin_of_walls),
+            walls,
             stepping,
             moves: Vec::new(),
             tallies: Vec::new(),

@@ -84,6 +84,8 @@ pub(crate) enum Quantity {
     Length,
     Velocity,
     AngularVelocity,
+    Time,
+    Angle,
     /// Words and counts: no unit.
     Plain,
 }
@@ -108,6 +110,8 @@ impl Quantity {
                 ("deg/s", std::f64::consts::PI / 180.0),
                 ("rpm", std::f64::consts::PI / 30.0),
             ],
+            Quantity::Time => &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("µs", 1e-6), ("μs", 1e-6), ("min", 60.0)],
+            Quantity::Angle => &[("rad", 1.0), ("deg", std::f64::consts::PI / 180.0)],
             Quantity::Plain => &[],
         }
     }

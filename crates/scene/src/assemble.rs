@@ -308,15 +308,22 @@ fn probe_kind(
 ) -> Result<ProbeKind, (&'static str, Complaint)> {
     let unknown =
         |what: &str, name: &str, known: Vec<&str>| Complaint::new(format!("no {what} is named `{name}`")).remedy(did_you_mean(name, known));
+    let of_wall = |name: &str| {
+        let known = walls.keys().map(String::as_str).collect();
+        walls.get(name).cloned().ok_or_else(|| unknown("wall", name, known))
+    };
+    let given = [
+        section.position.is_some(),
+        section.count_through.is_some(),
+        section.energy == Some(true),
+        section.group_center.is_some(),
+        section.wall_force.is_some(),
+        section.wall_torque.is_some(),
+        section.wall_position.is_some(),
+    ];
+    let is_one = given.iter().filter(|is_given| **is_given).count() == 1 && section.energy != Some(false);
     match section {
-        ProbeSection {
-            position: Some(id),
-            count_through: None,
-            energy: None,
-            group_center: None,
-            wall_force: None,
-            ..
-        } => {
+        ProbeSection { position: Some(id), .. } if is_one => {
             let grain = id.0 as u32;
             // Grains that were refused have no ids to look up.
             if !is_sound || world.grains.id.contains(&grain) {
@@ -330,13 +337,9 @@ fn probe_kind(
             ))
         }
         ProbeSection {
-            position: None,
             count_through: Some(count),
-            energy: None,
-            group_center: None,
-            wall_force: None,
             ..
-        } => {
+        } if is_one => {
             let normal = walls::unit(&count.plane.normal).map_err(|complaint| ("count_through.plane.normal", complaint))?;
             Ok(ProbeKind::CountThrough {
                 point: si(&count.plane.point),
@@ -344,22 +347,10 @@ fn probe_kind(
                 radius: count.radius.map(|radius| radius.si),
             })
         }
+        ProbeSection { energy: Some(_), .. } if is_one => Ok(ProbeKind::Energy),
         ProbeSection {
-            position: None,
-            count_through: None,
-            energy: Some(true),
-            group_center: None,
-            wall_force: None,
-            ..
-        } => Ok(ProbeKind::Energy),
-        ProbeSection {
-            position: None,
-            count_through: None,
-            energy: None,
-            group_center: Some(name),
-            wall_force: None,
-            ..
-        } => {
+            group_center: Some(name), ..
+        } if is_one => {
             let group = world.groups.iter().position(|group| group == name);
             let known = || world.groups.iter().map(String::as_str).collect();
             group
@@ -367,22 +358,27 @@ fn probe_kind(
                 .ok_or_else(|| ("group_center", unknown("group of grains", name, known())))
         }
         ProbeSection {
-            position: None,
-            count_through: None,
-            energy: None,
-            group_center: None,
-            wall_force: Some(name),
-            ..
-        } => {
-            let known = || walls.keys().map(String::as_str).collect();
-            walls
-                .get(name)
-                .map(|range| ProbeKind::WallForce { walls: range.clone() })
-                .ok_or_else(|| ("wall_force", unknown("wall", name, known())))
+            wall_force: Some(name), ..
+        } if is_one => {
+            let walls = of_wall(name).map_err(|complaint| ("wall_force", complaint))?;
+            Ok(ProbeKind::WallForce { walls })
+        }
+        ProbeSection {
+            wall_torque: Some(name), ..
+        } if is_one => {
+            let walls = of_wall(name).map_err(|complaint| ("wall_torque", complaint))?;
+            Ok(ProbeKind::WallTorque { walls })
+        }
+        ProbeSection {
+            wall_position: Some(name), ..
+        } if is_one => {
+            let walls = of_wall(name).map_err(|complaint| ("wall_position", complaint))?;
+            Ok(ProbeKind::WallPosition { walls })
         }
         _ => {
-            let complaint =
-                Complaint::new("a probe logs exactly one of `position`, `count_through`, `energy = true`, `group_center` and `wall_force`");
+            let complaint = Complaint::new(
+                "a probe logs exactly one of `position`, `count_through`, `energy = true`, `group_center`, `wall_force`, `wall_torque` and `wall_position`",
+            );
             Err(("", complaint.remedy("keep one, and write a probe for each of the others")))
         }
     }

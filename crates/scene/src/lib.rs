@@ -118,6 +118,16 @@ pub enum ProbeKind {
         /// Indices into [`World::walls`]: several for a box, whose faces count as one.
         walls: Range<usize>,
     },
+    /// Torque of the grains on a wall about the point that its axis goes through, or about the origin if it has none.
+    WallTorque {
+        /// As for the force.
+        walls: Range<usize>,
+    },
+    /// Where a wall is: its middle, and the angle that it turned. The middle of a box is the mean of those of its faces.
+    WallPosition {
+        /// As for the force.
+        walls: Range<usize>,
+    },
 }
 
 /// Reads a scene file, applies `--set path.to.key=value` overrides, checks it and assembles the world.

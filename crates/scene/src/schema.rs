@@ -1,12 +1,16 @@
 //! The scene file, key by key. Reading, `seixo schema` and the resolved scene all follow these types.
 
+mod wall;
+
+pub(crate) use wall::{BoxWall, Motion, Plane, Segments, ServoSection, SurfaceRotation, Vibrate, WallSection};
+
 use crate::{
     device::Device,
     quantity::{
-        Acceleration, AngularVelocity, Any, BelowOne, Density, Length, NotNegative, Number, PoissonRatio, Positive, Pressure, Quantity,
+        Acceleration, AngularVelocity, BelowOne, Density, Length, NotNegative, Number, PoissonRatio, Positive, Pressure, Quantity,
         Stiffness, Time, UpToOne, Velocity,
     },
-    words::{AutoOr, End, Face, LARGEST_WHOLE, Method, Scale, Whole, Word},
+    words::{AutoOr, LARGEST_WHOLE, Method, Scale, Whole, Word},
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use seixo_engine::world::{Leaving, Precision, Search, Settings};
@@ -285,106 +289,6 @@ impl JsonSchema for Radius {
     }
 }
 
-/// A rigid boundary: exactly one of `plane`, `mesh`, `box`, `cylinder` and `cone`.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct WallSection {
-    /// Its material.
-    pub material: String,
-    /// An infinite plane.
-    pub plane: Option<Plane>,
-    /// An STL file, or a text table with three vertices a line.
-    pub mesh: Option<String>,
-    /// By what the lengths of the mesh are multiplied, or the unit they are in.
-    pub scale: Option<Scale>,
-    /// Six planes around a box; each is a wall named NAME.FACE.
-    #[serde(rename = "box")]
-    pub box_: Option<BoxWall>,
-    /// The mantle of a cylinder, in triangles.
-    pub cylinder: Option<CylinderWall>,
-    /// The mantle of a cut cone, in triangles.
-    pub cone: Option<ConeWall>,
-    /// How it moves; at rest if left out.
-    #[serde(default)]
-    pub motion: Motion,
-}
-
-/// An infinite plane; grains are on the side that the normal points to.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Plane {
-    /// A point of the plane.
-    pub point: Vector<Length>,
-    /// Its normal, of any length.
-    pub normal: Direction,
-}
-
-/// A box that grains are inside of.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct BoxWall {
-    /// Lower corner.
-    pub min: Vector<Length>,
-    /// Upper corner.
-    pub max: Vector<Length>,
-    /// Faces left out: left and right in x, front and back in y, bottom and top in z.
-    #[serde(default)]
-    pub open: Vec<Word<Face>>,
-}
-
-/// Triangles around a round wall.
-pub(crate) type Segments = Whole<3, 10_000>;
-
-fn usual_segments() -> Segments {
-    Whole(64)
-}
-
-/// The mantle of a cylinder.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct CylinderWall {
-    /// Center of one end.
-    pub from: Vector<Length>,
-    /// Center of the other end.
-    pub to: Vector<Length>,
-    /// Radius of the corners.
-    pub radius: Quantity<Length, Positive>,
-    /// Number of flat faces around.
-    #[serde(default = "usual_segments")]
-    pub segments: Segments,
-    /// Ends that are closed.
-    #[serde(default)]
-    pub caps: Vec<Word<End>>,
-}
-
-/// The mantle of a cut cone.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct ConeWall {
-    /// Center of one end.
-    pub from: Vector<Length>,
-    /// Center of the other end.
-    pub to: Vector<Length>,
-    /// Radii of the corners at `from` and at `to`.
-    pub radii: [Quantity<Length, NotNegative>; 2],
-    /// Number of flat faces around.
-    #[serde(default = "usual_segments")]
-    pub segments: Segments,
-    /// Ends that are closed.
-    #[serde(default)]
-    pub caps: Vec<Word<End>>,
-}
-
-/// Motion at constant rates.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Motion {
-    /// Velocity of the wall and of its axis.
-    #[serde(default)]
-    pub translate: Vector<Velocity>,
-    /// Angular velocity about the axis.
-    #[serde(default)]
-    pub rotate: Quantity<AngularVelocity, Any>,
-    /// Direction of the axis, of any length; needed to rotate.
-    pub axis: Option<Direction>,
-    /// A point of the axis at the start; needed to rotate.
-    pub through: Option<Vector<Length>>,
-}
-
 /// What is written, and how often.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct OutputSection {
@@ -415,7 +319,8 @@ impl Default for CheckpointSection {
     }
 }
 
-/// A quantity logged over time: exactly one of `position`, `count_through`, `energy`, `group_center` and `wall_force`.
+/// A quantity logged over time: exactly one of `position`, `count_through`, `energy`, `group_center`, `wall_force`, `wall_torque` and
+/// `wall_position`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ProbeSection {
     /// Simulated time between two lines; as the energy ledger if left out.
@@ -430,6 +335,10 @@ pub(crate) struct ProbeSection {
     pub group_center: Option<String>,
     /// Force of the grains on a wall.
     pub wall_force: Option<String>,
+    /// Torque of the grains on a wall, about the point that its axis goes through; about the origin if it has none.
+    pub wall_torque: Option<String>,
+    /// Where a wall is: the middle of the box around it, of a plane its point; and the angle that it turned.
+    pub wall_position: Option<String>,
 }
 
 /// A plane to be passed.

@@ -23,6 +23,7 @@ pub mod kernels;
 pub mod lanes;
 pub mod motion;
 pub mod pair;
+pub mod pose;
 pub mod tiles;
 pub mod views;
 pub mod wall;

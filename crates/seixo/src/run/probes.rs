@@ -3,7 +3,7 @@
 use super::folder::PROBES;
 use super::outputs::{Marks, Sample, table};
 use super::schedule::Schedule;
-use seixo_engine::state::{Column, GrainSnapshot, Ledger, State};
+use seixo_engine::state::{Column, GrainSnapshot, Ledger, State, WallSnapshot};
 use seixo_files::FilesError;
 use seixo_files::layer::FileLayer;
 use seixo_files::table::Table;
@@ -45,9 +45,12 @@ impl ProbeLog {
             ProbeKind::CountThrough { point, normal, radius } => row.extend(self.passage.count(sample.grains(), *point, *normal, *radius)),
             ProbeKind::Energy => row.extend(sample.ledger().values()),
             ProbeKind::GroupCenter { group } => row.extend(center(sample.grains(), *group)),
-            ProbeKind::WallForce { walls } => {
-                let forces = sample.walls()[walls.clone()].iter().map(|wall| wall.force);
-                row.extend(forces.fold([0.0; 3], |sum, force| [0, 1, 2].map(|k| sum[k] + force[k])));
+            ProbeKind::WallForce { walls } => row.extend(total(&sample.walls()[walls.clone()], |wall| wall.force)),
+            ProbeKind::WallTorque { walls } => row.extend(total(&sample.walls()[walls.clone()], |wall| wall.torque)),
+            ProbeKind::WallPosition { walls } => {
+                let walls = &sample.walls()[walls.clone()];
+                row.extend(total(walls, |wall| wall.position).map(|sum| sum / walls.len() as f64));
+                row.extend(walls.first().map(|wall| wall.angle));
             }
         }
         self.table.row(&row)
@@ -90,7 +93,15 @@ fn columns(what: &ProbeKind) -> &'static [&'static str] {
         ProbeKind::CountThrough { .. } => &["count", "mass [kg]"],
         ProbeKind::Energy => &Ledger::NAMES,
         ProbeKind::WallForce { .. } => &["force_x [N]", "force_y [N]", "force_z [N]"],
+        ProbeKind::WallTorque { .. } => &["torque_x [N m]", "torque_y [N m]", "torque_z [N m]"],
+        ProbeKind::WallPosition { .. } => &["x [m]", "y [m]", "z [m]", "angle [rad]"],
     }
+}
+
+/// A vector of each wall, summed over the walls that count as one.
+fn total(walls: &[WallSnapshot], of: impl Fn(&WallSnapshot) -> [f64; 3]) -> [f64; 3] {
+    let vectors = walls.iter().map(of);
+    vectors.fold([0.0; 3], |sum, vector| [0, 1, 2].map(|k| sum[k] + vector[k]))
 }
 
 /// Center of a grain; not a number once it has left the domain.

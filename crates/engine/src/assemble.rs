@@ -2,7 +2,7 @@
 
 use crate::fields::Fields;
 use crate::refusal::Refusal;
-use crate::world::{Interaction, Material, Settings, WallShape, World};
+use crate::world::{Interaction, Material, Settings, World};
 use seixo_laws::contact::cohesion::longest_gap;
 use seixo_laws::contact::{Adhesive, COEFFICIENTS, NormalLaw, PairOfMaterials, TangentialLaw, derive};
 use seixo_sweeps::views::{RECORD, supplement};
@@ -304,19 +304,7 @@ fn check_interactions(world: &World) -> Result<(), Refusal> {
     let mut is_wall = vec![false; world.materials.len()];
     for wall in &world.walls {
         is_wall[wall.material as usize] = true;
-        let bad = match &wall.shape {
-            WallShape::Plane { point, normal } => {
-                let length = normal.iter().map(|c| c * c).sum::<f64>().sqrt();
-                (!point.iter().all(|x| x.is_finite()) || length.is_nan() || (length - 1.0).abs() > 1e-9)
-                    .then(|| format!("its normal has the length {length}, must be 1"))
-            }
-            WallShape::Mesh(triangles) => {
-                let finite = triangles.iter().flatten().flatten().all(|x| x.is_finite());
-                (!finite || triangles.is_empty())
-                    .then(|| "its mesh is empty or holds numbers that are not finite; check the file".to_string())
-            }
-        };
-        if let Some(what) = bad {
+        if let Some(what) = wall.flaw() {
             return Err(Refusal::Wall {
                 name: wall.name.clone(),
                 what,

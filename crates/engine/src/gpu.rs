@@ -91,10 +91,11 @@ struct Rows<R> {
 /// The walls, and which grains are near them.
 struct WallRows<C, R> {
     start: Buffer<C>,
+    at_rest: Buffer<C>,
     elements: Buffer<C>,
     records: Buffer<C>,
-    through: Buffer<C>,
     poses: Buffer<C>,
+    servos: Buffer<C>,
     planes: Buffer<u32>,
     grid: Buffer<C>,
     shape: Buffer<u32>,

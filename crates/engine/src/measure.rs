@@ -290,10 +290,13 @@ impl Simulation {
         given
             .map(|(index, (wall, (force, torque)))| {
                 let (triangles, plane) = self.walls.surface(index);
+                let (position, angle) = self.walls.whereabouts(index, self.time());
                 WallSnapshot {
                     name: wall.name.clone(),
                     triangles,
                     plane,
+                    position,
+                    angle,
                     force,
                     torque,
                 }

@@ -106,10 +106,12 @@ impl Simulation {
         );
     }
 
-    /// Puts the walls where they are at the new time.
+    /// Puts the walls where they are at the new time; servos go by the loads of the step before.
     pub(crate) fn move_walls(&mut self) {
         if self.walls.has_moving() {
-            self.walls.place(self.time(), false);
+            let time = self.time();
+            self.walls.control(time, self.stepping.dt);
+            self.walls.place(time, false);
         }
     }
 

@@ -13,6 +13,9 @@ use crate::world::{Settings, World};
 use seixo_sweeps::contact::Tally;
 use seixo_sweeps::views::{COMPOUND, RECORD, TOUCH, remembered};
 
+/// Section of the servos' states.
+const SERVOS: &str = "walls/servos";
+
 fn misfit(what: &str) -> Refusal {
     Refusal::State { what: what.into() }
 }
@@ -65,6 +68,9 @@ impl Simulation {
                     touches.extend(touch);
                 }
             }
+        }
+        if self.walls.has_servos() {
+            state.sections.push((SERVOS.to_string(), Column::F64(self.walls.servo_state())));
         }
         let Work {
             normal_damping,
@@ -154,6 +160,12 @@ impl Simulation {
         {
             center[..3].copy_from_slice(reference);
         }
+        let servos = if simulation.walls.has_servos() {
+            numbers(state, SERVOS, Some(simulation.walls.servo_state().len()))?
+        } else {
+            &[]
+        };
+        simulation.walls.set_servos(servos, true);
         simulation.walls.place(listed_at, true);
         simulation.steps = (listed_at / dt).round() as u64;
         simulation.renew_lists();
@@ -163,6 +175,7 @@ impl Simulation {
         simulation.steps = steps;
         simulation.rebuilds = rebuilds;
         simulation.walls.listed_at = listed_at;
+        simulation.walls.set_servos(servos, false);
         simulation.walls.place(simulation.time(), true);
         simulation.place_sides();
 

@@ -151,6 +151,8 @@ impl Simulation {
             .iter()
             .flatten()
             .fold(0.0, |most: f64, x| most.max(2.0 * x.abs()));
+        let mut walls = Walls::new(world.walls.clone(), reach, skin_of_walls, gap_to_walls, remembered(is_compound));
+        walls.put_servos_up(world, &table, time_step.value);
         Ok(Simulation {
             device: Arc::new(Cpu::new(settings.threads)?),
             domain: world.domain,
@@ -165,7 +167,7 @@ impl Simulation {
             cells,
             pairs: Pairs::default(),
             old_pairs: Pairs::default(),
-            walls: Walls::new(world.walls.clone(), reach, skin_of_walls, gap_to_walls, remembered(is_compound)),
+            walls,
             stepping,
             moves: Vec::new(),
             tallies: Vec::new(),

@@ -57,14 +57,18 @@ pub struct GrainSnapshot {
 }
 
 /// A wall as it stands.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct WallSnapshot {
     /// Name as the scene spells it.
     pub name: String,
-    /// Triangles now \[m\]; empty for a plane.
+    /// Triangles that show it now \[m\]; none for a plane.
     pub triangles: Vec<[[f64; 3]; 3]>,
     /// (point, normal) now, for a plane.
     pub plane: Option<([f64; 3], [f64; 3])>,
+    /// Where its middle is now, see [`crate::world::WallShape::middle`] \[m\].
+    pub position: [f64; 3],
+    /// Angle that it turned about its axis since time zero \[rad\].
+    pub angle: f64,
     /// Force of the grains on the wall \[N\].
     pub force: [f64; 3],
     /// Torque of the grains on the wall about its axis point (the origin for a fixed wall) \[N m\].

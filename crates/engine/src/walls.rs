@@ -1,14 +1,19 @@
 //! Walls: where their elements are now, and which grains are near them.
 
+mod grid;
+mod motion;
+mod servo;
+
 use crate::fields::{Fields, PART, part_range, parts};
 use crate::search::{Cells, resize_with_room};
-use crate::world::{Triangle, Vec3, Wall, WallMotion, WallShape};
-use seixo_device::{Cpu, Ranges, Strided, exclusive_scan, stable_order_by_key};
+use crate::world::{Triangle, Vec3, Wall, WallShape};
+use grid::SortRoom;
+use motion::{Stance, is_moving, is_on};
+use seixo_device::{Cpu, Ranges, Strided, exclusive_scan};
 use seixo_laws::Vector3;
 use seixo_laws::wall::rotated;
-use seixo_sweeps::cells::{cell_index, cell_number};
-use seixo_sweeps::kernels::step::POSE;
-use seixo_sweeps::views::{ELEMENT, TOUCH, WALL};
+use seixo_sweeps::pose::{POSE, SERVO, place_element, place_wall};
+use seixo_sweeps::views::{ELEMENT, FRUSTUM, PLANE, SPHERE, TOUCH, TRIANGLE, WALL, load};
 use seixo_sweeps::wall::elements_near;
 
 /// All walls, their elements, and the list of (grain, element) that are near each other.
@@ -38,15 +43,25 @@ pub struct Walls {
     pub skin: f64,
     /// The part of it across which walls may hold grains; the rest is for motion \[m\].
     pub gap: f64,
-    /// Elements at time zero.
-    start: Vec<f64>,
+    /// Records of the elements at time zero.
+    pub start: Vec<f64>,
+    /// Records of the walls at time zero.
+    pub at_rest: Vec<f64>,
+    /// Records of the servos now, see [`SERVO`]; all zero for walls that have none.
+    pub servos: Vec<f64>,
+    /// Poses of the walls now, see [`POSE`].
+    poses: Vec<f64>,
     /// First element of each wall, and one more.
     first: Vec<usize>,
-    /// Fastest that a point of each wall can move apart from what its speed tells: |ω| times the distance to the axis \[m/s\].
-    speed: Vec<f64>,
+    /// Distance of each wall's farthest point from its axis \[m\].
+    farthest: Vec<f64>,
+    /// Middle of each wall at time zero, see [`WallShape::middle`] \[m\].
+    middle: Vec<Vec3>,
+    /// How far each servo had gone when the list was made \[m\].
+    listed_way: Vec<f64>,
     /// Elements that are planes.
     pub planes: Vec<u32>,
-    /// Grid of the triangles, see [`elements_near()`].
+    /// Grid of all other elements, see [`elements_near()`].
     pub grid: Vec<f64>,
     /// Shape of that grid.
     pub shape: Vec<u32>,
@@ -60,39 +75,25 @@ pub struct Walls {
     old_history: Vec<f64>,
 }
 
-/// Triangles by the cells they are found from, before they are sorted; kept, so that moving walls do not allocate.
-#[derive(Default)]
-struct SortRoom {
-    key: Vec<u32>,
-    element: Vec<u32>,
-    order: Vec<u32>,
-}
-
 fn vector(v: &[f64]) -> Vector3<f64> {
     Vector3 { x: v[0], y: v[1], z: v[2] }
 }
 
-/// Where a wall is: its axis, and how far it has turned about it.
-struct Pose {
-    through: Vector3<f64>,
-    axis: Vector3<f64>,
-    cos: f64,
-    sin: f64,
-}
-
-impl Pose {
-    /// The pose at this time \[s\] of a wall that moves like this.
-    fn at(motion: &WallMotion, time: f64) -> Pose {
-        let spin = vector(&motion.angular_velocity);
-        let speed = spin.length();
-        let (sin, cos) = (speed * time).sin_cos();
-        Pose {
-            through: vector(&motion.through).plus(&vector(&motion.velocity).times(time)),
-            axis: if speed > 0.0 { spin.times(1.0 / speed) } else { spin },
-            cos,
-            sin,
-        }
-    }
+/// The record of a wall's pose, see [`POSE`].
+fn pose(wall: &Wall, time: f64, next: f64) -> [f64; POSE] {
+    let Stance {
+        shift,
+        velocity,
+        axis,
+        angle,
+        rate,
+    } = Stance::at(&wall.motion, time);
+    let through = vector(&wall.motion.through).plus(&shift);
+    let (sin, cos) = angle.sin_cos();
+    let acts = f64::from(is_on(&wall.motion, next));
+    [
+        through.x, through.y, through.z, axis.x, axis.y, axis.z, cos, sin, velocity.x, velocity.y, velocity.z, rate, acts, 0.0, 0.0, 0.0,
+    ]
 }
 
 impl Walls {
@@ -103,61 +104,65 @@ impl Walls {
             gap,
             remembered,
             first: vec![0],
+            servos: vec![0.0; given.len() * SERVO],
+            listed_way: vec![0.0; given.len()],
             ..Walls::default()
         };
         for (index, wall) in given.iter().enumerate() {
-            let mut push = |corners: [Vec3; 3], kind: f64| {
-                for corner in corners {
-                    walls.start.extend(corner);
-                }
-                walls.start.extend([kind, index as f64, 0.0]);
+            let mut push = |numbers: [Vec3; 3], kind: f32| {
+                walls.start.extend(numbers.as_flattened());
+                walls.start.extend([f64::from(kind), index as f64, 0.0]);
             };
-            let mut farthest = 0.0f64;
-            match &wall.shape {
+            let through = vector(&wall.motion.through);
+            let away = |point: &Vec3| vector(point).minus(&through).length();
+            let farthest = match &wall.shape {
                 WallShape::Plane { point, normal } => {
-                    push([*point, *normal, [0.0; 3]], 1.0);
-                    farthest = reach;
+                    push([*point, *normal, [0.0; 3]], PLANE);
+                    reach
                 }
                 WallShape::Mesh(triangles) => {
-                    for triangle in triangles {
-                        push(*triangle, 0.0);
-                        for corner in triangle {
-                            farthest = farthest.max(vector(corner).minus(&vector(&wall.motion.through)).length());
-                        }
-                    }
+                    triangles.iter().for_each(|triangle| push(*triangle, TRIANGLE));
+                    triangles.iter().flatten().map(away).fold(0.0, f64::max)
                 }
-            }
-            let WallMotion {
-                velocity,
-                angular_velocity,
-                ..
-            } = &wall.motion;
+                WallShape::Round(frusta) => {
+                    for frustum in frusta {
+                        push(
+                            [frustum.base, frustum.axis, [frustum.height, frustum.radii[0], frustum.radii[1]]],
+                            FRUSTUM,
+                        );
+                    }
+                    let extents = frusta.iter().map(|f| away(&f.base) + f.height.abs() + f.radii[0].max(f.radii[1]));
+                    extents.fold(0.0, f64::max)
+                }
+                WallShape::Sphere { center, radius } => {
+                    push([*center, [0.0; 3], [*radius, 0.0, 0.0]], SPHERE);
+                    away(center) + radius
+                }
+            };
+            let surface = &wall.motion.surface;
+            let runs = surface.velocity != [0.0; 3] || surface.angular_velocity != [0.0; 3];
+            walls.at_rest.extend(wall.motion.through);
+            walls.at_rest.extend([0.0; 6]);
+            walls.at_rest.extend([f64::from(wall.material), f64::from(runs), 0.0]);
             walls
-                .speed
-                .push(vector(velocity).length() + vector(angular_velocity).length() * farthest);
+                .at_rest
+                .extend([surface.velocity, surface.angular_velocity, surface.through].as_flattened());
+            walls.at_rest.extend([0.0; 3]);
+            walls.farthest.push(farthest);
+            walls.middle.push(wall.shape.middle());
             walls.first.push(walls.start.len() / ELEMENT);
         }
+        debug_assert_eq!(walls.at_rest.len(), given.len() * WALL);
         walls.elements = walls.start.clone();
-        walls.records = vec![0.0; given.len() * WALL];
+        walls.records = walls.at_rest.clone();
         walls.given = given;
         walls.place(0.0, true);
         walls
     }
 
-    /// Elements at time zero, and the points of the walls' axes.
-    pub fn start(&self) -> (Vec<f64>, Vec<f64>) {
-        (self.start.clone(), self.given.iter().flat_map(|wall| wall.motion.through).collect())
-    }
-
-    /// Records of the poses of all walls at this time, see [`POSE`].
-    pub fn poses(&self, time: f64) -> impl Iterator<Item = f64> + '_ {
-        self.given.iter().flat_map(move |wall| {
-            let Pose { through, axis, cos, sin } = Pose::at(&wall.motion, time);
-            let is_plane = f64::from(matches!(wall.shape, WallShape::Plane { .. }));
-            [
-                through.x, through.y, through.z, axis.x, axis.y, axis.z, cos, sin, is_plane, 0.0, 0.0, 0.0,
-            ] as [f64; POSE]
-        })
+    /// Records of the poses of all walls at this time, see [`POSE`], when the next step is at `next` \[s\]; what servos add is not in them.
+    pub fn poses(&self, time: f64, next: f64) -> impl Iterator<Item = f64> + '_ {
+        self.given.iter().flat_map(move |wall| pose(wall, time, next))
     }
 
     /// What grain i remembers of an element that it touches, and the record of the touch.
@@ -174,57 +179,55 @@ impl Walls {
 
     /// Whether anything moves.
     pub fn has_moving(&self) -> bool {
-        self.speed.iter().any(|&speed| speed > 0.0)
+        self.given.iter().any(|wall| is_moving(&wall.motion))
     }
 
     /// Upper bound of how far any wall moved since the list was made \[m\].
     pub fn moved_since_listed(&self, time: f64) -> f64 {
-        self.speed
-            .iter()
-            .fold(0.0, |most: f64, &speed| most.max(speed * (time - self.listed_at).abs()))
+        self.moved_with_servos(time, 0.0)
     }
 
-    /// Steps that may be taken from step `steps` on before a wall moved farther than `far` since the list was made.
-    pub fn steps_until_moved(&self, steps: u64, dt: f64, far: f64) -> u64 {
+    /// As [`Walls::moved_since_listed`], when servos go on for so long at their limits \[s\] from where they are.
+    fn moved_with_servos(&self, time: f64, onward: f64) -> f64 {
+        let moving = self.given.iter().enumerate().filter(|(_, wall)| is_moving(&wall.motion));
+        let moved = moving.map(|(index, Wall { motion, .. })| {
+            let servo = &self.servos[index * SERVO..][..SERVO];
+            let further = vector(servo).times(servo[7] - self.listed_way[index]);
+            let (then, now) = (Stance::at(motion, self.listed_at), Stance::at(motion, time));
+            now.distance(&then, self.farthest[index], &further) + servo[5] * onward
+        });
+        moved.fold(0.0, f64::max)
+    }
+
+    /// Steps, `most` at most, that may be taken from step `steps` on before a wall moved farther than `far` since the list was made.
+    pub fn steps_until_moved(&self, steps: u64, dt: f64, far: f64, most: u64) -> u64 {
         if !self.has_moving() {
-            return u64::MAX;
+            return most;
         }
-        let moved = |steps: u64| self.moved_since_listed(steps as f64 * dt) > far;
-        let fastest = self.speed.iter().fold(0.0, |most: f64, &speed| most.max(speed));
-        // The quotient may be off by rounding; the answer is what the comparison says.
-        let mut count = (((self.listed_at + far / fastest) / dt) as u64).saturating_sub(steps + 1);
-        while count > 0 && moved(steps + count - 1) {
-            count -= 1;
+        let is_near = |k: &u64| self.moved_with_servos((steps + k) as f64 * dt, *k as f64 * dt) <= far;
+        (0..most).take_while(is_near).count() as u64
+    }
+
+    /// Notes that the list is made now, at this time \[s\].
+    pub fn note_listed(&mut self, time: f64) {
+        self.listed_at = time;
+        for (way, servo) in self.listed_way.iter_mut().zip(self.servos.chunks_exact(SERVO)) {
+            *way = servo[7];
         }
-        while !moved(steps + count) && count < 1 << 40 {
-            count += 1;
-        }
-        count
     }
 
     /// Puts the moving walls (or `all`) where they are at this time \[s\].
     pub fn place(&mut self, time: f64, all: bool) {
+        let mut poses = std::mem::take(&mut self.poses);
+        poses.clear();
+        poses.extend(self.poses(time, time));
+        self.poses = poses;
         for (index, wall) in self.given.iter().enumerate() {
-            if self.speed[index] == 0.0 && !all {
-                continue;
-            }
-            let pose = Pose::at(&wall.motion, time);
-            let start = vector(&wall.motion.through);
-            let record = &mut self.records[index * WALL..][..WALL];
-            record[..3].copy_from_slice(&[pose.through.x, pose.through.y, pose.through.z]);
-            record[3..6].copy_from_slice(&wall.motion.velocity);
-            record[6..9].copy_from_slice(&wall.motion.angular_velocity);
-            record[9] = f64::from(wall.material);
-            let is_plane = matches!(wall.shape, WallShape::Plane { .. });
-            for element in self.first[index]..self.first[index + 1] {
-                for corner in 0..3 {
-                    let at = element * ELEMENT + corner * 3;
-                    let v = vector(&self.start[at..]);
-                    let now = match (is_plane, corner) {
-                        (true, 1) => rotated(&v, &pose.axis, pose.cos, pose.sin),
-                        _ => rotated(&v.minus(&start), &pose.axis, pose.cos, pose.sin).plus(&pose.through),
-                    };
-                    self.elements[at..at + 3].copy_from_slice(&[now.x, now.y, now.z]);
+            if all || is_moving(&wall.motion) {
+                let (at_rest, poses, servos) = (&self.at_rest, &self.poses, &self.servos);
+                place_wall::<f64>(index, at_rest, poses, 0, servos, &mut self.records);
+                for element in self.first[index]..self.first[index + 1] {
+                    place_element::<f64>(element, &self.start, at_rest, poses, 0, servos, &mut self.elements);
                 }
             }
         }
@@ -283,7 +286,7 @@ impl Walls {
         resize_with_room(&mut self.history, self.list.len() * remembered);
         self.touches.clear();
         resize_with_room(&mut self.touches, self.list.len() * TOUCH);
-        self.listed_at = time;
+        self.note_listed(time);
         if self.old_row.is_empty() {
             return;
         }
@@ -296,86 +299,6 @@ impl Walls {
                 }
             }
         }
-    }
-
-    /// Sorts the triangles into the cells of a grid of their own: into every cell from which they can be near a grain of radius up to
-    /// `largest`. Done once while nothing moves.
-    pub fn sort(&mut self, largest: f64) {
-        if !self.cell_first.is_empty() && !self.has_moving() {
-            return;
-        }
-        let reach = largest + self.skin;
-        let is_plane = |record: &[f64]| record[9] > 0.0;
-        self.planes.clear();
-        let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
-        for (index, record) in self.elements.chunks_exact(ELEMENT).enumerate() {
-            if is_plane(record) {
-                self.planes.push(index as u32);
-                continue;
-            }
-            for (k, x) in record[..9].iter().enumerate() {
-                low[k % 3] = low[k % 3].min(x - reach);
-                high[k % 3] = high[k % 3].max(x + reach);
-            }
-        }
-        let triangles = self.elements.len() / ELEMENT - self.planes.len();
-        let mut edge = 2.0 * reach;
-        let cells_at_most = (4 * triangles + 4096) as f64;
-        let shape = loop {
-            let shape = [0, 1, 2].map(|axis| ((high[axis] - low[axis]) / edge).floor().max(0.0) + 1.0);
-            if shape.iter().product::<f64>() <= cells_at_most {
-                break shape.map(|cells| cells as u32);
-            }
-            edge *= 1.26;
-        };
-        let blocks = shape.map(|cells| cells.div_ceil(8));
-        self.grid.clear();
-        self.grid
-            .extend([low[0], low[1], low[2], 1.0 / edge, largest, high[0], high[1], high[2]]);
-        self.shape.clear();
-        self.shape.extend([shape[0], shape[1], shape[2], blocks[0], blocks[1], 0, 0, 0]);
-        let SortRoom { key, element, order } = &mut self.room;
-        key.clear();
-        element.clear();
-        let diagonal = 0.5 * edge * 3.0f64.sqrt();
-        for (index, record) in self
-            .elements
-            .chunks_exact(ELEMENT)
-            .enumerate()
-            .filter(|(_, record)| !is_plane(record))
-        {
-            let (a, b, c) = (vector(record), vector(&record[3..]), vector(&record[6..]));
-            let normal = b.minus(&a).cross(&c.minus(&a));
-            let area = normal.length();
-            let corner = |axis: usize| [record[axis], record[axis + 3], record[axis + 6]];
-            let range = [0, 1, 2].map(|axis| {
-                let index = |x: f64| cell_index::<f64>(x, low[axis], 1.0 / edge, shape[axis]);
-                let [first, second, third] = corner(axis);
-                (
-                    index(first.min(second).min(third) - reach),
-                    index(first.max(second).max(third) + reach),
-                )
-            });
-            for z in range[2].0..=range[2].1 {
-                for y in range[1].0..=range[1].1 {
-                    for x in range[0].0..=range[0].1 {
-                        let center = Vector3 {
-                            x: low[0] + (f64::from(x) + 0.5) * edge,
-                            y: low[1] + (f64::from(y) + 0.5) * edge,
-                            z: low[2] + (f64::from(z) + 0.5) * edge,
-                        };
-                        if center.minus(&a).dot(&normal).abs() <= (diagonal + reach) * area {
-                            key.push(cell_number(&self.shape, 0, x, y, z, false));
-                            element.push(index as u32);
-                        }
-                    }
-                }
-            }
-        }
-        let cells = blocks.iter().product::<u32>() as usize * 512;
-        stable_order_by_key(key, cells, order, &mut self.cell_first);
-        self.cell_list.clear();
-        self.cell_list.extend(order.iter().map(|&k| element[k as usize]));
     }
 
     /// Counts the elements near grain i, and writes them to `list` when `FILL`.
@@ -416,17 +339,32 @@ impl Walls {
         loads
     }
 
-    /// Triangles of a wall now, and its plane if it is one.
+    /// A point of a wall at time zero, where the wall is now.
+    fn moved(&self, wall: usize, point: &Vec3) -> Vec3 {
+        let pose = &self.poses[wall * POSE..][..POSE];
+        let from_axis = vector(point).minus(&load(&self.at_rest, wall * WALL));
+        let now = rotated(&from_axis, &vector(&pose[3..]), pose[6], pose[7]).plus(&load(&self.records, wall * WALL));
+        [now.x, now.y, now.z]
+    }
+
+    /// Triangles that show a wall now, and its plane if it is one.
     pub fn surface(&self, wall: usize) -> (Vec<Triangle>, Option<(Vec3, Vec3)>) {
-        let corner = |at: usize| [self.elements[at], self.elements[at + 1], self.elements[at + 2]];
-        let elements = self.first[wall]..self.first[wall + 1];
-        match self.given[wall].shape {
-            WallShape::Plane { .. } => {
-                let at = elements.start * ELEMENT;
-                (Vec::new(), Some((corner(at), corner(at + 3))))
-            }
-            WallShape::Mesh(_) => (elements.map(|e| [0, 3, 6].map(|k| corner(e * ELEMENT + k))).collect(), None),
-        }
+        let shape = &self.given[wall].shape;
+        let triangles = shape
+            .triangles()
+            .iter()
+            .map(|triangle| triangle.map(|corner| self.moved(wall, &corner)))
+            .collect();
+        let numbers = |at: usize| [self.elements[at], self.elements[at + 1], self.elements[at + 2]];
+        let first = self.first[wall] * ELEMENT;
+        let plane = matches!(shape, WallShape::Plane { .. }).then(|| (numbers(first), numbers(first + 3)));
+        (triangles, plane)
+    }
+
+    /// Where the middle of a wall is now \[m\], see [`WallShape::middle`], and the angle that the wall turned \[rad\].
+    pub fn whereabouts(&self, wall: usize, time: f64) -> (Vec3, f64) {
+        let angle = Stance::at(&self.given[wall].motion, time).angle;
+        (self.moved(wall, &self.middle[wall]), angle)
     }
 
     /// Bytes held.

@@ -1,8 +1,11 @@
 //! What a simulation starts from: materials, interactions, grains, walls, gravity. SI throughout.
 
+mod wall;
+
 pub use seixo_device::gpu::Api;
 use seixo_laws::contact::{Adhesive, NormalLaw, Resistance, RollingLaw, TangentialLaw, TwistingLaw};
 pub use seixo_laws::motion::Scheme;
+pub use wall::{Frustum, Servo, SurfaceMotion, Triangle, Vibration, Wall, WallMotion, WallPath, WallShape};
 
 /// A point or vector in space, x y z.
 pub type Vec3 = [f64; 3];
@@ -112,47 +115,6 @@ impl Grains {
         self.material.push(material);
         self.group.push(group);
     }
-}
-
-/// A triangle by its corners \[m\].
-pub type Triangle = [Vec3; 3];
-
-/// The surface of a wall at time zero.
-#[derive(Clone, Debug, PartialEq)]
-pub enum WallShape {
-    /// Infinite plane; grains live on the side the normal points to, contact iff N·(x − p) < R (S2).
-    Plane {
-        /// A point p of the plane \[m\].
-        point: Vec3,
-        /// Unit normal N.
-        normal: Vec3,
-    },
-    /// Triangles, touched from both sides.
-    Mesh(Vec<Triangle>),
-}
-
-/// Rigid motion at constant rates: translation plus rotation about an axis.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct WallMotion {
-    /// Velocity of the whole wall and of its axis \[m/s\].
-    pub velocity: Vec3,
-    /// Angular velocity \[rad/s\]; zero means no rotation.
-    pub angular_velocity: Vec3,
-    /// A point of the rotation axis at time zero \[m\].
-    pub through: Vec3,
-}
-
-/// A rigid boundary that grains touch.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Wall {
-    /// Name as the scene spells it.
-    pub name: String,
-    /// Index into [`World::materials`].
-    pub material: u32,
-    /// Surface at time zero.
-    pub shape: WallShape,
-    /// Prescribed motion.
-    pub motion: WallMotion,
 }
 
 /// What happens to a grain whose center leaves the domain.

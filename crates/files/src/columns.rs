@@ -86,6 +86,8 @@ pub(crate) enum Quantity {
     AngularVelocity,
     /// Parts of a whole.
     Share,
+    Time,
+    Angle,
     /// Words and counts: no unit.
     Plain,
 }
@@ -111,6 +113,8 @@ impl Quantity {
                 ("rpm", std::f64::consts::PI / 30.0),
             ],
             Quantity::Share => &[("-", 1.0), ("1", 1.0), ("%", 1e-2)],
+            Quantity::Time => &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("µs", 1e-6), ("μs", 1e-6), ("min", 60.0)],
+            Quantity::Angle => &[("rad", 1.0), ("deg", std::f64::consts::PI / 180.0)],
             Quantity::Plain => &[],
         }
     }

@@ -1,4 +1,7 @@
-//! Triangle meshes: STL, binary or text, and text tables of nine columns `vertex1_X[m] … vertex3_Z[m]`.
+//! Triangle meshes: STL, binary or text, OBJ, PLY, and text tables of nine columns `vertex1_X[m] … vertex3_Z[m]`.
+
+mod obj;
+mod ply;
 
 use crate::FilesError;
 use crate::columns::{Header, Known, Lines, Quantity, number, open_input};
@@ -16,7 +19,9 @@ const STL_HEADER: u64 = 84;
 const LOOKED_AT: u64 = 512;
 /// Bytes of a triangle in a binary STL.
 const STL_TRIANGLE: u64 = 50;
-const EXPORT_AGAIN: &str = "export the mesh again, as binary or text STL";
+/// Most triangles: as many as the longest STL holds.
+const MOST_TRIANGLES: usize = (LONGEST_FILE / STL_TRIANGLE) as usize;
+const EXPORT_AGAIN: &str = "export the mesh again, as STL, OBJ or PLY of flat faces";
 
 const KNOWN: [Known; 9] = [
     Known {
@@ -57,7 +62,7 @@ const KNOWN: [Known; 9] = [
     },
 ];
 
-/// Reads a mesh; the format is told by the content, not by the name. STL has no unit: its numbers are taken as meters.
+/// Reads a mesh; the format is told by the content, not by the name. STL, OBJ and PLY have no unit: their numbers are taken as meters.
 /// Triangles without area are kept; [`degenerate`] names them.
 pub fn read(path: &Path) -> Result<Vec<Triangle>, FilesError> {
     let disk = |error| FilesError::disk(path, "read it")(error);
@@ -76,13 +81,24 @@ pub fn read(path: &Path) -> Result<Vec<Triangle>, FilesError> {
             .is_some_and(|head| head.eq_ignore_ascii_case(start.as_bytes()))
     };
     let triangles = if is_binary {
-        read_binary_stl(path, file)?
-    } else if head.contains(&0) || !["solid", "vertex1_", "\u{feff}", "#"].into_iter().any(starts_with) {
+        read_binary_stl(path, &whole(path, file)?)?
+    } else if ply::is_start(&head) {
+        ply::read(path, &whole(path, file)?)?
+    } else if head.contains(&0) {
         return Err(FilesError::content(path, binary_problem(count, size), EXPORT_AGAIN));
     } else if starts_with("solid") {
         read_text_stl(Lines::new(path, file))?
     } else {
-        read_table(path, Lines::new(path, file))?
+        let mut text = String::new();
+        let mut lines = Lines::new(path, file);
+        let has_line = lines.next(&mut text)?.is_some();
+        if has_line && obj::is_first_line(&text) {
+            obj::read(lines, &mut text)?
+        } else if has_line && ["vertex1_", "\u{feff}", "#"].into_iter().any(starts_with) {
+            read_table(lines, &mut text)?
+        } else {
+            return Err(FilesError::content(path, binary_problem(count, size), EXPORT_AGAIN));
+        }
     };
     if triangles.is_empty() {
         return Err(FilesError::content(path, "the mesh has no triangles", EXPORT_AGAIN));
@@ -119,12 +135,30 @@ pub fn degenerate(triangles: &[Triangle]) -> Vec<usize> {
         .collect()
 }
 
-fn read_binary_stl(path: &Path, mut file: File) -> Result<Vec<Triangle>, FilesError> {
+/// Cuts a face into a fan of triangles, which is right where it is convex; else says what is wrong with it.
+fn cut(face: &[[f64; 3]], triangles: &mut Vec<Triangle>) -> Result<(), String> {
+    let more = face.len().saturating_sub(2);
+    if more == 0 {
+        return Err(format!("a face with {} corners", face.len()));
+    }
+    if triangles.len() + more > MOST_TRIANGLES {
+        return Err(format!("more than {MOST_TRIANGLES} triangles"));
+    }
+    triangles.extend(face[1..].windows(2).map(|pair| [face[0], pair[0], pair[1]]));
+    Ok(())
+}
+
+/// What is left of a file.
+fn whole(path: &Path, mut file: File) -> Result<Vec<u8>, FilesError> {
     let mut bytes = Vec::new();
     (&mut file)
         .take(LONGEST_FILE)
         .read_to_end(&mut bytes)
         .map_err(FilesError::disk(path, "read it"))?;
+    Ok(bytes)
+}
+
+fn read_binary_stl(path: &Path, bytes: &[u8]) -> Result<Vec<Triangle>, FilesError> {
     let mut triangles = Vec::new();
     for (index, record) in bytes.as_chunks::<{ STL_TRIANGLE as usize }>().0.iter().enumerate() {
         // Twelve numbers: the normal, which the corners give as well, then the corners.
@@ -171,12 +205,9 @@ fn read_text_stl(mut lines: Lines) -> Result<Vec<Triangle>, FilesError> {
     Err(lines.error("the file ends without `endsolid`: it is cut off", EXPORT_AGAIN))
 }
 
-fn read_table(path: &Path, mut lines: Lines) -> Result<Vec<Triangle>, FilesError> {
-    let mut text = String::new();
-    if lines.next(&mut text)?.is_none() {
-        return Err(FilesError::content(path, "the file says nothing", EXPORT_AGAIN));
-    }
-    let header = Header::parse(&lines, &text, &KNOWN)?;
+/// Reads a table whose first line is in `text`.
+fn read_table(mut lines: Lines, text: &mut String) -> Result<Vec<Triangle>, FilesError> {
+    let header = Header::parse(&lines, text, &KNOWN)?;
     if let Some(missing) = (0..9).find(|&slot| !header.has(slot)) {
         return Err(lines.error(
             format!("no column `{}`", KNOWN[missing].names[0]),
@@ -184,9 +215,9 @@ fn read_table(path: &Path, mut lines: Lines) -> Result<Vec<Triangle>, FilesError
         ));
     }
     let mut triangles = Vec::new();
-    while lines.next(&mut text)?.is_some() {
+    while lines.next(text)?.is_some() {
         let mut triangle = Triangle::default();
-        header.row(&lines, &text, |column, value| {
+        header.row(&lines, text, |column, value| {
             triangle[column.slot / 3][column.slot % 3] = column.number(&lines, value)?;
             Ok(())
         })?;

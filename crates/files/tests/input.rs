@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use seixo_files::FilesError;
 use seixo_files::grains_in::{self, GrainRow, Limits};
-use seixo_files::{mesh_in, sieve_in};
+use seixo_files::{mesh_in, path_in, sieve_in};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -138,6 +138,127 @@ fn stl_is_read_as_binary_and_as_text() {
     assert_eq!(mesh(TEXT_STL.to_uppercase().replace('\n', "\r\n")).unwrap(), [triangle]);
 }
 
+/// A tetrahedron, and what it is in each format: four corners, three triangles and a face of four corners.
+const CORNERS_OF_PYRAMID: [[f64; 3]; 5] = [[0.0; 3], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.5, 0.5, 0.25]];
+const FACES_OF_PYRAMID: [&[usize]; 5] = [&[0, 1, 4], &[1, 2, 4], &[2, 3, 4], &[3, 0, 4], &[3, 2, 1, 0]];
+
+fn pyramid() -> Vec<[[f64; 3]; 3]> {
+    let fans = FACES_OF_PYRAMID
+        .iter()
+        .flat_map(|face| (1..face.len() - 1).map(|k| [face[0], face[k], face[k + 1]]));
+    fans.map(|triangle| triangle.map(|corner| CORNERS_OF_PYRAMID[corner])).collect()
+}
+
+fn obj() -> String {
+    let corners = CORNERS_OF_PYRAMID.iter().map(|[x, y, z]| format!("v {x} {y} {z} 1.0\n"));
+    let face = |face: &&[usize]| face.iter().map(|k| format!(" {}/7/{}", k + 1, k + 1)).collect::<String>();
+    let faces = FACES_OF_PYRAMID.iter().map(|corners| format!("f{}\n", face(corners)));
+    format!(
+        "# made by hand\nmtllib a.mtl\no pyramid\nvn 0 0 1\n{}s off\n{}",
+        corners.collect::<String>(),
+        faces.collect::<String>()
+    )
+}
+
+fn ply(format: &str) -> Vec<u8> {
+    let header = format!(
+        "ply\nformat {format} 1.0\ncomment made by hand\nelement vertex 5\nproperty double x\nproperty float y\nproperty float32 z\nproperty uchar red\nelement face 5\nproperty short flags\nproperty list uint8 int vertex_indices\nelement edge 9\nend_header\n"
+    );
+    let mut bytes = header.into_bytes();
+    let is_big = format == "binary_big_endian";
+    let mut put = |number: &[u8], text: String| match format {
+        "ascii" => bytes.extend(format!("{text}\n").bytes()),
+        _ if is_big => bytes.extend(number.iter().rev()),
+        _ => bytes.extend(number),
+    };
+    for [x, y, z] in CORNERS_OF_PYRAMID {
+        put(&x.to_le_bytes(), x.to_string());
+        for value in [y, z] {
+            put(&(value as f32).to_le_bytes(), value.to_string());
+        }
+        put(&[200], "200".into());
+    }
+    for face in FACES_OF_PYRAMID {
+        put(&(-2i16).to_le_bytes(), "-2".into());
+        put(&[face.len() as u8], face.len().to_string());
+        face.iter().for_each(|&k| put(&(k as i32).to_le_bytes(), k.to_string()));
+    }
+    bytes
+}
+
+#[test]
+fn obj_and_ply_are_read() {
+    assert_eq!(mesh(obj()).unwrap(), pyramid());
+    // Counted back from the last corner.
+    let backward = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf -3 -2 -1\n";
+    assert_eq!(mesh(backward).unwrap(), [[[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]);
+    for format in ["ascii", "binary_little_endian", "binary_big_endian"] {
+        assert_eq!(mesh(ply(format)).unwrap(), pyramid(), "{format}");
+    }
+}
+
+#[test]
+fn wrong_obj_and_ply_are_named() {
+    let cut = |bytes: Vec<u8>, by: usize| bytes[..bytes.len() - by].to_vec();
+    let changed = |from: &str, to: &str| String::from_utf8(ply("ascii")).unwrap().replace(from, to).into_bytes();
+    for (bytes, expected) in [
+        (
+            obj().replace("v 1 1 0 1.0", "v 1 inf 0").into_bytes(),
+            "input:7: `v 1 inf 0` is not a corner",
+        ),
+        (
+            obj().replace("f 1/7/1", "f 9/7/1").into_bytes(),
+            "input:11: `9/7/1` names none of the 5 corners so far",
+        ),
+        (obj().replace("f 1/7/1", "f 0").into_bytes(), "`0` names none"),
+        (
+            obj().replace("s off", "curv 0 1 2").into_bytes(),
+            "input:10: `curv 0 1 2` is neither corner nor flat face",
+        ),
+        (b"v 1 2 3\nf 1 1\n".to_vec(), "input:2: a face with 2 corners"),
+        (b"v 1 2 3\n".to_vec(), "no triangles"),
+        (cut(ply("ascii"), 4), "the file ends too early"),
+        (cut(ply("binary_little_endian"), 1), "byte 408: the file ends too early"),
+        (changed("format ascii 1.0\n", ""), "the header does not tell the format"),
+        (changed("double x", "quad x"), "input:5: `property quad x` does not belong"),
+        (changed("end_header\n", ""), "input:13: `0` does not belong"),
+        (changed("float y", "float u"), "`vertex` has no x, y and z"),
+        (changed("0.25", "nan"), "`nan` is not a finite number"),
+        (
+            changed("element vertex 5", "element vertex 18446744073709551615"),
+            "the file ends too early",
+        ),
+        (changed("\n3\n2\n1\n0\n", "\n3\n2\n1\n7\n"), "vertex 7 is none of the 5 there are"),
+    ] {
+        let start = Instant::now();
+        let message = mesh(&bytes).unwrap_err().to_string();
+        assert!(message.contains(expected), "{expected}: {message}");
+        assert!(start.elapsed() < Duration::from_secs(1));
+    }
+}
+
+#[test]
+fn paths_are_read_and_wrong_ones_named() {
+    let read = |text: &str| with_file(text.as_bytes(), path_in::read);
+    let path = read("t[ms], x[mm], angle[deg]\n0,5,0\n500,6,90\n").unwrap();
+    assert_eq!(
+        (path.time, path.position),
+        (vec![0.0, 0.5], vec![[5e-3, 0.0, 0.0], [6e-3, 0.0, 0.0]])
+    );
+    assert!((path.angle[1] - std::f64::consts::FRAC_PI_2).abs() < 1e-15);
+    for (text, expected) in [
+        ("t x\n0 1\n0 2\n", "input:3: the time 0 s is not after that of the row before, 0 s"),
+        ("t x\n0 1\n", "fewer than two places"),
+        ("x y\n0 1\n", "input:1: no column `t`"),
+        ("t x\n0 1\n1 nan\n", "input:3: column `x`: `nan` is not a finite number"),
+        ("t[m] x\n", "column `t` cannot be in `m`"),
+        ("", "says nothing"),
+    ] {
+        let message = read(text).unwrap_err().to_string();
+        assert!(message.contains(expected), "{expected}: {message}");
+    }
+}
+
 #[test]
 fn a_table_of_corners_is_read() {
     let header = "vertex1_X[mm] vertex1_Y[mm] vertex1_Z[mm] vertex2_X[m] vertex2_Y[m] vertex2_Z[m] vertex3_X[m] vertex3_Y[m] vertex3_Z[m]";
@@ -246,8 +367,12 @@ fn published_packings_and_walls_are_read() {
 
 proptest! {
     #[test]
-    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..600), start in 0usize..9) {
-        let starts = ["", "solid \n", "solid x\nfacet\nvertex", "x,y,z\n", "x[m] y[m] z[m]\n", "vertex1_X[m] ", "#\n", "id,x[,y]],z\n", "d[mm],passing[%]\n1,0\n"];
+    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..600), start in 0usize..12) {
+        let starts = [
+            "", "solid \n", "solid x\nfacet\nvertex", "x,y,z\n", "x[m] y[m] z[m]\n", "vertex1_X[m] ", "#\n", "id,x[,y]],z\n",
+            "d[mm],passing[%]\n1,0\n", "v 0 0 0\nf 1", "ply\nformat ascii 1.0\n",
+            "ply\nformat binary_little_endian 1.0\nelement face 9\nproperty list uint uint vertex_index\nend_header\n",
+        ];
         let bytes = [starts[start].as_bytes(), &bytes].concat();
         let _ = mesh(&bytes);
         let _ = grains(&bytes);

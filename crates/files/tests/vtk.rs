@@ -80,8 +80,7 @@ fn walls_come_back_and_planes_are_drawn_inside_the_box() {
         name: name.into(),
         triangles,
         plane,
-        force: [0.0; 3],
-        torque: [0.0; 3],
+        ..WallSnapshot::default()
     };
     let triangle = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
     let diagonal = 1.0 / 3.0f64.sqrt();

@@ -1,6 +1,10 @@
-//! Nearest points of walls.
+//! Nearest points of walls, and how walls move.
+//!
+//! With a curved wall too the effective radius is the grain's own, R* = R, as with a plane: the convention of the field, good as long as the
+//! wall's radius of curvature is large beside R.
 
-use crate::{real::Real, vector::Vector3};
+use crate::real::{Real, larger, smaller};
+use crate::vector::Vector3;
 use cubecl::prelude::*;
 
 /// The point of the triangle abc nearest to p, by the Voronoi region p lies in: corner, edge or face (Ericson, Real-Time Collision
@@ -46,6 +50,64 @@ pub fn nearest_on_triangle<R: Real>(p: &Vector3<R>, a: &Vector3<R>, b: &Vector3<
     a.plus(&ab.times(along_ab)).plus(&ac.times(along_ac))
 }
 
+/// A unit vector at right angles to the unit vector `axis` (Duff et al., Building an Orthonormal Basis, Revisited, JCGT 6:1, 2017, § 3).
+#[cube]
+#[inline(always)]
+pub fn perpendicular<R: Real>(axis: &Vector3<R>) -> Vector3<R> {
+    let mut sign = R::new(1.0);
+    if axis.z < R::new(0.0) {
+        sign = R::new(-1.0);
+    }
+    let a = R::new(-1.0) / (sign + axis.z);
+    Vector3::<R> {
+        x: R::new(1.0) + sign * axis.x * axis.x * a,
+        y: sign * axis.x * axis.y * a,
+        z: -sign * axis.x,
+    }
+}
+
+/// The point nearest to p of what a straight segment sweeps that turns about an axis once: the mantle of a cylinder or a cone, or a disk.
+///
+/// `base` is a point of the axis \[m\], `axis` a unit vector. `shape` is the height \[m\] at which the segment ends, and its distances from
+/// the axis at the base and at this height \[m\]: the same for a cylinder, height 0 and first distance 0 for a disk. In the half-plane that
+/// holds p the nearest point of the segment is nearest of all. From the axis itself many points are equally near: one of them is taken.
+#[cube]
+#[inline(always)]
+pub fn nearest_on_frustum<R: Real>(p: &Vector3<R>, base: &Vector3<R>, axis: &Vector3<R>, shape: &Vector3<R>) -> Vector3<R> {
+    let zero = R::new(0.0);
+    let from_base = p.minus(base);
+    let height = from_base.dot(axis);
+    let aside = from_base.minus(&axis.times(height));
+    let distance = aside.length();
+    let mut outward = perpendicular::<R>(axis);
+    if distance > zero {
+        outward = aside.times(R::new(1.0) / distance);
+    }
+    let rise = shape.x;
+    let widening = shape.z - shape.y;
+    let along = (height * rise + (distance - shape.y) * widening) / (rise * rise + widening * widening);
+    let share = larger::<R>(smaller::<R>(along, R::new(1.0)), zero);
+    base.plus(&axis.times(share * rise))
+        .plus(&outward.times(shape.y + share * widening))
+}
+
+/// The point nearest to p of a sphere's surface; some point of it where p is the center.
+#[cube]
+#[inline(always)]
+pub fn nearest_on_sphere<R: Real>(p: &Vector3<R>, center: &Vector3<R>, radius: R) -> Vector3<R> {
+    let from_center = p.minus(center);
+    let distance = from_center.length();
+    let mut outward = Vector3::<R> {
+        x: R::new(0.0),
+        y: R::new(0.0),
+        z: R::new(1.0),
+    };
+    if distance > R::new(0.0) {
+        outward = from_center.times(R::new(1.0) / distance);
+    }
+    center.plus(&outward.times(radius))
+}
+
 /// Rodrigues' rotation of v about the unit vector `axis` by the angle of which `cos` and `sin` are given.
 #[cube]
 #[inline(always)]
@@ -53,4 +115,12 @@ pub fn rotated<R: Real>(v: &Vector3<R>, axis: &Vector3<R>, cos: R, sin: R) -> Ve
     v.times(cos)
         .plus(&axis.cross(v).times(sin))
         .plus(&axis.times(axis.dot(v) * (R::new(1.0) - cos)))
+}
+
+/// Speed at which a servo moves its wall \[m/s\]: `gain` \[m/(s N)\] times the force that its load lacks \[N\], never above the limit. The
+/// wall's place integrates it, so that at rest nothing is lacking: proportional control as of servo walls since Cundall & Strack 1979.
+#[cube]
+#[inline(always)]
+pub fn servo_speed<R: Real>(load: R, target: R, gain: R, limit: R) -> R {
+    larger::<R>(smaller::<R>((target - load) * gain, limit), -limit)
 }

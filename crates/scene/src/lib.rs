@@ -150,6 +150,16 @@ pub enum ProbeKind {
         /// Corners of the box that the cells divide \[m\].
         bounds: Option<[Vec3; 2]>,
     },
+    /// Torque of the grains on a wall about the point that its axis goes through, or about the origin if it has none.
+    WallTorque {
+        /// As for the force.
+        walls: Range<usize>,
+    },
+    /// Where a wall is: its middle, and the angle that it turned. The middle of a box is the mean of those of its faces.
+    WallPosition {
+        /// As for the force.
+        walls: Range<usize>,
+    },
 }
 
 /// Reads a scene file, applies `--set path.to.key=value` overrides, checks it and assembles the world.

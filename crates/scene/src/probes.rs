@@ -57,13 +57,17 @@ fn probe_kind(section: &ProbeSection, world: &World, walls: &BTreeMap<String, Ra
         let group = group_of(name, world).map_err(|complaint| ("group_center".to_owned(), complaint))?;
         Ok(ProbeKind::GroupCenter { group })
     }));
-    add(section.wall_force.as_ref().map(|name| {
+    let of_wall = |key: &str, name: &String| {
         let known = walls.keys().map(String::as_str);
-        let range = walls
-            .get(name)
-            .ok_or_else(|| ("wall_force".to_owned(), unknown("wall", name, known)))?;
-        Ok(ProbeKind::WallForce { walls: range.clone() })
-    }));
+        let range = walls.get(name).cloned();
+        range.ok_or_else(|| (key.to_owned(), unknown("wall", name, known)))
+    };
+    let force = |name: &String| of_wall("wall_force", name).map(|walls| ProbeKind::WallForce { walls });
+    let torque = |name: &String| of_wall("wall_torque", name).map(|walls| ProbeKind::WallTorque { walls });
+    let place = |name: &String| of_wall("wall_position", name).map(|walls| ProbeKind::WallPosition { walls });
+    add(section.wall_force.as_ref().map(force));
+    add(section.wall_torque.as_ref().map(torque));
+    add(section.wall_position.as_ref().map(place));
     add(section
         .stress
         .as_ref()
@@ -106,8 +110,8 @@ fn probe_kind(section: &ProbeSection, world: &World, walls: &BTreeMap<String, Ra
         Some(kind) if kinds.is_empty() => kind,
         _ => {
             let complaint = Complaint::new(
-                "a probe logs exactly one of `position`, `count_through`, `energy = true`, `group_center`, `wall_force`, `stress`, `fabric`, \
-                 `coordination`, `solid_fraction` and `mixing`",
+                "a probe logs exactly one of `position`, `count_through`, `energy = true`, `group_center`, `wall_force`, `wall_torque`, \
+                 `wall_position`, `stress`, `fabric`, `coordination`, `solid_fraction` and `mixing`",
             );
             Err((
                 String::new(),

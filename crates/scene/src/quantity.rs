@@ -58,6 +58,8 @@ dimensions! {
     Force           "force",            "N",       "10 N",         [1, 1, -2, 0];
     Energy          "energy",           "J",       "1 mJ",         [2, 1, -2, 0];
     Frequency       "frequency",        "Hz",      "50 Hz",        [0, 0, -1, 0];
+    Area            "area",             "m^2",     "10 cm^2",      [2, 0, 0, 0];
+    Mobility        "speed per force",  "m/s/N",   "1 mm/s/N",     [0, -1, 1, 0];
 }
 
 impl fmt::Display for Powers {

@@ -1,8 +1,12 @@
 //! The scene file, key by key. Reading, `seixo schema` and the resolved scene all follow these types.
 
+mod fill;
 mod output;
+mod wall;
 
+pub(crate) use fill::{Discrete, Fill, Radius, Region, Spread};
 pub(crate) use output::{CoarseSection, OutputSection, ProbeSection};
+pub(crate) use wall::{BoxWall, Motion, Plane, Segments, ServoSection, SurfaceRotation, Vibrate, WallSection};
 
 use crate::{
     device::Device,
@@ -10,17 +14,13 @@ use crate::{
         Acceleration, Angle, AngularVelocity, Any, BelowOne, Density, Energy, Frequency, Length, NotNegative, Number, PoissonRatio,
         Positive, Pressure, Quantity, Stiffness, SurfaceEnergy, Time, UpToOne, Velocity, Volume,
     },
-    words::{AutoOr, Axis, End, Face, LARGEST_WHOLE, Scale, Side, Whole, Word},
+    words::{AutoOr, Axis, LARGEST_WHOLE, Scale, Side, Whole, Word},
 };
 use schemars::{JsonSchema, Schema};
 use seixo_engine::world::{Leaving, Precision, Scheme, Search, Settings};
 use seixo_laws::contact::{CohesionLaw, NormalLaw, RollingLaw, TangentialLaw, TwistingLaw};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-mod fill;
-
-pub(crate) use fill::{Discrete, Fill, Radius, Region, Spread};
 
 /// A vector whose components share a dimension.
 pub(crate) type Vector<D> = [Quantity<D>; 3];
@@ -260,106 +260,6 @@ pub(crate) struct BoxShape {
     pub min: Vector<Length>,
     /// Upper corner.
     pub max: Vector<Length>,
-}
-
-/// A rigid boundary: exactly one of `plane`, `mesh`, `box`, `cylinder` and `cone`.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct WallSection {
-    /// Its material.
-    pub material: String,
-    /// An infinite plane.
-    pub plane: Option<Plane>,
-    /// An STL file, or a text table with three vertices a line.
-    pub mesh: Option<String>,
-    /// By what the lengths of the mesh are multiplied, or the unit they are in.
-    pub scale: Option<Scale>,
-    /// Six planes around a box; each is a wall named NAME.FACE.
-    #[serde(rename = "box")]
-    pub box_: Option<BoxWall>,
-    /// The mantle of a cylinder, in triangles.
-    pub cylinder: Option<CylinderWall>,
-    /// The mantle of a cut cone, in triangles.
-    pub cone: Option<ConeWall>,
-    /// How it moves; at rest if left out.
-    #[serde(default)]
-    pub motion: Motion,
-}
-
-/// An infinite plane; grains are on the side that the normal points to.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Plane {
-    /// A point of the plane.
-    pub point: Vector<Length>,
-    /// Its normal, of any length.
-    pub normal: Direction,
-}
-
-/// A box that grains are inside of.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct BoxWall {
-    /// Lower corner.
-    pub min: Vector<Length>,
-    /// Upper corner.
-    pub max: Vector<Length>,
-    /// Faces left out: left and right in x, front and back in y, bottom and top in z.
-    #[serde(default)]
-    pub open: Vec<Word<Face>>,
-}
-
-/// Triangles around a round wall.
-pub(crate) type Segments = Whole<3, 10_000>;
-
-fn usual_segments() -> Segments {
-    Whole(64)
-}
-
-/// The mantle of a cylinder.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct CylinderWall {
-    /// Center of one end.
-    pub from: Vector<Length>,
-    /// Center of the other end.
-    pub to: Vector<Length>,
-    /// Radius of the corners.
-    pub radius: Quantity<Length, Positive>,
-    /// Number of flat faces around.
-    #[serde(default = "usual_segments")]
-    pub segments: Segments,
-    /// Ends that are closed.
-    #[serde(default)]
-    pub caps: Vec<Word<End>>,
-}
-
-/// The mantle of a cut cone.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct ConeWall {
-    /// Center of one end.
-    pub from: Vector<Length>,
-    /// Center of the other end.
-    pub to: Vector<Length>,
-    /// Radii of the corners at `from` and at `to`.
-    pub radii: [Quantity<Length, NotNegative>; 2],
-    /// Number of flat faces around.
-    #[serde(default = "usual_segments")]
-    pub segments: Segments,
-    /// Ends that are closed.
-    #[serde(default)]
-    pub caps: Vec<Word<End>>,
-}
-
-/// Motion at constant rates.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Motion {
-    /// Velocity of the wall and of its axis.
-    #[serde(default)]
-    pub translate: Vector<Velocity>,
-    /// Angular velocity about the axis.
-    #[serde(default)]
-    pub rotate: Quantity<AngularVelocity, Any>,
-    /// Direction of the axis, of any length; needed to rotate.
-    pub axis: Option<Direction>,
-    /// A point of the axis at the start; needed to rotate.
-    pub through: Option<Vector<Length>>,
 }
 
 /// Checkpoints to resume from.

@@ -1,15 +1,17 @@
-//! Walls: planes, boxes, round mantles in triangles, and meshes from files.
+//! Walls: planes, boxes, cylinders, cones, spheres, and meshes from files.
+
+mod motion;
 
 use crate::{
     assemble::Findings,
     diagnostics::Complaint,
     fill::{axis_between, corners, si},
-    schema::{BoxShape, BoxWall, Direction, Motion, Plane, WallSection},
-    words::{End, Face, Vocabulary, Word},
+    schema::{BoxShape, BoxWall, Direction, Plane, Segments, WallSection},
+    words::{End, Face, Vocabulary, Whole, Word},
 };
 use glam::DVec3;
-use seixo_engine::world::{Triangle, Vec3, Wall, WallMotion, WallShape};
-use std::{f64::consts::TAU, ops::Range, path::Path};
+use seixo_engine::world::{Frustum, Triangle, Vec3, Wall, WallMotion, WallShape};
+use std::{ops::Range, path::Path};
 
 /// A direction at length one.
 pub(crate) fn unit(direction: &Direction) -> Result<Vec3, Complaint> {
@@ -26,22 +28,20 @@ pub(crate) fn unit(direction: &Direction) -> Result<Vec3, Complaint> {
 pub(crate) fn build(name: &str, section: &mut WallSection, material: u32, walls: &mut Vec<Wall>, findings: &mut Findings) -> Range<usize> {
     let start = walls.len();
     let path = format!("wall.{name}");
-    let motion = match motion(&section.motion) {
-        Ok(motion) => motion,
-        Err((key, complaint)) => {
-            findings.add(&format!("{path}.motion{key}"), complaint.within(&path));
-            WallMotion::default()
-        }
-    };
+    let motion = motion::motion(section, findings).unwrap_or_else(|(key, complaint)| {
+        findings.add(&format!("{path}.{key}"), complaint.within(&path));
+        WallMotion::default()
+    });
     let shapes = [
         section.plane.is_some(),
         section.mesh.is_some(),
         section.box_.is_some(),
         section.cylinder.is_some(),
         section.cone.is_some(),
+        section.sphere.is_some(),
     ];
     if shapes.iter().filter(|is_given| **is_given).count() != 1 {
-        let complaint = Complaint::new("a wall needs exactly one of `plane`, `mesh`, `box`, `cylinder` and `cone`");
+        let complaint = Complaint::new("a wall needs exactly one of `plane`, `mesh`, `box`, `cylinder`, `cone` and `sphere`");
         findings.add(
             &path,
             complaint
@@ -61,7 +61,7 @@ pub(crate) fn build(name: &str, section: &mut WallSection, material: u32, walls:
             name: format!("{name}{suffix}"),
             material,
             shape,
-            motion,
+            motion: motion.clone(),
         })),
         Err((key, complaint)) => findings.add(&format!("{path}.{key}"), complaint.within(&path)),
     }
@@ -83,15 +83,17 @@ fn shapes_of(section: &mut WallSection, path: &str, findings: &mut Findings) -> 
     }
     if let Some(shape) = &section.cylinder {
         let radii = [shape.radius.si; 2];
-        return mantle([si(&shape.from), si(&shape.to)], radii, shape.segments.0, &shape.caps)
-            .map(|mesh| one(WallShape::Mesh(mesh)))
-            .map_err(|complaint| ("cylinder", complaint));
+        let round = round([si(&shape.from), si(&shape.to)], radii, shape.segments, &shape.caps);
+        return round.map_err(|complaint| ("cylinder", complaint));
     }
     if let Some(shape) = &section.cone {
         let radii = shape.radii.map(|radius| radius.si);
-        return mantle([si(&shape.from), si(&shape.to)], radii, shape.segments.0, &shape.caps)
-            .map(|mesh| one(WallShape::Mesh(mesh)))
-            .map_err(|complaint| ("cone", complaint));
+        let round = round([si(&shape.from), si(&shape.to)], radii, shape.segments, &shape.caps);
+        return round.map_err(|complaint| ("cone", complaint));
+    }
+    if let Some(shape) = &section.sphere {
+        let (center, radius) = (si(&shape.center), shape.radius.si);
+        return Ok(one(WallShape::Sphere { center, radius }));
     }
     let scale = section.scale.get_or_insert_default().0;
     let Some(file) = &mut section.mesh else { return Ok(Vec::new()) };
@@ -157,60 +159,28 @@ fn planes_of(shape: &BoxWall) -> Result<Shapes, Complaint> {
     Ok(closed.map(|(name, which)| (format!(".{name}"), face(which))).collect())
 }
 
-/// The triangles of a cut cone, its corners at `radii`.
-fn mantle(ends: [Vec3; 2], radii: [f64; 2], segments: u64, caps: &[Word<End>]) -> Result<Vec<Triangle>, Complaint> {
-    let ends = ends.map(DVec3::from);
-    let (u, v) = axis_between(ends[0], ends[1])?.any_orthonormal_pair();
+/// Mantle and caps of a cylinder or cone: exactly round, or flat faces with corners at these radii.
+fn round(ends: [Vec3; 2], radii: [f64; 2], segments: Option<Segments>, caps: &[Word<End>]) -> Result<Shapes, Complaint> {
+    let axis = axis_between(ends[0].into(), ends[1].into())?.to_array();
     if radii == [0.0; 2] {
         return Err(Complaint::new("both radii are 0")
             .limit("at least one radius above 0")
             .remedy("give the wall a width"));
     }
-    let corner = |end: usize, segment: u64| {
-        // The last corner is the first again, to the bit.
-        let angle = TAU * (segment % segments) as f64 / segments as f64;
-        (ends[end] + radii[end] * (angle.cos() * u + angle.sin() * v)).to_array()
-    };
-    let mut triangles = Vec::new();
-    for segment in 0..segments {
-        let [a, b, c, d] = [
-            corner(0, segment),
-            corner(0, segment + 1),
-            corner(1, segment + 1),
-            corner(1, segment),
-        ];
-        if radii[0] > 0.0 {
-            triangles.push([a, b, c]);
-        }
-        if radii[1] > 0.0 {
-            triangles.push([a, c, d]);
-        }
-        for (end, which) in [End::From, End::To].into_iter().enumerate() {
-            if radii[end] > 0.0 && caps.contains(&Word(which)) {
-                triangles.push([ends[end].to_array(), corner(end, segment), corner(end, segment + 1)]);
-            }
+    let mut frusta = vec![Frustum {
+        base: ends[0],
+        axis,
+        height: DVec3::from(ends[0]).distance(ends[1].into()),
+        radii,
+    }];
+    for (end, which) in [End::From, End::To].into_iter().enumerate() {
+        if radii[end] > 0.0 && caps.contains(&Word(which)) {
+            frusta.push(Frustum::disk(ends[end], axis, radii[end]));
         }
     }
-    Ok(triangles)
-}
-
-fn motion(motion: &Motion) -> Result<WallMotion, At> {
-    let velocity = si(&motion.translate);
-    if motion.rotate.si == 0.0 {
-        return Ok(WallMotion {
-            velocity,
-            ..WallMotion::default()
-        });
-    }
-    let (Some(axis), Some(through)) = (&motion.axis, &motion.through) else {
-        let complaint = Complaint::new("a rotation needs `axis` and `through`")
-            .remedy("write motion = { rotate = \"2 rad/s\", axis = [0, 1, 0], through = [0, 0, 0] }");
-        return Err(("", complaint));
+    let shape = match segments {
+        Some(Whole(segments)) => WallShape::Mesh(frusta.iter().flat_map(|frustum| frustum.triangles(segments)).collect()),
+        None => WallShape::Round(frusta),
     };
-    let axis = unit(axis).map_err(|complaint| (".axis", complaint))?;
-    Ok(WallMotion {
-        velocity,
-        angular_velocity: axis.map(|component| component * motion.rotate.si),
-        through: si(through),
-    })
+    Ok(vec![(String::new(), shape)])
 }

@@ -251,7 +251,10 @@ const CASES: &[(&str, &str, &[&str])] = &[
     (
         "plane = { point = [0, 0, \"-2 mm\"], normal = [0, 0, 1] }",
         "",
-        &["scene.toml:17:", "exactly one of `plane`, `mesh`, `box`, `cylinder` and `cone`"],
+        &[
+            "scene.toml:17:",
+            "exactly one of `plane`, `mesh`, `box`, `cylinder`, `cone` and `sphere`",
+        ],
     ),
     (
         "[output]",
@@ -262,6 +265,71 @@ const CASES: &[(&str, &str, &[&str])] = &[
         "[output]",
         "motion = { rotate = \"2 Hz\" }\n[output]",
         &["scene.toml:20:21", "frequency [Hz]", "angular velocity [rad/s]"],
+    ),
+    (
+        "[output]",
+        "motion = { start = 2, stop = 1 }\n[output]",
+        &["scene.toml:20:30", "it stops at 1 s, but starts at 2 s", "after the start"],
+    ),
+    (
+        "[output]",
+        "motion = { vibrate = [{ amplitude = 1, frequency = 0, direction = [0, 0, 1] }] }\n[output]",
+        &["scene.toml:20:52", "0 Hz is out of range", "> 0 Hz"],
+    ),
+    (
+        "[output]",
+        "motion = { vibrate = [{ amplitude = 1, frequency = 1, direction = [0, 0, 0] }] }\n[output]",
+        &["scene.toml:20:", "length zero points nowhere"],
+    ),
+    (
+        "[output]",
+        "motion = { path = \"none.csv\" }\n[output]",
+        &["scene.toml:20:19", "none.csv", "check the path"],
+    ),
+    (
+        "[output]",
+        "motion = { servo = { along = [0, 0, 1], velocity_limit = 1 } }\n[output]",
+        &["scene.toml:20:", "a servo needs a target", "add force = \"100 N\""],
+    ),
+    (
+        "[output]",
+        "motion = { servo = { stress = \"1 kPa\", along = [0, 0, 1], velocity_limit = 1 } }\n[output]",
+        &["scene.toml:20:", "a stress needs the `area`", "10 cm^2"],
+    ),
+    (
+        "[output]",
+        "motion = { servo = { force = 1, stress = 1, area = 1, along = [0, 0, 1], velocity_limit = 1 } }\n[output]",
+        &["scene.toml:20:", "a servo has one target"],
+    ),
+    (
+        "[output]",
+        "motion = { servo = { force = \"-1 N\", along = [0, 0, 1], velocity_limit = 1 } }\n[output]",
+        &["scene.toml:20:30", "-1 N is out of range", "> 0 N"],
+    ),
+    (
+        "[output]",
+        "motion = { servo = { force = 1, along = [0, 0, 1] } }\n[output]",
+        &["scene.toml:20:", "`velocity_limit` is missing"],
+    ),
+    (
+        "[output]",
+        "surface_rotation = { rate = 1 }\n[output]",
+        &["scene.toml:20:", "the rotation of this surface needs an `axis`", "add axis"],
+    ),
+    (
+        "plane = { point = [0, 0, \"-2 mm\"], normal = [0, 0, 1] }",
+        "sphere = { center = [0, 0, 0], radius = 0 }",
+        &["scene.toml:19:41", "0 m is out of range", "> 0 m"],
+    ),
+    (
+        "plane = { point = [0, 0, \"-2 mm\"], normal = [0, 0, 1] }",
+        "cone = { from = [0, 0, 0], to = [0, 0, 1], radii = [0, 0] }",
+        &["scene.toml:19:", "both radii are 0"],
+    ),
+    (
+        "plane = { point = [0, 0, \"-2 mm\"], normal = [0, 0, 1] }",
+        "box = { min = [-1, -1, -1], max = [1, 1, 1] }\nmotion = { servo = { force = 1, along = [0, 0, 1], velocity_limit = 1 } }",
+        &["scene.toml:20:", "a servo moves one wall", "as a `plane`"],
     ),
     ("every = \"10 ms\"", "every = \"1 ps\"", &["scene.toml:21:9", "unknown unit \"ps\""]),
     (

@@ -5,7 +5,7 @@ mod loaded;
 use loaded::{GLASS, scene};
 use seixo_analysis::Region;
 use seixo_engine::Simulation;
-use seixo_engine::world::{Api, DeviceChoice, Precision, WallShape};
+use seixo_engine::world::{Api, DeviceChoice, Frustum, Precision, WallShape};
 use seixo_scene::{ProbeKind, load, load_text, schema, templates};
 use std::path::{Path, PathBuf};
 
@@ -135,6 +135,88 @@ fn round_walls_close_and_turn() {
     let ends = 12.0 * 0.5 * 4.0 * (std::f64::consts::TAU / 12.0).sin();
     let total: f64 = triangles.iter().map(area).sum();
     assert!((total - 12.0 * side * 2.0 - 2.0 * ends).abs() < 1e-12, "{total}");
+}
+
+#[test]
+fn round_walls_are_exact_unless_segments_are_given() {
+    let walls = |keys: &str| {
+        let text =
+            format!("{GLASS}\n[grains.a]\nmaterial = \"glass\"\nat = [[0, 0, 0]]\nradius = 0.1\n[wall.w]\nmaterial = \"glass\"\n{keys}");
+        let first = scene(&text);
+        let again = load_text(&first.resolved, Path::new("/somewhere/else.toml"), &[]).unwrap();
+        assert_eq!(again.world.walls, first.world.walls, "{}", first.resolved);
+        first.world.walls
+    };
+    let round = |keys: &str| match &walls(keys)[0].shape {
+        WallShape::Round(frusta) => frusta.clone(),
+        other => panic!("{other:?}"),
+    };
+    let cylinder = round("cylinder = { from = [0, -1, 0], to = [0, 3, 0], radius = 2, caps = [\"to\"] }");
+    let (base, axis) = ([0.0, -1.0, 0.0], [0.0, 1.0, 0.0]);
+    let mantle = Frustum {
+        base,
+        axis,
+        height: 4.0,
+        radii: [2.0; 2],
+    };
+    assert_eq!(cylinder, [mantle, Frustum::disk([0.0, 3.0, 0.0], axis, 2.0)]);
+    let cone = round("cone = { from = [0, -1, 0], to = [0, 3, 0], radii = [0, \"20 cm\"], caps = [\"from\", \"to\"] }");
+    assert_eq!((cone.len(), cone[0].radii), (2, [0.0, 0.2]), "a tip has no cap");
+    let sphere = &walls("sphere = { center = [1, 2, 3], radius = 5 }")[0].shape;
+    let center = [1.0, 2.0, 3.0];
+    assert_eq!(*sphere, WallShape::Sphere { center, radius: 5.0 });
+    // What is drawn closes: a polyhedron around the sphere of nearly its area.
+    let corner = |triangle: &[[f64; 3]; 3], index: usize| glam::DVec3::from(triangle[index]);
+    let areas = |t: &[[f64; 3]; 3]| 0.5 * (corner(t, 1) - corner(t, 0)).cross(corner(t, 2) - corner(t, 0));
+    let shown = sphere.triangles();
+    let area: f64 = shown.iter().map(|t| areas(t).length()).sum();
+    assert!((area / (100.0 * std::f64::consts::PI) - 1.0).abs() < 3e-3, "{area}");
+    assert!(shown.iter().map(areas).sum::<glam::DVec3>().length() < 1e-9);
+}
+
+#[test]
+fn walls_move_run_and_are_steered() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("lift.csv"), "t[ms] z[mm] angle[deg]\n0 5 0\n100 8 90\n").unwrap();
+    let text = format!(
+        "{GLASS}\n[grains.a]\nmaterial = \"glass\"\nat = [[0, 0, 0]]\nradius = 0.1\n\
+         [wall.a]\nmaterial = \"glass\"\nplane = {{ point = [0, 0, -1], normal = [0, 0, 1] }}\n\
+         motion = {{ path = \"lift.csv\", axis = [0, 2, 0], through = [1, 0, 0], start = \"1 s\", stop = \"2 s\", vibrate = [\
+         {{ amplitude = \"1 mm\", frequency = \"50 Hz\", direction = [0, 0, 2] }}, {{ amplitude = 2, frequency = 3, direction = [1, 0, 0], phase = \"90 deg\" }}] }}\n\
+         surface_velocity = [\"1 m/s\", 0, 0]\n\
+         [wall.b]\nmaterial = \"glass\"\ncylinder = {{ from = [0, 1, -5], to = [0, 3, -5], radius = 1 }}\nsurface_rotation = {{ rate = \"60 rpm\" }}\n\
+         [wall.c]\nmaterial = \"glass\"\nplane = {{ point = [0, 0, 9], normal = [0, 0, -1] }}\n\
+         motion.servo = {{ stress = \"100 kPa\", area = \"20 cm^2\", along = [0, 0, -3], velocity_limit = \"0.1 m/s\", gain = \"1 mm/s/N\" }}\n\
+         [probe.torque]\nwall_torque = \"b\"\n[probe.place]\nwall_position = \"c\""
+    );
+    let first = load_text(&text, &folder.path().join("scene.toml"), &[]).unwrap();
+    let again = load_text(&first.resolved, Path::new("/somewhere/else.toml"), &[]).unwrap();
+    assert_eq!(again.world.walls, first.world.walls, "{}", first.resolved);
+    let [a, b, c] = &first.world.walls[..] else { panic!("three walls") };
+    let motion = &a.motion;
+    let path = motion.path.as_ref().unwrap();
+    assert_eq!(
+        (path.time.as_slice(), path.axis, motion.through),
+        (&[0.0, 0.1][..], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0])
+    );
+    assert!((path.position[1][2] - path.position[0][2] - 3e-3).abs() < 1e-15 && (path.angle[1] - 0.5 * std::f64::consts::PI).abs() < 1e-15);
+    assert_eq!(
+        (motion.start, motion.stop, motion.surface.velocity),
+        (1.0, Some(2.0), [1.0, 0.0, 0.0])
+    );
+    assert_eq!(
+        (motion.vibrations[0].amplitude, motion.vibrations[1].amplitude),
+        ([0.0, 0.0, 1e-3], [2.0, 0.0, 0.0])
+    );
+    let surface = &b.motion.surface;
+    assert!((surface.angular_velocity[1] - std::f64::consts::TAU).abs() < 1e-14 && surface.through == [0.0, 1.0, -5.0]);
+    let servo = c.motion.servo.unwrap();
+    assert!(
+        (servo.force - 200.0).abs() < 1e-12 && servo.along == [0.0, 0.0, -1.0] && servo.gain == Some(1e-3),
+        "{servo:?}"
+    );
+    assert_eq!(first.probes[0].what, ProbeKind::WallPosition { walls: 2..3 });
+    assert_eq!(first.probes[1].what, ProbeKind::WallTorque { walls: 1..2 });
 }
 
 #[test]

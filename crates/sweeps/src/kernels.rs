@@ -8,6 +8,7 @@ pub mod bins;
 pub mod lists;
 pub mod measure;
 pub mod step;
+pub mod walls;
 
 use crate::views::{Record, last};
 use cubecl::prelude::*;

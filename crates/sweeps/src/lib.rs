@@ -24,6 +24,7 @@ pub mod kernels;
 pub mod lanes;
 pub mod motion;
 pub mod pair;
+pub mod pose;
 pub mod sides;
 pub mod tiles;
 pub mod views;

@@ -20,11 +20,25 @@ pub fn remembered(is_compound: bool) -> usize {
     if is_compound { COMPOUND } else { RECORD }
 }
 
-/// Numbers per wall element: nine coordinates (triangle corners, or point and normal of a plane), kind, wall, padding.
+/// Numbers per wall element: nine that say where it is, its kind – of which these are told by [`TRIANGLE`] and its like –, its wall, padding.
 pub const ELEMENT: usize = 12;
 
-/// Numbers per wall: a point of its axis, its velocity, its angular velocity, its material, padding.
-pub const WALL: usize = 12;
+/// Kind of element: a triangle by its three corners.
+pub const TRIANGLE: f32 = 0.0;
+
+/// Kind of element: an infinite plane by a point and its unit normal, touched from the side that the normal points to.
+pub const PLANE: f32 = 1.0;
+
+/// Kind of element: mantle of a cylinder or cone, or disk, by a point of the axis, the unit axis, and height and radii as
+/// [`seixo_laws::wall::nearest_on_frustum()`] takes them.
+pub const FRUSTUM: f32 = 2.0;
+
+/// Kind of element: a sphere by its center, three zeros and its radius.
+pub const SPHERE: f32 = 3.0;
+
+/// Numbers per wall: a point of its axis, its velocity, its angular velocity, its material, whether its surface runs, padding; velocity and
+/// angular velocity of the surface beside those of the wall, a point of the axis of the latter, padding.
+pub const WALL: usize = 24;
 
 /// Numbers per touch of a wall element: nearest point, its distance, force on the grain, padding.
 pub const TOUCH: usize = 8;

@@ -1,12 +1,15 @@
-//! Contacts between grains and walls: planes and triangles.
+//! Contacts between grains and walls: planes, triangles, mantles, disks and spheres.
 //!
-//! The contact points of a sphere with a surface of triangles are the local minima of the distance from its center. A point on a shared
-//! edge or corner is one only if it is the nearest point of every triangle that holds it; this counts faces, edges and corners once, and
-//! a ball that rolls over coplanar triangles feels one face at a time.
+//! The contact points of a sphere with a surface of several elements are the local minima of the distance from its center. Each element but
+//! the infinite plane has one such point. Where elements meet – triangles along an edge or at a corner, a mantle and its cap along the rim –
+//! it is one only if it is the nearest point of every element that holds it; this counts faces, edges and corners once, and a ball that
+//! rolls over coplanar triangles feels one face at a time.
 
 use crate::cells::{cell_index, cell_number};
 use crate::contact::{Stored, Tally};
-use crate::views::{add, coefficients, imprint_at, load, memory_at, recall, recalled_imprint, store, store_imprint, supplement};
+use crate::views::{
+    FRUSTUM, PLANE, SPHERE, add, coefficients, imprint_at, load, memory_at, recall, recalled_imprint, store, store_imprint, supplement,
+};
 use cubecl::prelude::*;
 use seixo_laws::contact::cohesion::longest_gap;
 use seixo_laws::contact::{
@@ -14,12 +17,47 @@ use seixo_laws::contact::{
     tangential_stiffness,
 };
 use seixo_laws::motion::inertia;
-use seixo_laws::wall::nearest_on_triangle;
+use seixo_laws::wall::{nearest_on_frustum, nearest_on_sphere, nearest_on_triangle};
 use seixo_laws::{Coordinate, Real, Vector3, between, larger, near_vector, widened};
 
-/// Wall elements nearer to grain i than `skin`: planes first, then the triangles that its cell of the walls' own grid lists.
+/// The point nearest to x of the element whose record starts at `e`, of any kind but the plane.
+#[cube]
+#[inline(always)]
+pub fn nearest_on_element<C: Real>(x: &Vector3<C>, elements: &[C], e: usize) -> Vector3<C> {
+    let kind = elements[e + 9usize];
+    let a = load::<C>(elements, e);
+    let b = load::<C>(elements, e + 3usize);
+    let c = load::<C>(elements, e + 6usize);
+    let mut nearest = x.plus(&Vector3::<C>::zero());
+    if kind == C::new(FRUSTUM) {
+        nearest = nearest_on_frustum::<C>(x, &a, &b, &c);
+    } else if kind == C::new(SPHERE) {
+        nearest = nearest_on_sphere::<C>(x, &a, c.x);
+    } else {
+        nearest = nearest_on_triangle::<C>(x, &a, &b, &c);
+    }
+    nearest
+}
+
+/// Velocity of a wall's surface at a point with this normal \[m/s\]: the wall's own, and along the surface that of a belt or a roller.
+#[cube]
+#[inline(always)]
+fn velocity_of_surface<C: Coordinate<R>, R: Real>(walls: &[C], w: usize, point: &Vector3<C>, normal: &Vector3<R>) -> Vector3<R> {
+    let arm = between::<C, R>(&load::<C>(walls, w), point);
+    let spin = near_vector::<C, R>(&load::<C>(walls, w + 6usize));
+    let mut velocity = near_vector::<C, R>(&load::<C>(walls, w + 3usize)).plus(&spin.cross(&arm));
+    if walls[w + 10usize] > C::new(0.0) {
+        let arm = between::<C, R>(&load::<C>(walls, w + 18usize), point);
+        let spin = near_vector::<C, R>(&load::<C>(walls, w + 15usize));
+        let running = near_vector::<C, R>(&load::<C>(walls, w + 12usize)).plus(&spin.cross(&arm));
+        velocity = velocity.plus(&running.minus(&normal.times(running.dot(normal))));
+    }
+    velocity
+}
+
+/// Wall elements nearer to grain i than `skin`: planes first, then the others that its cell of the walls' own grid lists.
 ///
-/// `grid` is a record of [`crate::cells::GRID`] numbers whose last three are the far corner; outside of it there are no triangles.
+/// `grid` is a record of [`crate::cells::GRID`] numbers whose last three are the far corner; outside of it there are planes only.
 /// Counts the elements, and writes them to `list` from `at` on when `fill`.
 #[cube]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -57,11 +95,8 @@ pub fn elements_near<C: Real>(
         let cz = cell_index::<C>(x.z, grid[2], grid[3], shape[2]);
         let cell = cell_number(shape, 0usize, cx, cy, cz, false) as usize;
         for s in cell_first[cell] as usize..cell_first[cell + 1usize] as usize {
-            let e = cell_list[s] as usize * 12usize;
-            let a = load::<C>(elements, e);
-            let b = load::<C>(elements, e + 3usize);
-            let c = load::<C>(elements, e + 6usize);
-            if x.minus(&nearest_on_triangle::<C>(&x, &a, &b, &c)).length() < near {
+            let nearest = nearest_on_element::<C>(&x, elements, cell_list[s] as usize * 12usize);
+            if x.minus(&nearest).length() < near {
                 if fill {
                     list[at + count as usize] = cell_list[s];
                 }
@@ -76,7 +111,7 @@ pub fn elements_near<C: Real>(
 #[cube]
 #[inline(always)]
 fn row_of_wall<C: Real>(i: usize, material: &[u32], materials: u32, elements: &[C], walls: &[C], e: usize) -> usize {
-    let w = C::whole(elements[e + 10usize]) as usize * 12usize;
+    let w = C::whole(elements[e + 10usize]) as usize * 24usize;
     (material[i] * materials + C::whole(walls[w + 9usize])) as usize
 }
 
@@ -110,7 +145,7 @@ fn close_to_wall<R: Real>(overlap: R, radius: R, mass: R) -> Closeness<R> {
 /// Contacts of grain i with the wall elements in its row `first..end` of the list.
 ///
 /// `touches` is scratch with one record of [`crate::views::TOUCH`] numbers per entry of the part, and afterwards holds the force on the grain per
-/// element. A contact that wanders from one triangle of a wall to the next takes its history along.
+/// element. A contact that wanders from one element of a wall to the next takes its history along.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -155,15 +190,14 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
     for k in first..end {
         let at = (k - list_first) * 8usize;
         let e = list[k] as usize * 12usize;
-        let a = load::<C>(elements, e);
-        let b = load::<C>(elements, e + 3usize);
         let mut nearest = x.plus(&Vector3::<C>::zero());
         let mut distance = nothing;
-        if elements[e + 9usize] > nothing {
-            distance = x.minus(&a).dot(&b);
-            nearest = x.minus(&b.times(distance));
+        if elements[e + 9usize] == C::new(PLANE) {
+            let normal = load::<C>(elements, e + 3usize);
+            distance = x.minus(&load::<C>(elements, e)).dot(&normal);
+            nearest = x.minus(&normal.times(distance));
         } else {
-            nearest = nearest_on_triangle::<C>(&x, &a, &b, &load::<C>(elements, e + 6usize));
+            nearest = nearest_on_element::<C>(&x, elements, e);
             distance = x.minus(&nearest).length();
         }
         store::<C>(touches, at, &nearest);
@@ -177,7 +211,7 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
     for k in first..end {
         let at = (k - list_first) * 8usize;
         let e = list[k] as usize * 12usize;
-        if touches[at + 7usize] > nothing && elements[e + 9usize] == nothing {
+        if touches[at + 7usize] > nothing && elements[e + 9usize] != C::new(PLANE) {
             let mine = recall::<C>(touches, at);
             let distance = touches[at + 3usize];
             let row = row_of_wall::<C>(i, material, materials, elements, walls, e);
@@ -185,16 +219,14 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
             for s in first..end {
                 let other = (s - list_first) * 8usize;
                 let o = list[s] as usize * 12usize;
-                if s != k && touches[other + 3usize] < bound && elements[o + 9usize] == nothing {
+                if s != k && touches[other + 3usize] < bound && elements[o + 9usize] != C::new(PLANE) {
                     let apart = mine.minus(&recall::<C>(touches, other)).length();
                     if apart < near {
                         if s < k {
                             touches[at + 7usize] = nothing;
                         }
                     } else if touches[other + 3usize] < distance {
-                        let a = load::<C>(elements, o);
-                        let b = load::<C>(elements, o + 3usize);
-                        let on_other = nearest_on_triangle::<C>(&mine, &a, &b, &load::<C>(elements, o + 6usize));
+                        let on_other = nearest_on_element::<C>(&mine, elements, o);
                         if on_other.minus(&mine).length() < near {
                             touches[at + 7usize] = nothing;
                         }
@@ -216,11 +248,11 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
         let e = list[k] as usize * 12usize;
         let mut on_grain = Vector3::<R>::zero();
         if touches[at + 7usize] > nothing {
-            let w = C::whole(elements[e + 10usize]) as usize * 12usize;
+            let w = C::whole(elements[e + 10usize]) as usize * 24usize;
             let distance = C::near(touches[at + 3usize]);
             let point = recall::<C>(touches, at);
             let mut normal = near_vector::<C, R>(&load::<C>(elements, e + 3usize));
-            if elements[e + 9usize] == nothing {
+            if elements[e + 9usize] != C::new(PLANE) {
                 normal = between::<C, R>(&point, &x).times(R::new(1.0) / distance);
             }
             let overlap = C::near(reach - touches[at + 3usize]);
@@ -229,9 +261,9 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
             let row = row_of_wall::<C>(i, material, materials, elements, walls, e);
             let pair = coefficients::<R>(table, row);
             let mut touched = R::new(1.0);
-            let wall_spin = near_vector::<C, R>(&load::<C>(walls, w + 6usize));
-            let arm = between::<C, R>(&load::<C>(walls, w), &point);
-            let wall_velocity = near_vector::<C, R>(&load::<C>(walls, w + 3usize)).plus(&wall_spin.cross(&arm));
+            let running = near_vector::<C, R>(&load::<C>(walls, w + 15usize));
+            let wall_spin = near_vector::<C, R>(&load::<C>(walls, w + 6usize)).plus(&running);
+            let wall_velocity = velocity_of_surface::<C, R>(walls, w, &point, &normal);
             let relative = v.minus(&wall_velocity);
             excess = larger::<R>(excess, overlap - overlap_limit * radius);
             if frictional {

@@ -192,8 +192,7 @@ fn run_folder() -> tempfile::TempDir {
         name: "floor".into(),
         triangles: Vec::new(),
         plane: Some(([0.0, 0.0, -0.001], [0.0, 0.0, 1.0])),
-        force: [0.0; 3],
-        torque: [0.0; 3],
+        ..WallSnapshot::default()
     };
     for frame in 0..2 {
         let time = 0.01 * f64::from(frame);

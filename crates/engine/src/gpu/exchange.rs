@@ -75,10 +75,12 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         let cubes = room_for_cubes(n);
         let binned = Binned::new(&gpu, host, n)?;
         let contacts = Contacts::new(&gpu, n, host.settings.assembly)?;
+        let servos = host.walls.servo_state();
         let walls = if host.walls.given.is_empty() {
             None
         } else {
             let time = host.walls.listed_at;
+            host.walls.set_servos(&servos, true);
             host.walls.place(time, true);
             Some(WallRows::new(&gpu, host, n, BATCH)?)
         };
@@ -136,6 +138,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             remote.bin_anew(host, cells)?;
         }
         let now = host.time();
+        host.walls.set_servos(&servos, false);
         host.walls.place(now, true);
         if let Some(near) = &mut remote.walls {
             near.send(&remote.gpu, host)?;

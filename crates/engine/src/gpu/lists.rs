@@ -8,7 +8,7 @@ use seixo_laws::Coordinate;
 use seixo_sweeps::cells::{GRID, SHAPE};
 use seixo_sweeps::kernels::UNITS;
 use seixo_sweeps::kernels::lists;
-use seixo_sweeps::kernels::step::POSE;
+use seixo_sweeps::pose::POSE;
 use seixo_sweeps::sides::OPEN;
 use seixo_sweeps::tiles::TILE;
 use seixo_sweeps::views::{ELEMENT, RECORD, TOUCH, WALL};
@@ -279,7 +279,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             host.walls.place(host.time(), false);
             near.send(gpu, host)?;
         }
-        host.walls.listed_at = host.time();
+        host.walls.note_listed(host.time());
         // Smooth grains have nothing to take over from their old rows.
         if self.kind.frictional {
             swap(&mut near.row, &mut near.old_row);
@@ -357,12 +357,13 @@ impl<C: Number, R: Number> WallRows<C, R> {
     pub(super) fn new(gpu: &Gpu, host: &mut Simulation, n: usize, batch: usize) -> Result<WallRows<C, R>, GpuError> {
         let frictional = host.frictional;
         let walls = &host.walls;
-        let (start, through) = walls.start();
+        let upload = |values: &[f64]| gpu.upload(&numbers::<C>(values.iter().copied()), "walls");
         let mut near = WallRows {
-            elements: gpu.buffer(start.len(), "walls")?,
-            start: gpu.upload(&numbers::<C>(start), "walls")?,
+            elements: gpu.buffer(walls.start.len(), "walls")?,
+            start: upload(&walls.start)?,
+            at_rest: upload(&walls.at_rest)?,
             records: gpu.buffer(walls.given.len() * WALL, "walls")?,
-            through: gpu.upload(&numbers::<C>(through), "walls")?,
+            servos: gpu.buffer(walls.servos.len(), "walls")?,
             poses: gpu.buffer(
                 if walls.has_moving() { batch * walls.given.len() * POSE } else { 1 },
                 "poses of walls",
@@ -394,6 +395,7 @@ impl<C: Number, R: Number> WallRows<C, R> {
         debug_assert_eq!(walls.elements.len() % ELEMENT, 0);
         gpu.write(&self.elements, &numbers::<C>(walls.elements.iter().copied()));
         gpu.write(&self.records, &numbers::<C>(walls.records.iter().copied()));
+        gpu.write(&self.servos, &numbers::<C>(walls.servos.iter().copied()));
         self.planes = gpu.upload(&walls.planes, "walls")?;
         self.grid = gpu.upload(&numbers::<C>(walls.grid.iter().copied()), "walls")?;
         self.shape = gpu.upload(&walls.shape, "walls")?;

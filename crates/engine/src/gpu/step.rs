@@ -1,14 +1,16 @@
 //! A time step on the GPU: a page on which every line is one pass.
 
-use super::{Number, OnGpu, numbers, raised, stepping};
+use super::{Number, OnGpu, doubles, numbers, raised, stepping};
 use crate::sides::sides_of;
 use crate::simulation::Simulation;
 use crate::world::Leaving;
 use seixo_device::gpu::{GpuError, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
-use seixo_sweeps::kernels::FLAGS;
-use seixo_sweeps::kernels::step::{Plan, grains, place, walls};
+use seixo_sweeps::kernels::step::{Plan, grains, walls};
+use seixo_sweeps::kernels::walls::{control, place};
+use seixo_sweeps::kernels::{FLAGS, UNITS};
 use seixo_sweeps::motion::{LEFT, NOT_FINITE, STALE, TOO_DEEP, TOO_FAST};
+use seixo_sweeps::pose::SERVO;
 use seixo_sweeps::sides::SHEARED;
 use seixo_sweeps::views::ELEMENT;
 use std::time::Instant;
@@ -27,11 +29,12 @@ pub(super) struct Queued {
     forces_known: bool,
 }
 
-/// Steps until the lists are stale because a wall moved half their skin, or sides slid that far.
+/// Steps, a batch at most, until the lists are stale because a wall moved half their skin, or sides slid that far.
 fn until_walls_stale(host: &Simulation) -> u64 {
-    let sliding = host.steps_until_slid();
-    let walls = host.walls.steps_until_moved(host.steps, host.stepping.dt, host.walls.slack());
-    walls.min(sliding)
+    let walls = host
+        .walls
+        .steps_until_moved(host.steps, host.stepping.dt, host.walls.slack(), BATCH as u64);
+    walls.min(host.steps_until_slid())
 }
 
 impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
@@ -41,6 +44,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         self.place_walls(host);
         self.touch_walls(host, parity);
         self.assemble_forces(host, parity)?;
+        self.control_walls(host, parity);
         self.touch_and_advance(host, ahead, parity, (!self.forces_known && self.contacts.is_none(), true));
         self.forces_known = false;
         self.now ^= 1;
@@ -94,6 +98,9 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     /// Waits for queued steps; returns the flags that they raised.
     fn collect_steps(&mut self, host: &mut Simulation, queued: Queued) -> Result<u32, GpuError> {
         let flags = self.gpu.download(&self.flags)?;
+        if let Some(walls) = self.walls.as_ref().filter(|_| host.walls.has_servos()) {
+            host.walls.servos = doubles(&self.gpu.download(&walls.servos)?);
+        }
         let done = u64::from(flags[FLAGS - 1]);
         self.now = queued.now ^ (done as usize & 1);
         self.forces_known = done == 0 && queued.forces_known;
@@ -107,8 +114,9 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         if let Some(walls) = &mut self.walls
             && host.walls.has_moving()
         {
-            let times = (0..batch).map(|step| (host.steps + step as u64) as f64 * host.stepping.dt);
-            let mut poses = times.flat_map(|time| host.walls.poses(time)).collect::<Vec<f64>>();
+            let time = |step: usize| (host.steps + step as u64) as f64 * host.stepping.dt;
+            let poses = (0..batch).flat_map(|step| host.walls.poses(time(step), time(step + 1)));
+            let mut poses = poses.collect::<Vec<f64>>();
             poses.resize(walls.poses.len(), 0.0);
             self.gpu.write(&walls.poses, &numbers::<C>(poses));
         }
@@ -126,13 +134,38 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             count,
             dim,
             near.start.argument(),
+            near.at_rest.argument(),
             near.poses.argument(),
+            near.servos.argument(),
             near.records.argument(),
             near.elements.argument(),
-            near.through.argument(),
             self.flags.argument(),
             host.walls.given.len() as u32,
             elements as u32,
+        );
+    }
+
+    /// Takes servos to the next step, by the loads of this one.
+    fn control_walls(&self, host: &Simulation, parity: u32) {
+        let Some(near) = self.walls.as_ref().filter(|_| host.walls.has_servos()) else {
+            return;
+        };
+        let walls = near.servos.len() / SERVO;
+        let (count, dim) = units(walls * UNITS);
+        control::launch::<C>(
+            self.gpu.client(),
+            count,
+            dim,
+            near.touches.argument(),
+            near.list.argument(),
+            near.elements.argument(),
+            near.poses.argument(),
+            near.servos.argument(),
+            self.flags.argument(),
+            near.entries as u32,
+            walls as u32,
+            C::of(host.stepping.dt),
+            parity,
         );
     }
 

@@ -51,6 +51,10 @@ pub(crate) struct ProbeSection {
     pub group_center: Option<String>,
     /// Force of the grains on a wall.
     pub wall_force: Option<String>,
+    /// Torque of the grains on a wall, about the point that its axis goes through; about the origin if it has none.
+    pub wall_torque: Option<String>,
+    /// Where a wall is: the middle of the box around it, of a plane its point; and the angle that it turned.
+    pub wall_position: Option<String>,
     /// Mean stress in a region, by contacts and by motion.
     pub stress: Option<InVolume>,
     /// Directions of the contacts between grains.

@@ -5,7 +5,7 @@ use super::outputs::Sample;
 use super::schedule::Schedule;
 use seixo_analysis::{coarse_grain, force_chains, pressure_of_grains};
 use seixo_engine::state::WallSnapshot;
-use seixo_engine::world::{WallShape, World};
+use seixo_engine::world::World;
 use seixo_files::FilesError;
 use seixo_files::layer::{FileLayer, replace};
 use seixo_files::vtk::{self, Field, Image};
@@ -201,14 +201,9 @@ fn bounds(world: &World) -> Corners {
         .iter()
         .zip(&world.grains.radius)
         .map(|(&center, &radius)| (center, radius));
-    let corners = world.walls.iter().filter_map(|wall| {
-        if let WallShape::Mesh(triangles) = &wall.shape {
-            Some(triangles)
-        } else {
-            None
-        }
-    });
-    let corners = corners.flatten().flatten().map(|&corner| (corner, 0.0));
+    let shown: Vec<_> = world.walls.iter().map(|wall| wall.shape.triangles()).collect();
+    let corners = shown.iter().flat_map(|triangles| triangles.as_flattened());
+    let corners = corners.map(|&corner| (corner, 0.0));
     let [mut low, mut high] = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
     for (center, radius) in grains.chain(corners) {
         for axis in 0..3 {

@@ -4,7 +4,7 @@ use super::folder::PROBES;
 use super::outputs::{Marks, Sample, table};
 use super::schedule::Schedule;
 use seixo_analysis::{SHARES, components, coordination, deviatoric, fabric, mixing, pressure, solid_fraction, stress_in};
-use seixo_engine::state::{Column, GrainSnapshot, Ledger, State};
+use seixo_engine::state::{Column, GrainSnapshot, Ledger, State, WallSnapshot};
 use seixo_files::FilesError;
 use seixo_files::layer::FileLayer;
 use seixo_files::table::Table;
@@ -48,9 +48,12 @@ impl ProbeLog {
             }
             ProbeKind::Energy => row.extend(sample.ledger().values()),
             ProbeKind::GroupCenter { group } => row.extend(center(sample.grains(), *group)),
-            ProbeKind::WallForce { walls } => {
-                let forces = sample.walls()[walls.clone()].iter().map(|wall| wall.force);
-                row.extend(forces.fold([0.0; 3], |sum, force| [0, 1, 2].map(|k| sum[k] + force[k])));
+            ProbeKind::WallForce { walls } => row.extend(total(&sample.walls()[walls.clone()], |wall| wall.force)),
+            ProbeKind::WallTorque { walls } => row.extend(total(&sample.walls()[walls.clone()], |wall| wall.torque)),
+            ProbeKind::WallPosition { walls } => {
+                let walls = &sample.walls()[walls.clone()];
+                row.extend(total(walls, |wall| wall.position).map(|sum| sum / walls.len() as f64));
+                row.extend(walls.first().map(|wall| wall.angle));
             }
             ProbeKind::Stress(region) => {
                 let stress = stress_in(region, sample.grains(), sample.contacts());
@@ -172,7 +175,15 @@ fn columns(what: &ProbeKind) -> &'static [&'static str] {
         ProbeKind::Coordination(_) => &COORDINATION,
         ProbeKind::SolidFraction(_) => &["solid_fraction [-]"],
         ProbeKind::Mixing { .. } => &["lacey_index [-]", "entropy_index [-]", "cells"],
+        ProbeKind::WallTorque { .. } => &["torque_x [N m]", "torque_y [N m]", "torque_z [N m]"],
+        ProbeKind::WallPosition { .. } => &["x [m]", "y [m]", "z [m]", "angle [rad]"],
     }
+}
+
+/// A vector of each wall, summed over the walls that count as one.
+fn total(walls: &[WallSnapshot], of: impl Fn(&WallSnapshot) -> [f64; 3]) -> [f64; 3] {
+    let vectors = walls.iter().map(of);
+    vectors.fold([0.0; 3], |sum, vector| [0, 1, 2].map(|k| sum[k] + vector[k]))
 }
 
 /// Center of a grain; not a number once it has left the domain.

@@ -169,7 +169,7 @@ pub(super) fn write_profile(
     replace(layer, &path, text.as_bytes()).map_err(disk(&path, "write it"))
 }
 
-/// BLAKE3 of a resolved scene and of what its files gave: grains and walls.
+/// BLAKE3 of a resolved scene and of what its files gave: grains, meshes and paths of walls.
 pub(super) fn scene_hash(resolved: &str, world: &World) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(resolved.as_bytes());
@@ -177,11 +177,13 @@ pub(super) fn scene_hash(resolved: &str, world: &World) -> String {
     let vectors = [&grains.position, &grains.velocity, &grains.angular_velocity]
         .into_iter()
         .flat_map(|column| column.as_flattened());
-    let corners = world.walls.iter().filter_map(|wall| match &wall.shape {
+    let meshes = world.walls.iter().filter_map(|wall| match &wall.shape {
         WallShape::Mesh(triangles) => Some(triangles.as_flattened().as_flattened()),
-        WallShape::Plane { .. } => None,
+        _ => None,
     });
-    for value in vectors.chain(&grains.radius).chain(corners.flatten()) {
+    let paths = world.walls.iter().filter_map(|wall| wall.motion.path.as_ref());
+    let places = paths.flat_map(|path| path.time.iter().chain(path.position.as_flattened()).chain(&path.angle));
+    for value in vectors.chain(&grains.radius).chain(meshes.flatten()).chain(places) {
         hasher.update(&value.to_le_bytes());
     }
     for value in grains.id.iter().chain(&grains.material).chain(&grains.group) {

@@ -3,11 +3,10 @@
 use super::{begins, book, book_and_note, is_halted, note, raise};
 use crate::motion::{Stepping, acceleration, angular_acceleration, flags_of, kicked};
 use crate::tiles::{Grain, Kind, Load, contacts_of, grain_of, no_load};
-use crate::views::{Record, last, load, record, xyz};
+use crate::views::{Record, last, record, xyz};
 use crate::wall::walls_of;
 use cubecl::prelude::*;
 use seixo_laws::motion::drift;
-use seixo_laws::wall::rotated;
 use seixo_laws::{Coordinate, Real, Vector3, between, near_vector};
 
 /// What one launch of [`grains()`] does.
@@ -297,43 +296,5 @@ pub fn walls<R: Real, C: Coordinate<R>>(
             }
         }
         book_and_note::<C, R>(power, took);
-    }
-}
-
-/// Numbers of a pose: the point of the axis now, the axis, cosine and sine of the angle turned, whether the wall is a plane, padding.
-pub const POSE: usize = 12;
-
-/// Puts the corners of the elements, a unit each, where the poses of their walls at this step have them. `poses` holds one pose per wall for
-/// every step from the last look of the host on.
-#[cube(launch)]
-#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn place<C: Real>(start: &[C], poses: &[C], records: &mut [C], elements: &mut [C], through: &[C], flags: &[u32], walls: u32, n: u32) {
-    let e = ABSOLUTE_POS;
-    if e < n as usize {
-        let at = e * 12usize;
-        let wall = C::whole(start[at + 10usize]) as usize;
-        let pose = ((flags[10] * walls) as usize + wall) * 12usize;
-        let to = load::<C>(poses, pose);
-        let axis = load::<C>(poses, pose + 3usize);
-        let cos = poses[pose + 6usize];
-        let sin = poses[pose + 7usize];
-        let from = load::<C>(through, wall * 3usize);
-        let is_plane = poses[pose + 8usize] > C::new(0.0);
-        #[unroll]
-        for corner in 0..3usize {
-            let v = load::<C>(start, at + corner * 3usize);
-            let mut now = rotated::<C>(&v.minus(&from), &axis, cos, sin).plus(&to);
-            if corner == 1usize {
-                if is_plane {
-                    now = rotated::<C>(&v, &axis, cos, sin);
-                }
-            }
-            elements[at + corner * 3usize] = now.x;
-            elements[at + corner * 3usize + 1usize] = now.y;
-            elements[at + corner * 3usize + 2usize] = now.z;
-        }
-        records[wall * 12usize] = to.x;
-        records[wall * 12usize + 1usize] = to.y;
-        records[wall * 12usize + 2usize] = to.z;
     }
 }

@@ -1,0 +1,114 @@
+//! The walls' own grid: from which cells an element can be near a grain.
+
+use super::{Walls, vector};
+use seixo_device::stable_order_by_key;
+use seixo_laws::Vector3;
+use seixo_sweeps::cells::{cell_index, cell_number};
+use seixo_sweeps::views::{ELEMENT, FRUSTUM, PLANE, SPHERE};
+use seixo_sweeps::wall::nearest_on_element;
+
+/// Elements by the cells they are found from, before they are sorted; kept, so that moving walls do not allocate.
+#[derive(Default)]
+pub(super) struct SortRoom {
+    key: Vec<u32>,
+    element: Vec<u32>,
+    order: Vec<u32>,
+}
+
+fn is_kind(record: &[f64], kind: f32) -> bool {
+    record[9] == f64::from(kind)
+}
+
+/// Lower and upper corner of the box around an element that is no plane.
+fn corners(record: &[f64]) -> [[f64; 3]; 2] {
+    let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+    let mut hold = |center: &[f64], half: [f64; 3]| {
+        for axis in 0..3 {
+            low[axis] = low[axis].min(center[axis] - half[axis]);
+            high[axis] = high[axis].max(center[axis] + half[axis]);
+        }
+    };
+    if is_kind(record, FRUSTUM) {
+        let axis = &record[3..6];
+        // A circle about the axis: as wide along x as the axis is away from x.
+        let wide = |radius: f64| [0, 1, 2].map(|k| radius * (1.0 - axis[k] * axis[k]).max(0.0).sqrt());
+        let end = [0, 1, 2].map(|k| record[k] + record[6] * axis[k]);
+        hold(&record[..3], wide(record[7]));
+        hold(&end, wide(record[8]));
+    } else if is_kind(record, SPHERE) {
+        hold(&record[..3], [record[6]; 3]);
+    } else {
+        record[..9].chunks_exact(3).for_each(|corner| hold(corner, [0.0; 3]));
+    }
+    [low, high]
+}
+
+impl Walls {
+    /// Sorts the elements but for planes into the cells of a grid of their own: into every cell from which they can be near a grain of radius up
+    /// to `largest`. Done once while nothing moves.
+    pub fn sort(&mut self, largest: f64) {
+        if !self.cell_first.is_empty() && !self.has_moving() {
+            return;
+        }
+        let reach = largest + self.skin;
+        self.planes.clear();
+        let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+        for (index, record) in self.elements.chunks_exact(ELEMENT).enumerate() {
+            if is_kind(record, PLANE) {
+                self.planes.push(index as u32);
+                continue;
+            }
+            let [from, to] = corners(record);
+            for axis in 0..3 {
+                low[axis] = low[axis].min(from[axis] - reach);
+                high[axis] = high[axis].max(to[axis] + reach);
+            }
+        }
+        let bounded = self.elements.len() / ELEMENT - self.planes.len();
+        let mut edge = 2.0 * reach;
+        let cells_at_most = (4 * bounded + 4096) as f64;
+        let shape = loop {
+            let shape = [0, 1, 2].map(|axis| ((high[axis] - low[axis]) / edge).floor().max(0.0) + 1.0);
+            if shape.iter().product::<f64>() <= cells_at_most {
+                break shape.map(|cells| cells as u32);
+            }
+            edge *= 1.26;
+        };
+        let blocks = shape.map(|cells| cells.div_ceil(8));
+        self.grid.clear();
+        self.grid
+            .extend([low[0], low[1], low[2], 1.0 / edge, largest, high[0], high[1], high[2]]);
+        self.shape.clear();
+        self.shape.extend([shape[0], shape[1], shape[2], blocks[0], blocks[1], 0, 0, 0]);
+        let SortRoom { key, element, order } = &mut self.room;
+        key.clear();
+        element.clear();
+        // No point of a cell is farther from its center.
+        let diagonal = 0.5 * edge * 3.0f64.sqrt();
+        let records = self.elements.chunks_exact(ELEMENT).enumerate();
+        for (index, record) in records.filter(|(_, record)| !is_kind(record, PLANE)) {
+            let [from, to] = corners(record);
+            let range = [0, 1, 2].map(|axis| {
+                let index = |x: f64| cell_index::<f64>(x, low[axis], 1.0 / edge, shape[axis]);
+                (index(from[axis] - reach), index(to[axis] + reach))
+            });
+            for z in range[2].0..=range[2].1 {
+                for y in range[1].0..=range[1].1 {
+                    for x in range[0].0..=range[0].1 {
+                        let middle = [x, y, z].map(|index| (f64::from(index) + 0.5) * edge);
+                        let center: Vector3<f64> = vector(&low).plus(&vector(&middle));
+                        let nearest = nearest_on_element::<f64>(&center, record, 0);
+                        if center.minus(&nearest).length() <= diagonal + reach {
+                            key.push(cell_number(&self.shape, 0, x, y, z, false));
+                            element.push(index as u32);
+                        }
+                    }
+                }
+            }
+        }
+        let cells = blocks.iter().product::<u32>() as usize * 512;
+        stable_order_by_key(key, cells, order, &mut self.cell_first);
+        self.cell_list.clear();
+        self.cell_list.extend(order.iter().map(|&k| element[k as usize]));
+    }
+}

@@ -1,0 +1,202 @@
+//! Where a wall's motion has it at a time, and how fast.
+
+use super::vector;
+use crate::world::{WallMotion, WallPath};
+use seixo_laws::Vector3;
+use std::f64::consts::{PI, TAU};
+
+/// How far a wall is from where it started, and its rates.
+#[derive(Clone, Copy, Debug)]
+pub struct Stance {
+    /// Way of the axis since the start \[m\].
+    pub shift: Vector3<f64>,
+    /// Velocity of the axis \[m/s\].
+    pub velocity: Vector3<f64>,
+    /// Unit vector along the axis; zero where nothing turns.
+    pub axis: Vector3<f64>,
+    /// Angle turned about it \[rad\].
+    pub angle: f64,
+    /// Angular velocity about it \[rad/s\].
+    pub rate: f64,
+}
+
+impl Stance {
+    /// The stance at this time \[s\], but for what a servo adds.
+    pub fn at(motion: &WallMotion, time: f64) -> Stance {
+        let end = motion.stop.map_or(f64::INFINITY, |stop| stop - motion.start);
+        let since = (time - motion.start).clamp(0.0, end);
+        let spin = vector(&motion.angular_velocity);
+        let speed = spin.length();
+        let mut stance = Stance {
+            shift: vector(&motion.velocity).times(since),
+            velocity: vector(&motion.velocity),
+            axis: if speed > 0.0 { spin.times(1.0 / speed) } else { spin },
+            angle: speed * since,
+            rate: speed,
+        };
+        for vibration in &motion.vibrations {
+            let amplitude = vector(&vibration.amplitude);
+            let (sin, cos) = (TAU * vibration.frequency * since + vibration.phase).sin_cos();
+            stance.shift = stance.shift.plus(&amplitude.times(sin - vibration.phase.sin()));
+            stance.velocity = stance.velocity.plus(&amplitude.times(TAU * vibration.frequency * cos));
+        }
+        if let Some(path) = &motion.path {
+            let [x, y, z] = [0, 1, 2].map(|axis| along(path, since, |k| path.position[k][axis]));
+            let [way, velocity] = [0, 1].map(|k| Vector3 {
+                x: [x.0, x.1][k],
+                y: [y.0, y.1][k],
+                z: [z.0, z.1][k],
+            });
+            stance.shift = stance.shift.plus(&way);
+            stance.velocity = stance.velocity.plus(&velocity);
+            if !path.angle.is_empty() {
+                stance.axis = vector(&path.axis);
+                (stance.angle, stance.rate) = along(path, since, |k| path.angle[k]);
+            }
+        }
+        if !is_on(motion, time) {
+            stance.velocity = Vector3::zero();
+            stance.rate = 0.0;
+        }
+        stance
+    }
+
+    /// Upper bound of how far a point within `farthest` of the axis is from where this other stance of the same motion has it, when a
+    /// servo took the wall `further` from there to here \[m\].
+    pub fn distance(&self, other: &Stance, farthest: f64, further: &Vector3<f64>) -> f64 {
+        let way = self.shift.minus(&other.shift).plus(further).length();
+        let turn = (self.angle - other.angle).abs().min(PI);
+        way + 2.0 * (0.5 * turn).sin() * farthest
+    }
+}
+
+/// Whether a motion is between its start and its stop.
+pub fn is_on(motion: &WallMotion, time: f64) -> bool {
+    time >= motion.start && motion.stop.is_none_or(|stop| time < stop)
+}
+
+/// Whether anything of a motion, servo included, moves the wall.
+pub fn is_moving(motion: &WallMotion) -> bool {
+    motion.velocity != [0.0; 3]
+        || motion.angular_velocity != [0.0; 3]
+        || !motion.vibrations.is_empty()
+        || motion.path.is_some()
+        || motion.servo.is_some()
+}
+
+/// A component of a path since its first place, and its rate, at this time: see [`WallPath`].
+fn along(path: &WallPath, time: f64, value: impl Fn(usize) -> f64) -> (f64, f64) {
+    let last = path.time.len() - 1;
+    if time <= path.time[0] {
+        return (0.0, 0.0);
+    }
+    if time >= path.time[last] {
+        return (value(last) - value(0), 0.0);
+    }
+    let k = path.time.partition_point(|&t| t <= time) - 1;
+    let length = |k: usize| path.time[k + 1] - path.time[k];
+    let secant = |k: usize| (value(k + 1) - value(k)) / length(k);
+    // The harmonic mean of the two secants, weighted by the lengths; zero at extremes and ends.
+    let slope = |k: usize| {
+        if k == 0 || k == last || secant(k - 1) * secant(k) <= 0.0 {
+            return 0.0;
+        }
+        let (before, after) = (length(k - 1), length(k));
+        let (left, right) = (2.0 * after + before, after + 2.0 * before);
+        (left + right) / (left / secant(k - 1) + right / secant(k))
+    };
+    let (step, mean) = (length(k), secant(k));
+    let (first, second) = (slope(k), slope(k + 1));
+    let s = (time - path.time[k]) / step;
+    // Hermite's polynomial, from its value and slope at the left end.
+    let (bend, twist) = (3.0 * mean - 2.0 * first - second, first + second - 2.0 * mean);
+    let way = step * s * (first + s * (bend + s * twist));
+    (value(k) - value(0) + way, first + s * (2.0 * bend + 3.0 * s * twist))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::Vibration;
+
+    fn path(rows: &[(f64, f64)]) -> WallMotion {
+        WallMotion {
+            path: Some(WallPath {
+                time: rows.iter().map(|row| row.0).collect(),
+                position: rows.iter().map(|row| [row.1, 0.0, 0.0]).collect(),
+                ..WallPath::default()
+            }),
+            ..WallMotion::default()
+        }
+    }
+
+    #[test]
+    fn a_path_goes_through_its_places_holds_and_never_overshoots() {
+        let rows = [(1.0, 5.0), (1.5, 5.0), (2.0, 7.0), (4.0, 8.0), (4.5, 8.0), (6.0, 3.0)];
+        let motion = path(&rows);
+        for (time, place) in rows {
+            assert!((Stance::at(&motion, time).shift.x - (place - 5.0)).abs() < 1e-14, "{time}");
+        }
+        let mut before = Stance::at(&motion, 0.0);
+        for k in 1..=7000 {
+            let time = 1e-3 * f64::from(k);
+            let now = Stance::at(&motion, time);
+            assert!((-2.0..=3.0).contains(&now.shift.x), "{time}: {now:?}");
+            let is_held = [(0.0, 1.5), (4.0, 4.5), (6.0, 7.0)]
+                .iter()
+                .any(|&(from, to)| time > from && time < to);
+            assert!(!is_held || now.velocity.x == 0.0, "{time}: {now:?}");
+            // Velocity is the rate of the place – trapezoids err by a twelfth of the cube of the step times 192 m/s³ – and has no jump.
+            let mean = 0.5 * (before.velocity.x + now.velocity.x);
+            assert!((now.shift.x - before.shift.x - 1e-3 * mean).abs() < 2e-8, "{time}");
+            assert!((now.velocity.x - before.velocity.x).abs() < 0.1, "{time}");
+            before = now;
+        }
+    }
+
+    #[test]
+    fn motions_add_up_between_start_and_stop_and_bounds_hold() {
+        let motion = WallMotion {
+            velocity: [0.3, 0.0, 0.0],
+            angular_velocity: [0.0, 0.0, 40.0],
+            vibrations: vec![
+                Vibration {
+                    amplitude: [0.0, 0.01, 0.0],
+                    frequency: 7.0,
+                    phase: 1.0,
+                },
+                Vibration {
+                    amplitude: [0.002, 0.0, 0.0],
+                    frequency: 31.0,
+                    phase: 0.0,
+                },
+            ],
+            start: 0.2,
+            stop: Some(0.7),
+            ..path(&[(0.0, 0.0), (0.3, 1.0), (0.6, 0.4)])
+        };
+        let (at_rest, moved) = (Stance::at(&motion, 0.1), Stance::at(&motion, 0.9));
+        assert_eq!((at_rest.shift.length(), at_rest.velocity.length(), at_rest.angle), (0.0, 0.0, 0.0));
+        assert_eq!((moved.velocity.length(), moved.rate), (0.0, 0.0));
+        assert!((moved.angle - 40.0 * 0.5).abs() < 1e-12, "{moved:?}");
+        let h = 1e-6;
+        for k in 1..50 {
+            let time = 0.2 + 0.01 * f64::from(k);
+            let [before, now, after] = [time - h, time, time + h].map(|time| Stance::at(&motion, time));
+            let rate = after.shift.minus(&before.shift).times(0.5 / h);
+            assert!(rate.minus(&now.velocity).length() < 1e-4, "{time}: {rate:?} {now:?}");
+            // A point half a meter from the axis is never farther from where it was than the bound says.
+            let point = |stance: &Stance| {
+                let arm = Vector3 {
+                    x: 0.5 * stance.angle.cos(),
+                    y: 0.5 * stance.angle.sin(),
+                    z: 0.0,
+                };
+                stance.shift.plus(&arm)
+            };
+            let apart = point(&now).minus(&point(&at_rest)).length();
+            let bound = now.distance(&at_rest, 0.5, &Vector3::zero());
+            assert!(apart <= bound + 1e-12, "{time}: {apart} {bound}");
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Walls as a world gives them: shape, motion, and how a surface runs.
+
+use super::Vec3;
+use seixo_laws::Vector3;
+use seixo_laws::wall::perpendicular;
+use std::borrow::Cow;
+use std::f64::consts::{PI, TAU};
+
+/// A triangle by its corners \[m\].
+pub type Triangle = [Vec3; 3];
+
+/// Flat faces around a round wall where it is drawn.
+const SEGMENTS_DRAWN: u64 = 64;
+
+/// What a straight segment sweeps that turns about an axis once: the mantle of a cylinder, a cone or a cut cone; a disk or ring at height 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Frustum {
+    /// Center of the base \[m\].
+    pub base: Vec3,
+    /// Unit vector along the axis.
+    pub axis: Vec3,
+    /// Where along the axis the other end is, seen from the base \[m\].
+    pub height: f64,
+    /// Radii at the base and at the other end \[m\].
+    pub radii: [f64; 2],
+}
+
+impl Frustum {
+    /// A disk.
+    pub fn disk(center: Vec3, axis: Vec3, radius: f64) -> Frustum {
+        Frustum {
+            base: center,
+            axis,
+            height: 0.0,
+            radii: [0.0, radius],
+        }
+    }
+
+    /// Flat triangles between corners that lie on the mantle, `segments` around.
+    pub fn triangles(&self, segments: u64) -> Vec<Triangle> {
+        let axis = vector(self.axis);
+        let u = perpendicular::<f64>(&axis);
+        let v = axis.cross(&u);
+        let corner = |end: usize, segment: u64| {
+            // The last corner is the first again, to the bit.
+            let (sin, cos) = (TAU * (segment % segments) as f64 / segments as f64).sin_cos();
+            let outward = u.times(cos).plus(&v.times(sin)).times(self.radii[end]);
+            let point = vector(self.base).plus(&axis.times(self.height * end as f64)).plus(&outward);
+            [point.x, point.y, point.z]
+        };
+        let mut triangles = Vec::new();
+        for segment in 0..segments {
+            let [a, b, c, d] = [
+                corner(0, segment),
+                corner(0, segment + 1),
+                corner(1, segment + 1),
+                corner(1, segment),
+            ];
+            if self.radii[0] > 0.0 {
+                triangles.push([a, b, c]);
+            }
+            if self.radii[1] > 0.0 {
+                triangles.push([a, c, d]);
+            }
+        }
+        triangles
+    }
+}
+
+/// The surface of a wall at time zero.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WallShape {
+    /// Infinite plane; grains live on the side the normal points to, contact iff N·(x − p) < R (S2).
+    Plane {
+        /// A point p of the plane \[m\].
+        point: Vec3,
+        /// Unit normal N.
+        normal: Vec3,
+    },
+    /// Triangles, touched from both sides.
+    Mesh(Vec<Triangle>),
+    /// Mantles and disks, touched from both sides: a cylinder or cone with the caps that it has.
+    Round(Vec<Frustum>),
+    /// A sphere, touched from within and from outside.
+    Sphere {
+        /// Center \[m\].
+        center: Vec3,
+        /// Radius \[m\].
+        radius: f64,
+    },
+}
+
+impl WallShape {
+    /// Triangles that show the surface: exact for a mesh, a polyhedron for what is round, none for a plane.
+    pub fn triangles(&self) -> Cow<'_, [Triangle]> {
+        match self {
+            WallShape::Plane { .. } => Cow::Borrowed(&[]),
+            WallShape::Mesh(triangles) => Cow::Borrowed(triangles),
+            WallShape::Round(frusta) => frusta.iter().flat_map(|frustum| frustum.triangles(SEGMENTS_DRAWN)).collect(),
+            WallShape::Sphere { center, radius } => {
+                let rings = SEGMENTS_DRAWN / 2;
+                let ring = |k: u64| (PI * k as f64 / rings as f64).sin_cos();
+                let zones = (0..rings).map(|k| {
+                    let ((sin, cos), (next_sin, next_cos)) = (ring(k), ring(k + 1));
+                    let base = [center[0], center[1], center[2] + radius * cos];
+                    // The poles are points, whatever the rounding of the sine of π.
+                    let wide = |k: u64, sin: f64| if k == 0 || k == rings { 0.0 } else { radius * sin };
+                    Frustum {
+                        base,
+                        axis: [0.0, 0.0, 1.0],
+                        height: radius * (next_cos - cos),
+                        radii: [wide(k, sin), wide(k + 1, next_sin)],
+                    }
+                });
+                zones.flat_map(|zone| zone.triangles(SEGMENTS_DRAWN)).collect()
+            }
+        }
+    }
+
+    /// A point by which the place of a wall is told: of a plane the one given, of all else the middle of the box around it \[m\].
+    pub fn middle(&self) -> Vec3 {
+        if let WallShape::Plane { point, .. } = self {
+            return *point;
+        }
+        let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+        for corner in self.triangles().iter().flatten() {
+            for axis in 0..3 {
+                low[axis] = low[axis].min(corner[axis]);
+                high[axis] = high[axis].max(corner[axis]);
+            }
+        }
+        [0, 1, 2].map(|axis| 0.5 * (low[axis] + high[axis]))
+    }
+
+    /// What makes the surface unusable.
+    fn flaw(&self) -> Option<String> {
+        let is_finite = |v: &[f64]| v.iter().all(|x| x.is_finite());
+        match self {
+            WallShape::Plane { point, normal } => {
+                let length = vector(*normal).length();
+                (!is_finite(point) || length.is_nan() || (length - 1.0).abs() > 1e-9)
+                    .then(|| format!("its normal has the length {length}, must be 1"))
+            }
+            WallShape::Mesh(triangles) => (!is_finite(triangles.as_flattened().as_flattened()) || triangles.is_empty())
+                .then(|| "its mesh is empty or holds numbers that are not finite; check the file".to_string()),
+            WallShape::Round(frusta) => {
+                let is_sound = |frustum: &Frustum| {
+                    let Frustum { base, axis, height, radii } = frustum;
+                    let has_extent = radii[0].max(radii[1]) > 0.0 && (*height != 0.0 || radii[0] != radii[1]);
+                    let is_possible = |radius: f64| radius.is_finite() && radius >= 0.0;
+                    let length = vector(*axis).length();
+                    is_finite(base)
+                        && (length - 1.0).abs() <= 1e-9
+                        && height.is_finite()
+                        && radii.iter().all(|&r| is_possible(r))
+                        && has_extent
+                };
+                (frusta.is_empty() || !frusta.iter().all(is_sound)).then(|| {
+                    "a mantle of it has an axis whose length is not 1, a negative radius, or neither height nor width; give it an extent"
+                        .to_string()
+                })
+            }
+            WallShape::Sphere { center, radius } => (!is_finite(center) || !radius.is_finite() || *radius <= 0.0)
+                .then(|| format!("its radius is {radius} m, must be positive, and its center finite")),
+        }
+    }
+}
+
+/// A harmonic oscillation: the displacement a (sin(2πf t + φ) − sin φ), so that the wall starts from where the scene puts it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Vibration {
+    /// Amplitude times direction \[m\].
+    pub amplitude: Vec3,
+    /// Frequency f \[Hz\].
+    pub frequency: f64,
+    /// Phase φ \[rad\].
+    pub phase: f64,
+}
+
+/// Places at times, and a smooth way between them: the first is where the scene puts the wall; before it and after the last the wall rests.
+///
+/// Each component is a cubic Hermite polynomial between two places, so velocity has no jump. Slopes are those of Fritsch & Butland (SIAM J.
+/// Sci. Stat. Comput. 5:300, 1984): nothing overshoots, a place held is held exactly; they are zero at both ends.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WallPath {
+    /// Times, rising \[s\].
+    pub time: Vec<f64>,
+    /// Places then \[m\]; only their differences to the first count.
+    pub position: Vec<Vec3>,
+    /// Angles turned then \[rad\], about `axis` through [`WallMotion::through`]; none where the wall does not turn.
+    pub angle: Vec<f64>,
+    /// Unit axis of the angles.
+    pub axis: Vec3,
+}
+
+/// Force control: the wall moves along a direction until the grains bear a load.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Servo {
+    /// Unit direction in which the wall pushes the grains.
+    pub along: Vec3,
+    /// Load to be reached: force of the wall on the grains along this direction \[N\].
+    pub force: f64,
+    /// Speed that it never exceeds \[m/s\].
+    pub velocity_limit: f64,
+    /// Speed per force that is lacking \[m/(s N)\]; if left out ½ / (n (k Δt + c)) with the n grains that touch, and stiffness k and dashpot c of
+    /// the stiffest contact that can bear the load alone.
+    pub gain: Option<f64>,
+}
+
+/// A surface that runs although its wall stands: a belt, or the skin of a roller. Only what is tangential to the surface counts. It turns and
+/// moves with the wall where that moves as well.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SurfaceMotion {
+    /// Velocity of the surface \[m/s\].
+    pub velocity: Vec3,
+    /// Angular velocity of the surface \[rad/s\].
+    pub angular_velocity: Vec3,
+    /// A point of its axis at time zero \[m\].
+    pub through: Vec3,
+}
+
+/// How a wall moves: the sum of what is given here.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WallMotion {
+    /// Velocity of the whole wall and of its axis \[m/s\].
+    pub velocity: Vec3,
+    /// Angular velocity \[rad/s\]; zero means no rotation.
+    pub angular_velocity: Vec3,
+    /// A point of the rotation axis at time zero \[m\].
+    pub through: Vec3,
+    /// Oscillations, added up.
+    pub vibrations: Vec<Vibration>,
+    /// Prescribed path.
+    pub path: Option<WallPath>,
+    /// Force control.
+    pub servo: Option<Servo>,
+    /// Time before which nothing of this moves; times of vibrations and paths count from it \[s\].
+    pub start: f64,
+    /// Time at which the wall stands still for good \[s\].
+    pub stop: Option<f64>,
+    /// How the surface runs beside.
+    pub surface: SurfaceMotion,
+}
+
+impl WallMotion {
+    /// What makes the motion unusable.
+    fn flaw(&self) -> Option<String> {
+        let is_finite = |v: &[f64]| v.iter().all(|x| x.is_finite());
+        let SurfaceMotion {
+            velocity,
+            angular_velocity,
+            through,
+        } = self.surface;
+        let vectors = [
+            self.velocity,
+            self.angular_velocity,
+            self.through,
+            velocity,
+            angular_velocity,
+            through,
+        ];
+        if !is_finite(vectors.as_flattened()) || !self.start.is_finite() {
+            return Some("a number of its motion is not finite".to_owned());
+        }
+        if let Some(stop) = self.stop.filter(|&stop| stop.is_nan() || stop <= self.start) {
+            return Some(format!("its motion stops at {stop} s, must be after its start at {} s", self.start));
+        }
+        let is_wrong = |v: &&Vibration| !is_finite(&v.amplitude) || !v.phase.is_finite() || !(v.frequency.is_finite() && v.frequency > 0.0);
+        if let Some(wrong) = self.vibrations.iter().find(is_wrong) {
+            return Some(format!("it vibrates as {wrong:?}; frequency must be positive, all else finite"));
+        }
+        if let Some(path) = &self.path {
+            let (count, angles) = (path.time.len(), path.angle.len());
+            let rises = path.time.windows(2).all(|pair| pair[0] < pair[1]);
+            if count < 2 || path.position.len() != count || angles != 0 && angles != count || !rises {
+                return Some("its path needs two or more places, at times that rise".to_owned());
+            }
+            if !is_finite(&path.time) || !is_finite(path.position.as_flattened()) || !is_finite(&path.angle) {
+                return Some("a number of its path is not finite".to_owned());
+            }
+            if angles > 0 && (self.angular_velocity != [0.0; 3] || (vector(path.axis).length() - 1.0).abs() > 1e-9) {
+                return Some("it turns by the angles of its path about a unit axis, or at a constant rate, not both".to_owned());
+            }
+        }
+        let servo = self.servo?;
+        let is_positive = |x: f64| x.is_finite() && x > 0.0;
+        if !is_positive(servo.force) || !is_positive(servo.velocity_limit) || !servo.gain.is_none_or(is_positive) {
+            return Some(format!("its servo is {servo:?}; force, velocity_limit and gain must be positive"));
+        }
+        ((vector(servo.along).length() - 1.0).abs() > 1e-9).then(|| "the direction of its servo must have the length 1".to_owned())
+    }
+}
+
+/// A rigid boundary that grains touch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wall {
+    /// Name as the scene spells it.
+    pub name: String,
+    /// Index into [`super::World::materials`].
+    pub material: u32,
+    /// Surface at time zero.
+    pub shape: WallShape,
+    /// Prescribed motion.
+    pub motion: WallMotion,
+}
+
+impl Wall {
+    /// What makes it unusable.
+    pub(crate) fn flaw(&self) -> Option<String> {
+        self.shape.flaw().or_else(|| self.motion.flaw())
+    }
+}
+
+fn vector(v: Vec3) -> Vector3<f64> {
+    Vector3 { x: v[0], y: v[1], z: v[2] }
+}

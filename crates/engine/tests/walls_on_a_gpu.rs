@@ -1,0 +1,184 @@
+//! Walls of every kind, in every motion, do on a GPU what they do on the CPU (software Vulkan will do; without any adapter these tests fail).
+
+mod beds;
+mod devices;
+
+use devices::{after, apart, on_cpu, on_gpu, without_lists};
+use seixo_engine::Simulation;
+use seixo_engine::world::{Frustum, Precision, Servo, Settings, SurfaceMotion, Vibration, Wall, WallMotion, WallPath, WallShape, World};
+use seixo_laws::contact::TangentialLaw;
+
+/// Grains that fall onto walls of every kind, which move in every way: a drum that turns, a cone on a path, a sphere that vibrates, a belt,
+/// and a plate above that a servo presses down.
+fn among_walls_of_all_kinds(tangential: TangentialLaw) -> World {
+    let mut world = beds::falling(500, tangential);
+    let middle = 4.35e-3;
+    let mut add = |name: &str, shape: WallShape, motion: WallMotion| {
+        world.walls.push(Wall {
+            name: name.into(),
+            material: 0,
+            shape,
+            motion,
+        });
+    };
+    let still = WallMotion::default();
+    let drum = Frustum {
+        base: [middle, middle, 1e-4],
+        axis: [0.0, 0.0, 1.0],
+        height: 20e-3,
+        radii: [5.8e-3, 5.85e-3],
+    };
+    let turning = WallMotion {
+        angular_velocity: [0.0, 0.0, 40.0],
+        through: [middle, middle, 0.0],
+        start: 4e-4,
+        ..still.clone()
+    };
+    add(
+        "drum",
+        WallShape::Round(vec![drum, Frustum::disk(drum.base, drum.axis, 1.5e-3)]),
+        turning,
+    );
+    let cone = Frustum {
+        base: [2.73e-3, 2.73e-3, -2e-3],
+        axis: [0.0, 0.0, 1.0],
+        height: 2.1e-3,
+        radii: [2e-3, 0.0],
+    };
+    let lifting = WallPath {
+        time: vec![0.0, 1e-3, 3e-3],
+        position: vec![[0.0; 3], [0.0, 0.0, 2e-4], [1e-4, 0.0, 0.0]],
+        angle: vec![0.0, 0.05, -0.1],
+        axis: [0.0, 0.6, 0.8],
+    };
+    let on_a_path = WallMotion {
+        path: Some(lifting),
+        through: cone.base,
+        ..still.clone()
+    };
+    add("cone", WallShape::Round(vec![cone]), on_a_path);
+    let vibrating = WallMotion {
+        vibrations: vec![Vibration {
+            amplitude: [1e-4, 0.0, 5e-5],
+            frequency: 900.0,
+            phase: 0.5,
+        }],
+        ..still.clone()
+    };
+    let center = [6e-3, 6e-3, -1.4e-3];
+    add("sphere", WallShape::Sphere { center, radius: 1.5e-3 }, vibrating);
+    let running = SurfaceMotion {
+        velocity: [0.3, 0.0, 1.0],
+        angular_velocity: [0.0, 0.0, 30.0],
+        through: [middle; 3],
+    };
+    let belt = WallMotion {
+        surface: running,
+        ..still.clone()
+    };
+    let floor = WallShape::Plane {
+        point: [0.0, 0.0, 5e-5],
+        normal: [0.0, 0.0, 1.0],
+    };
+    add("belt", floor, belt);
+    let pressing = WallMotion {
+        servo: Some(Servo {
+            along: [0.0, 0.0, -1.0],
+            force: 0.05,
+            velocity_limit: 0.5,
+            gain: None,
+        }),
+        ..still
+    };
+    let lid = WallShape::Plane {
+        point: [0.0, 0.0, 8.9e-3],
+        normal: [0.0, 0.0, -1.0],
+    };
+    add("lid", lid, pressing);
+    // Planes and the floor of triangles give way.
+    world.walls.drain(..5);
+    world
+}
+
+#[test]
+fn walls_of_all_kinds_and_motions_do_the_same() {
+    let with_lists: fn(Settings) -> Settings = |settings| settings;
+    for (tangential, way) in [(TangentialLaw::Mindlin, with_lists), (TangentialLaw::None, without_lists)] {
+        let world = among_walls_of_all_kinds(tangential);
+        let (mut cpu, mut gpu) = (after(&world, way(on_cpu()), 0), after(&world, way(on_gpu(Precision::F64)), 0));
+        let mut is_touched = vec![false; world.walls.len()];
+        for _ in 0..12 {
+            for _ in 0..150 {
+                cpu.step().unwrap();
+                let loads = cpu.walls().into_iter().map(|wall| wall.force);
+                is_touched.iter_mut().zip(loads).for_each(|(is, load)| *is |= load != [0.0; 3]);
+            }
+            gpu.advance(150).unwrap();
+            gpu.observe().unwrap();
+            let found = apart(&cpu.snapshot(), &gpu.snapshot());
+            println!("{tangential:?}: {found:.1e}, {} contacts", gpu.contacts());
+            assert!(found < 1e-9, "{found:e}");
+            for (a, b) in cpu.walls().iter().zip(gpu.walls()) {
+                for axis in 0..3 {
+                    assert!((a.force[axis] - b.force[axis]).abs() < 1e-9, "{:?} {:?}", a.force, b.force);
+                    assert!(
+                        (a.position[axis] - b.position[axis]).abs() < 1e-12,
+                        "{:?} {:?}",
+                        a.position,
+                        b.position
+                    );
+                }
+            }
+            let energies = cpu.ledger().values().into_iter().zip(gpu.ledger().values());
+            let scale = cpu.ledger().kinetic + cpu.ledger().gravity.abs();
+            for (k, (a, b)) in energies.enumerate() {
+                assert!((a - b).abs() < 1e-10 * scale, "ledger column {k}: {a} {b}");
+            }
+        }
+        assert!(is_touched.iter().all(|&is| is), "{is_touched:?}");
+        let lid = &cpu.walls()[4];
+        assert!(lid.position[2] < 8.8e-3, "the servo goes: {lid:?}");
+    }
+}
+
+#[test]
+fn one_step_among_walls_of_all_kinds_gives_the_same_forces_in_every_precision() {
+    let world = among_walls_of_all_kinds(TangentialLaw::Mindlin);
+    let state = after(&world, on_cpu(), 900).save().unwrap();
+    let one_step = |settings: Settings| {
+        let mut simulation = Simulation::restore(world.clone(), settings, &state).unwrap();
+        simulation.step().unwrap();
+        simulation.observe().unwrap();
+        simulation.snapshot()
+    };
+    let expected = one_step(on_cpu());
+    // The bars of the test with planes and triangles; a drum twelve radii away takes another digit of single precision.
+    for (precision, bar) in [(Precision::F64, 1e-12), (Precision::Mixed, 1e-5), (Precision::F32, 1e-2)] {
+        let found = apart(&expected, &one_step(on_gpu(precision)));
+        println!("{precision:?}: {found:.1e}");
+        assert!(found < bar, "{precision:?}: {found:e}");
+    }
+}
+
+#[test]
+fn going_on_among_walls_of_all_kinds_is_the_same_to_the_bit() {
+    let world = among_walls_of_all_kinds(TangentialLaw::Mindlin);
+    for settings in [on_cpu(), on_gpu(Precision::F64), on_gpu(Precision::Mixed), on_gpu(Precision::F32)] {
+        let mut whole = Simulation::new(world.clone(), settings.clone()).unwrap();
+        whole.advance(421).unwrap();
+        let state = whole.save().unwrap();
+        let elsewhere = Settings {
+            threads: 3,
+            ..settings.clone()
+        };
+        let mut second = Simulation::restore(world.clone(), elsewhere, &state).unwrap();
+        second.observe().unwrap();
+        assert_eq!(whole.walls(), second.walls());
+        for simulation in [&mut whole, &mut second] {
+            simulation.advance(400).unwrap();
+        }
+        for ((name, a), (_, b)) in whole.save().unwrap().sections.iter().zip(&second.save().unwrap().sections) {
+            assert!(a == b, "{settings:?}: section {name} differs");
+        }
+    }
+}

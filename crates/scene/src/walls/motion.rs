@@ -1,0 +1,137 @@
+//! How a wall moves, and how its surface runs.
+
+use super::{At, unit};
+use crate::{
+    assemble::Findings,
+    diagnostics::Complaint,
+    fill::{axis_between, si},
+    schema::{Motion, ServoSection, SurfaceRotation, Vibrate, WallSection},
+};
+use seixo_engine::world::{Servo, SurfaceMotion, Vec3, Vibration, WallMotion, WallPath};
+
+/// The motion of a section, its path read from its file. A complaint comes with the key of the section that it is about.
+pub(super) fn motion(section: &mut WallSection, findings: &Findings) -> Result<WallMotion, At> {
+    let surface = surface(section)?;
+    let has_faces = section.box_.is_some();
+    let motion = &mut section.motion;
+    let (start, stop) = (motion.start.si, motion.stop.map(|stop| stop.si));
+    if let Some(stop) = stop.filter(|&stop| stop <= start) {
+        let complaint = Complaint::new(format!("it stops at {stop} s, but starts at {start} s")).limit("a stop after the start");
+        return Err(("motion.stop", complaint.remedy("move `start` or `stop`")));
+    }
+    let path = motion.path.as_mut().map(|file| path(file, findings)).transpose()?;
+    let turns_by_path = path.as_ref().is_some_and(|path| !path.angle.is_empty());
+    let rate = motion.rotate.si;
+    if turns_by_path && rate != 0.0 {
+        let complaint = Complaint::new("it rotates at a constant rate and by the angles of its path");
+        return Err((
+            "motion.rotate",
+            complaint.remedy("remove `rotate`, or the column `angle` of the path"),
+        ));
+    }
+    let turn = if turns_by_path || rate != 0.0 { Some(axis(motion)?) } else { None };
+    let (axis, through) = turn.unwrap_or_default();
+    let servo = motion.servo.as_ref().map(servo).transpose()?;
+    if servo.is_some() && has_faces {
+        let complaint = Complaint::new("a servo moves one wall, and each face of a box is one");
+        return Err(("motion.servo", complaint.remedy("write the face that the servo moves as a `plane`")));
+    }
+    Ok(WallMotion {
+        velocity: si(&motion.translate),
+        angular_velocity: axis.map(|component| component * rate),
+        through,
+        vibrations: vibrations(motion)?,
+        path: path.map(|path| WallPath { axis, ..path }),
+        servo,
+        start,
+        stop,
+        surface,
+    })
+}
+
+/// Axis of a rotation, and a point of it.
+fn axis(motion: &Motion) -> Result<(Vec3, Vec3), At> {
+    let (Some(axis), Some(through)) = (&motion.axis, &motion.through) else {
+        let complaint = Complaint::new("a rotation needs `axis` and `through`")
+            .remedy("write motion = { rotate = \"2 rad/s\", axis = [0, 1, 0], through = [0, 0, 0] }");
+        return Err(("motion", complaint));
+    };
+    let axis = unit(axis).map_err(|complaint| ("motion.axis", complaint))?;
+    Ok((axis, si(through)))
+}
+
+fn vibrations(motion: &Motion) -> Result<Vec<Vibration>, At> {
+    let vibration = |vibrate: &Vibrate| {
+        let direction = unit(&vibrate.direction).map_err(|complaint| ("motion.vibrate", complaint))?;
+        Ok(Vibration {
+            amplitude: direction.map(|component| component * vibrate.amplitude.si),
+            frequency: vibrate.frequency.si,
+            phase: vibrate.phase.si,
+        })
+    };
+    motion.vibrate.iter().map(vibration).collect()
+}
+
+fn path(file: &mut String, findings: &Findings) -> Result<WallPath, At> {
+    let whole = findings.absolute(file);
+    *file = whole.display().to_string();
+    seixo_files::path_in::read(&whole).map_err(|error| ("motion.path", Complaint::of_file(&error)))
+}
+
+fn servo(section: &ServoSection) -> Result<Servo, At> {
+    let wrong = |message: &str, remedy: &str| Err(("motion.servo", Complaint::new(message).remedy(remedy)));
+    let force = match (section.force, section.stress, section.area) {
+        (Some(force), None, None) => force.si,
+        (None, Some(stress), Some(area)) => stress.si * area.si,
+        (None, Some(_), None) => {
+            return wrong(
+                "a stress needs the `area` that it acts on",
+                "add area = \"10 cm^2\", or give `force`",
+            );
+        }
+        (None, None, _) => return wrong("a servo needs a target", "add force = \"100 N\", or `stress` and `area`"),
+        (Some(_), ..) => return wrong("a servo has one target", "keep `force`, or `stress` and `area`"),
+    };
+    if !(force.is_finite() && force > 0.0) {
+        return wrong(&format!("its target comes to {force} N"), "check `stress` and `area`");
+    }
+    Ok(Servo {
+        along: unit(&section.along).map_err(|complaint| ("motion.servo.along", complaint))?,
+        force,
+        velocity_limit: section.velocity_limit.si,
+        gain: section.gain.map(|gain| gain.si),
+    })
+}
+
+/// How the surface runs.
+fn surface(section: &WallSection) -> Result<SurfaceMotion, At> {
+    let mut surface = SurfaceMotion {
+        velocity: section.surface_velocity.as_ref().map_or([0.0; 3], si),
+        ..SurfaceMotion::default()
+    };
+    if let Some(SurfaceRotation { rate, axis, through }) = &section.surface_rotation {
+        let ends = match (&section.cylinder, &section.cone) {
+            (Some(shape), _) => Some([&shape.from, &shape.to]),
+            (_, Some(shape)) => Some([&shape.from, &shape.to]),
+            _ => None,
+        };
+        let ends = ends.map(|ends| ends.map(si));
+        let of_shape = ends.map(|ends| axis_between(ends[0].into(), ends[1].into()));
+        let axis = match (axis, of_shape) {
+            (Some(axis), _) => unit(axis).map_err(|complaint| ("surface_rotation.axis", complaint))?,
+            (None, Some(axis)) => axis.map_err(|complaint| ("surface_rotation", complaint))?.to_array(),
+            (None, None) => {
+                let complaint = Complaint::new("the rotation of this surface needs an `axis`");
+                return Err(("surface_rotation", complaint.remedy("add axis = [0, 1, 0]")));
+            }
+        };
+        let middle = ends.map(|ends| ends[0]).or(section.sphere.as_ref().map(|shape| si(&shape.center)));
+        let Some(through) = through.as_ref().map(si).or(middle) else {
+            let complaint = Complaint::new("the rotation of this surface needs a point of its axis");
+            return Err(("surface_rotation", complaint.remedy("add through = [0, 0, 0]")));
+        };
+        surface.angular_velocity = axis.map(|component| component * rate.si);
+        surface.through = through;
+    }
+    Ok(surface)
+}

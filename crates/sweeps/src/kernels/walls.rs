@@ -1,0 +1,73 @@
+//! Where walls are at a step, and servos.
+
+use super::{is_halted, sum_of_cube};
+use crate::pose::{place_element, place_wall, steer};
+use crate::views::{Record, load, recall};
+use cubecl::prelude::*;
+use seixo_laws::Real;
+
+/// Puts elements and walls, a unit each, where the poses of this step have them. `poses` holds one pose per wall for every step from the last
+/// look of the host on; every wall has an element at least.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn place<C: Real>(
+    start: &[C],
+    at_rest: &[C],
+    poses: &[C],
+    servos: &[C],
+    records: &mut [C],
+    elements: &mut [C],
+    flags: &[u32],
+    walls: u32,
+    n: u32,
+) {
+    let e = ABSOLUTE_POS;
+    let first_pose = (flags[10] * walls) as usize;
+    if e < n as usize {
+        place_element::<C>(e, start, at_rest, poses, first_pose, servos, elements);
+    }
+    if e < walls as usize {
+        place_wall::<C>(e, at_rest, poses, first_pose, servos, records);
+    }
+}
+
+/// Takes the servos, a cube each, to the next step: each sees the forces on the grains that touch its wall, summed in a fixed order.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn control<C: Real>(
+    touches: &[C],
+    list: &[u32],
+    elements: &[C],
+    poses: &[C],
+    servos: &mut [C],
+    flags: &mut [u32],
+    entries: u32,
+    walls: u32,
+    dt: C,
+    parity: u32,
+) {
+    let wall = CUBE_POS;
+    if !is_halted(flags, parity) {
+        let servo = min(wall, walls as usize - 1usize) * 12usize;
+        let direction = recall::<C>(servos, servo);
+        let mut pushed = C::new(0.0);
+        let mut touching = C::new(0.0);
+        let mut k = UNIT_POS as usize;
+        while k < entries as usize {
+            let is_of_wall = C::whole(elements[list[k] as usize * 12usize + 10usize]) as usize == wall;
+            if is_of_wall && touches[k * 8usize + 7usize] > C::new(0.0) {
+                pushed += load::<C>(touches, k * 8usize + 4usize).dot(&direction);
+                touching += C::new(1.0);
+            }
+            k += 256usize;
+        }
+        let mut amounts = Record::<C>::new(C::new(0.0));
+        amounts.insert(0usize, pushed);
+        amounts.insert(1usize, touching);
+        let total = sum_of_cube::<C>(amounts);
+        if UNIT_POS == 0u32 && wall < walls as usize {
+            let is_on = poses[((flags[10] * walls) as usize + wall) * 16usize + 12usize];
+            steer::<C>(wall, total.extract(0usize), total.extract(1usize), is_on, dt, servos);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Where walls are and how they move: their elements and records at the pose of a step, and what servos add to it.
+
+use crate::views::{TRIANGLE, load, store};
+use cubecl::prelude::*;
+use seixo_laws::wall::{rotated, servo_speed};
+use seixo_laws::{Real, Vector3, larger};
+
+/// Numbers of a pose: the point of the axis now, the axis, cosine and sine of the angle turned, velocity of the axis, angular velocity about
+/// it, whether a servo acts on the way to the next step, padding.
+pub const POSE: usize = 16;
+
+/// Numbers of a servo: unit direction, load to be reached, gain, limit of the speed, whether the gain is for each grain that touches;
+/// how far it went, its speed, padding. All zero for a wall that has none.
+pub const SERVO: usize = 12;
+
+/// The point of the wall's axis now.
+#[cube]
+#[inline(always)]
+fn axis_point<C: Real>(poses: &[C], pose: usize, servos: &[C], wall: usize) -> Vector3<C> {
+    let servo = wall * 12usize;
+    load::<C>(poses, pose).plus(&load::<C>(servos, servo).times(servos[servo + 7usize]))
+}
+
+/// A direction of the wall, turned as the wall is now.
+#[cube]
+#[inline(always)]
+fn turned<C: Real>(v: &Vector3<C>, poses: &[C], pose: usize) -> Vector3<C> {
+    rotated::<C>(v, &load::<C>(poses, pose + 3usize), poses[pose + 6usize], poses[pose + 7usize])
+}
+
+/// Puts element `e` where its wall has it: from `start`, its record at time zero, with the walls' records then, `at_rest`, and the pose of
+/// each wall now, of which `first_pose` is the first.
+#[cube]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub fn place_element<C: Real>(e: usize, start: &[C], at_rest: &[C], poses: &[C], first_pose: usize, servos: &[C], elements: &mut [C]) {
+    let at = e * 12usize;
+    let wall = C::whole(start[at + 10usize]) as usize;
+    let pose = (first_pose + wall) * 16usize;
+    let from = load::<C>(at_rest, wall * 24usize);
+    let to = axis_point::<C>(poses, pose, servos, wall);
+    let first = load::<C>(start, at).minus(&from);
+    store::<C>(elements, at, &turned::<C>(&first, poses, pose).plus(&to));
+    // Of all kinds but triangles the second three numbers are a direction, and the rest are lengths.
+    let mut second = turned::<C>(&load::<C>(start, at + 3usize), poses, pose);
+    let mut third = load::<C>(start, at + 6usize);
+    if start[at + 9usize] == C::new(TRIANGLE) {
+        second = turned::<C>(&load::<C>(start, at + 3usize).minus(&from), poses, pose).plus(&to);
+        third = turned::<C>(&third.minus(&from), poses, pose).plus(&to);
+    }
+    store::<C>(elements, at + 3usize, &second);
+    store::<C>(elements, at + 6usize, &third);
+}
+
+/// Writes what the record of a wall tells of its motion now; the arguments are those of [`place_element()`].
+#[cube]
+pub fn place_wall<C: Real>(wall: usize, at_rest: &[C], poses: &[C], first_pose: usize, servos: &[C], records: &mut [C]) {
+    let at = wall * 24usize;
+    let pose = (first_pose + wall) * 16usize;
+    let servo = wall * 12usize;
+    let to = axis_point::<C>(poses, pose, servos, wall);
+    store::<C>(records, at, &to);
+    let velocity = load::<C>(poses, pose + 8usize).plus(&load::<C>(servos, servo).times(servos[servo + 8usize]));
+    store::<C>(records, at + 3usize, &velocity);
+    let spin = load::<C>(poses, pose + 3usize).times(poses[pose + 11usize]);
+    store::<C>(records, at + 6usize, &spin);
+    store::<C>(records, at + 12usize, &turned::<C>(&load::<C>(at_rest, at + 12usize), poses, pose));
+    store::<C>(records, at + 15usize, &turned::<C>(&load::<C>(at_rest, at + 15usize), poses, pose));
+    let from_axis = load::<C>(at_rest, at + 18usize).minus(&load::<C>(at_rest, at));
+    store::<C>(records, at + 18usize, &turned::<C>(&from_axis, poses, pose).plus(&to));
+}
+
+/// Lets the servo of a wall see its load \[N\] and the number of grains that touch, and takes it to the next step; it stands still unless
+/// `is_on`.
+#[cube]
+pub fn steer<C: Real>(wall: usize, load: C, touching: C, is_on: C, dt: C, servos: &mut [C]) {
+    let at = wall * 12usize;
+    let mut gain = servos[at + 4usize];
+    if servos[at + 6usize] > C::new(0.0) {
+        gain /= larger::<C>(touching, C::new(1.0));
+    }
+    let speed = servo_speed::<C>(load, servos[at + 3usize], gain, servos[at + 5usize]) * is_on;
+    servos[at + 7usize] += speed * dt;
+    servos[at + 8usize] = speed;
+}

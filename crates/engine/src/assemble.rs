@@ -2,23 +2,18 @@
 
 use crate::fields::Fields;
 use crate::refusal::Refusal;
-use crate::world::{Interaction, Material, Settings, WallShape, World};
+use crate::world::{Domain, Grains, Interaction, Material, Settings, WallShape, World};
 use seixo_laws::contact::{Coefficients, NormalLaw, PairOfMaterials, TangentialLaw, derive};
 use seixo_sweeps::views::RECORD;
 
-/// Columns of a world's grains, in the order of their ids.
-pub(crate) fn fields_of(world: &World) -> Fields {
-    let grains = &world.grains;
+/// Columns of grains, in the order of their ids; `densities` are those of the materials \[kg/m³\].
+pub(crate) fn fields_of(grains: &Grains, densities: &[f64], frictional: bool) -> Fields {
     let mut order: Vec<usize> = (0..grains.len()).collect();
     order.sort_unstable_by_key(|&k| grains.id[k]);
     let mut fields = Fields::default();
-    let frictional = world.interactions.iter().flatten().any(|i| i.tangential != TangentialLaw::None);
     for k in order {
         let radius = grains.radius[k];
-        let density = world
-            .materials
-            .get(grains.material[k] as usize)
-            .map_or(f64::NAN, |material| material.density);
+        let density = densities.get(grains.material[k] as usize).copied().unwrap_or(f64::NAN);
         let mass = 4.0 / 3.0 * std::f64::consts::PI * radius.powi(3) * density;
         let [x, v, w] = [grains.position[k], grains.velocity[k], grains.angular_velocity[k]];
         fields.id.push(grains.id[k]);
@@ -36,6 +31,11 @@ pub(crate) fn fields_of(world: &World) -> Fields {
         }
     }
     fields
+}
+
+/// Whether any pair of materials has a tangential law.
+pub(crate) fn has_friction(world: &World) -> bool {
+    world.interactions.iter().flatten().any(|i| i.tangential != TangentialLaw::None)
 }
 
 /// The table of coefficients, a row per pair of materials.
@@ -151,12 +151,12 @@ pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), Refusal> {
             });
         }
     }
-    check_grains(world)?;
+    check_grains(&world.grains, world.domain.as_ref())?;
     check_interactions(world)
 }
 
-fn check_grains(world: &World) -> Result<(), Refusal> {
-    let grains = &world.grains;
+/// Refuses grains with numbers that cannot be simulated, or outside of the domain.
+pub(crate) fn check_grains(grains: &Grains, domain: Option<&Domain>) -> Result<(), Refusal> {
     let mut ids = grains.id.clone();
     ids.sort_unstable();
     if let Some(pair) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -187,7 +187,7 @@ fn check_grains(world: &World) -> Result<(), Refusal> {
                 });
             }
         }
-        if let Some(domain) = &world.domain {
+        if let Some(domain) = domain {
             let at = grains.position[k];
             if (0..3).any(|axis| at[axis] < domain.min[axis] || at[axis] > domain.max[axis]) {
                 return Err(Refusal::Outside { id, at });
@@ -201,6 +201,9 @@ fn check_interactions(world: &World) -> Result<(), Refusal> {
     let mut grains = vec![0usize; world.materials.len()];
     for &material in &world.grains.material {
         grains[material as usize] += 1;
+    }
+    for expected in &world.later.grains {
+        grains[expected.material as usize] += 2;
     }
     let mut is_wall = vec![false; world.materials.len()];
     for wall in &world.walls {

@@ -3,9 +3,11 @@
 //! A [`world::World`] becomes a [`Simulation`]; [`Simulation::step`] is the one page on which every line is one pass.
 
 mod assemble;
+mod events;
 mod fields;
 mod gpu;
 mod guard;
+mod insertion;
 mod measure;
 mod passes;
 mod place;
@@ -19,7 +21,9 @@ mod time_step;
 mod walls;
 pub mod world;
 
+pub use events::Change;
 pub use guard::{Cause, Stop};
+pub use insertion::{Room, Seen, free_of_walls};
 pub use measure::Momentum;
 pub use refusal::Refusal;
 pub use search::deepest_overlap;

@@ -1,6 +1,6 @@
 //! A world in motion.
 
-use crate::assemble::{check, fields_of, table_of};
+use crate::assemble::{check, fields_of, has_friction, table_of};
 use crate::fields::Fields;
 use crate::gpu::Remote;
 use crate::measure::{NO_CONTACT, Work};
@@ -9,8 +9,9 @@ use crate::search::{Cells, Pairs};
 use crate::state::{Ledger, Profile};
 use crate::time_step::{TimeStep, plan_time_step};
 use crate::walls::Walls;
-use crate::world::{Domain, Leaving, Settings, Vec3, World};
+use crate::world::{Domain, Expected, Leaving, Settings, Vec3, World};
 use seixo_device::Cpu;
+use seixo_device::gpu::Gpu;
 use seixo_laws::Vector3;
 use seixo_laws::contact::TangentialLaw;
 use seixo_sweeps::contact::Tally;
@@ -42,6 +43,12 @@ pub struct Simulation {
     pub(crate) fields: Fields,
     pub(crate) table: Vec<f64>,
     pub(crate) materials: u32,
+    /// Densities of the materials \[kg/m³\].
+    pub(crate) densities: Vec<f64>,
+    /// Kinds of grains that may come.
+    pub(crate) expected: Vec<Expected>,
+    /// The lowest id above all that were used.
+    pub(crate) next_id: u64,
     pub(crate) frictional: bool,
     /// Whether a tangential law asks for the contact radius before.
     pub(crate) has_mindlin: bool,
@@ -61,6 +68,8 @@ pub struct Simulation {
     pub(crate) rebuilds: u64,
     pub(crate) time_step: TimeStep,
     pub(crate) profile: Profile,
+    /// The GPU that steps the grains; without any grain, it has nothing.
+    pub(crate) gpu: Option<Gpu>,
     /// Where the grains are, if not here.
     pub(crate) remote: Option<Box<dyn Remote>>,
     /// Whether fields and ledger show the grains as they stand.
@@ -78,12 +87,13 @@ impl Simulation {
     /// # Errors
     /// If the world or a setting cannot be simulated.
     pub fn new(world: World, settings: Settings) -> Result<Simulation, Refusal> {
-        let mut simulation = Simulation::prepare(&world, settings, fields_of(&world))?;
+        let mut simulation = Simulation::prepare(&world, settings, Fields::default())?;
+        simulation.fields = fields_of(&world.grains, &simulation.densities, simulation.frictional);
         simulation.renew_lists();
         simulation.touch_grains();
         simulation.touch_walls();
         simulation.refuse_deep_overlaps()?;
-        simulation.pull_back_half_a_step();
+        simulation.pull_back_half_a_step(0..simulation.fields.len());
         simulation.last_tally = NO_CONTACT;
         simulation.work.initial = simulation.ledger().residual;
         simulation.go_where_asked()?;
@@ -101,13 +111,19 @@ impl Simulation {
             }
             time_step.value = value;
         }
-        let frictional = world.interactions.iter().flatten().any(|i| i.tangential != TangentialLaw::None);
-        let radii = world.grains.radius.iter().copied();
-        let usual_skin = usual_skin(radii.clone());
+        let frictional = has_friction(world);
+        let usual_skin = usual_skin(world);
         let skin = settings.skin.unwrap_or(usual_skin);
         // Walls are listed even where cells are made anew at every step.
         let skin_of_walls = if skin > 0.0 { skin } else { usual_skin };
-        let cells = Cells::new(radii, settings.search, skin);
+        let radii: Vec<f64> = world
+            .grains
+            .radius
+            .iter()
+            .copied()
+            .chain(world.later.grains.iter().flat_map(classes_of))
+            .collect();
+        let cells = Cells::new(radii.iter().copied(), settings.search, skin);
         let bounds = world.domain.map_or(
             (
                 Vector3 {
@@ -137,20 +153,30 @@ impl Simulation {
             .position
             .iter()
             .flatten()
+            .copied()
+            .chain(world.later.grains.iter().map(|kind| kind.reach))
             .fold(0.0, |most: f64, x| most.max(2.0 * x.abs()));
+        let mut walls = Walls::new(world.walls.clone(), reach, skin_of_walls);
+        world.later.walls.iter().for_each(|&wall| walls.set_there(wall, false));
+        let highest_ids = world.later.grains.iter().filter_map(|kind| kind.highest_id.as_ref());
+        let kinds_of_material = world.later.grains.iter().map(|kind| kind.material);
+        let all_materials: Vec<u32> = world.grains.material.iter().copied().chain(kinds_of_material).collect();
         Ok(Simulation {
             device: Arc::new(Cpu::new(settings.threads)?),
             domain: world.domain,
             fields,
             table: table_of(world)?,
             materials: world.materials.len() as u32,
+            densities: world.materials.iter().map(|material| material.density).collect(),
+            expected: world.later.grains.clone(),
+            next_id: world.grains.id.iter().chain(highest_ids).max().map_or(0, |&id| u64::from(id) + 1),
             frictional,
             has_mindlin: world.interactions.iter().flatten().any(|i| i.tangential == TangentialLaw::Mindlin),
-            is_uniform: world.grains.material.windows(2).all(|pair| pair[0] == pair[1]),
+            is_uniform: all_materials.windows(2).all(|pair| pair[0] == pair[1]),
             cells,
             pairs: Pairs::default(),
             old_pairs: Pairs::default(),
-            walls: Walls::new(world.walls.clone(), reach, skin_of_walls),
+            walls,
             stepping,
             moves: Vec::new(),
             tallies: Vec::new(),
@@ -162,6 +188,7 @@ impl Simulation {
             time_step,
             profile: Profile::new(&PASSES),
             settings,
+            gpu: None,
             remote: None,
             is_current: true,
             held: Ledger::default(),
@@ -263,9 +290,8 @@ impl Simulation {
     }
 
     /// Leap-frog starts with velocities half a step back: v^{−Δt/2} = v⁰ − a⁰ Δt/2.
-    fn pull_back_half_a_step(&mut self) {
+    pub(crate) fn pull_back_half_a_step(&mut self, grains: impl IntoIterator<Item = usize>) {
         let backwards = -0.5 * self.stepping.dt;
-        let n = self.fields.len();
         let stepping = self.stepping;
         let Fields {
             position,
@@ -277,7 +303,7 @@ impl Simulation {
             torque,
             ..
         } = &mut self.fields;
-        for i in 0..n {
+        for i in grains {
             let at = i * RECORD;
             let (radius, mass) = (position[at + 3], velocity[at + 3]);
             let rate = acceleration(&load(velocity, at), mass, &load(force, at), &stepping).rate;
@@ -297,13 +323,23 @@ impl Simulation {
 /// Skin of the lists as a share of the radius, where the scene gives none.
 const SKIN_OF_RADIUS: f64 = 0.2;
 
-/// The skin where the scene gives none \[m\], from the median radius: a few small or large grains do not set it.
-fn usual_skin(radii: impl Iterator<Item = f64>) -> f64 {
-    let mut radii: Vec<f64> = radii.collect();
+/// The skin where the scene gives none \[m\], from the median radius: a few small or large grains do not set it. Where no grain is there
+/// yet, those that may come do.
+fn usual_skin(world: &World) -> f64 {
+    let mut radii = world.grains.radius.clone();
+    if radii.is_empty() {
+        radii.extend(world.later.grains.iter().map(|kind| 0.5 * (kind.radius[0] + kind.radius[1])));
+    }
     let middle = radii.len() / 2;
     SKIN_OF_RADIUS * *radii.select_nth_unstable_by(middle, f64::total_cmp).1
 }
 
-fn vector(v: Vec3) -> Vector3<f64> {
+/// Radii that stand for all of a kind: its largest, those that halve it, and its smallest \[m\].
+fn classes_of(kind: &Expected) -> impl Iterator<Item = f64> + '_ {
+    let halved = std::iter::successors(Some(kind.radius[1]), |radius| Some(0.5 * radius));
+    halved.take_while(|&radius| radius > kind.radius[0]).chain([kind.radius[0]])
+}
+
+pub(crate) fn vector(v: Vec3) -> Vector3<f64> {
     Vector3 { x: v[0], y: v[1], z: v[2] }
 }

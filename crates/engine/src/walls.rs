@@ -34,7 +34,13 @@ pub struct Walls {
     pub listed_at: f64,
     /// Distance by which a grain and an element may be apart and still be listed \[m\].
     pub skin: f64,
-    /// Elements at time zero.
+    /// Whether each wall is there.
+    there: Vec<bool>,
+    /// Time since which each wall moves as it does \[s\].
+    since: Vec<f64>,
+    /// Bound of the distance of grains from anything, for planes that turn \[m\].
+    reach: f64,
+    /// Elements when their walls began to move as they do.
     start: Vec<f64>,
     /// First element of each wall, and one more.
     first: Vec<usize>,
@@ -96,6 +102,9 @@ impl Walls {
     pub fn new(given: Vec<Wall>, reach: f64, skin: f64) -> Walls {
         let mut walls = Walls {
             skin,
+            reach,
+            there: vec![true; given.len()],
+            since: vec![0.0; given.len()],
             first: vec![0],
             ..Walls::default()
         };
@@ -106,30 +115,12 @@ impl Walls {
                 }
                 walls.start.extend([kind, index as f64, 0.0]);
             };
-            let mut farthest = 0.0f64;
             match &wall.shape {
-                WallShape::Plane { point, normal } => {
-                    push([*point, *normal, [0.0; 3]], 1.0);
-                    farthest = reach;
-                }
-                WallShape::Mesh(triangles) => {
-                    for triangle in triangles {
-                        push(*triangle, 0.0);
-                        for corner in triangle {
-                            farthest = farthest.max(vector(corner).minus(&vector(&wall.motion.through)).length());
-                        }
-                    }
-                }
+                WallShape::Plane { point, normal } => push([*point, *normal, [0.0; 3]], 1.0),
+                WallShape::Mesh(triangles) => triangles.iter().for_each(|triangle| push(*triangle, 0.0)),
             }
-            let WallMotion {
-                velocity,
-                angular_velocity,
-                ..
-            } = &wall.motion;
-            walls
-                .speed
-                .push(vector(velocity).length() + vector(angular_velocity).length() * farthest);
             walls.first.push(walls.start.len() / ELEMENT);
+            walls.speed.push(walls.fastest(index, wall));
         }
         walls.elements = walls.start.clone();
         walls.records = vec![0.0; given.len() * WALL];
@@ -138,15 +129,69 @@ impl Walls {
         walls
     }
 
-    /// Elements at time zero, and the points of the walls' axes.
+    /// The largest speed of any point of a wall that moves from where its elements start \[m/s\].
+    fn fastest(&self, index: usize, wall: &Wall) -> f64 {
+        let WallMotion {
+            velocity,
+            angular_velocity,
+            through,
+        } = &wall.motion;
+        let farthest = match wall.shape {
+            WallShape::Plane { .. } => self.reach,
+            WallShape::Mesh(_) => self.start[self.first[index] * ELEMENT..self.first[index + 1] * ELEMENT]
+                .chunks_exact(ELEMENT)
+                .flat_map(|record| record[..9].chunks_exact(3))
+                .fold(0.0f64, |most, corner| most.max(vector(corner).minus(&vector(through)).length())),
+        };
+        vector(velocity).length() + vector(angular_velocity).length() * farthest
+    }
+
+    /// Lets a wall appear or vanish.
+    pub fn set_there(&mut self, wall: usize, is_there: bool) {
+        self.there[wall] = is_there;
+        self.cell_first.clear();
+    }
+
+    /// Lets a wall move in another way from this time \[s\] on, at which its elements are where they are.
+    pub fn set_motion(&mut self, wall: usize, motion: WallMotion, time: f64) {
+        let elements = self.first[wall] * ELEMENT..self.first[wall + 1] * ELEMENT;
+        self.start[elements.clone()].copy_from_slice(&self.elements[elements]);
+        self.given[wall].motion = motion;
+        self.since[wall] = time;
+        self.speed[wall] = self.fastest(wall, &self.given[wall]);
+        self.place(time, true);
+        self.cell_first.clear();
+    }
+
+    /// Forgets which grains are near walls, and what they remember.
+    pub fn forget(&mut self) {
+        self.row.clear();
+        self.list.clear();
+        self.history.clear();
+        self.touches.clear();
+    }
+
+    /// Whether a sphere touches no wall. The triangles must be sorted for spheres of at least its radius.
+    pub fn is_free(&self, center: Vec3, radius: f64) -> bool {
+        // What is near is nearer than the radius and the skin.
+        let place = [center[0], center[1], center[2], radius - self.skin];
+        self.near::<false>(0, &place, &mut []) == 0
+    }
+
+    /// Whether the wall of an element is there.
+    pub fn is_there(&self, element: u32) -> bool {
+        self.there[self.elements[element as usize * ELEMENT + 10] as usize]
+    }
+
+    /// Elements when their walls began to move as they do, and the points of the walls' axes.
     pub fn start(&self) -> (Vec<f64>, Vec<f64>) {
         (self.start.clone(), self.given.iter().flat_map(|wall| wall.motion.through).collect())
     }
 
     /// Records of the poses of all walls at this time, see [`POSE`].
     pub fn poses(&self, time: f64) -> impl Iterator<Item = f64> + '_ {
-        self.given.iter().flat_map(move |wall| {
-            let Pose { through, axis, cos, sin } = Pose::at(&wall.motion, time);
+        self.given.iter().zip(&self.since).flat_map(move |(wall, since)| {
+            let Pose { through, axis, cos, sin } = Pose::at(&wall.motion, time - since);
             let is_plane = f64::from(matches!(wall.shape, WallShape::Plane { .. }));
             [
                 through.x, through.y, through.z, axis.x, axis.y, axis.z, cos, sin, is_plane, 0.0, 0.0, 0.0,
@@ -197,7 +242,7 @@ impl Walls {
             if self.speed[index] == 0.0 && !all {
                 continue;
             }
-            let pose = Pose::at(&wall.motion, time);
+            let pose = Pose::at(&wall.motion, time - self.since[index]);
             let start = vector(&wall.motion.through);
             let record = &mut self.records[index * WALL..][..WALL];
             record[..3].copy_from_slice(&[pose.through.x, pose.through.y, pose.through.z]);
@@ -296,7 +341,14 @@ impl Walls {
         let is_plane = |record: &[f64]| record[9] > 0.0;
         self.planes.clear();
         let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
-        for (index, record) in self.elements.chunks_exact(ELEMENT).enumerate() {
+        let there = &self.there;
+        let is_there = |record: &[f64]| there[record[10] as usize];
+        for (index, record) in self
+            .elements
+            .chunks_exact(ELEMENT)
+            .enumerate()
+            .filter(|(_, record)| is_there(record))
+        {
             if is_plane(record) {
                 self.planes.push(index as u32);
                 continue;
@@ -306,6 +358,7 @@ impl Walls {
                 high[k % 3] = high[k % 3].max(x + reach);
             }
         }
+        // Walls that are not there count, too: the grid is only ever coarser than this allows.
         let triangles = self.elements.len() / ELEMENT - self.planes.len();
         let mut edge = 2.0 * reach;
         let cells_at_most = (4 * triangles + 4096) as f64;
@@ -330,7 +383,7 @@ impl Walls {
             .elements
             .chunks_exact(ELEMENT)
             .enumerate()
-            .filter(|(_, record)| !is_plane(record))
+            .filter(|(_, record)| is_there(record) && !is_plane(record))
         {
             let (a, b, c) = (vector(record), vector(&record[3..]), vector(&record[6..]));
             let normal = b.minus(&a).cross(&c.minus(&a));
@@ -404,8 +457,11 @@ impl Walls {
         loads
     }
 
-    /// Triangles of a wall now, and its plane if it is one.
+    /// Triangles of a wall now, and its plane if it is one; neither while it is not there.
     pub fn surface(&self, wall: usize) -> (Vec<Triangle>, Option<(Vec3, Vec3)>) {
+        if !self.there[wall] {
+            return (Vec::new(), None);
+        }
         let corner = |at: usize| [self.elements[at], self.elements[at + 1], self.elements[at + 2]];
         let elements = self.first[wall]..self.first[wall + 1];
         match self.given[wall].shape {

@@ -204,7 +204,8 @@ pub(crate) fn axis_between(from: DVec3, to: DVec3) -> Result<DVec3, Complaint> {
 }
 
 /// Draws radii.
-struct Radii {
+#[derive(Clone, Debug)]
+pub(crate) struct Radii {
     low: f64,
     high: f64,
     /// Mean and standard deviation, of a normal distribution.
@@ -212,7 +213,7 @@ struct Radii {
 }
 
 impl Radii {
-    fn new(radius: &Radius) -> Result<Radii, Complaint> {
+    pub fn new(radius: &Radius) -> Result<Radii, Complaint> {
         match radius {
             Radius::One(one) => Ok(Radii {
                 low: one.si,
@@ -248,15 +249,20 @@ impl Radii {
         }
     }
 
+    /// Smallest and largest radius \[m\].
+    pub fn range(&self) -> [f64; 2] {
+        [self.low, self.high]
+    }
+
     /// The mean of r³ \[m³\]; for the normal distribution without its cut.
-    fn mean_cube(&self) -> f64 {
+    pub fn mean_cube(&self) -> f64 {
         match self.normal {
             Some([mean, deviation]) => mean.powi(3) + 3.0 * mean * deviation * deviation,
             None => (self.low + self.high) * (self.low * self.low + self.high * self.high) / 4.0,
         }
     }
 
-    fn draw(&self, random: &mut ChaCha12Rng) -> f64 {
+    pub fn draw(&self, random: &mut ChaCha12Rng) -> f64 {
         let Some([mean, deviation]) = self.normal else {
             return self.low + (self.high - self.low) * random.random::<f64>();
         };

@@ -56,6 +56,7 @@ dimensions! {
     Force           "force",            "N",       "10 N",         [1, 1, -2, 0];
     Energy          "energy",           "J",       "1 mJ",         [2, 1, -2, 0];
     Frequency       "frequency",        "Hz",      "50 Hz",        [0, 0, -1, 0];
+    MassRate        "mass per time",    "kg/s",    "2 kg/s",       [0, 1, -1, 0];
 }
 
 impl fmt::Display for Powers {
@@ -208,6 +209,12 @@ fn unit(text: &str) -> Result<Unit, Complaint> {
         powers: Powers::default(),
     };
     let mut sign = 1;
+    // As in "1000 1/s".
+    let text = text.trim();
+    let text = text
+        .strip_prefix('1')
+        .filter(|rest| rest.trim_start().starts_with('/'))
+        .unwrap_or(text);
     let spaced = text.replace('/', " / ").replace(['*', '·'], " ");
     for word in spaced.split_whitespace() {
         if word == "/" {
@@ -410,6 +417,7 @@ mod tests {
             ("30 %", 0.3),
             ("1e3 m", 1e3),
             ("2 h", 7200.0),
+            ("1000 1/s", 1000.0),
         ] {
             assert_eq!(parse(text).map(|p| p.value), Ok(si), "{text}");
         }

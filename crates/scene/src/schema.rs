@@ -2,10 +2,12 @@
 
 use crate::{
     device::Device,
+    inlet::InletSection,
     quantity::{
         Acceleration, AngularVelocity, Any, BelowOne, Density, Length, NotNegative, Number, PoissonRatio, Positive, Pressure, Quantity,
         Stiffness, Time, UpToOne, Velocity,
     },
+    stage::{StageSection, ZoneSection},
     words::{AutoOr, End, Face, LARGEST_WHOLE, Method, Scale, Whole, Word},
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -46,6 +48,12 @@ pub(crate) struct SceneFile {
     /// Walls by name.
     #[serde(default)]
     pub wall: BTreeMap<String, WallSection>,
+    /// Parts of space from which grains are taken away, by name.
+    #[serde(default)]
+    pub zone: BTreeMap<String, ZoneSection>,
+    /// Things that happen in order.
+    #[serde(default)]
+    pub stage: Vec<StageSection>,
     /// What is written, and how often.
     #[serde(default)]
     pub output: OutputSection,
@@ -141,7 +149,7 @@ pub(crate) struct InteractionSection {
     pub tangential_stiffness: Option<Quantity<Stiffness, Positive>>,
 }
 
-/// Grains: exactly one of `file`, `fill` and `at`.
+/// Grains: exactly one of `file`, `fill`, `at` and `inlet`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct GrainsSection {
     /// Their material; a `material` column of the file goes first.
@@ -154,6 +162,8 @@ pub(crate) struct GrainsSection {
     pub scale: Option<Scale>,
     /// A region to be filled.
     pub fill: Option<Fill>,
+    /// Grains that come while the scene runs.
+    pub inlet: Option<InletSection>,
     /// Centers of single grains.
     pub at: Option<Vec<Vector<Length>>>,
     /// Radius of the grains of `at`, or of a file without radii.

@@ -188,7 +188,7 @@ fn mantle(ends: [Vec3; 2], radii: [f64; 2], segments: u64, caps: &[Word<End>]) -
     Ok(triangles)
 }
 
-fn motion(motion: &Motion) -> Result<WallMotion, At> {
+pub(crate) fn motion(motion: &Motion) -> Result<WallMotion, At> {
     let velocity = si(&motion.translate);
     if motion.rotate.si == 0.0 {
         return Ok(WallMotion {

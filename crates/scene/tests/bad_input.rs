@@ -196,7 +196,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
     (
         "at = [[0, 0, 0], [\"3 mm\", 0, 0]]",
         "",
-        &["scene.toml:13:", "exactly one of `file`, `fill` and `at`"],
+        &["scene.toml:13:", "exactly one of `file`, `fill`, `at` and `inlet`"],
     ),
     (
         "at = [[0, 0, 0], [\"3 mm\", 0, 0]]\nradius = \"1 mm\"",

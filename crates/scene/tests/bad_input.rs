@@ -1,41 +1,13 @@
 //! Bad scenes: each is refused with its line, its value and a remedy, never with a panic.
 
+mod spoiled;
+
 use proptest::prelude::*;
-use seixo_scene::{Diagnostics, load_text};
+use seixo_scene::load_text;
+use spoiled::{Case, SOUND, assert_refused, refused};
 use std::path::Path;
 
-/// A small sound scene that the cases below spoil; line numbers in the table refer to it.
-const SOUND: &str = r#"title = "sound"
-[run]
-until = "1 s"
-[world]
-gravity = [0, 0, "-9.81 m/s^2"]
-[material.glass]
-density = "2500 kg/m^3"
-youngs_modulus = "1 GPa"
-poisson_ratio = 0.2
-[interaction.glass-glass]
-restitution = 0.5
-friction = 0.3
-[grains.bed]
-material = "glass"
-at = [[0, 0, 0], ["3 mm", 0, 0]]
-radius = "1 mm"
-[wall.floor]
-material = "glass"
-plane = { point = [0, 0, "-2 mm"], normal = [0, 0, 1] }
-[output]
-every = "10 ms"
-[probe.first]
-position = 0
-"#;
-
-fn refused(text: &str) -> Diagnostics {
-    load_text(text, Path::new("scene.toml"), &[]).expect_err(text)
-}
-
-/// (what is replaced, by what, the phrases that the message must hold).
-const CASES: &[(&str, &str, &[&str])] = &[
+const CASES: &[Case] = &[
     (
         "until = \"1 s\"",
         "until = \"1 mm\"",
@@ -295,144 +267,6 @@ const CASES: &[(&str, &str, &[&str])] = &[
         &["cannot be a name", "letters, digits, _ and -"],
     ),
     ("[probe.first]", "[fluid.water]", &["unknown key", "fluid", "known here: title"]),
-    (
-        "[output]",
-        "[grains.rain]\nmaterial = \"glass\"\ninlet = { through = { box = { min = [0, 0, \"1 cm\"], max = [\"1 cm\", \"1 cm\", \"3 cm\"] } }, rate = \"1 g\", radius = \"1 mm\" }\n[output]",
-        &["scene.toml:22:", "\"1 g\" is mass [kg]", "grains per time [1/s]", "1000 1/s"],
-    ),
-    (
-        "[output]",
-        "[grains.rain]\nmaterial = \"glass\"\ninlet = { through = { box = { min = [0, 0, \"1 cm\"], max = [\"1 cm\", \"1 cm\", \"3 cm\"] } }, rate = \"-1 g/s\", radius = \"1 mm\" }\n[output]",
-        &["scene.toml:22:", "brings nothing"],
-    ),
-    (
-        "[output]",
-        "[grains.rain]\nmaterial = \"glass\"\ninlet = { through = { box = { min = [0, 0, \"1 cm\"], max = [\"1 cm\", \"1 cm\", \"1 mm\"] } }, rate = \"1 g/s\", radius = \"1 mm\" }\n[output]",
-        &["scene.toml:22:", "empty or inside out"],
-    ),
-    (
-        "[output]",
-        "[grains.rain]\nmaterial = \"glass\"\ninlet = { through = { box = { min = [0, 0, \"1 cm\"], max = [\"1 cm\", \"1 cm\", \"3 cm\"] } }, rate = \"1 g/s\", radius = \"9 mm\" }\n[output]",
-        &["scene.toml:22:", "does not fit into the inlet", "use smaller grains"],
-    ),
-    (
-        "[output]",
-        "[grains.rain]\nmaterial = \"glass\"\ninlet = { through = { box = { min = [0, 0, \"-9 cm\"], max = [\"1 cm\", \"1 cm\", \"-5 cm\"] } }, rate = \"1 g/s\", radius = \"1 mm\" }\n[output]",
-        &["scene.toml:22:", "inside of walls", "away from the walls"],
-    ),
-    (
-        "[output]",
-        "[grains.rain]\nmaterial = \"glass\"\ninlet = { through = { disc = { center = [0, 0, 0.05], normal = [0, 0, 1], radius = 0.01 } }, rate = \"1 g/s\", radius = \"1 mm\" }\n[output]",
-        &["scene.toml:22:", "never leave the inlet", "velocity"],
-    ),
-    (
-        "[output]",
-        "[grains.rain]\nmaterial = \"glass\"\ninlet = { through = { disc = { center = [0, 0, 0.05], normal = [0, 0, 0], radius = 0.01 } }, rate = \"1 g/s\", radius = \"1 mm\" }\n[output]",
-        &["scene.toml:22:", "points nowhere"],
-    ),
-    (
-        "[output]",
-        "[grains.rain]\nmaterial = \"glass\"\ninlet = { through = { box = { min = [0, 0, \"1 cm\"], max = [\"1 cm\", \"1 cm\", \"3 cm\"] } }, rate = \"1 g/s\", radius = \"1 mm\", from = \"2 s\", to = \"1 s\" }\n[output]",
-        &["scene.toml:22:", "would end at 1 s, before it begins"],
-    ),
-    (
-        "[output]",
-        "[grains.rain]\nmaterial = \"glass\"\ninlet = { through = { box = { min = [0, 0, \"1 cm\"], max = [\"1 cm\", \"1 cm\", \"3 cm\"] } }, rate = \"1 g/s\", radius = \"1 mm\" }\nat = [[0, 0, 1]]\n[output]",
-        &["grains.rain", "exactly one of `file`, `fill`, `at` and `inlet`"],
-    ),
-    (
-        "[output]",
-        "[zone.sink]\nremove = false\nregion = { sphere = { center = [0, 0, 0], radius = 1 } }\n[output]",
-        &["scene.toml:21:10", "takes nothing away", "remove = true"],
-    ),
-    (
-        "[output]",
-        "[zone.sink]\nremove = true\nregion = { sphere = { center = [0, 0, 0], radius = 1 } }\ngroups = [\"bad\"]\n[output]",
-        &["scene.toml:23:", "no group of grains is named `bad`", "did you mean `bed`?"],
-    ),
-    (
-        "[output]",
-        "[[stage]]\nname = \"a\"\nuntil = \"kinetic_enrgy < 1 J\"\n[output]",
-        &[
-            "scene.toml:22:9",
-            "cannot look at `kinetic_enrgy`",
-            "did you mean `kinetic_energy`?",
-        ],
-    ),
-    (
-        "[output]",
-        "[[stage]]\nname = \"a\"\nuntil = \"kinetic_energy < 1 mm\"\n[output]",
-        &["scene.toml:22:9", "is length [m], but `kinetic_energy` is energy [J]"],
-    ),
-    (
-        "[output]",
-        "[[stage]]\nname = \"a\"\nuntil = \"kinetic_energy 1 J\"\n[output]",
-        &["scene.toml:22:9", "compares nothing", "<, <=, > or >="],
-    ),
-    (
-        "[output]",
-        "[[stage]]\nname = \"a\"\nuntil = \"time > 2\"\n[output]",
-        &["scene.toml:22:9", "has no unit, but `time` is time [s]"],
-    ),
-    (
-        "[output]",
-        "[[stage]]\nname = \"a\"\nuntil = \"time > 2 s or\"\n[output]",
-        &["scene.toml:22:9", "a comparison is missing"],
-    ),
-    (
-        "[output]",
-        "[[stage]]\nname = \"a\"\nuntil = \"grains.bad > 5\"\n[output]",
-        &["scene.toml:22:9", "no group of grains is named `bad`", "did you mean `bed`?"],
-    ),
-    (
-        "[output]",
-        "[[stage]]\nname = \"a\"\nuntil = \"wall_force.flor > 5 N\"\n[output]",
-        &["scene.toml:22:9", "no wall is named `flor`", "did you mean `floor`?"],
-    ),
-    (
-        "[output]",
-        "[[stage]]\nname = \"a\"\nremove = [\"wall.flor\"]\n[output]",
-        &["scene.toml:22:10", "no wall is named `flor`"],
-    ),
-    (
-        "[output]",
-        "[[stage]]\nname = \"a\"\nremove = [\"material.glass\"]\n[output]",
-        &[
-            "scene.toml:22:10",
-            "nothing that comes or goes",
-            "wall.NAME, grains.NAME, inlet.NAME and zone.NAME",
-        ],
-    ),
-    (
-        "[output]",
-        "[[stage]]\nname = \"a\"\n[[stage]]\nname = \"b\"\n[output]",
-        &["stage a: it never ends", "until = \"duration 0.5 s\""],
-    ),
-    (
-        "[output]",
-        "[[stage]]\nname = \"a\"\nuntil = \"duration 1 s\"\n[[stage]]\nname = \"a\"\n[output]",
-        &["scene.toml:24:8", "cannot be the name of stage 2"],
-    ),
-    (
-        "[output]",
-        "[[stage]]\nname = \"a\"\nuntil = \"duration 1 s\"\nremove = [\"wall.floor\"]\n[[stage]]\nname = \"b\"\nremove = [\"wall.floor\"]\n[output]",
-        &["scene.toml:26:10", "wall.floor is gone already"],
-    ),
-    (
-        "[output]",
-        "[[stage]]\nname = \"a\"\nuntil = \"duration 1 s\"\nremove = [\"grains.bed\"]\n[[stage]]\nname = \"b\"\nadd = [\"grains.bed\"]\n[output]",
-        &["scene.toml:26:7", "cannot come again"],
-    ),
-    (
-        "[output]",
-        "[[stage]]\nname = \"a\"\nset = { gravity = [0, 0, \"1 m/s\"] }\n[output]",
-        &["scene.toml:22:", "velocity [m/s]", "acceleration"],
-    ),
-    (
-        "[output]",
-        "[[stage]]\nname = \"a\"\nset = { wall.floor.motion = { rotate = 1 } }\n[output]",
-        &["scene.toml:22:", "a rotation needs `axis` and `through`"],
-    ),
     ("title = \"sound\"", "title = \"sound", &["scene.toml:1:", "this is not TOML"]),
     ("title = \"sound\"", "version = 2", &["scene.toml:1:11", "version", "write 1"]),
 ];
@@ -445,15 +279,7 @@ fn sound_scene_loads() {
 
 #[test]
 fn every_bad_scene_is_refused_with_place_and_remedy() {
-    for (what, by, phrases) in CASES {
-        assert_eq!(SOUND.matches(what).count(), 1, "{what}");
-        let found = refused(&SOUND.replace(what, by));
-        let message = found.plain();
-        for phrase in *phrases {
-            assert!(message.contains(phrase), "`{by}`: no `{phrase}` in\n{message}");
-        }
-        assert!(found.list().iter().all(|d| !d.remedy.is_empty()), "`{by}`: no remedy in\n{message}");
-    }
+    assert_refused(CASES);
 }
 
 #[test]

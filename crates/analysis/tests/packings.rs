@@ -3,7 +3,7 @@
 use glam::{DMat3, DVec3};
 use seixo_analysis::*;
 use seixo_engine::state::GrainSnapshot;
-use seixo_engine::world::{Grains, Interaction, Material, Settings, Wall, WallMotion, WallShape, World};
+use seixo_engine::world::{Grains, Interaction, Later, Material, Settings, Wall, WallMotion, WallShape, World};
 use seixo_engine::{ContactRecord, Partner, Simulation};
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
 use std::sync::OnceLock;
@@ -39,6 +39,7 @@ fn world(centers: impl IntoIterator<Item = [f64; 3]>) -> World {
         groups: vec!["bed".into()],
         grains,
         walls: Vec::new(),
+        later: Later::default(),
     }
 }
 

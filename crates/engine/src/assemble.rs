@@ -2,24 +2,19 @@
 
 use crate::fields::Fields;
 use crate::refusal::Refusal;
-use crate::world::{Interaction, Material, Settings, World};
+use crate::world::{Domain, Grains, Interaction, Material, Settings, World};
 use seixo_laws::contact::cohesion::longest_gap;
 use seixo_laws::contact::{Adhesive, COEFFICIENTS, NormalLaw, PairOfMaterials, TangentialLaw, derive};
 use seixo_sweeps::views::{RECORD, supplement};
 
-/// Columns of a world's grains, in the order of their ids.
-pub(crate) fn fields_of(world: &World) -> Fields {
-    let grains = &world.grains;
+/// Columns of grains, in the order of their ids; `densities` are those of the materials \[kg/m³\].
+pub(crate) fn fields_of(grains: &Grains, densities: &[f64], frictional: bool) -> Fields {
     let mut order: Vec<usize> = (0..grains.len()).collect();
     order.sort_unstable_by_key(|&k| grains.id[k]);
     let mut fields = Fields::default();
-    let frictional = is_frictional(world);
     for k in order {
         let radius = grains.radius[k];
-        let density = world
-            .materials
-            .get(grains.material[k] as usize)
-            .map_or(f64::NAN, |material| material.density);
+        let density = densities.get(grains.material[k] as usize).copied().unwrap_or(f64::NAN);
         let mass = 4.0 / 3.0 * std::f64::consts::PI * radius.powi(3) * density;
         let [x, v, w] = [grains.position[k], grains.velocity[k], grains.angular_velocity[k]];
         fields.id.push(grains.id[k]);
@@ -52,7 +47,9 @@ pub(crate) fn is_frictional(world: &World) -> bool {
 pub(crate) fn longest_gaps(world: &World, table: &[f64]) -> [f64; 2] {
     let materials = world.materials.len();
     let mut largest = vec![0.0f64; materials];
-    for (&radius, &material) in world.grains.radius.iter().zip(&world.grains.material) {
+    let now = world.grains.radius.iter().copied().zip(world.grains.material.iter().copied());
+    let later = world.later.grains.iter().map(|kind| (kind.radius[1], kind.material));
+    for (radius, material) in now.chain(later) {
         largest[material as usize] = largest[material as usize].max(radius);
     }
     let mut gaps = [0.0f64; 2];
@@ -200,12 +197,12 @@ pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), Refusal> {
             });
         }
     }
-    check_grains(world)?;
+    check_grains(&world.grains, world.domain.as_ref())?;
     check_interactions(world)
 }
 
-fn check_grains(world: &World) -> Result<(), Refusal> {
-    let grains = &world.grains;
+/// Refuses grains with numbers that cannot be simulated, or outside of the domain.
+pub(crate) fn check_grains(grains: &Grains, domain: Option<&Domain>) -> Result<(), Refusal> {
     let mut ids = grains.id.clone();
     ids.sort_unstable();
     if let Some(pair) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -236,7 +233,7 @@ fn check_grains(world: &World) -> Result<(), Refusal> {
                 });
             }
         }
-        if let Some(domain) = &world.domain {
+        if let Some(domain) = domain {
             let at = grains.position[k];
             if (0..3).any(|axis| at[axis] < domain.min[axis] || at[axis] > domain.max[axis]) {
                 return Err(Refusal::Outside { id, at });
@@ -300,6 +297,9 @@ fn check_interactions(world: &World) -> Result<(), Refusal> {
     let mut grains = vec![0usize; world.materials.len()];
     for &material in &world.grains.material {
         grains[material as usize] += 1;
+    }
+    for expected in &world.later.grains {
+        grains[expected.material as usize] += 2;
     }
     let mut is_wall = vec![false; world.materials.len()];
     for wall in &world.walls {

@@ -148,7 +148,13 @@ impl Simulation {
         if pair.depth <= 0.0 && !holds {
             return None;
         }
-        let spins = [at, other].map(|at| if self.frictional { load::<f64>(&self.fields.spin, at) } else { Vector3::zero() });
+        let spins = [at, other].map(|at| {
+            if self.frictional {
+                load::<f64>(&self.fields.spin, at)
+            } else {
+                Vector3::zero()
+            }
+        });
         let contact = Contact {
             pair: &pair,
             near: near(&pair),
@@ -264,7 +270,9 @@ impl Contact<'_> {
             Some(imprint) => {
                 let more = supplement(self.table, self.row);
                 // Nothing breaks or begins in a look: powers, which a step of no length would divide by, are not asked for.
-                stick_together(self.pair, &spins[0], &spins[1], &memory, imprint, &laws, &more, step).outcome.force
+                stick_together(self.pair, &spins[0], &spins[1], &memory, imprint, &laws, &more, step)
+                    .outcome
+                    .force
             }
         };
         let press = self.near.normal.times(force.dot(&self.near.normal));

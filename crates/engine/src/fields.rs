@@ -75,6 +75,11 @@ macro_rules! fields {
                 $(gather(device, &mut self.$name, &mut self.$spare, $numbers, order);)+
             }
 
+            /// Appends other grains.
+            pub fn append(&mut self, other: &Fields) {
+                $(self.$name.extend_from_slice(&other.$name);)+
+            }
+
             /// Copies every field into a checkpoint.
             pub fn save(&self, state: &mut State) {
                 $(state.sections.push((concat!("grains/", stringify!($name)).into(), Number::column(&self.$name)));)+

@@ -4,9 +4,11 @@
 
 mod assemble;
 mod contact_records;
+mod events;
 mod fields;
 mod gpu;
 mod guard;
+mod insertion;
 mod measure;
 mod passes;
 mod place;
@@ -23,7 +25,9 @@ mod walls;
 pub mod world;
 
 pub use contact_records::{ContactRecord, Partner};
+pub use events::Change;
 pub use guard::{Cause, Stop};
+pub use insertion::{Room, Seen, free_of_walls};
 pub use measure::Momentum;
 pub use refusal::Refusal;
 pub use search::deepest_overlap;

@@ -21,6 +21,7 @@ pub(crate) struct Work {
     pub local_damping: f64,
     pub wall: f64,
     pub left_domain: f64,
+    pub inserted: f64,
     pub initial: f64,
 }
 
@@ -189,7 +190,7 @@ impl Simulation {
     }
 
     /// Reading a state that is still on its way would be a wrong number.
-    fn assert_observed(&self) {
+    pub(crate) fn assert_observed(&self) {
         assert!(
             self.is_current,
             "call Simulation::observe before reading a simulation that runs on a GPU"
@@ -202,7 +203,7 @@ impl Simulation {
     /// As all that reads a simulation: if it runs on a GPU and took steps since [`Simulation::observe`].
     pub fn ledger(&self) -> Ledger {
         self.assert_observed();
-        let now = if self.is_remote() { self.held } else { self.energies() };
+        let now = self.held_energies();
         let work = &self.work;
         let held = now.kinetic + now.rotational + now.elastic_normal + now.elastic_tangential + now.gravity;
         // What tangential forces took and neither damping nor springs have, sliding took.
@@ -215,10 +216,16 @@ impl Simulation {
             local_damping: work.local_damping,
             wall_work: work.wall,
             left_domain: work.left_domain,
+            inserted: work.inserted,
             initial: work.initial,
-            residual: held + taken - work.wall - work.initial,
+            residual: held + taken - work.wall - work.inserted - work.initial,
             ..now
         }
+    }
+
+    /// Where the energy is, as readers see it.
+    pub(crate) fn held_energies(&self) -> Ledger {
+        if self.is_remote() { self.held } else { self.energies() }
     }
 
     fn energies(&self) -> Ledger {

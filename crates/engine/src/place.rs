@@ -3,6 +3,7 @@
 use crate::fields::Fields;
 use crate::gpu::{OnGpu, PASSES, Remembered, Remote};
 use crate::guard::{Cause, Stop};
+use crate::measure::NO_CONTACT;
 use crate::refusal::Refusal;
 use crate::search::Pairs;
 use crate::simulation::Simulation;
@@ -80,13 +81,22 @@ impl Simulation {
                 assembly: self.settings.assembly.name(),
             });
         }
-        let remote: Box<dyn Remote> = match precision {
+        self.profile = Profile::new(&PASSES);
+        self.gpu = Some(gpu);
+        self.hand_over()
+    }
+
+    /// Hands the grains, if there are any, to the GPU that steps them, if there is one.
+    pub(crate) fn hand_over(&mut self) -> Result<(), Refusal> {
+        let Some(gpu) = self.gpu.clone().filter(|_| self.fields.len() > 0) else {
+            return Ok(());
+        };
+        let remote: Box<dyn Remote> = match self.precision() {
             Precision::F64 => Box::new(OnGpu::<f64, f64>::take_over(gpu, self)?),
             Precision::Mixed => Box::new(OnGpu::<f64, f32>::take_over(gpu, self)?),
             Precision::F32 => Box::new(OnGpu::<f32, f32>::take_over(gpu, self)?),
         };
         self.remote = Some(remote);
-        self.profile = Profile::new(&PASSES);
         self.is_current = false;
         (self.pairs, self.old_pairs, self.fields) = (Pairs::default(), Pairs::default(), Fields::default());
         self.of_second = Vec::new();
@@ -96,6 +106,18 @@ impl Simulation {
         })
     }
 
+    /// Takes the grains back from the GPU, which stays open. What the host knows of them must be up to date.
+    pub(crate) fn come_home(&mut self) {
+        self.remote = None;
+    }
+
+    /// Lets time pass where there is no grain.
+    pub(crate) fn rest(&mut self, steps: u64) {
+        self.steps += steps;
+        self.last_tally = NO_CONTACT;
+        self.move_walls();
+    }
+
     /// Whether the grains are on a GPU.
     pub(crate) fn is_remote(&self) -> bool {
         self.remote.is_some()
@@ -103,9 +125,9 @@ impl Simulation {
 
     /// What computes: the GPU's name, or "CPU".
     pub fn device_name(&self) -> String {
-        self.remote
+        self.gpu
             .as_ref()
-            .map_or_else(|| "CPU".to_owned(), |remote| remote.gpu().description().to_string())
+            .map_or_else(|| "CPU".to_owned(), |gpu| gpu.description().to_string())
     }
 
     /// With how many digits it computes.

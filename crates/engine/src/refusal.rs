@@ -115,6 +115,42 @@ pub enum Refusal {
         /// The limit \[%\].
         limit: f64,
     },
+    /// A grain that comes is not of a kind that was announced.
+    #[error("grain {id} of radius {radius:.4e} m comes, but no such grains were announced; add their material and radii to World::later")]
+    Unexpected {
+        /// The grain.
+        id: u32,
+        /// Its radius \[m\].
+        radius: f64,
+    },
+    /// A grain would come where something is.
+    #[error(
+        "grain {id} cannot come at ({x:.4e}, {y:.4e}, {z:.4e}) m: a grain or wall is there; move it, or let it come before or later",
+        x = at[0], y = at[1], z = at[2]
+    )]
+    Taken {
+        /// The grain.
+        id: u32,
+        /// Where \[m\].
+        at: [f64; 3],
+    },
+    /// A wall would appear in a grain.
+    #[error(
+        "{partner} cannot appear: grain {id} would be {share:.1} % of its radius inside it; the limit is {limit:.1} %: let it appear elsewhere or later, or raise run.overlap_limit"
+    )]
+    WallInGrain {
+        /// The wall.
+        partner: String,
+        /// The grain.
+        id: u32,
+        /// Overlap over the radius \[%\].
+        share: f64,
+        /// The limit \[%\].
+        limit: f64,
+    },
+    /// The simulation stopped while it was to be changed.
+    #[error("{0}")]
+    Stopped(Box<crate::guard::Stop>),
     /// A grain is inside a wall at the start.
     #[error(
         "grain {id} at ({x:.4e}, {y:.4e}, {z:.4e}) m is {share:.1} % of its radius inside a wall at the start; the limit is {limit:.1} %: move it, or raise run.overlap_limit",

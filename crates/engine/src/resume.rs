@@ -2,6 +2,7 @@
 //!
 //! Lists are not saved: they follow from the order of the grains and their reference positions, which are.
 
+use crate::events::Change;
 use crate::fields::Fields;
 use crate::guard::Stop;
 use crate::measure::Work;
@@ -48,6 +49,59 @@ impl Simulation {
         self.observe()?;
         let mut state = State::default();
         self.fields.save(&mut state);
+        self.save_contacts(&mut state)?;
+        let Work {
+            normal_damping,
+            tangential,
+            tangential_damping,
+            local_damping,
+            wall,
+            left_domain,
+            inserted,
+            initial,
+        } = self.work;
+        let last = &self.last_tally;
+        if self.walls.has_servos() {
+            state.sections.push((SERVOS.to_string(), Column::F64(self.walls.servo_state())));
+        }
+        state.sections.extend([
+            (
+                "clock/steps".to_string(),
+                Column::U64(vec![self.steps, self.rebuilds, self.next_id]),
+            ),
+            (
+                "clock/time_step".to_string(),
+                Column::F64(vec![self.stepping.dt, self.walls.listed_at]),
+            ),
+            (
+                "ledger/work".to_string(),
+                Column::F64(vec![
+                    normal_damping,
+                    tangential,
+                    tangential_damping,
+                    local_damping,
+                    wall,
+                    left_domain,
+                    inserted,
+                    initial,
+                ]),
+            ),
+            (
+                "ledger/last".to_string(),
+                Column::F64(vec![
+                    last.normal_power,
+                    last.tangential_power,
+                    last.damping_power,
+                    last.wall_power,
+                    last.excess,
+                ]),
+            ),
+        ]);
+        Ok(state)
+    }
+
+    /// What contacts remember, by ids of grains and elements of walls.
+    pub(crate) fn save_contacts(&mut self, state: &mut State) -> Result<(), Stop> {
         let kept = remembered(self.is_compound);
         let (mut pair, mut pair_history, mut of_second) = (Vec::new(), Vec::new(), Vec::new());
         for (i, j, of_i, of_j) in self.remembered()? {
@@ -69,54 +123,14 @@ impl Simulation {
                 }
             }
         }
-        if self.walls.has_servos() {
-            state.sections.push((SERVOS.to_string(), Column::F64(self.walls.servo_state())));
-        }
-        let Work {
-            normal_damping,
-            tangential,
-            tangential_damping,
-            local_damping,
-            wall,
-            left_domain,
-            initial,
-        } = self.work;
-        let last = &self.last_tally;
         state.sections.extend([
             ("contacts/pair".to_string(), Column::U32(pair)),
             ("contacts/history".to_string(), Column::F64(pair_history)),
             ("walls/touching".to_string(), Column::U32(touching)),
             ("walls/history".to_string(), Column::F64(touch_history)),
             ("walls/touches".to_string(), Column::F64(touches)),
-            ("clock/steps".to_string(), Column::U64(vec![self.steps, self.rebuilds])),
-            (
-                "clock/time_step".to_string(),
-                Column::F64(vec![self.stepping.dt, self.walls.listed_at]),
-            ),
-            (
-                "ledger/work".to_string(),
-                Column::F64(vec![
-                    normal_damping,
-                    tangential,
-                    tangential_damping,
-                    local_damping,
-                    wall,
-                    left_domain,
-                    initial,
-                ]),
-            ),
-            (
-                "ledger/last".to_string(),
-                Column::F64(vec![
-                    last.normal_power,
-                    last.tangential_power,
-                    last.damping_power,
-                    last.wall_power,
-                    last.excess,
-                ]),
-            ),
         ]);
-        Ok(state)
+        Ok(())
     }
 
     /// Goes on from a saved state of the same world and settings; the number of threads may differ.
@@ -124,6 +138,15 @@ impl Simulation {
     /// # Errors
     /// If the world cannot be simulated, or the state is of another world.
     pub fn restore(world: World, settings: Settings, state: &State) -> Result<Simulation, Refusal> {
+        Simulation::restore_changed(world, settings, state, &[])
+    }
+
+    /// As [`Simulation::restore`], of a simulation whose surroundings were changed before it was saved: `past` holds what
+    /// [`Simulation::change`] was called with, and the steps at which it was.
+    ///
+    /// # Errors
+    /// As [`Simulation::restore`].
+    pub fn restore_changed(world: World, settings: Settings, state: &State, past: &[(u64, Vec<Change>)]) -> Result<Simulation, Refusal> {
         let fields = Fields::load(state).map_err(|name| misfit(&format!("section {name} is missing or of the wrong size")))?;
         let n = fields.len();
         let materials = world.materials.len() as u32;
@@ -146,10 +169,14 @@ impl Simulation {
         let Some(Column::U64(clock)) = state.get("clock/steps") else {
             return Err(misfit("section clock/steps is missing"));
         };
-        let &[steps, rebuilds] = clock.as_slice() else {
+        let &[steps, rebuilds, next_id] = clock.as_slice() else {
             return Err(misfit("section clock/steps has the wrong size"));
         };
 
+        for (step, changes) in past {
+            simulation.walls.place(*step as f64 * dt, true);
+            simulation.change_surroundings(changes, *step as f64 * dt);
+        }
         // The lists follow from where grains and walls were when they were made.
         let now = simulation.fields.position.clone();
         for (center, reference) in simulation
@@ -174,12 +201,13 @@ impl Simulation {
         simulation.fields.position = records.copied().collect();
         simulation.steps = steps;
         simulation.rebuilds = rebuilds;
+        simulation.next_id = next_id;
         simulation.walls.listed_at = listed_at;
         simulation.walls.set_servos(servos, false);
         simulation.walls.place(simulation.time(), true);
         simulation.place_sides();
 
-        simulation.give_back_histories(state)?;
+        simulation.give_back_histories(state, true)?;
         let [
             normal_damping,
             tangential,
@@ -187,8 +215,9 @@ impl Simulation {
             local_damping,
             wall,
             left_domain,
+            inserted,
             initial,
-        ] = *numbers(state, "ledger/work", Some(7))?
+        ] = *numbers(state, "ledger/work", Some(8))?
         else {
             unreachable!("the length was checked")
         };
@@ -199,6 +228,7 @@ impl Simulation {
             local_damping,
             wall,
             left_domain,
+            inserted,
             initial,
         };
         let [normal_power, tangential_power, damping_power, wall_power, excess] = *numbers(state, "ledger/last", Some(5))? else {
@@ -215,31 +245,49 @@ impl Simulation {
         Ok(simulation)
     }
 
-    fn give_back_histories(&mut self, state: &State) -> Result<(), Refusal> {
+    /// Gives contacts back what they remember, as [`Simulation::save_contacts`] told it, at this step. Unless it is of `all`, what grains
+    /// and walls remember that are no longer there is let go.
+    pub(crate) fn give_back_histories(&mut self, state: &State, all: bool) -> Result<(), Refusal> {
         let n = self.fields.len();
         let mut place: Vec<(u32, u32)> = self.fields.id.iter().copied().zip(0..n as u32).collect();
         place.sort_unstable();
-        let place_of = |id: u32| place.binary_search_by_key(&id, |&(id, _)| id).map(|k| place[k].1 as usize);
+        let place_of = |id: u32| {
+            let found = place.binary_search_by_key(&id, |&(id, _)| id).ok()?;
+            Some(place[found].1 as usize)
+        };
         let entry_of =
             |row: &[u32], list: &[u32], i: usize, wanted: u32| (row[i] as usize..row[i + 1] as usize).find(|&k| list[k] == wanted);
         let unknown = || misfit("it holds a contact that the positions do not give");
+        let gone = || if all { Err(unknown()) } else { Ok(()) };
 
         let pair = words(state, "contacts/pair")?;
         let kept = remembered(self.is_compound);
         let history = numbers(state, "contacts/history", Some(pair.len() / 2 * kept))?;
         for (ids, record) in pair.chunks_exact(2).zip(history.chunks_exact(kept)) {
-            let (i, j) = (place_of(ids[0]).map_err(|_| unknown())?, place_of(ids[1]).map_err(|_| unknown())?);
-            let k = entry_of(&self.pairs.row, &self.pairs.neighbors, i, j as u32).ok_or_else(unknown)?;
-            self.pairs.history[k * kept..][..kept].copy_from_slice(record);
-            self.pairs.touched[k] = self.tick();
-            if let Some(k) = entry_of(&self.pairs.row, &self.pairs.neighbors, j, i as u32) {
-                self.pairs.history[k * kept..][..kept].copy_from_slice(&of_partner(&padded(record))[..kept]);
-                self.pairs.touched[k] = self.tick();
+            let (Some(i), Some(j)) = (place_of(ids[0]), place_of(ids[1])) else {
+                gone()?;
+                continue;
+            };
+            // A pair inside a part stands in the row of either.
+            let opposite = of_partner(&padded(record));
+            let mut is_listed = false;
+            for (first, second, record) in [(i, j, record), (j, i, &opposite[..kept])] {
+                if let Some(k) = entry_of(&self.pairs.row, &self.pairs.neighbors, first, second as u32) {
+                    self.pairs.history[k * kept..][..kept].copy_from_slice(record);
+                    self.pairs.touched[k] = self.tick();
+                    is_listed = true;
+                }
+            }
+            if !is_listed {
+                return Err(unknown());
             }
         }
         if let Some(Column::F64(of_second)) = state.get("contacts/of_second") {
             for (ids, record) in pair.chunks_exact(2).zip(of_second.chunks_exact(kept)) {
-                let (i, j) = (place_of(ids[0]).map_err(|_| unknown())?, place_of(ids[1]).map_err(|_| unknown())?);
+                let (Some(i), Some(j)) = (place_of(ids[0]), place_of(ids[1])) else {
+                    gone()?;
+                    continue;
+                };
                 self.of_second.push((i as u32, j as u32, padded(record)));
             }
             self.of_second.sort_unstable_by_key(|&(i, j, _)| (i, j));
@@ -249,7 +297,10 @@ impl Simulation {
         let touches = numbers(state, "walls/touches", Some(touching.len() * 4))?;
         let records = history.chunks_exact(kept).zip(touches.chunks_exact(TOUCH));
         for (entry, (record, touch)) in touching.chunks_exact(2).zip(records) {
-            let i = place_of(entry[0]).map_err(|_| unknown())?;
+            let Some(i) = place_of(entry[0]).filter(|_| all || self.walls.is_there(entry[1])) else {
+                gone()?;
+                continue;
+            };
             let k = entry_of(&self.walls.row, &self.walls.list, i, entry[1]).ok_or_else(unknown)?;
             self.walls.history[k * kept..][..kept].copy_from_slice(record);
             self.walls.touches[k * TOUCH..][..TOUCH].copy_from_slice(touch);

@@ -10,8 +10,9 @@ use crate::sides::{check_sides, kind_of, sides_of};
 use crate::state::{Ledger, Profile};
 use crate::time_step::{TimeStep, plan_time_step};
 use crate::walls::Walls;
-use crate::world::{Domain, Leaving, Settings, Vec3, World};
+use crate::world::{Domain, Expected, Leaving, Settings, Vec3, World};
 use seixo_device::Cpu;
+use seixo_device::gpu::Gpu;
 use seixo_laws::Vector3;
 use seixo_laws::contact::TangentialLaw;
 use seixo_laws::motion::Scheme;
@@ -47,6 +48,12 @@ pub struct Simulation {
     pub(crate) fields: Fields,
     pub(crate) table: Vec<f64>,
     pub(crate) materials: u32,
+    /// Densities of the materials \[kg/m³\].
+    pub(crate) densities: Vec<f64>,
+    /// Kinds of grains that may come.
+    pub(crate) expected: Vec<Expected>,
+    /// The lowest id above all that were used.
+    pub(crate) next_id: u64,
     pub(crate) frictional: bool,
     /// Whether a tangential law asks for the contact radius before.
     pub(crate) has_mindlin: bool,
@@ -68,6 +75,8 @@ pub struct Simulation {
     pub(crate) rebuilds: u64,
     pub(crate) time_step: TimeStep,
     pub(crate) profile: Profile,
+    /// The GPU that steps the grains; without any grain, it has nothing.
+    pub(crate) gpu: Option<Gpu>,
     /// Where the grains are, if not here.
     pub(crate) remote: Option<Box<dyn Remote>>,
     /// Whether fields and ledger show the grains as they stand.
@@ -85,12 +94,13 @@ impl Simulation {
     /// # Errors
     /// If the world or a setting cannot be simulated.
     pub fn new(world: World, settings: Settings) -> Result<Simulation, Refusal> {
-        let mut simulation = Simulation::prepare(&world, settings, fields_of(&world))?;
+        let mut simulation = Simulation::prepare(&world, settings, Fields::default())?;
+        simulation.fields = fields_of(&world.grains, &simulation.densities, simulation.frictional);
         simulation.renew_lists();
         simulation.touch_grains();
         simulation.touch_walls();
         simulation.refuse_deep_overlaps()?;
-        simulation.pull_back_half_a_step();
+        simulation.pull_back_half_a_step(0..simulation.fields.len());
         simulation.last_tally = NO_CONTACT;
         simulation.work.initial = simulation.ledger().residual;
         simulation.go_where_asked()?;
@@ -110,14 +120,15 @@ impl Simulation {
         }
         let (table, is_compound) = table_of(world)?;
         let frictional = is_frictional(world);
-        let radii = world.grains.radius.iter().copied();
-        let usual_skin = usual_skin(radii.clone());
+        let usual_skin = usual_skin(world);
         let skin = settings.skin.unwrap_or(usual_skin);
         // Walls are listed even where cells are made anew at every step.
         let skin_of_walls = if skin > 0.0 { skin } else { usual_skin };
+        let later = world.later.grains.iter().flat_map(classes_of);
+        let radii: Vec<f64> = world.grains.radius.iter().copied().chain(later).collect();
         // Grains that hold each other across a gap are listed, too.
         let [gap, gap_to_walls] = longest_gaps(world, &table);
-        let mut cells = Cells::new(radii, settings.search, skin + gap);
+        let mut cells = Cells::new(radii.iter().copied(), settings.search, skin + gap);
         cells.gap = gap;
         cells.kind = kind_of(world.domain.as_ref());
         let bounds = world.domain.map_or([[-1e300; 3], [1e300; 3]], |domain| domain.open_corners());
@@ -150,9 +161,15 @@ impl Simulation {
             .position
             .iter()
             .flatten()
+            .copied()
+            .chain(world.later.grains.iter().map(|kind| kind.reach))
             .fold(0.0, |most: f64, x| most.max(2.0 * x.abs()));
         let mut walls = Walls::new(world.walls.clone(), reach, skin_of_walls, gap_to_walls, remembered(is_compound));
         walls.put_servos_up(world, &table, time_step.value);
+        world.later.walls.iter().for_each(|&wall| walls.set_there(wall, false));
+        let highest_ids = world.later.grains.iter().filter_map(|kind| kind.highest_id.as_ref());
+        let kinds_of_material = world.later.grains.iter().map(|kind| kind.material);
+        let all_materials: Vec<u32> = world.grains.material.iter().copied().chain(kinds_of_material).collect();
         Ok(Simulation {
             device: Arc::new(Cpu::new(settings.threads)?),
             domain: world.domain,
@@ -160,10 +177,13 @@ impl Simulation {
             fields,
             table,
             materials: world.materials.len() as u32,
+            densities: world.materials.iter().map(|material| material.density).collect(),
+            expected: world.later.grains.clone(),
+            next_id: world.grains.id.iter().chain(highest_ids).max().map_or(0, |&id| u64::from(id) + 1),
             frictional,
             has_mindlin: world.interactions.iter().flatten().any(|i| i.tangential == TangentialLaw::Mindlin),
             is_compound,
-            is_uniform: world.grains.material.windows(2).all(|pair| pair[0] == pair[1]),
+            is_uniform: all_materials.windows(2).all(|pair| pair[0] == pair[1]),
             cells,
             pairs: Pairs::default(),
             old_pairs: Pairs::default(),
@@ -179,6 +199,7 @@ impl Simulation {
             time_step,
             profile: Profile::new(&PASSES),
             settings,
+            gpu: None,
             remote: None,
             is_current: true,
             held: Ledger::default(),
@@ -279,9 +300,8 @@ impl Simulation {
     }
 
     /// Velocities that are kept at half steps start half a step back: v^{−Δt/2} = v⁰ − a⁰ Δt/2.
-    fn pull_back_half_a_step(&mut self) {
+    pub(crate) fn pull_back_half_a_step(&mut self, grains: impl IntoIterator<Item = usize>) {
         let backwards = -self.stepping.shows_ahead;
-        let n = self.fields.len();
         let stepping = self.stepping;
         let Fields {
             position,
@@ -293,7 +313,7 @@ impl Simulation {
             torque,
             ..
         } = &mut self.fields;
-        for i in 0..n {
+        for i in grains {
             let at = i * RECORD;
             let (radius, mass) = (position[at + 3], velocity[at + 3]);
             let rate = acceleration(&load(velocity, at), mass, &load(force, at), &stepping).rate;
@@ -313,11 +333,21 @@ impl Simulation {
 /// Skin of the lists as a share of the radius, where the scene gives none.
 const SKIN_OF_RADIUS: f64 = 0.2;
 
-/// The skin where the scene gives none \[m\], from the median radius: a few small or large grains do not set it.
-fn usual_skin(radii: impl Iterator<Item = f64>) -> f64 {
-    let mut radii: Vec<f64> = radii.collect();
+/// The skin where the scene gives none \[m\], from the median radius: a few small or large grains do not set it. Where no grain is there
+/// yet, those that may come do.
+fn usual_skin(world: &World) -> f64 {
+    let mut radii = world.grains.radius.clone();
+    if radii.is_empty() {
+        radii.extend(world.later.grains.iter().map(|kind| 0.5 * (kind.radius[0] + kind.radius[1])));
+    }
     let middle = radii.len() / 2;
     SKIN_OF_RADIUS * *radii.select_nth_unstable_by(middle, f64::total_cmp).1
+}
+
+/// Radii that stand for all of a kind: its largest, those that halve it, and its smallest \[m\].
+fn classes_of(kind: &Expected) -> impl Iterator<Item = f64> + '_ {
+    let halved = std::iter::successors(Some(kind.radius[1]), |radius| Some(0.5 * radius));
+    halved.take_while(|&radius| radius > kind.radius[0]).chain([kind.radius[0]])
 }
 
 pub(crate) fn vector(v: Vec3) -> Vector3<f64> {

@@ -63,7 +63,7 @@ pub struct WallSnapshot {
     pub name: String,
     /// Triangles that show it now \[m\]; none for a plane.
     pub triangles: Vec<[[f64; 3]; 3]>,
-    /// (point, normal) now, for a plane.
+    /// (point, normal) now, for a plane; neither these nor triangles while the wall is not there.
     pub plane: Option<([f64; 3], [f64; 3])>,
     /// Where its middle is now, see [`crate::world::WallShape::middle`] \[m\].
     pub position: [f64; 3],
@@ -98,17 +98,19 @@ pub struct Ledger {
     pub local_damping: f64,
     /// Work done by moving walls on the grains.
     pub wall_work: f64,
-    /// Taken along by grains that left the domain.
+    /// Taken along by grains that left the domain or were removed.
     pub left_domain: f64,
+    /// Put in between two steps: with grains that came, by velocities, walls or gravity that were changed.
+    pub inserted: f64,
     /// Total of all terms at time zero.
     pub initial: f64,
-    /// What the balance misses: stored + taken − wall work − initial.
+    /// What the balance misses: stored + taken − wall work − inserted − initial.
     pub residual: f64,
 }
 
 impl Ledger {
     /// Column names with units, in the order of [`Ledger::values`].
-    pub const NAMES: [&'static str; 13] = [
+    pub const NAMES: [&'static str; 14] = [
         "kinetic [J]",
         "rotational [J]",
         "elastic_normal [J]",
@@ -120,12 +122,13 @@ impl Ledger {
         "local_damping [J]",
         "wall_work [J]",
         "left_domain [J]",
+        "inserted [J]",
         "initial [J]",
         "residual [J]",
     ];
 
     /// The terms in the order of [`Ledger::NAMES`].
-    pub fn values(&self) -> [f64; 13] {
+    pub fn values(&self) -> [f64; 14] {
         [
             self.kinetic,
             self.rotational,
@@ -138,6 +141,7 @@ impl Ledger {
             self.local_damping,
             self.wall_work,
             self.left_domain,
+            self.inserted,
             self.initial,
             self.residual,
         ]

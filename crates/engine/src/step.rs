@@ -12,6 +12,10 @@ impl Simulation {
         if self.is_remote() {
             return self.advance_remotely(1);
         }
+        if self.is_empty() {
+            self.rest(1);
+            return Ok(());
+        }
         self.pass(Pass::Advance, Simulation::advance_grains);
         self.pass(Pass::Boundaries, Simulation::move_walls);
         self.pass(Pass::Guard, Simulation::guard_motion)?;
@@ -37,6 +41,10 @@ impl Simulation {
     pub fn advance(&mut self, steps: u64) -> Result<(), Stop> {
         if self.is_remote() {
             return self.advance_remotely(steps);
+        }
+        if self.is_empty() {
+            self.rest(steps);
+            return Ok(());
         }
         let device = self.device.clone();
         device.enter(|| (0..steps).try_for_each(|_| self.step()))

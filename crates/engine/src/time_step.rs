@@ -54,16 +54,18 @@ fn hertz_time(effective_mass: f64, effective_radius: f64, effective_modulus: f64
 /// The stable time step of a world, and the one that "auto" takes.
 ///
 /// Hertzian contacts are limited by the Rayleigh time of the smallest grain of each material, linear ones by its mass and the pair's
-/// stiffness, both further by damping; "auto" also resolves the impact of the fastest grain at the start.
+/// stiffness, both further by damping; "auto" also resolves the impact of the fastest grain at the start or as it comes.
 ///
 /// # Errors
-/// If there is no grain, or no interaction for materials that can touch.
+/// If there is no grain and none may come, or no interaction for materials that can touch.
 pub fn plan_time_step(world: &World) -> Result<TimeStep, Refusal> {
-    if world.grains.is_empty() {
+    let expected = &world.later.grains;
+    if world.grains.is_empty() && expected.is_empty() {
         return Err(Refusal::NoGrains);
     }
     let mut smallest = vec![f64::INFINITY; world.materials.len()];
-    for (&radius, &material) in world.grains.radius.iter().zip(&world.grains.material) {
+    let kinds = expected.iter().map(|kind| (&kind.radius[0], &kind.material));
+    for (&radius, &material) in world.grains.radius.iter().zip(&world.grains.material).chain(kinds) {
         let slot = &mut smallest[material as usize];
         *slot = slot.min(radius);
     }
@@ -72,6 +74,7 @@ pub fn plan_time_step(world: &World) -> Result<TimeStep, Refusal> {
         .velocity
         .iter()
         .map(|v| v.iter().map(|c| c * c).sum::<f64>().sqrt())
+        .chain(expected.iter().map(|kind| kind.speed))
         .fold(0.0, f64::max);
     let mut step = TimeStep {
         value: 0.0,
@@ -134,7 +137,8 @@ pub fn plan_time_step(world: &World) -> Result<TimeStep, Refusal> {
         }
     }
     if !step.limit.is_finite() {
-        let name = world.materials[world.grains.material[0] as usize].name.clone();
+        let material = world.grains.material.first().copied().unwrap_or_else(|| expected[0].material);
+        let name = world.materials[material as usize].name.clone();
         return Err(Refusal::NoInteraction { a: name.clone(), b: name });
     }
     step.value = step.auto;

@@ -6,7 +6,7 @@ mod servo;
 
 use crate::fields::{Fields, PART, part_range, parts};
 use crate::search::{Cells, resize_with_room};
-use crate::world::{Triangle, Vec3, Wall, WallShape};
+use crate::world::{Triangle, Vec3, Wall, WallMotion, WallShape};
 use grid::SortRoom;
 use motion::{Stance, is_moving, is_on};
 use seixo_device::{Cpu, Ranges, Strided, exclusive_scan};
@@ -43,9 +43,13 @@ pub struct Walls {
     pub skin: f64,
     /// The part of it across which walls may hold grains; the rest is for motion \[m\].
     pub gap: f64,
-    /// Records of the elements at time zero.
+    /// Whether each wall is there.
+    there: Vec<bool>,
+    /// Bound of the distance of grains from anything, for planes that turn \[m\].
+    reach: f64,
+    /// Records of the elements when their walls began to move as they do.
     pub start: Vec<f64>,
-    /// Records of the walls at time zero.
+    /// Records of the walls then.
     pub at_rest: Vec<f64>,
     /// Records of the servos now, see [`SERVO`]; all zero for walls that have none.
     pub servos: Vec<f64>,
@@ -96,6 +100,54 @@ fn pose(wall: &Wall, time: f64, next: f64) -> [f64; POSE] {
     ]
 }
 
+/// Records of the elements of a shape, see [`ELEMENT`].
+fn elements_of(shape: &WallShape, wall: usize) -> Vec<f64> {
+    let mut records = Vec::new();
+    let mut push = |numbers: [Vec3; 3], kind: f32| {
+        records.extend(numbers.as_flattened());
+        records.extend([f64::from(kind), wall as f64, 0.0]);
+    };
+    match shape {
+        WallShape::Plane { point, normal } => push([*point, *normal, [0.0; 3]], PLANE),
+        WallShape::Mesh(triangles) => triangles.iter().for_each(|triangle| push(*triangle, TRIANGLE)),
+        WallShape::Round(frusta) => {
+            for frustum in frusta {
+                let sizes = [frustum.height, frustum.radii[0], frustum.radii[1]];
+                push([frustum.base, frustum.axis, sizes], FRUSTUM);
+            }
+        }
+        WallShape::Sphere { center, radius } => push([*center, [0.0; 3], [*radius, 0.0, 0.0]], SPHERE),
+    }
+    records
+}
+
+/// The record of a wall when its motion begins, see [`WALL`].
+fn record_at_rest(wall: &Wall) -> [f64; WALL] {
+    let surface = &wall.motion.surface;
+    let runs = surface.velocity != [0.0; 3] || surface.angular_velocity != [0.0; 3];
+    let mut record = [0.0; WALL];
+    record[..3].copy_from_slice(&wall.motion.through);
+    record[9] = f64::from(wall.material);
+    record[10] = f64::from(runs);
+    record[12..21].copy_from_slice([surface.velocity, surface.angular_velocity, surface.through].as_flattened());
+    record
+}
+
+/// Distance of a wall's farthest point from its axis \[m\]; of a plane `reach`.
+fn farthest_of(wall: &Wall, reach: f64) -> f64 {
+    let through = vector(&wall.motion.through);
+    let away = |point: &Vec3| vector(point).minus(&through).length();
+    match &wall.shape {
+        WallShape::Plane { .. } => reach,
+        WallShape::Mesh(triangles) => triangles.iter().flatten().map(away).fold(0.0, f64::max),
+        WallShape::Round(frusta) => {
+            let extents = frusta.iter().map(|f| away(&f.base) + f.height.abs() + f.radii[0].max(f.radii[1]));
+            extents.fold(0.0, f64::max)
+        }
+        WallShape::Sphere { center, radius } => away(center) + radius,
+    }
+}
+
 impl Walls {
     /// Elements of the given walls; `reach` bounds the distance of grains from anything, for planes that turn \[m\].
     pub fn new(given: Vec<Wall>, reach: f64, skin: f64, gap: f64, remembered: usize) -> Walls {
@@ -103,52 +155,17 @@ impl Walls {
             skin: skin + gap,
             gap,
             remembered,
+            reach,
+            there: vec![true; given.len()],
             first: vec![0],
             servos: vec![0.0; given.len() * SERVO],
             listed_way: vec![0.0; given.len()],
             ..Walls::default()
         };
         for (index, wall) in given.iter().enumerate() {
-            let mut push = |numbers: [Vec3; 3], kind: f32| {
-                walls.start.extend(numbers.as_flattened());
-                walls.start.extend([f64::from(kind), index as f64, 0.0]);
-            };
-            let through = vector(&wall.motion.through);
-            let away = |point: &Vec3| vector(point).minus(&through).length();
-            let farthest = match &wall.shape {
-                WallShape::Plane { point, normal } => {
-                    push([*point, *normal, [0.0; 3]], PLANE);
-                    reach
-                }
-                WallShape::Mesh(triangles) => {
-                    triangles.iter().for_each(|triangle| push(*triangle, TRIANGLE));
-                    triangles.iter().flatten().map(away).fold(0.0, f64::max)
-                }
-                WallShape::Round(frusta) => {
-                    for frustum in frusta {
-                        push(
-                            [frustum.base, frustum.axis, [frustum.height, frustum.radii[0], frustum.radii[1]]],
-                            FRUSTUM,
-                        );
-                    }
-                    let extents = frusta.iter().map(|f| away(&f.base) + f.height.abs() + f.radii[0].max(f.radii[1]));
-                    extents.fold(0.0, f64::max)
-                }
-                WallShape::Sphere { center, radius } => {
-                    push([*center, [0.0; 3], [*radius, 0.0, 0.0]], SPHERE);
-                    away(center) + radius
-                }
-            };
-            let surface = &wall.motion.surface;
-            let runs = surface.velocity != [0.0; 3] || surface.angular_velocity != [0.0; 3];
-            walls.at_rest.extend(wall.motion.through);
-            walls.at_rest.extend([0.0; 6]);
-            walls.at_rest.extend([f64::from(wall.material), f64::from(runs), 0.0]);
-            walls
-                .at_rest
-                .extend([surface.velocity, surface.angular_velocity, surface.through].as_flattened());
-            walls.at_rest.extend([0.0; 3]);
-            walls.farthest.push(farthest);
+            walls.start.extend(elements_of(&wall.shape, index));
+            walls.at_rest.extend(record_at_rest(wall));
+            walls.farthest.push(farthest_of(wall, reach));
             walls.middle.push(wall.shape.middle());
             walls.first.push(walls.start.len() / ELEMENT);
         }
@@ -158,6 +175,55 @@ impl Walls {
         walls.given = given;
         walls.place(0.0, true);
         walls
+    }
+
+    /// Lets a wall appear or vanish.
+    pub fn set_there(&mut self, wall: usize, is_there: bool) {
+        self.there[wall] = is_there;
+        self.cell_first.clear();
+    }
+
+    /// Lets a wall move in another way from this time \[s\] on, from where it is; start and stop of the motion count from now.
+    pub fn set_motion(&mut self, wall: usize, motion: &WallMotion, time: f64) {
+        self.place(time, true);
+        let shape = self.given[wall]
+            .shape
+            .placed(|point| self.moved(wall, point), |direction| self.turned(wall, direction));
+        let given = &mut self.given[wall];
+        given.shape = shape;
+        given.motion = WallMotion {
+            start: time + motion.start,
+            stop: motion.stop.map(|stop| time + stop),
+            ..motion.clone()
+        };
+        let elements = self.first[wall] * ELEMENT..self.first[wall + 1] * ELEMENT;
+        self.start[elements].copy_from_slice(&elements_of(&given.shape, wall));
+        self.at_rest[wall * WALL..][..WALL].copy_from_slice(&record_at_rest(given));
+        self.servos[wall * SERVO..][..SERVO].fill(0.0);
+        self.farthest[wall] = farthest_of(given, self.reach);
+        self.middle[wall] = given.shape.middle();
+        self.place(time, true);
+        self.cell_first.clear();
+    }
+
+    /// Forgets which grains are near walls, and what they remember.
+    pub fn forget(&mut self) {
+        self.row.clear();
+        self.list.clear();
+        self.history.clear();
+        self.touches.clear();
+    }
+
+    /// Whether a sphere touches no wall. The elements must be sorted for spheres of at least its radius.
+    pub fn is_free(&self, center: Vec3, radius: f64) -> bool {
+        // What is near is nearer than the radius and the skin.
+        let place = [center[0], center[1], center[2], radius - self.skin];
+        self.near::<false>(0, &place, &mut []) == 0
+    }
+
+    /// Whether the wall of an element is there.
+    pub fn is_there(&self, element: u32) -> bool {
+        self.there[self.elements[element as usize * ELEMENT + 10] as usize]
     }
 
     /// Records of the poses of all walls at this time, see [`POSE`], when the next step is at `next` \[s\]; what servos add is not in them.
@@ -347,8 +413,18 @@ impl Walls {
         [now.x, now.y, now.z]
     }
 
-    /// Triangles that show a wall now, and its plane if it is one.
+    /// A direction of a wall at time zero, as the wall is turned now.
+    fn turned(&self, wall: usize, direction: &Vec3) -> Vec3 {
+        let pose = &self.poses[wall * POSE..][..POSE];
+        let now = rotated(&vector(direction), &vector(&pose[3..]), pose[6], pose[7]);
+        [now.x, now.y, now.z]
+    }
+
+    /// Triangles that show a wall now, and its plane if it is one; neither while it is not there.
     pub fn surface(&self, wall: usize) -> (Vec<Triangle>, Option<(Vec3, Vec3)>) {
+        if !self.there[wall] {
+            return (Vec::new(), None);
+        }
         let shape = &self.given[wall].shape;
         let triangles = shape
             .triangles()

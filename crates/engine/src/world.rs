@@ -198,6 +198,32 @@ pub struct World {
     pub grains: Grains,
     /// The walls.
     pub walls: Vec<Wall>,
+    /// What is not there at the start, but may come.
+    pub later: Later,
+}
+
+/// What is not there at the start, but may come.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Later {
+    /// Kinds of grains: cells, skin and time step are made for them, too.
+    pub grains: Vec<Expected>,
+    /// Indices into [`World::walls`] of those that are not there at the start.
+    pub walls: Vec<usize>,
+}
+
+/// A kind of grains that may come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Expected {
+    /// Index into [`World::materials`].
+    pub material: u32,
+    /// Smallest and largest radius \[m\].
+    pub radius: [f64; 2],
+    /// Largest speed at which they come \[m/s\].
+    pub speed: f64,
+    /// Largest coordinate at which they come \[m\].
+    pub reach: f64,
+    /// Highest id that they bring along; `None` if they get their ids as they come.
+    pub highest_id: Option<u32>,
 }
 
 impl World {

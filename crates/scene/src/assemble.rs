@@ -7,15 +7,17 @@ use crate::{
     document::Node,
     fill::{corners, si},
     grains,
+    inlet::{self, Inlet},
     interactions::{Materials, interactions},
     probes::probes,
     quantity::Quantity,
     schema::{BoxShape, CoarseSection, SceneFile, WorldSection},
+    stage::{self, Plan},
     walls,
     words::{Side, Word},
 };
 use seixo_analysis::Grid;
-use seixo_engine::world::{Assembly, DeviceChoice, Domain, Leaving, Material, Precision, Settings, Shear, Wall, World};
+use seixo_engine::world::{Assembly, DeviceChoice, Domain, Later, Leaving, Material, Precision, Settings, Shear, Wall, World};
 use seixo_files::vtk::Field;
 use std::{
     collections::BTreeMap,
@@ -88,7 +90,7 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
     let domain = domain(&mut file.world, &mut findings);
     let grains = grains::gather(&mut file, &materials, domain.as_ref(), &mut findings);
     let (walls, ranges) = all_walls(&mut file, &materials, &mut findings);
-    let world = World {
+    let mut world = World {
         gravity: si(&file.world.gravity),
         local_damping: file.run.local_damping.si,
         domain,
@@ -106,12 +108,20 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
         groups: file.grains.keys().cloned().collect(),
         grains,
         walls,
+        later: Later::default(),
     };
+    let mut plan = Plan {
+        zones: stage::zones(&mut file, &mut findings),
+        ..Plan::default()
+    };
+    (plan.stages, plan.absent) = stage::stages(&file, &world, &ranges, &mut findings);
+    plan.inlets = inlet::inlets(&mut file, &materials, &world, &plan.absent, &mut findings);
+    world.later.grains = plan.inlets.iter().map(Inlet::expected).collect();
     check_meetings(&world, &mut findings);
-    if world.grains.is_empty() && findings.diagnostics.list().is_empty() {
+    if world.grains.is_empty() && plan.inlets.is_empty() && findings.diagnostics.list().is_empty() {
         findings.add(
             "grains",
-            Complaint::new("the scene has no grains").remedy("add a table [grains.NAME] with `file`, `fill` or `at`"),
+            Complaint::new("the scene has no grains").remedy("add a table [grains.NAME] with `file`, `fill`, `at` or `inlet`"),
         );
     }
     let run = RunPlan {
@@ -124,6 +134,7 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
     if !findings.diagnostics.list().is_empty() {
         return Err(findings.diagnostics);
     }
+    plan.reserve = stage::set_aside(&mut world, &plan.absent);
     let settings = Settings {
         device,
         precision,
@@ -157,6 +168,7 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
         output,
         checkpoint,
         probes,
+        plan,
         resolved,
         notices: findings.notices,
     })
@@ -168,6 +180,7 @@ fn check_names(file: &SceneFile, findings: &mut Findings) {
         ("interaction", file.interaction.keys().collect()),
         ("grains", file.grains.keys().collect()),
         ("wall", file.wall.keys().collect()),
+        ("zone", file.zone.keys().collect()),
         ("probe", file.probe.keys().collect()),
     ];
     for (table, names) in tables {
@@ -256,7 +269,7 @@ fn check_meetings(world: &World, findings: &mut Findings) {
     if !findings.diagnostics.list().is_empty() {
         return;
     }
-    for (a, b) in grains::meetings(&world.grains, world.walls.iter().map(|wall| wall.material)) {
+    for (a, b) in grains::meetings(&world.grains, &world.later.grains, world.walls.iter().map(|wall| wall.material)) {
         if world.interaction(a, b).is_none() {
             let [a, b] = [a, b].map(|index| &world.materials[index as usize].name);
             let complaint = Complaint::new(format!("{a} and {b} can meet, but the scene does not say how they interact"));

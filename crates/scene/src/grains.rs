@@ -7,7 +7,7 @@ use crate::{
     interactions::Materials,
     schema::{GrainsSection, SceneFile},
 };
-use seixo_engine::world::{Domain, Grains, Vec3};
+use seixo_engine::world::{Domain, Expected, Grains, Vec3};
 use seixo_files::grains_in::{self, GrainRow, Limits};
 use std::{collections::BTreeMap, collections::BTreeSet, path::Path};
 
@@ -101,11 +101,16 @@ fn loose(
     materials: &Materials,
     findings: &mut Findings,
 ) -> Result<Vec<Loose>, At> {
-    let ways = [section.file.is_some(), section.fill.is_some(), section.at.is_some()];
+    let ways = [
+        section.file.is_some(),
+        section.fill.is_some(),
+        section.at.is_some(),
+        section.inlet.is_some(),
+    ];
     if ways.iter().filter(|is_given| **is_given).count() != 1 {
         return Err((
             "",
-            Complaint::new("grains come from exactly one of `file`, `fill` and `at`")
+            Complaint::new("grains come from exactly one of `file`, `fill`, `at` and `inlet`")
                 .remedy("keep one, and write a section for each of the others"),
         ));
     }
@@ -133,6 +138,14 @@ fn loose(
         // A stream of its own per section: what else the scene holds does not move these grains.
         let filled = fill(wish, fnv1a(name), around, findings)?;
         filled.into_iter().map(|(position, radius)| place(position, Some(radius))).collect()
+    } else if section.inlet.is_some() {
+        if section.radius.is_some() {
+            return Err((
+                "radius",
+                Complaint::new("the radius of an inlet stands in the inlet").remedy("move it into `inlet = { … }`"),
+            ));
+        }
+        Vec::new()
     } else {
         from_file(section, findings)?
     };
@@ -219,15 +232,18 @@ fn refuse_a_large_file(path: &Path) -> Result<(), At> {
 }
 
 /// Fowler, Noll and Vo's hash, variant 1a: the same on every machine and in every version.
-fn fnv1a(text: &str) -> u64 {
+pub(crate) fn fnv1a(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
     })
 }
 
-/// Pairs of materials that can meet: grains with grains, and grains with walls.
-pub(crate) fn meetings(grains: &Grains, walls: impl Iterator<Item = u32>) -> BTreeSet<(u32, u32)> {
+/// Pairs of materials that can meet: grains, those that come later, too, with each other and with walls.
+pub(crate) fn meetings(grains: &Grains, later: &[Expected], walls: impl Iterator<Item = u32>) -> BTreeSet<(u32, u32)> {
     let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+    for kind in later {
+        *counts.entry(kind.material).or_default() += 2;
+    }
     for material in &grains.material {
         *counts.entry(*material).or_default() += 1;
     }

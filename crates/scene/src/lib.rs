@@ -3,24 +3,33 @@
 //! [`load`] is the whole way: text → tree with places (`document`) → keys and quantities (`reader`, `schema`) → world (`assemble`).
 
 mod assemble;
+mod condition;
 mod device;
 pub mod diagnostics;
 mod document;
 mod fill;
 mod grains;
+mod inlet;
 mod interactions;
 mod probes;
 pub mod quantity;
 mod range;
+mod rate;
 mod reader;
 mod schema;
+mod stage;
 mod templates;
+mod volume;
 mod walls;
 mod words;
 
+pub use condition::{Condition, Measure};
 pub use device::Device;
 pub use diagnostics::{Complaint, Diagnostic, Diagnostics};
+pub use inlet::{Inlet, Poured};
+pub use rate::Rate;
 pub use schema::schema;
+pub use stage::{Act, Plan, Stage, Thing, Zone};
 pub use templates::{Template, templates};
 
 use seixo_analysis::{Grid, Region};
@@ -45,6 +54,8 @@ pub struct Scene {
     pub checkpoint: CheckpointPlan,
     /// What is logged over time, in alphabetical order.
     pub probes: Vec<Probe>,
+    /// What happens while it runs.
+    pub plan: Plan,
     /// The scene as TOML with every default filled in and every path absolute; it loads to this scene again.
     pub resolved: String,
     /// What the user should know although nothing is wrong.

@@ -60,6 +60,7 @@ dimensions! {
     Frequency       "frequency",        "Hz",      "50 Hz",        [0, 0, -1, 0];
     Area            "area",             "m^2",     "10 cm^2",      [2, 0, 0, 0];
     Mobility        "speed per force",  "m/s/N",   "1 mm/s/N",     [0, -1, 1, 0];
+    MassRate        "mass per time",    "kg/s",    "2 kg/s",       [0, 1, -1, 0];
 }
 
 impl fmt::Display for Powers {
@@ -212,6 +213,12 @@ fn unit(text: &str) -> Result<Unit, Complaint> {
         powers: Powers::default(),
     };
     let mut sign = 1;
+    // As in "1000 1/s".
+    let text = text.trim();
+    let text = text
+        .strip_prefix('1')
+        .filter(|rest| rest.trim_start().starts_with('/'))
+        .unwrap_or(text);
     let spaced = text.replace('/', " / ").replace(['*', '·'], " ");
     for word in spaced.split_whitespace() {
         if word == "/" {
@@ -414,6 +421,7 @@ mod tests {
             ("30 %", 0.3),
             ("1e3 m", 1e3),
             ("2 h", 7200.0),
+            ("1000 1/s", 1000.0),
         ] {
             assert_eq!(parse(text).map(|p| p.value), Ok(si), "{text}");
         }
@@ -424,7 +432,7 @@ mod tests {
         assert_eq!(parse("1 N s/m").unwrap().powers, Some(Powers([0, 1, -1, 0])));
         assert_eq!(parse("2 rad/s").unwrap().powers, parse("2 rpm").unwrap().powers);
         assert_ne!(parse("2 rad/s").unwrap().powers, parse("2 Hz").unwrap().powers);
-        assert_eq!(Powers([0, 1, -1, 0]).to_string(), "[kg s^-1]");
+        assert_eq!(Powers([1, 1, -1, 0]).to_string(), "[m kg s^-1]");
         assert!(
             parse("1 Gdeg").is_err()
                 && parse("5 m//s").is_err()

@@ -4,16 +4,18 @@ mod fill;
 mod output;
 mod wall;
 
-pub(crate) use fill::{Discrete, Fill, Radius, Region, Spread};
+pub(crate) use fill::{CylinderRegion, Discrete, Fill, Radius, Region, SphereRegion, Spread};
 pub(crate) use output::{CoarseSection, OutputSection, ProbeSection};
 pub(crate) use wall::{BoxWall, Motion, Plane, Segments, ServoSection, SurfaceRotation, Vibrate, WallSection};
 
 use crate::{
     device::Device,
+    inlet::InletSection,
     quantity::{
         Acceleration, Angle, AngularVelocity, Any, BelowOne, Density, Energy, Frequency, Length, NotNegative, Number, PoissonRatio,
         Positive, Pressure, Quantity, Stiffness, SurfaceEnergy, Time, UpToOne, Velocity, Volume,
     },
+    stage::{StageSection, ZoneSection},
     words::{AutoOr, Axis, LARGEST_WHOLE, Scale, Side, Whole, Word},
 };
 use schemars::{JsonSchema, Schema};
@@ -52,6 +54,12 @@ pub(crate) struct SceneFile {
     /// Walls by name.
     #[serde(default)]
     pub wall: BTreeMap<String, WallSection>,
+    /// Parts of space from which grains are taken away, by name.
+    #[serde(default)]
+    pub zone: BTreeMap<String, ZoneSection>,
+    /// Things that happen in order.
+    #[serde(default)]
+    pub stage: Vec<StageSection>,
     /// What is written, and how often.
     #[serde(default)]
     pub output: OutputSection,
@@ -228,7 +236,7 @@ pub(crate) struct TwistingSection {
     pub damping_ratio: Option<Quantity<Number, NotNegative>>,
 }
 
-/// Grains: exactly one of `file`, `fill` and `at`.
+/// Grains: exactly one of `file`, `fill`, `at` and `inlet`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct GrainsSection {
     /// Their material; a `material` column of the file goes first.
@@ -241,6 +249,8 @@ pub(crate) struct GrainsSection {
     pub scale: Option<Scale>,
     /// A region to be filled.
     pub fill: Option<Fill>,
+    /// Grains that come while the scene runs.
+    pub inlet: Option<InletSection>,
     /// Centers of single grains.
     pub at: Option<Vec<Vector<Length>>>,
     /// Radius of the grains of `at`, or of a file without radii.

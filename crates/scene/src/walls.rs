@@ -2,6 +2,8 @@
 
 mod motion;
 
+pub(crate) use motion::motion_of_stage;
+
 use crate::{
     assemble::Findings,
     diagnostics::Complaint,

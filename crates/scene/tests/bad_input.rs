@@ -1,41 +1,13 @@
 //! Bad scenes: each is refused with its line, its value and a remedy, never with a panic.
 
+mod spoiled;
+
 use proptest::prelude::*;
-use seixo_scene::{Diagnostics, load_text};
+use seixo_scene::load_text;
+use spoiled::{Case, SOUND, assert_refused, refused};
 use std::path::Path;
 
-/// A small sound scene that the cases below spoil; line numbers in the table refer to it.
-const SOUND: &str = r#"title = "sound"
-[run]
-until = "1 s"
-[world]
-gravity = [0, 0, "-9.81 m/s^2"]
-[material.glass]
-density = "2500 kg/m^3"
-youngs_modulus = "1 GPa"
-poisson_ratio = 0.2
-[interaction.glass-glass]
-restitution = 0.5
-friction = 0.3
-[grains.bed]
-material = "glass"
-at = [[0, 0, 0], ["3 mm", 0, 0]]
-radius = "1 mm"
-[wall.floor]
-material = "glass"
-plane = { point = [0, 0, "-2 mm"], normal = [0, 0, 1] }
-[output]
-every = "10 ms"
-[probe.first]
-position = 0
-"#;
-
-fn refused(text: &str) -> Diagnostics {
-    load_text(text, Path::new("scene.toml"), &[]).expect_err(text)
-}
-
-/// (what is replaced, by what, the phrases that the message must hold).
-const CASES: &[(&str, &str, &[&str])] = &[
+const CASES: &[Case] = &[
     (
         "until = \"1 s\"",
         "until = \"1 mm\"",
@@ -196,7 +168,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
     (
         "at = [[0, 0, 0], [\"3 mm\", 0, 0]]",
         "",
-        &["scene.toml:13:", "exactly one of `file`, `fill` and `at`"],
+        &["scene.toml:13:", "exactly one of `file`, `fill`, `at` and `inlet`"],
     ),
     (
         "at = [[0, 0, 0], [\"3 mm\", 0, 0]]\nradius = \"1 mm\"",
@@ -422,15 +394,7 @@ fn sound_scene_loads() {
 
 #[test]
 fn every_bad_scene_is_refused_with_place_and_remedy() {
-    for (what, by, phrases) in CASES {
-        assert_eq!(SOUND.matches(what).count(), 1, "{what}");
-        let found = refused(&SOUND.replace(what, by));
-        let message = found.plain();
-        for phrase in *phrases {
-            assert!(message.contains(phrase), "`{by}`: no `{phrase}` in\n{message}");
-        }
-        assert!(found.list().iter().all(|d| !d.remedy.is_empty()), "`{by}`: no remedy in\n{message}");
-    }
+    assert_refused(CASES);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use loaded::{GLASS, scene};
 use seixo_analysis::Region;
 use seixo_engine::Simulation;
 use seixo_engine::world::{Api, DeviceChoice, Frustum, Precision, WallShape};
-use seixo_scene::{ProbeKind, load, load_text, schema, templates};
+use seixo_scene::{Act, Measure, ProbeKind, Thing, load, load_text, schema, templates};
 use std::path::{Path, PathBuf};
 
 #[test]
@@ -276,6 +276,51 @@ fn probes_and_outputs_that_look_into_packings_load_and_load_again() {
 }
 
 #[test]
+fn what_a_later_stage_adds_is_absent_before() {
+    let text = format!(
+        "{GLASS}\n[grains.a]\nmaterial = \"glass\"\nat = [[0, 0, 1]]\nradius = 0.1\n[grains.b]\nmaterial = \"glass\"\nat = [[0, 0, 3], [0, 0, 4]]\nradius = 0.2\n\
+         [grains.c]\nmaterial = \"glass\"\ninlet = {{ through = {{ sphere = {{ center = [0, 0, 9], radius = 1 }} }}, rate = \"10 1/s\", radius = {{ uniform = [0.1, 0.3] }}, velocity = [0, 0, -2] }}\n\
+         [wall.box]\nmaterial = \"glass\"\nbox = {{ min = [-9, -9, -9], max = [9, 9, 99], open = [\"top\"] }}\n[wall.lid]\nmaterial = \"glass\"\nplane = {{ point = [0, 0, 20], normal = [0, 0, -1] }}\n\
+         [zone.z]\nremove = true\nregion = {{ sphere = {{ center = [0, 0, 0], radius = 1 }} }}\n\
+         [[stage]]\nname = \"one\"\nremove = [\"grains.a\"]\nuntil = \"grains.b > 1 and kinetic_energy.c < 2 mJ or duration 3 s\"\n\
+         [[stage]]\nname = \"two\"\nadd = [\"grains.b\", \"wall.lid\", \"zone.z\", \"inlet.c\"]\nremove = [\"wall.box\"]\nset = {{ gravity = [0, 0, -1] }}"
+    );
+    let first = scene(&text);
+    let again = load_text(&first.resolved, Path::new("/somewhere/else.toml"), &[]).unwrap();
+    for scene in [&first, &again] {
+        let (world, plan) = (&scene.world, &scene.plan);
+        assert_eq!((world.grains.id.clone(), plan.reserve.id.clone()), (vec![0], vec![1, 2]));
+        assert_eq!(world.later.walls, [5]);
+        let absent = [Thing::Group(1), Thing::Walls(5..6), Thing::Zone(0), Thing::Inlet(2)];
+        assert_eq!(plan.absent, absent);
+        assert_eq!(
+            plan.stages[1].acts[..2],
+            [Act::Remove(Thing::Walls(0..5)), Act::Add(Thing::Group(1))]
+        );
+        // A sphere of radius 1 m is left at 2 m/s after 1 s, ten grains later.
+        assert!((plan.inlets[0].every - 1.0).abs() < 1e-12 && (plan.inlets[0].grains_until(1.0) - 10.0).abs() < 1e-9);
+        let kinds: Vec<[f64; 2]> = world.later.grains.iter().map(|kind| kind.radius).collect();
+        assert_eq!(kinds, [[0.1, 0.3], [0.2, 0.2]]);
+        // Half of a condition is not enough, and the clock alone is.
+        let until = plan.stages[0].until.as_ref().unwrap();
+        let holds = |grains: f64, energy: f64, duration: f64| {
+            until.holds(|measure| match measure {
+                Measure::Grains(Some(1)) => grains,
+                Measure::KineticEnergy(Some(2)) => energy,
+                Measure::Duration => duration,
+                other => panic!("{other:?}"),
+            })
+        };
+        assert_eq!(
+            holds(2.0, 1.9e-3, 0.0).as_deref(),
+            Some("grains.b = 2 > 1, kinetic_energy.c = 1.9000e-3 J < 2e-3 J")
+        );
+        assert_eq!((holds(1.0, 1.9e-3, 2.9), holds(2.0, 2.1e-3, 0.0)), (None, None));
+        assert!(holds(0.0, 1.0, 3.0).is_some());
+    }
+}
+
+#[test]
 fn schema_names_every_section() {
     let schema: serde_json::Value = serde_json::from_str(&schema()).unwrap();
     for section in [
@@ -285,6 +330,8 @@ fn schema_names_every_section() {
         "interaction",
         "grains",
         "wall",
+        "zone",
+        "stage",
         "output",
         "checkpoint",
         "probe",

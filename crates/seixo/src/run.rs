@@ -11,20 +11,24 @@
 //! Nothing a run writes depends on wall time, threads or interruptions, except `run.json`, `log.jsonl` and `profile.csv`: outputs
 //! belong to step numbers, and those follow from the scene alone.
 
+mod course;
 mod driver;
 mod error;
+mod exchange;
 pub mod folder;
 mod frames;
 mod log;
+mod measure;
 mod outputs;
 mod probes;
 mod record;
 mod schedule;
 
+pub use course::Course;
 pub use driver::{expected_output, resume, start};
 pub use error::RunError;
 pub use log::Event;
-pub use record::{Outcome, Record, TimeStepRecord};
+pub use record::{Outcome, Record, StageRecord, TimeStepRecord};
 
 use seixo_files::layer::{Disk, FileLayer};
 use std::path::PathBuf;

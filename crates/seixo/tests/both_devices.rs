@@ -2,8 +2,10 @@
 //! to the same laws by one text, and single steps, held against each other.
 
 use seixo::Simulation;
+use seixo::engine::Change;
 use seixo::engine::state::{Column, GrainSnapshot, State};
 use seixo::engine::world::{DeviceChoice, Precision, Settings, Vec3, World};
+use seixo::run::Course;
 use seixo::scene::{Scene, load};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -363,16 +365,31 @@ fn blades_stir_the_same_grains() {
     MIXER.stays_together();
 }
 
-/// A state in which at least half as many touch as there are grains, or as many as do so after some seconds of the CPU's work.
-fn in_touch(world: &World, settings: &Settings) -> (State, u64) {
-    let mut simulation = Simulation::new(world.clone(), on(CPU, settings)).unwrap_or_else(|refusal| panic!("{refusal}"));
-    let count = simulation.len() as u64;
-    let most_steps = (30_000_000 / count).min(20_000);
-    while 2 * simulation.contacts() < count && simulation.steps() < most_steps {
+/// What was changed around the grains, and when.
+type Past = Vec<(u64, Vec<Change>)>;
+
+/// A state in which at least half as many touch as there are grains, or as many as do so after some seconds of the CPU's work; what was
+/// changed before; and how many touch.
+fn in_touch(scene: &Scene) -> (State, Past, u64) {
+    let settings = on(CPU, &scene.settings);
+    let mut simulation = Simulation::new(scene.world.clone(), settings).unwrap_or_else(|refusal| panic!("{refusal}"));
+    let mut course = Course::new(&scene.plan, simulation.time_step().value);
+    let (mut work, least) = (30_000_000, 50 * u64::from(!course.is_empty()));
+    loop {
+        let (count, contacts) = (simulation.len() as u64, simulation.contacts());
+        let is_enough = 2 * contacts >= count && contacts > least;
+        if is_enough || simulation.steps() >= 20_000 || work <= 0 {
+            break;
+        }
+        course
+            .happen(&mut simulation)
+            .unwrap_or_else(|refusal| panic!("{}: {refusal}", scene.title));
         // A ball that bounces touches for some 60 steps.
-        advance(&mut simulation, 50);
+        let steps = (course.next_step_after(simulation.steps()) - simulation.steps()).min(50);
+        advance(&mut simulation, steps);
+        work -= (simulation.len() as u64 * steps) as i64;
     }
-    (simulation.save().unwrap(), simulation.contacts())
+    (simulation.save().unwrap(), course.past(), simulation.contacts())
 }
 
 /// The state with numbers of single precision in it. The places at which lists were made stay, and so do radii, which sort grains into
@@ -396,8 +413,8 @@ fn rounded(state: &State) -> State {
 }
 
 /// The grains a step after a state, and which elements of walls each of them touches. What they were before the step comes first.
-fn one_step_on(world: &World, settings: Settings, state: &State) -> (GrainSnapshot, GrainSnapshot, BTreeSet<(u32, u32)>) {
-    let mut simulation = Simulation::restore(world.clone(), settings, state).unwrap_or_else(|refusal| panic!("{refusal}"));
+fn one_step_on(world: &World, settings: Settings, (state, past): (&State, &Past)) -> (GrainSnapshot, GrainSnapshot, BTreeSet<(u32, u32)>) {
+    let mut simulation = Simulation::restore_changed(world.clone(), settings, state, past).unwrap_or_else(|refusal| panic!("{refusal}"));
     let before = simulation.snapshot();
     simulation.step().unwrap_or_else(|stop| panic!("{stop}"));
     let state = simulation.save().unwrap();
@@ -445,8 +462,9 @@ fn one_step_gives_the_same_forces_in_every_example() {
     let (mut most_contacts, mut failures) = (0, Vec::new());
     for path in &paths {
         let name = path.file_stem().unwrap().to_string_lossy();
-        let Scene { world, settings, .. } = scene(path, &[]);
-        let (state, contacts) = in_touch(&world, &settings);
+        let scene = scene(path, &[]);
+        let (state, past, contacts) = in_touch(&scene);
+        let Scene { world, settings, .. } = scene;
         assert!(contacts > 0, "{name}: nothing touches anything");
         most_contacts = most_contacts.max(contacts);
         for precision in [Precision::F64, Precision::Mixed, Precision::F32] {
@@ -455,8 +473,8 @@ fn one_step_gives_the_same_forces_in_every_example() {
             } else {
                 state.clone()
             };
-            let (start, expected, expected_touching) = one_step_on(&world, on(CPU, &settings), &state);
-            let (same_start, found, touching) = one_step_on(&world, on((GPU, precision), &settings), &state);
+            let (start, expected, expected_touching) = one_step_on(&world, on(CPU, &settings), (&state, &past));
+            let (same_start, found, touching) = one_step_on(&world, on((GPU, precision), &settings), (&state, &past));
             if precision != Precision::Mixed {
                 let numbers = |grains: &GrainSnapshot| (grains.position.clone(), grains.velocity.clone(), grains.force.clone());
                 assert!(numbers(&start) == numbers(&same_start), "{name}: both start from the same numbers");

@@ -53,7 +53,14 @@ impl Walls {
         let reach = largest + self.skin;
         self.planes.clear();
         let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
-        for (index, record) in self.elements.chunks_exact(ELEMENT).enumerate() {
+        let there = &self.there;
+        let is_there = |record: &[f64]| there[record[10] as usize];
+        for (index, record) in self
+            .elements
+            .chunks_exact(ELEMENT)
+            .enumerate()
+            .filter(|(_, record)| is_there(record))
+        {
             if is_kind(record, PLANE) {
                 self.planes.push(index as u32);
                 continue;
@@ -64,6 +71,7 @@ impl Walls {
                 high[axis] = high[axis].max(to[axis] + reach);
             }
         }
+        // Walls that are not there count, too: the grid is only ever coarser than this allows.
         let bounded = self.elements.len() / ELEMENT - self.planes.len();
         let mut edge = 2.0 * reach;
         let cells_at_most = (4 * bounded + 4096) as f64;
@@ -86,7 +94,7 @@ impl Walls {
         // No point of a cell is farther from its center.
         let diagonal = 0.5 * edge * 3.0f64.sqrt();
         let records = self.elements.chunks_exact(ELEMENT).enumerate();
-        for (index, record) in records.filter(|(_, record)| !is_kind(record, PLANE)) {
+        for (index, record) in records.filter(|(_, record)| is_there(record) && !is_kind(record, PLANE)) {
             let [from, to] = corners(record);
             let range = [0, 1, 2].map(|axis| {
                 let index = |x: f64| cell_index::<f64>(x, low[axis], 1.0 / edge, shape[axis]);

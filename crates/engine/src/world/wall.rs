@@ -117,6 +117,31 @@ impl WallShape {
         }
     }
 
+    /// The same shape elsewhere: where `point` takes its points and `direction` its directions.
+    pub fn placed(&self, point: impl Fn(&Vec3) -> Vec3, direction: impl Fn(&Vec3) -> Vec3) -> WallShape {
+        match self {
+            WallShape::Plane { point: at, normal } => WallShape::Plane {
+                point: point(at),
+                normal: direction(normal),
+            },
+            WallShape::Mesh(triangles) => {
+                WallShape::Mesh(triangles.iter().map(|triangle| [0, 1, 2].map(|k| point(&triangle[k]))).collect())
+            }
+            WallShape::Round(frusta) => {
+                let placed = frusta.iter().map(|frustum| Frustum {
+                    base: point(&frustum.base),
+                    axis: direction(&frustum.axis),
+                    ..*frustum
+                });
+                WallShape::Round(placed.collect())
+            }
+            WallShape::Sphere { center, radius } => WallShape::Sphere {
+                center: point(center),
+                radius: *radius,
+            },
+        }
+    }
+
     /// A point by which the place of a wall is told: of a plane the one given, of all else the middle of the box around it \[m\].
     pub fn middle(&self) -> Vec3 {
         if let WallShape::Plane { point, .. } = self {

@@ -1,6 +1,6 @@
 //! Small worlds for tests.
 
-use seixo_engine::world::{Grains, Interaction, Material, Wall, WallMotion, WallShape, World};
+use seixo_engine::world::{Grains, Interaction, Later, Material, Wall, WallMotion, WallShape, World};
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
 
 /// A number in −1..1 that follows from its index.
@@ -86,5 +86,6 @@ pub fn falling(count: usize, tangential: TangentialLaw) -> World {
                 motion: WallMotion::default(),
             },
         ],
+        later: Later::default(),
     }
 }

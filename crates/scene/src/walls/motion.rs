@@ -49,6 +49,26 @@ pub(super) fn motion(section: &mut WallSection, findings: &Findings) -> Result<W
     })
 }
 
+/// A motion that begins with a stage: translation, rotation and vibration.
+pub(crate) fn motion_of_stage(motion: &Motion) -> Result<WallMotion, At> {
+    if motion.path.is_some() || motion.servo.is_some() {
+        let complaint = Complaint::new("a path or a servo is a wall's own from the start");
+        let remedy = "write it in the wall's own section; a stage sets translate, rotate and vibrate";
+        return Err(("motion", complaint.remedy(remedy)));
+    }
+    let rate = motion.rotate.si;
+    let (axis, through) = if rate == 0.0 { Default::default() } else { axis(motion)? };
+    Ok(WallMotion {
+        velocity: si(&motion.translate),
+        angular_velocity: axis.map(|component| component * rate),
+        through,
+        vibrations: vibrations(motion)?,
+        start: motion.start.si,
+        stop: motion.stop.map(|stop| stop.si),
+        ..WallMotion::default()
+    })
+}
+
 /// Axis of a rotation, and a point of it.
 fn axis(motion: &Motion) -> Result<(Vec3, Vec3), At> {
     let (Some(axis), Some(through)) = (&motion.axis, &motion.through) else {

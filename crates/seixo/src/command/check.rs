@@ -6,7 +6,7 @@ use clap::Args;
 use seixo::Simulation;
 use seixo::files::layer::Disk;
 use seixo::run::folder;
-use seixo::scene::Scene;
+use seixo::scene::{Inlet, Scene};
 use seixo_engine::deepest_overlap;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -43,6 +43,9 @@ struct Findings {
     grains: usize,
     groups: Vec<(String, usize)>,
     radius: [f64; 2],
+    inlets: Vec<String>,
+    zones: Vec<String>,
+    stages: Vec<String>,
     walls: Vec<String>,
     materials: Vec<String>,
     time_step: f64,
@@ -79,10 +82,12 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
     let mut simulation = Simulation::new(scene.world.clone(), scene.settings.clone()).map_err(refused)?;
     let step = simulation.time_step().clone();
     let memory = simulation.bytes();
+    let later = world.later.grains.iter().flat_map(|kind| &kind.radius);
     let radius = world
         .grains
         .radius
         .iter()
+        .chain(later)
         .fold([f64::INFINITY, 0.0], |[low, high]: [f64; 2], &r| [low.min(r), high.max(r)]);
     let groups = world.groups.iter().enumerate();
     let size_of = |index: usize| world.grains.group.iter().filter(|&&group| group as usize == index).count();
@@ -97,6 +102,9 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
         grains: world.grains.len(),
         groups: groups.map(|(index, name)| (name.clone(), size_of(index))).collect(),
         radius,
+        inlets: scene.plan.inlets.iter().map(|inlet| described(inlet, scene.run.until)).collect(),
+        zones: scene.plan.zones.iter().map(|zone| zone.name.clone()).collect(),
+        stages: scene.plan.stages.iter().map(|stage| stage.text.clone()).collect(),
         walls: world.walls.iter().map(|wall| wall.name.clone()).collect(),
         materials: world.materials.iter().map(|material| material.name.clone()).collect(),
         time_step: step.value,
@@ -112,9 +120,18 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
         precision: simulation.precision().name(),
         threads: simulation.threads(),
         particle_steps_per_second: speed,
-        estimated_time: speed.map(|speed| steps * world.grains.len() as f64 / speed),
+        estimated_time: speed
+            .map(|speed| steps * world.grains.len() as f64 / speed)
+            .filter(|time| time.is_finite()),
         notices,
     })
+}
+
+/// An inlet in a line.
+fn described(inlet: &Inlet, until: f64) -> String {
+    let [from, to] = [inlet.from, inlet.to.min(until)].map(|time| say::scaled(time, "s"));
+    let grains = say::count(inlet.grains_until(until) as u64);
+    format!("{}, {} from {from} to {to}, about {grains} grains", inlet.name, inlet.rate)
 }
 
 /// Particle-steps per second of the first steps.
@@ -163,6 +180,9 @@ impl Findings {
                 },
             ),
             ("overlap", overlap),
+            ("inlets", self.inlets.join("; ")),
+            ("zones", self.zones.join(", ")),
+            ("stages", self.stages.join("; ")),
             (
                 "time step",
                 format!(
@@ -195,7 +215,7 @@ impl Findings {
             ("time", self.time()),
         ];
         let mut text = format!("{}: {}\n", self.scene.display(), self.title);
-        for (what, line) in lines {
+        for (what, line) in lines.into_iter().filter(|(_, line)| !line.is_empty()) {
             text += &format!("  {what:10} {line}\n");
         }
         self.notices.iter().for_each(|notice| text += &format!("note: {notice}\n"));
@@ -204,7 +224,12 @@ impl Findings {
 
     fn time(&self) -> String {
         let (Some(time), Some(speed)) = (self.estimated_time, self.particle_steps_per_second) else {
-            return "unknown, because the first steps fail".to_owned();
+            let reason = if self.grains == 0 {
+                "grains are still to come"
+            } else {
+                "the first steps fail"
+            };
+            return format!("unknown, because {reason}");
         };
         format!(
             "about {} on {}, at the {} particle-steps/s of the first steps; contacts that are still to come add to it",

@@ -55,9 +55,11 @@ impl Watcher {
     }
 
     fn tell(&self, notices: &[String]) {
-        notices
-            .iter()
-            .for_each(|notice| self.bar.suspend(|| say::note(&format!("note: {notice}"))));
+        notices.iter().for_each(|notice| self.say(&format!("note: {notice}")));
+    }
+
+    fn say(&self, text: &str) {
+        self.bar.suspend(|| say::note(text));
     }
 
     /// Says how the run ended, and how to go on if it can.
@@ -181,6 +183,11 @@ impl Observer for Watcher {
                     ));
                 });
             }
+            Event::StageBegan { stage, time, .. } => self.say(&format!("t = {}: stage {stage} begins", say::scaled(*time, "s"))),
+            Event::StageEnded { stage, reason, time, .. } => {
+                self.say(&format!("t = {}: stage {stage} ends: {reason}", say::scaled(*time, "s")));
+            }
+            Event::Notice { text, time, .. } => self.say(&format!("note: t = {}: {text}", say::scaled(*time, "s"))),
             _ => {}
         }
     }

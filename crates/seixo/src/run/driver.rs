@@ -1,11 +1,13 @@
 //! The run loop: steps up to the next event, outputs, checkpoints, requests from outside.
 
+use super::course::Course;
+use super::exchange::Exchange;
 use super::folder::{self, CHECKPOINTS, SCENE, disk};
 use super::log::Log;
 use super::outputs::{Marks, Outputs};
 use super::record::{self, Outcome, Record};
 use super::{Ending, Event, Options, Progress, RunError};
-use seixo_engine::{Simulation, Stop};
+use seixo_engine::{Refusal, Simulation, Stop};
 use seixo_files::FilesError;
 use seixo_files::checkpoint::{self, Header};
 use seixo_files::layer::{remove_temporaries, replace};
@@ -33,7 +35,7 @@ pub fn start(scene: Scene, folder: &Path, options: Options) -> Result<Ending, Ru
             free,
         });
     }
-    let scene_hash = record::scene_hash(&scene.resolved, &scene.world);
+    let scene_hash = record::scene_hash(&scene.resolved, &scene.world, &scene.plan.reserve);
     let mut simulation = Simulation::new(scene.world.clone(), scene.settings.clone())?;
 
     folder::prepare(layer, folder)?;
@@ -54,9 +56,19 @@ pub fn start(scene: Scene, folder: &Path, options: Options) -> Result<Ending, Ru
         time_step_cause: record.time_step.cause.clone(),
         notices: [&scene.notices, simulation.notices()].concat(),
     };
-    let outputs = Outputs::open(layer, folder, &scene, record.time_step.value, &Marks::new())?;
+    let time_step = record.time_step.value;
+    let outputs = Outputs::open(layer, folder, &scene, time_step, &Marks::new())?;
+    let course = Course::new(&scene.plan, time_step);
+    let every = scene.output.energies_every;
+    let exchange = Exchange::open((layer, folder), &course, every, time_step, (&Marks::new(), 0))?;
     let log = Log::create(layer, folder)?;
-    Driver::new(folder, &scene, simulation, Books { outputs, log, record }, options).drive(&started)
+    let books = Books {
+        outputs,
+        exchange,
+        log,
+        record,
+    };
+    Driver::new(folder, &scene, (simulation, course), books, options).drive(&started)
 }
 
 /// Goes on from the newest valid checkpoint of a run folder, bit for bit as if the run had never stopped, unless on another device.
@@ -80,20 +92,30 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
     }
     let text = String::from_utf8_lossy(&layer.read(&path).map_err(disk(&path, "read it"))?).into_owned();
     let scene = seixo_scene::load_text(&text, &path, overrides).map_err(RunError::Scene)?;
-    let scene_hash = record::scene_hash(&text, &scene.world);
+    let scene_hash = record::scene_hash(&text, &scene.world, &scene.plan.reserve);
     let marks: Option<Marks> = serde_json::from_value(header.outputs.clone()).ok();
     let Some(marks) = marks.filter(|_| header.scene_hash == scene_hash) else {
         return Err(RunError::OtherScene { folder: folder.to_owned() });
     };
-    let mut simulation = Simulation::restore(scene.world.clone(), scene.settings.clone(), &state)?;
+    let time_step = scene
+        .settings
+        .time_step
+        .map_or_else(|| seixo_engine::plan_time_step(&scene.world).map(|step| step.value), Ok)?;
+    let Some(course) = Course::restore(&scene.plan, time_step, &state, header.steps) else {
+        return Err(RunError::OtherScene { folder: folder.to_owned() });
+    };
+    let mut simulation = Simulation::restore_changed(scene.world.clone(), scene.settings.clone(), &state, &course.past())?;
 
     let mut record = Record::new(&mut simulation, &scene.title, &scene_hash, scene.run.until);
     if let Some(before) = Record::read(layer, folder) {
         record.wall_time = before.wall_time;
         record.particle_steps = before.particle_steps;
+        record.take_stages(before.stages, &course);
     }
     let mut outputs = Outputs::open(layer, folder, &scene, record.time_step.value, &marks)?;
     outputs.restore(&state, &simulation);
+    let place = (layer, folder);
+    let exchange = Exchange::open(place, &course, scene.output.energies_every, time_step, (&marks, header.steps))?;
     let resumed = Event::Resumed {
         checkpoint: from,
         time: simulation.time(),
@@ -105,13 +127,20 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
         notices: simulation.notices().to_vec(),
     };
     let log = Log::resume(layer, folder)?;
-    Driver::new(folder, &scene, simulation, Books { outputs, log, record }, options).drive(&resumed)
+    let books = Books {
+        outputs,
+        exchange,
+        log,
+        record,
+    };
+    Driver::new(folder, &scene, (simulation, course), books, options).drive(&resumed)
 }
 
 /// Bytes that a run will write, about: frames, tables and two checkpoints.
 pub fn expected_output(scene: &Scene, time_step: f64) -> u64 {
     use seixo_files::vtk::Field;
-    let grains = scene.world.grains.len() as f64;
+    let coming: f64 = scene.plan.inlets.iter().map(|inlet| inlet.grains_until(scene.run.until)).sum();
+    let grains = (scene.world.grains.len() + scene.plan.reserve.len()) as f64 + coming;
     let times = |every: f64| (scene.run.until / every.max(time_step)).floor() + 1.0;
     let wide = [Field::Velocity, Field::AngularVelocity, Field::Force, Field::Torque];
     let vectors = scene.output.fields.iter().filter(|field| wide.contains(field)).count() as f64;
@@ -129,6 +158,7 @@ pub fn expected_output(scene: &Scene, time_step: f64) -> u64 {
 /// What a run writes besides checkpoints.
 struct Books {
     outputs: Outputs,
+    exchange: Option<Exchange>,
     log: Log,
     record: Record,
 }
@@ -139,6 +169,7 @@ struct Driver<'a> {
     checkpoint_every: f64,
     keeps_previous: bool,
     simulation: Simulation,
+    course: Course,
     books: Books,
     options: Options<'a>,
     started: Instant,
@@ -151,15 +182,17 @@ struct Driver<'a> {
 }
 
 impl<'a> Driver<'a> {
-    fn new(folder: &Path, scene: &Scene, simulation: Simulation, books: Books, options: Options<'a>) -> Driver<'a> {
+    fn new(folder: &Path, scene: &Scene, (simulation, course): (Simulation, Course), books: Books, options: Options<'a>) -> Driver<'a> {
+        let planned = ((scene.run.until / simulation.time_step().value).round() as u64).max(1);
         Driver {
             folder: folder.to_owned(),
-            steps_at_end: ((scene.run.until / simulation.time_step().value).round() as u64).max(1),
+            steps_at_end: if course.is_over() { simulation.steps() } else { planned },
             checkpoint_every: scene.checkpoint.every_wall,
             keeps_previous: scene.checkpoint.keep > 1,
             before: (books.record.wall_time, books.record.particle_steps),
             last_checkpoint: (Instant::now(), simulation.time()),
             simulation,
+            course,
             books,
             options,
             started: Instant::now(),
@@ -218,10 +251,12 @@ impl<'a> Driver<'a> {
         let mut pace = Pace { steps: 1 };
         let mut speed = 0.0;
         if self.simulation.steps() == 0 {
+            self.let_happen()?;
             self.advance(0)?;
             self.write_checkpoint()?;
         }
         loop {
+            self.let_happen()?;
             let steps = self.simulation.steps();
             self.tell_progress(speed);
             let is_stopped = self.options.control.stop.load(Ordering::Relaxed);
@@ -232,12 +267,21 @@ impl<'a> Driver<'a> {
                 self.write_checkpoint()?;
             }
             if steps >= self.steps_at_end {
+                for notice in self.course.conclude(self.simulation.time(), steps) {
+                    self.report(&notice)?;
+                }
                 return Ok(Outcome::Finished);
             }
             if is_stopped {
                 return Ok(Outcome::Interrupted);
             }
-            let next = self.books.outputs.next_step_after(steps).min(self.steps_at_end);
+            let lines = self
+                .books
+                .exchange
+                .as_ref()
+                .map_or(u64::MAX, |exchange| exchange.next_step_after(steps));
+            let next = self.books.outputs.next_step_after(steps).min(lines);
+            let next = next.min(self.course.next_step_after(steps)).min(self.steps_at_end);
             let count = pace.steps.min(next - steps);
             let (grains, clock) = (self.simulation.len(), Instant::now());
             let writing = self.advance(count)?;
@@ -279,6 +323,31 @@ impl<'a> Driver<'a> {
         Ok(seconds)
     }
 
+    /// Lets the course of the run happen as far as it is due at this step; what follows sees the simulation as it is after that.
+    fn let_happen(&mut self) -> Result<(), RunError> {
+        let told = self.course.happen(&mut self.simulation).map_err(|refusal| match refusal {
+            Refusal::Stopped(stop) => self.stopped(*stop),
+            refusal => RunError::Event {
+                refusal: Box::new(refusal),
+                time: self.simulation.time(),
+                checkpoint_time: self.last_checkpoint.1,
+                folder: self.folder.join(CHECKPOINTS),
+            },
+        })?;
+        for event in &told {
+            self.books.record.note(event);
+            self.report(event)?;
+        }
+        let (steps, time) = (self.simulation.steps(), self.simulation.time());
+        if let Some(exchange) = &mut self.books.exchange {
+            exchange.write_due(&self.course, steps, time)?;
+        }
+        if self.course.is_over() {
+            self.steps_at_end = steps;
+        }
+        Ok(())
+    }
+
     fn stopped(&self, stop: Stop) -> RunError {
         RunError::Stopped {
             stop: Box::new(stop),
@@ -291,7 +360,11 @@ impl<'a> Driver<'a> {
         let clock = Instant::now();
         let mut state = self.simulation.save().map_err(|stop| self.stopped(stop))?;
         self.books.outputs.save(&mut state);
-        let marks = self.books.outputs.marks(self.options.layer)?;
+        self.course.save(&mut state);
+        let mut marks = self.books.outputs.marks(self.options.layer)?;
+        if let Some(exchange) = &mut self.books.exchange {
+            exchange.mark(&mut marks)?;
+        }
         let header = Header {
             version: self.books.record.version.clone(),
             scene_hash: self.books.record.scene_hash.clone(),

@@ -60,6 +60,18 @@ pub enum RunError {
     /// The world cannot be simulated.
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// What should have come as a stage began, or through an inlet, could not.
+    #[error("t = {time:.6e} s: {refusal}\nthe last good state, t = {checkpoint_time:.6e} s, is in {}", folder.display())]
+    Event {
+        /// Why.
+        refusal: Box<Refusal>,
+        /// Simulated time \[s\].
+        time: f64,
+        /// Time of the last checkpoint \[s\].
+        checkpoint_time: f64,
+        /// Where the checkpoints are.
+        folder: PathBuf,
+    },
     /// A grain's state became impossible, or the GPU failed.
     #[error("{stop}\nthe last good state, t = {checkpoint_time:.6e} s, is in {}", folder.display())]
     Stopped {
@@ -80,9 +92,9 @@ impl RunError {
     pub fn is_input(&self) -> bool {
         match self {
             RunError::Exists { .. } | RunError::Occupied { .. } | RunError::NotARun { .. } => true,
-            RunError::Refused(Refusal::Gpu(GpuError::Lost { .. })) => false,
+            RunError::Refused(Refusal::Gpu(GpuError::Lost { .. }) | Refusal::Stopped(_)) => false,
             RunError::OtherScene { .. } | RunError::Scene(_) | RunError::Refused(_) => true,
-            RunError::NoSpace { .. } | RunError::Stopped { .. } | RunError::Files(_) => false,
+            RunError::NoSpace { .. } | RunError::Event { .. } | RunError::Stopped { .. } | RunError::Files(_) => false,
         }
     }
 }

@@ -15,6 +15,8 @@ pub const SCENE: &str = "scene.toml";
 pub const LOG: &str = "log.jsonl";
 /// The energy ledger over time.
 pub const ENERGIES: &str = "energies.csv";
+/// What came through inlets and what zones took, over time.
+pub const EXCHANGE: &str = "exchange.csv";
 /// Seconds per pass.
 pub const PROFILE: &str = "profile.csv";
 /// Folder of the probes' tables.
@@ -106,7 +108,9 @@ fn is_of_a_run(folder: &Path, path: &Path) -> bool {
     };
     let has = |ending: &str| inside.extension().is_some_and(|own| own == ending);
     match inside.parent().and_then(Path::to_str) {
-        Some("") => [RECORD, SCENE, LOG, ENERGIES, PROFILE].iter().any(|name| inside == Path::new(name)),
+        Some("") => [RECORD, SCENE, LOG, ENERGIES, EXCHANGE, PROFILE]
+            .iter()
+            .any(|name| inside == Path::new(name)),
         Some(CHECKPOINTS) => inside
             .file_name()
             .and_then(|name| name.to_str())

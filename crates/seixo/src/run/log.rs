@@ -65,6 +65,35 @@ pub enum Event {
         /// Steps done.
         steps: u64,
     },
+    /// A stage begins.
+    StageBegan {
+        /// Its name.
+        stage: String,
+        /// Simulated time \[s\].
+        time: f64,
+        /// Steps done.
+        steps: u64,
+    },
+    /// The condition of a stage holds.
+    StageEnded {
+        /// Its name.
+        stage: String,
+        /// What of the condition holds, with the values that were seen.
+        reason: String,
+        /// Simulated time \[s\].
+        time: f64,
+        /// Steps done.
+        steps: u64,
+    },
+    /// The user should know something although nothing is wrong.
+    Notice {
+        /// What.
+        text: String,
+        /// Simulated time \[s\].
+        time: f64,
+        /// Steps done.
+        steps: u64,
+    },
     /// The run stopped because it was asked to.
     Interrupted {
         /// Simulated time \[s\].

@@ -1,8 +1,10 @@
 //! `run.json` (what ran and how it went) and `profile.csv` (where the time went).
 
+use super::course::Course;
 use super::folder::{PROFILE, RECORD, disk};
+use super::log::Event;
 use seixo_engine::Simulation;
-use seixo_engine::world::{WallShape, World};
+use seixo_engine::world::{Grains, WallShape, World};
 use seixo_files::FilesError;
 use seixo_files::layer::{FileLayer, replace};
 use serde::{Deserialize, Serialize};
@@ -35,6 +37,19 @@ pub struct TimeStepRecord {
     pub cause: String,
 }
 
+/// A stage that began.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StageRecord {
+    /// Its name.
+    pub name: String,
+    /// Simulated time at which it began \[s\].
+    pub began: f64,
+    /// Simulated time at which its condition held \[s\], if it did.
+    pub ended: Option<f64>,
+    /// What of the condition held.
+    pub reason: Option<String>,
+}
+
 /// What ran and how it went.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
@@ -54,6 +69,12 @@ pub struct Record {
     pub time_step: TimeStepRecord,
     /// Simulated time at which the run ends \[s\].
     pub until: f64,
+    /// The stage that it is in, or was in at its end.
+    #[serde(default)]
+    pub stage: Option<String>,
+    /// The stages that began.
+    #[serde(default)]
+    pub stages: Vec<StageRecord>,
     /// How it stands.
     pub result: Outcome,
     /// Why it failed.
@@ -96,6 +117,8 @@ impl Record {
                 cause: step.cause.clone(),
             },
             until,
+            stage: None,
+            stages: Vec::new(),
             result: Outcome::Running,
             reason: None,
             time: 0.0,
@@ -127,6 +150,37 @@ impl Record {
         if simulation.observe().is_ok() {
             self.contacts = simulation.contacts();
             self.bytes_per_particle = simulation.bytes() as f64 / simulation.len().max(1) as f64;
+        }
+    }
+
+    /// Books what happened to a stage.
+    pub(super) fn note(&mut self, event: &Event) {
+        match event {
+            Event::StageBegan { stage, time, .. } => {
+                self.stage = Some(stage.clone());
+                self.stages.push(StageRecord {
+                    name: stage.clone(),
+                    began: *time,
+                    ended: None,
+                    reason: None,
+                });
+            }
+            Event::StageEnded { reason, time, .. } => {
+                if let Some(stage) = self.stages.last_mut() {
+                    (stage.ended, stage.reason) = (Some(*time), Some(reason.clone()));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes over the stages that `course` knows of from the record of the run before; what was written after the checkpoint is to come.
+    pub(super) fn take_stages(&mut self, before: Vec<StageRecord>, course: &Course) {
+        self.stages = before;
+        self.stages.truncate(course.stages().count());
+        self.stage = self.stages.last().map(|stage| stage.name.clone());
+        if let Some(last) = self.stages.last_mut().filter(|_| !course.is_over()) {
+            (last.ended, last.reason) = (None, None);
         }
     }
 
@@ -169,24 +223,28 @@ pub(super) fn write_profile(
     replace(layer, &path, text.as_bytes()).map_err(disk(&path, "write it"))
 }
 
-/// BLAKE3 of a resolved scene and of what its files gave: grains, meshes and paths of walls.
-pub(super) fn scene_hash(resolved: &str, world: &World) -> String {
+/// BLAKE3 of a resolved scene and of what its files gave: grains, those that come later, too, meshes and paths of walls.
+pub(super) fn scene_hash(resolved: &str, world: &World, reserve: &Grains) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(resolved.as_bytes());
-    let grains = &world.grains;
-    let vectors = [&grains.position, &grains.velocity, &grains.angular_velocity]
-        .into_iter()
-        .flat_map(|column| column.as_flattened());
     let meshes = world.walls.iter().filter_map(|wall| match &wall.shape {
         WallShape::Mesh(triangles) => Some(triangles.as_flattened().as_flattened()),
         _ => None,
     });
     let paths = world.walls.iter().filter_map(|wall| wall.motion.path.as_ref());
     let places = paths.flat_map(|path| path.time.iter().chain(path.position.as_flattened()).chain(&path.angle));
-    for value in vectors.chain(&grains.radius).chain(meshes.flatten()).chain(places) {
-        hasher.update(&value.to_le_bytes());
+    for grains in [&world.grains, reserve] {
+        let vectors = [&grains.position, &grains.velocity, &grains.angular_velocity]
+            .into_iter()
+            .flat_map(|column| column.as_flattened());
+        for value in vectors.chain(&grains.radius) {
+            hasher.update(&value.to_le_bytes());
+        }
+        for value in grains.id.iter().chain(&grains.material).chain(&grains.group) {
+            hasher.update(&value.to_le_bytes());
+        }
     }
-    for value in grains.id.iter().chain(&grains.material).chain(&grains.group) {
+    for value in meshes.flatten().chain(places) {
         hasher.update(&value.to_le_bytes());
     }
     hasher.finalize().to_string()

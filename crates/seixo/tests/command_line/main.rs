@@ -2,6 +2,7 @@
 
 mod commands;
 mod devices;
+mod events;
 mod faults;
 mod interruptions;
 mod stage;

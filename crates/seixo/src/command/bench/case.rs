@@ -3,7 +3,7 @@
 use super::{bed, lattice};
 use clap::ValueEnum;
 use seixo::World;
-use seixo_engine::world::{Interaction, Material, Precision, Settings, Vec3, Wall, WallMotion, WallShape};
+use seixo_engine::world::{Interaction, Later, Material, Precision, Settings, Vec3, Wall, WallMotion, WallShape};
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
 
 /// What is measured.
@@ -109,6 +109,7 @@ impl Case {
             groups: vec!["grains".to_owned()],
             grains,
             walls,
+            later: Later::default(),
         }
     }
 

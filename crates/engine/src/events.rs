@@ -1,0 +1,205 @@
+//! What happens between two steps: grains come, go, or get other velocities; walls appear, vanish, or move in another way; gravity turns.
+//!
+//! A change acts from the next step on: the forces of this step stay what they were. It is made on the host, with lists made anew and what
+//! contacts remember carried over by ids, as from a saved state; so going on from a state saved before or after it is the same to the bit.
+
+use crate::assemble::{check_grains, fields_of};
+use crate::guard::Stop;
+use crate::measure::NO_CONTACT;
+use crate::refusal::Refusal;
+use crate::search::Pairs;
+use crate::simulation::{Simulation, vector};
+use crate::state::{Ledger, State};
+use crate::world::{Expected, Grains, Vec3, WallMotion};
+use seixo_sweeps::views::{RECORD, TOUCH};
+use std::collections::HashSet;
+
+/// A change of what surrounds the grains.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// A wall appears or vanishes.
+    Wall {
+        /// Index into [`crate::world::World::walls`].
+        wall: usize,
+        /// Whether it is there from now on.
+        is_there: bool,
+    },
+    /// A wall moves in another way, from where it is; the point of the motion's axis is that of this moment.
+    Motion {
+        /// Index into [`crate::world::World::walls`].
+        wall: usize,
+        /// Its motion from now on.
+        motion: WallMotion,
+    },
+    /// Gravitational acceleration from now on \[m/s²\].
+    Gravity(Vec3),
+}
+
+/// How much smaller than they are grains count when they come: what touches by rounding is no overlap.
+const SHRUNK: f64 = 1.0 - 1e-6;
+
+pub(crate) fn stopped(stop: Stop) -> Refusal {
+    Refusal::Stopped(Box::new(stop))
+}
+
+impl Simulation {
+    /// The lowest id above all that were ever used, or are kept for grains that may come.
+    pub fn next_id(&self) -> u64 {
+        self.next_id
+    }
+
+    /// Adds grains, with the velocities that they have at this moment. Their ids must be new.
+    ///
+    /// # Errors
+    /// If a grain is not of a kind that was expected, has the id of another, is outside of the domain, or is where something else is.
+    pub fn insert(&mut self, grains: &Grains) -> Result<(), Refusal> {
+        if grains.is_empty() {
+            return Ok(());
+        }
+        check_grains(grains, self.domain.as_ref())?;
+        let largest = grains.radius.iter().copied().fold(0.0, f64::max);
+        let bound = |of: fn(f64, f64) -> f64, start: f64| {
+            let start = [start; 3];
+            grains.position.iter().fold(start, |most, x| [0, 1, 2].map(|k| of(most[k], x[k])))
+        };
+        let mut room = self.room(bound(f64::min, f64::INFINITY), bound(f64::max, f64::NEG_INFINITY), largest)?;
+        for (k, &id) in grains.id.iter().enumerate() {
+            let (at, radius) = (grains.position[k], grains.radius[k]);
+            if !room.is_free(at, radius * SHRUNK) {
+                return Err(Refusal::Taken { id, at });
+            }
+            room.take(at, radius * SHRUNK);
+        }
+        let coming: HashSet<u32> = grains.id.iter().copied().collect();
+        if let Some(&id) = self.fields.id.iter().find(|id| coming.contains(id)) {
+            return Err(Refusal::DuplicateId { id });
+        }
+        for (k, &id) in grains.id.iter().enumerate() {
+            let (radius, material) = (grains.radius[k], grains.material[k]);
+            let is_of = |kind: &Expected| kind.material == material && (kind.radius[0]..=kind.radius[1]).contains(&radius);
+            if !self.expected.iter().any(is_of) {
+                return Err(Refusal::Unexpected { id, radius });
+            }
+            self.next_id = self.next_id.max(u64::from(id) + 1);
+        }
+        let gained = self.edit(false, |simulation| {
+            let first = simulation.fields.len();
+            let new = fields_of(grains, &simulation.densities, simulation.frictional);
+            simulation.fields.append(&new);
+            simulation.pull_back_half_a_step(first..first + grains.len());
+        })?;
+        self.work.inserted += gained;
+        Ok(())
+    }
+
+    /// Removes grains; ids that are not there are passed over. The ledger books what they take along as what left.
+    ///
+    /// # Errors
+    /// As [`Simulation::observe`].
+    pub fn remove(&mut self, ids: &[u32]) -> Result<(), Refusal> {
+        let mut ids = ids.to_vec();
+        ids.sort_unstable();
+        let gained = self.edit(false, |simulation| {
+            let stays = |&i: &u32| ids.binary_search(&simulation.fields.id[i as usize]).is_err();
+            let order: Vec<u32> = (0..simulation.fields.len() as u32).filter(stays).collect();
+            simulation.fields.reorder(&simulation.device, &order);
+        })?;
+        self.work.left_domain -= gained;
+        Ok(())
+    }
+
+    /// Gives all grains of a group this velocity \[m/s\], as of this moment.
+    ///
+    /// # Errors
+    /// As [`Simulation::observe`].
+    pub fn set_velocity(&mut self, group: u32, velocity: Vec3) -> Result<(), Refusal> {
+        let gained = self.edit(false, |simulation| {
+            let of_group: Vec<usize> = (0..simulation.fields.len())
+                .filter(|&i| simulation.fields.group[i] == group)
+                .collect();
+            for &i in &of_group {
+                simulation.fields.velocity[i * RECORD..][..3].copy_from_slice(&velocity);
+                simulation.fields.half_velocity[i * 3..][..3].copy_from_slice(&velocity);
+            }
+            simulation.pull_back_half_a_step(of_group);
+        })?;
+        self.work.inserted += gained;
+        Ok(())
+    }
+
+    /// Changes what surrounds the grains.
+    ///
+    /// # Errors
+    /// If a wall would appear deep in a grain, and as [`Simulation::observe`].
+    pub fn change(&mut self, changes: &[Change]) -> Result<(), Refusal> {
+        let appears = changes.iter().any(|change| matches!(change, Change::Wall { is_there: true, .. }));
+        let gained = self.edit(appears, |simulation| {
+            let (before, now) = (simulation.stepping.gravity, simulation.time());
+            simulation.change_surroundings(changes, now);
+            // The kick over this moment is half of the one gravity, half of the other.
+            let pull = before.minus(&simulation.stepping.gravity).times(0.5 * simulation.stepping.dt);
+            for half in simulation.fields.half_velocity.chunks_exact_mut(3) {
+                half.iter_mut().zip([pull.x, pull.y, pull.z]).for_each(|(v, change)| *v += change);
+            }
+        })?;
+        self.work.inserted += gained;
+        Ok(())
+    }
+
+    /// Makes changes at this time \[s\], at which the walls are where they are.
+    pub(crate) fn change_surroundings(&mut self, changes: &[Change], time: f64) {
+        for change in changes {
+            match change {
+                Change::Wall { wall, is_there } => self.walls.set_there(*wall, *is_there),
+                Change::Motion { wall, motion } => self.walls.set_motion(*wall, motion, time),
+                Change::Gravity(gravity) => self.stepping.gravity = vector(*gravity),
+            }
+        }
+    }
+
+    /// Changes what the host knows, makes lists anew, and lets the device go on from there. Returns the energy that came in \[J\].
+    fn edit(&mut self, walls_appear: bool, change: impl FnOnce(&mut Simulation)) -> Result<f64, Refusal> {
+        self.observe().map_err(stopped)?;
+        let before = self.held_energies();
+        let mut contacts = State::default();
+        self.save_contacts(&mut contacts).map_err(stopped)?;
+        self.come_home();
+        change(self);
+        (self.pairs, self.old_pairs) = (Pairs::default(), Pairs::default());
+        self.of_second.clear();
+        self.walls.forget();
+        self.renew_lists();
+        self.give_back_histories(&contacts, false)?;
+        if walls_appear {
+            self.meet_walls()?;
+        }
+        self.hand_over()?;
+        let after = self.held_energies();
+        // What springs had or have more is neither lost to friction nor won from it.
+        self.work.tangential += after.elastic_tangential - before.elastic_tangential;
+        let total = |held: &Ledger| held.kinetic + held.rotational + held.elastic_normal + held.elastic_tangential + held.gravity;
+        Ok(total(&after) - total(&before))
+    }
+
+    /// Finds how deep grains are in walls that appeared, for the books; forces follow with the next step.
+    fn meet_walls(&mut self) -> Result<(), Refusal> {
+        let (force, torque) = (self.fields.force.clone(), self.fields.torque.clone());
+        let (history, touches) = (self.walls.history.clone(), self.walls.touches.clone());
+        self.touch_walls();
+        if self.is_too_deep() {
+            let (share, i, partner) = self.deepest_touch();
+            let (id, share, limit) = (self.fields.id[i], 100.0 * share, 100.0 * self.settings.overlap_limit);
+            return Err(Refusal::WallInGrain { partner, id, share, limit });
+        }
+        for (new, old) in self.walls.touches.chunks_exact_mut(TOUCH).zip(touches.chunks_exact(TOUCH)) {
+            if old[TOUCH - 1] > 0.0 {
+                new.copy_from_slice(old);
+            } else {
+                new[4..TOUCH - 1].fill(0.0);
+            }
+        }
+        (self.fields.force, self.fields.torque, self.walls.history) = (force, torque, history);
+        self.wall_tallies.fill(NO_CONTACT);
+        Ok(())
+    }
+}

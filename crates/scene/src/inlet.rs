@@ -1,0 +1,475 @@
+//! Inlets: grains that come while a scene runs, at random free places of a volume.
+
+use crate::{
+    assemble::Findings,
+    diagnostics::Complaint,
+    fill::{si, sizes},
+    grains::fnv1a,
+    interactions::Materials,
+    quantity::{Length, Mass, NotNegative, Positive, Quantity, Time, Velocity},
+    rate::Rate,
+    schema::{BoxShape, CylinderRegion, Direction, Radius, SceneFile, SphereRegion, Vector},
+    stage::Thing,
+    volume::Volume,
+    walls::unit,
+    words::{LARGEST_WHOLE, Whole},
+};
+use glam::DVec3;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha12Rng;
+use schemars::JsonSchema;
+use seixo_engine::sizes::Sizes;
+use seixo_engine::world::{Domain, Expected, Grains, Vec3, Wall, World};
+use seixo_engine::{Refusal, Simulation, free_of_walls};
+use serde::{Deserialize, Serialize};
+use std::f64::consts::PI;
+
+/// Largest radii that an inlet through a surface is deep.
+const RADII_DEEP: f64 = 6.0;
+/// Places tried for a grain.
+const MOST_TRIES: usize = 300;
+/// Grains in a row that find no place, after which the rest waits, too.
+const MOST_FAILURES: usize = 20;
+/// Solid fraction that random places reach without long search.
+const EASY_FRACTION: f64 = 0.25;
+/// Solid fraction of the grains that may wait.
+const MOST_WAITING: f64 = 0.6;
+/// Random numbers that an event may draw before those of the next one begin: two to this power, in words.
+const WORDS_OF_EVENT: u32 = 32;
+/// Spheres by which an inlet is tried for walls.
+const SAMPLES: usize = 512;
+
+/// Grains that come while the scene runs.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct InletSection {
+    /// Where they come.
+    pub through: Through,
+    /// How much comes: mass ("2 kg/s") or grains ("1000 1/s") per time.
+    pub rate: Rate,
+    /// Time at which it begins.
+    #[serde(default)]
+    pub from: Quantity<Time, NotNegative>,
+    /// Time at which it ends; with the run if left out.
+    pub to: Option<Quantity<Time, Positive>>,
+    /// Their radii.
+    pub radius: Radius,
+    /// Their velocity; that of the section is added.
+    #[serde(default)]
+    pub velocity: Vector<Velocity>,
+    /// How many come at most.
+    pub count: Option<Whole<1, LARGEST_WHOLE>>,
+    /// How much comes at most.
+    pub mass: Option<Quantity<Mass, Positive>>,
+    /// Simulated time between two looks for free places; as grains take to leave the inlet if left out.
+    pub every: Option<Quantity<Time, Positive>>,
+}
+
+/// Where grains come: right behind a surface, or in a part of space.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Through {
+    /// A disc; grains come on the side that its normal points to.
+    Disc(Disc),
+    /// A rectangle; grains come on the side of the cross product of its edges.
+    Rectangle(Rectangle),
+    /// Between two corners.
+    Box(BoxShape),
+    /// Inside a cylinder.
+    Cylinder(CylinderRegion),
+    /// Inside a sphere.
+    Sphere(SphereRegion),
+}
+
+/// A disc that grains come through.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Disc {
+    /// Center.
+    pub center: Vector<Length>,
+    /// Where grains go, of any length.
+    pub normal: Direction,
+    /// Radius.
+    pub radius: Quantity<Length, Positive>,
+}
+
+/// A rectangle that grains come through.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Rectangle {
+    /// Center.
+    pub center: Vector<Length>,
+    /// Two edges at right angles.
+    pub edges: [Vector<Length>; 2],
+}
+
+/// Grains that come while a scene runs.
+#[derive(Clone, Debug)]
+pub struct Inlet {
+    /// Name of their section.
+    pub name: String,
+    /// Index into [`seixo_engine::world::World::groups`].
+    pub group: u32,
+    /// How much comes per time.
+    pub rate: Rate,
+    /// Time at which it begins \[s\].
+    pub from: f64,
+    /// Time at which it ends \[s\]; infinite if it lasts as long as the run.
+    pub to: f64,
+    /// Time between two events, at which free places are looked for \[s\].
+    pub every: f64,
+    most_count: f64,
+    most_mass: f64,
+    material: u32,
+    density: f64,
+    velocity: Vec3,
+    angular_velocity: Vec3,
+    volume: Volume,
+    radii: Sizes,
+    seed: u64,
+    stream: u64,
+}
+
+/// What came through an inlet so far, and what waits for a place.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Poured {
+    /// Grains that came.
+    pub count: u64,
+    /// Their mass \[kg\].
+    pub mass: f64,
+    /// Radii of the grains that were drawn and have no place yet \[m\].
+    pub waiting: Vec<f64>,
+}
+
+/// What the section of an inlet does not say itself.
+struct Around<'a> {
+    name: &'a str,
+    group: u32,
+    material: u32,
+    density: f64,
+    velocity: Vec3,
+    angular_velocity: Vec3,
+    gravity: Vec3,
+    seed: u64,
+    stream: u64,
+}
+
+/// The inlets of a scene; `absent` is what is not there at the start.
+pub(crate) fn inlets(file: &mut SceneFile, materials: &Materials, world: &World, absent: &[Thing], findings: &mut Findings) -> Vec<Inlet> {
+    let is_there = |index: &usize| {
+        !absent
+            .iter()
+            .any(|thing| matches!(thing, Thing::Walls(walls) if walls.contains(index)))
+    };
+    let there = (0..world.walls.len()).filter(is_there);
+    let walls: Vec<Wall> = there.map(|index| world.walls[index].clone()).collect();
+    let seed = file.run.seed.0;
+    let mut inlets = Vec::new();
+    for (group, (name, section)) in file.grains.iter_mut().enumerate() {
+        let Some(own) = &mut section.inlet else { continue };
+        let path = format!("grains.{name}");
+        let material = match section.material.as_deref().map(|material| materials.index(material)) {
+            Some(Ok(material)) => material,
+            // The section's grains were asked for it, too.
+            Some(Err(_)) => continue,
+            None => {
+                let complaint = Complaint::new("`material` is missing").remedy(format!("add material = \"…\"; {}", materials.known()));
+                findings.add(&path, complaint.within(&path));
+                continue;
+            }
+        };
+        let around = Around {
+            name,
+            group: group as u32,
+            material,
+            density: world.materials[material as usize].density,
+            velocity: si(&section.velocity),
+            angular_velocity: si(&section.angular_velocity),
+            gravity: world.gravity,
+            seed,
+            stream: fnv1a(name),
+        };
+        let made = Inlet::new(own, &around, findings).and_then(|inlet| {
+            let checked = inlet.check(world.domain.as_ref(), &walls, &mut findings.notices);
+            checked.map(|()| inlet).map_err(|complaint| ("through", complaint))
+        });
+        match made {
+            Ok(inlet) => inlets.push(inlet),
+            Err((key, complaint)) => findings.add(&format!("{path}.inlet.{key}"), complaint.within(&format!("{path}.inlet"))),
+        }
+    }
+    inlets
+}
+
+/// A complaint with the key of the inlet that it is about.
+type At = (&'static str, Complaint);
+
+impl Inlet {
+    /// The inlet of a section. Fills in what the section leaves to it.
+    fn new(section: &mut InletSection, around: &Around, findings: &Findings) -> Result<Inlet, At> {
+        let radii = sizes(&mut section.radius, findings).map_err(|complaint| ("radius", complaint))?;
+        let largest = radii.range()[1];
+        let volume = volume_of(&section.through, RADII_DEEP * largest).map_err(|complaint| ("through", complaint))?;
+        if volume.largest_radius() < largest {
+            let message = format!("a grain of radius {largest} m does not fit into the inlet");
+            return Err((
+                "through",
+                Complaint::new(message)
+                    .limit(format!("{} m", volume.largest_radius()))
+                    .remedy("enlarge it or use smaller grains"),
+            ));
+        }
+        let (from, to) = (section.from.si, section.to.map_or(f64::INFINITY, |to| to.si));
+        if from >= to {
+            let message = format!("it would end at {to} s, before it begins at {from} s");
+            return Err((
+                "to",
+                Complaint::new(message)
+                    .limit(format!("> {from} s"))
+                    .remedy("let it end later, or begin before"),
+            ));
+        }
+        let velocity = DVec3::from(si(&section.velocity)) + DVec3::from(around.velocity);
+        let every = match section.every {
+            Some(every) => every.si,
+            None => {
+                let emptying = time_to_leave(&volume, &section.through, velocity, around.gravity.into());
+                let emptying = emptying.map_err(|complaint| ("", complaint))?;
+                // In some portions, also where all of them fit in at once.
+                emptying.min(0.1 * (to - from))
+            }
+        };
+        section.every = Some(Quantity::new(every));
+        Ok(Inlet {
+            name: around.name.to_owned(),
+            group: around.group,
+            rate: section.rate,
+            from,
+            to,
+            every,
+            most_count: section.count.map_or(f64::INFINITY, |count| count.0 as f64),
+            most_mass: section.mass.map_or(f64::INFINITY, |mass| mass.si),
+            material: around.material,
+            density: around.density,
+            velocity: velocity.to_array(),
+            angular_velocity: around.angular_velocity,
+            volume,
+            radii,
+            seed: around.seed,
+            stream: around.stream,
+        })
+    }
+
+    /// Refuses a place outside of the domain or inside of walls; notes what is likely to go wrong.
+    fn check(&self, domain: Option<&Domain>, walls: &[Wall], notices: &mut Vec<String>) -> Result<(), Complaint> {
+        let (low, high) = self.volume.bounds();
+        if let Some(domain) = domain.filter(|domain| (0..3).any(|k| low[k] < domain.min[k] || high[k] > domain.max[k])) {
+            let message = format!("the inlet, from {low:?} to {high:?} m, is not inside the domain");
+            return Err(Complaint::new(message)
+                .limit(format!("{:?} to {:?} m", domain.min, domain.max))
+                .remedy("move it, make it smaller, or enlarge world.domain"));
+        }
+        let mut random = self.random(0);
+        let radius = self.radii.range()[0];
+        let inside: Vec<(Vec3, f64)> = std::iter::repeat_with(|| (self.volume.place(shares(&mut random), radius), radius))
+            .filter(|(place, radius)| self.volume.holds(*place, *radius))
+            .take(SAMPLES)
+            .collect();
+        let free = free_of_walls(walls, &inside) as f64 / SAMPLES as f64;
+        if free == 0.0 {
+            return Err(Complaint::new("no grain fits into the inlet: all of it is inside of walls")
+                .limit("a place that is farther from all walls than a radius")
+                .remedy("move the inlet away from the walls"));
+        }
+        let reached = EASY_FRACTION * free * self.volume.size() / self.every;
+        let most = match self.rate {
+            Rate::Mass(_) => reached * self.density,
+            Rate::Count(_) => reached / (4.0 / 3.0 * PI * self.radii.mean_cube()),
+        };
+        if self.rate.value() > most {
+            notices.push(format!(
+                "grains.{}.inlet: {} were asked for; about {:.2e} find a place: widen it, raise the velocity of its grains, or lower the rate",
+                self.name,
+                self.rate,
+                self.rate.with(most).value()
+            ));
+        }
+        Ok(())
+    }
+
+    /// The kind of its grains.
+    pub fn expected(&self) -> Expected {
+        let (low, high) = self.volume.bounds();
+        Expected {
+            material: self.material,
+            radius: self.radii.range(),
+            speed: DVec3::from(self.velocity).length(),
+            reach: low.iter().chain(&high).fold(0.0, |most, x| most.max(x.abs())),
+            highest_id: None,
+        }
+    }
+
+    /// How much, in kilograms or grains as its rate says, should have come by now \[s\], if `before` came before it began \[s\] (again).
+    pub fn due(&self, before: f64, begin: f64, now: f64) -> f64 {
+        let most = match self.rate {
+            Rate::Mass(_) => self.most_mass,
+            Rate::Count(_) => self.most_count,
+        };
+        (before + self.rate.value() * (now.min(self.to) - begin.max(self.from)).max(0.0)).min(most)
+    }
+
+    /// Grains that it brings until a time \[s\], about.
+    pub fn grains_until(&self, time: f64) -> f64 {
+        let mean = self.density * 4.0 / 3.0 * PI * self.radii.mean_cube();
+        let due = self.due(0.0, self.from, time);
+        match self.rate {
+            Rate::Mass(_) => (due / mean).min(self.most_count),
+            Rate::Count(_) => due.min(self.most_mass / mean),
+        }
+    }
+
+    /// How much of what was due came, in kilograms or grains as its rate says.
+    pub fn amount(&self, poured: &Poured) -> f64 {
+        match self.rate {
+            Rate::Mass(_) => poured.mass,
+            Rate::Count(_) => poured.count as f64,
+        }
+    }
+
+    /// How much fits into it at once without long search, in kilograms or grains.
+    pub fn filling(&self) -> f64 {
+        let volume = EASY_FRACTION * self.volume.size();
+        match self.rate {
+            Rate::Mass(_) => volume * self.density,
+            Rate::Count(_) => volume / (4.0 / 3.0 * PI * self.radii.mean_cube()),
+        }
+    }
+
+    /// Puts grains at free places until what is `due` came, as far as there is room; the rest waits. Random numbers follow from the seed,
+    /// the name of the inlet and the number of the `event` alone.
+    ///
+    /// # Errors
+    /// If the simulation cannot be looked at or changed, or all ids are used.
+    pub fn pour(&self, event: u64, due: f64, poured: &mut Poured, simulation: &mut Simulation) -> Result<(), Refusal> {
+        let mut random = self.random(event);
+        self.draw(due, poured, &mut random);
+        if poured.waiting.is_empty() {
+            return Ok(());
+        }
+        // Large grains first: small ones find a place between them.
+        poured.waiting.sort_by(|a, b| b.total_cmp(a));
+        let mut id = simulation.next_id();
+        let (low, high) = self.volume.bounds();
+        let mut room = simulation.room(low, high, poured.waiting[0])?;
+        let (mut coming, mut waiting, mut failures) = (Grains::default(), Vec::new(), 0);
+        for radius in std::mem::take(&mut poured.waiting) {
+            let is_free = |place: &Vec3| self.volume.holds(*place, radius) && room.is_free(*place, radius);
+            let tries = if failures < MOST_FAILURES { MOST_TRIES } else { 0 };
+            let mut places = (0..tries).map(|_| self.volume.place(shares(&mut random), radius));
+            let Some(place) = places.find(is_free) else {
+                failures += 1;
+                waiting.push(radius);
+                continue;
+            };
+            failures = 0;
+            room.take(place, radius);
+            let Ok(new) = u32::try_from(id) else {
+                return Err(Refusal::Setting {
+                    what: "the number of grains that ever came",
+                    value: id as f64,
+                    must: "below 2^32: lower the rates of the inlets",
+                });
+            };
+            coming.push(new, place, self.velocity, self.angular_velocity, radius, self.material, self.group);
+            id += 1;
+        }
+        simulation.insert(&coming)?;
+        poured.waiting = waiting;
+        poured.count += coming.len() as u64;
+        poured.mass += coming.radius.iter().map(|&radius| self.mass_of(radius)).sum::<f64>();
+        Ok(())
+    }
+
+    /// Draws the grains that are due and not drawn yet: on average neither too many nor too few by half a grain.
+    fn draw(&self, due: f64, poured: &mut Poured, random: &mut ChaCha12Rng) {
+        let half = 0.5 * self.density * 4.0 / 3.0 * PI * self.radii.mean_cube();
+        let most_waiting = MOST_WAITING * self.volume.size() * self.density;
+        let mut waiting: f64 = poured.waiting.iter().map(|&radius| self.mass_of(radius)).sum();
+        loop {
+            let (mass, count) = (
+                poured.mass + waiting + half,
+                (poured.count + poured.waiting.len() as u64) as f64 + 0.5,
+            );
+            let is_due = match self.rate {
+                Rate::Mass(_) => mass <= due,
+                Rate::Count(_) => count <= due,
+            };
+            if !is_due || mass > self.most_mass || count > self.most_count || waiting > most_waiting {
+                return;
+            }
+            let radius = self.radii.draw(|| random.random());
+            waiting += self.mass_of(radius);
+            poured.waiting.push(radius);
+        }
+    }
+
+    fn mass_of(&self, radius: f64) -> f64 {
+        4.0 / 3.0 * PI * radius.powi(3) * self.density
+    }
+
+    /// The random numbers of an event.
+    fn random(&self, event: u64) -> ChaCha12Rng {
+        let mut random = ChaCha12Rng::seed_from_u64(self.seed);
+        random.set_stream(self.stream);
+        random.set_word_pos(u128::from(event) << WORDS_OF_EVENT);
+        random
+    }
+}
+
+/// Three numbers from -1 to 1.
+fn shares(random: &mut ChaCha12Rng) -> [f64; 3] {
+    [random.random::<f64>(), random.random(), random.random()].map(|share| 2.0 * share - 1.0)
+}
+
+fn volume_of(through: &Through, height: f64) -> Result<Volume, Complaint> {
+    match through {
+        Through::Disc(disc) => {
+            let center = DVec3::from(si(&disc.center));
+            Volume::between(center, center + height * DVec3::from(unit(&disc.normal)?), disc.radius.si)
+        }
+        Through::Rectangle(rectangle) => {
+            let edges = rectangle.edges.map(|edge| DVec3::from(si(&edge)));
+            let [a, b] = edges;
+            if a.length() * b.length() > 0.0 && a.dot(b).abs() <= 1e-6 * a.length() * b.length() {
+                return Ok(Volume::upon(si(&rectangle.center).into(), edges, height));
+            }
+            Err(Complaint::new(format!("the edges {a} and {b} span no rectangle"))
+                .limit("two edges with a length, at right angles")
+                .remedy("write edges = [[\"4 cm\", 0, 0], [0, \"2 cm\", 0]]"))
+        }
+        Through::Box(shape) => Volume::upright(shape),
+        Through::Cylinder(shape) => Volume::cylinder(shape),
+        Through::Sphere(shape) => Ok(Volume::sphere(shape)),
+    }
+}
+
+/// How long grains take to leave the inlet: through a surface along its normal, else along their velocity, or where they fall \[s\].
+fn time_to_leave(volume: &Volume, through: &Through, velocity: DVec3, gravity: DVec3) -> Result<f64, Complaint> {
+    let along = match through {
+        Through::Disc(disc) => DVec3::from(unit(&disc.normal)?),
+        Through::Rectangle(rectangle) => {
+            let [a, b] = rectangle.edges.map(|edge| DVec3::from(si(&edge)));
+            a.cross(b).normalize_or_zero()
+        }
+        _ if velocity != DVec3::ZERO => velocity.normalize(),
+        _ => gravity.normalize_or_zero(),
+    };
+    let (way, speed, pull) = (volume.extent(along), velocity.dot(along), gravity.dot(along));
+    // way = speed t + ½ pull t², without the difference of large numbers; not a number where they turn back before the end.
+    let time = 2.0 * way / (speed + (speed * speed + 2.0 * pull * way).sqrt());
+    if time.is_finite() && time > 0.0 {
+        return Ok(time);
+    }
+    Err(
+        Complaint::new("grains would never leave the inlet: neither their velocity nor gravity takes them along")
+            .limit("a velocity out of the inlet")
+            .remedy("add velocity = [0, 0, \"-1 m/s\"], turn the normal, or write `every`"),
+    )
+}

@@ -1,0 +1,151 @@
+//! Bad inlets, zones and stages: each is refused with its line, its value and a remedy.
+
+mod spoiled;
+
+use spoiled::{Case, assert_refused};
+
+const CASES: &[Case] = &[
+    (
+        "[output]",
+        "[grains.rain]\nmaterial = \"glass\"\ninlet = { through = { box = { min = [0, 0, \"1 cm\"], max = [\"1 cm\", \"1 cm\", \"3 cm\"] } }, rate = \"1 g\", radius = \"1 mm\" }\n[output]",
+        &["scene.toml:22:", "\"1 g\" is mass [kg]", "grains per time [1/s]", "1000 1/s"],
+    ),
+    (
+        "[output]",
+        "[grains.rain]\nmaterial = \"glass\"\ninlet = { through = { box = { min = [0, 0, \"1 cm\"], max = [\"1 cm\", \"1 cm\", \"3 cm\"] } }, rate = \"-1 g/s\", radius = \"1 mm\" }\n[output]",
+        &["scene.toml:22:", "brings nothing"],
+    ),
+    (
+        "[output]",
+        "[grains.rain]\nmaterial = \"glass\"\ninlet = { through = { box = { min = [0, 0, \"1 cm\"], max = [\"1 cm\", \"1 cm\", \"1 mm\"] } }, rate = \"1 g/s\", radius = \"1 mm\" }\n[output]",
+        &["scene.toml:22:", "empty or inside out"],
+    ),
+    (
+        "[output]",
+        "[grains.rain]\nmaterial = \"glass\"\ninlet = { through = { box = { min = [0, 0, \"1 cm\"], max = [\"1 cm\", \"1 cm\", \"3 cm\"] } }, rate = \"1 g/s\", radius = \"9 mm\" }\n[output]",
+        &["scene.toml:22:", "does not fit into the inlet", "use smaller grains"],
+    ),
+    (
+        "[output]",
+        "[grains.rain]\nmaterial = \"glass\"\ninlet = { through = { box = { min = [0, 0, \"-9 cm\"], max = [\"1 cm\", \"1 cm\", \"-5 cm\"] } }, rate = \"1 g/s\", radius = \"1 mm\" }\n[output]",
+        &["scene.toml:22:", "inside of walls", "away from the walls"],
+    ),
+    (
+        "[output]",
+        "[grains.rain]\nmaterial = \"glass\"\ninlet = { through = { disc = { center = [0, 0, 0.05], normal = [0, 0, 1], radius = 0.01 } }, rate = \"1 g/s\", radius = \"1 mm\" }\n[output]",
+        &["scene.toml:22:", "never leave the inlet", "velocity"],
+    ),
+    (
+        "[output]",
+        "[grains.rain]\nmaterial = \"glass\"\ninlet = { through = { disc = { center = [0, 0, 0.05], normal = [0, 0, 0], radius = 0.01 } }, rate = \"1 g/s\", radius = \"1 mm\" }\n[output]",
+        &["scene.toml:22:", "points nowhere"],
+    ),
+    (
+        "[output]",
+        "[grains.rain]\nmaterial = \"glass\"\ninlet = { through = { box = { min = [0, 0, \"1 cm\"], max = [\"1 cm\", \"1 cm\", \"3 cm\"] } }, rate = \"1 g/s\", radius = \"1 mm\", from = \"2 s\", to = \"1 s\" }\n[output]",
+        &["scene.toml:22:", "would end at 1 s, before it begins"],
+    ),
+    (
+        "[output]",
+        "[grains.rain]\nmaterial = \"glass\"\ninlet = { through = { box = { min = [0, 0, \"1 cm\"], max = [\"1 cm\", \"1 cm\", \"3 cm\"] } }, rate = \"1 g/s\", radius = \"1 mm\" }\nat = [[0, 0, 1]]\n[output]",
+        &["grains.rain", "exactly one of `file`, `fill`, `at` and `inlet`"],
+    ),
+    (
+        "[output]",
+        "[zone.sink]\nremove = false\nregion = { sphere = { center = [0, 0, 0], radius = 1 } }\n[output]",
+        &["scene.toml:21:10", "takes nothing away", "remove = true"],
+    ),
+    (
+        "[output]",
+        "[zone.sink]\nremove = true\nregion = { sphere = { center = [0, 0, 0], radius = 1 } }\ngroups = [\"bad\"]\n[output]",
+        &["scene.toml:23:", "no group of grains is named `bad`", "did you mean `bed`?"],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\nuntil = \"kinetic_enrgy < 1 J\"\n[output]",
+        &[
+            "scene.toml:22:9",
+            "cannot look at `kinetic_enrgy`",
+            "did you mean `kinetic_energy`?",
+        ],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\nuntil = \"kinetic_energy < 1 mm\"\n[output]",
+        &["scene.toml:22:9", "is length [m], but `kinetic_energy` is energy [J]"],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\nuntil = \"kinetic_energy 1 J\"\n[output]",
+        &["scene.toml:22:9", "compares nothing", "<, <=, > or >="],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\nuntil = \"time > 2\"\n[output]",
+        &["scene.toml:22:9", "has no unit, but `time` is time [s]"],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\nuntil = \"time > 2 s or\"\n[output]",
+        &["scene.toml:22:9", "a comparison is missing"],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\nuntil = \"grains.bad > 5\"\n[output]",
+        &["scene.toml:22:9", "no group of grains is named `bad`", "did you mean `bed`?"],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\nuntil = \"wall_force.flor > 5 N\"\n[output]",
+        &["scene.toml:22:9", "no wall is named `flor`", "did you mean `floor`?"],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\nremove = [\"wall.flor\"]\n[output]",
+        &["scene.toml:22:10", "no wall is named `flor`"],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\nremove = [\"material.glass\"]\n[output]",
+        &[
+            "scene.toml:22:10",
+            "nothing that comes or goes",
+            "wall.NAME, grains.NAME, inlet.NAME and zone.NAME",
+        ],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\n[[stage]]\nname = \"b\"\n[output]",
+        &["stage a: it never ends", "until = \"duration 0.5 s\""],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\nuntil = \"duration 1 s\"\n[[stage]]\nname = \"a\"\n[output]",
+        &["scene.toml:24:8", "cannot be the name of stage 2"],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\nuntil = \"duration 1 s\"\nremove = [\"wall.floor\"]\n[[stage]]\nname = \"b\"\nremove = [\"wall.floor\"]\n[output]",
+        &["scene.toml:26:10", "wall.floor is gone already"],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\nuntil = \"duration 1 s\"\nremove = [\"grains.bed\"]\n[[stage]]\nname = \"b\"\nadd = [\"grains.bed\"]\n[output]",
+        &["scene.toml:26:7", "cannot come again"],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\nset = { gravity = [0, 0, \"1 m/s\"] }\n[output]",
+        &["scene.toml:22:", "velocity [m/s]", "acceleration"],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\nset = { wall.floor.motion = { rotate = 1 } }\n[output]",
+        &["scene.toml:22:", "a rotation needs `axis` and `through`"],
+    ),
+];
+
+#[test]
+fn every_bad_inlet_zone_and_stage_is_refused_with_place_and_remedy() {
+    assert_refused(CASES);
+}

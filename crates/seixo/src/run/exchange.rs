@@ -1,0 +1,60 @@
+//! The table of what came through inlets and what zones took.
+
+use super::course::Course;
+use super::folder::EXCHANGE;
+use super::outputs::{Marks, table};
+use super::schedule::Schedule;
+use seixo_files::FilesError;
+use seixo_files::layer::FileLayer;
+use seixo_files::table::Table;
+use std::path::Path;
+
+/// Grains and mass that came and went since the start, over time.
+pub(super) struct Exchange {
+    table: Table,
+    schedule: Schedule,
+}
+
+impl Exchange {
+    /// The table of a run that starts, or goes on from the marks of a checkpoint at this step; none for a run without inlets and zones.
+    pub fn open(
+        (layer, folder): (&dyn FileLayer, &Path),
+        course: &Course,
+        every: f64,
+        time_step: f64,
+        (marks, step): (&Marks, u64),
+    ) -> Result<Option<Exchange>, FilesError> {
+        let columns = course.exchanges();
+        if columns.is_empty() {
+            return Ok(None);
+        }
+        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let mark = marks.get(EXCHANGE);
+        let mut schedule = Schedule::new(every, time_step);
+        if mark.is_some() {
+            schedule.pass(step);
+        }
+        let table = table(layer, &folder.join(EXCHANGE), &columns, mark)?;
+        Ok(Some(Exchange { table, schedule }))
+    }
+
+    /// The first step behind this one at which a line is due.
+    pub fn next_step_after(&self, step: u64) -> u64 {
+        self.schedule.step_after(step)
+    }
+
+    /// Writes a line if one is due.
+    pub fn write_due(&mut self, course: &Course, step: u64, time: f64) -> Result<(), FilesError> {
+        if !self.schedule.is_due(step) {
+            return Ok(());
+        }
+        self.schedule.pass(step);
+        self.table.row(&[vec![time], course.exchanged()].concat())
+    }
+
+    /// Notes how far the table is written.
+    pub fn mark(&mut self, marks: &mut Marks) -> Result<(), FilesError> {
+        marks.insert(EXCHANGE.to_owned(), self.table.mark()?);
+        Ok(())
+    }
+}

@@ -1,0 +1,237 @@
+//! Inlets, zones and stages, as who runs a scene meets them.
+
+use crate::stage::{Dice, Stage};
+use serde_json::Value;
+
+/// Grains come through two inlets, settle on a plate, lose it, and fall into a zone; a rod that comes with the second stage pushes them.
+const COURSE: &str = r#"
+title = "Course"
+[run]
+until = "0.3 s"
+time_step = "15 us"
+[world]
+gravity = [0, 0, "-9.81 m/s^2"]
+domain = { min = ["-6 cm", "-6 cm", "-6 cm"], max = ["6 cm", "6 cm", "12 cm"] }
+leaving = "delete"
+[material.clay]
+density = "2500 kg/m^3"
+youngs_modulus = "5 MPa"
+poisson_ratio = 0.25
+[interaction.clay-clay]
+restitution = 0.4
+friction = 0.4
+[grains.a]
+material = "clay"
+inlet = { through = { disc = { center = [0, 0, "8 cm"], normal = [0, 0, -1], radius = "18 mm" } }, rate = "0.4 kg/s", to = "80 ms", radius = { uniform = ["2 mm", "3 mm"] }, velocity = [0, 0, "-0.8 m/s"] }
+[grains.b]
+material = "clay"
+inlet = { through = { box = { min = ["-18 mm", "-18 mm", "80 mm"], max = ["18 mm", "18 mm", "11 cm"] } }, rate = "1000 1/s", from = "20 ms", count = 40, radius = "2.5 mm" }
+[grains.seed]
+material = "clay"
+at = [[0, 0, "3 mm"], ["1 cm", 0, "3 mm"]]
+radius = "2.5 mm"
+[grains.late]
+material = "clay"
+at = [["5 cm", 0, 0], ["5 cm", 0, "1 cm"]]
+radius = "4 mm"
+[wall.tube]
+material = "clay"
+cylinder = { from = [0, 0, "-1 mm"], to = [0, 0, "11 cm"], radius = "28 mm", segments = 24 }
+[wall.plate]
+material = "clay"
+plane = { point = [0, 0, 0], normal = [0, 0, 1] }
+[wall.rod]
+material = "clay"
+cylinder = { from = [0, "-30 mm", "-2 cm"], to = [0, "30 mm", "-2 cm"], radius = "5 mm", segments = 12, caps = ["from", "to"] }
+motion = { rotate = "10 rad/s", axis = [0, 1, 0], through = [0, 0, "-2 cm"] }
+[zone.floor]
+remove = true
+region = { box = { min = ["-6 cm", "-6 cm", "-6 cm"], max = ["6 cm", "6 cm", "-3 cm"] } }
+every = "1 ms"
+[[stage]]
+name = "fill"
+until = "time > 90.5 ms"
+[[stage]]
+name = "settle"
+until = "kinetic_energy < 1e-3 J or duration 60 ms"
+hold = "5 ms"
+remove = ["grains.seed"]
+[[stage]]
+name = "open"
+remove = ["wall.plate"]
+add = ["wall.rod", "grains.late"]
+set = { gravity = [0, 0, "-12 m/s^2"], grains.late.velocity = ["-0.1 m/s", 0, 0] }
+[[stage]]
+name = "turn"
+until = "grains < 5"
+set = { wall.rod.motion = { translate = [0, 0, "-1 cm/s"] } }
+[output]
+every = "10 ms"
+energies_every = "1 ms"
+[probe.rod]
+wall_force = "rod"
+"#;
+
+fn stage() -> Stage {
+    let stage = Stage::new();
+    stage.write(
+        "course.toml",
+        &COURSE.replace("name = \"open\"", "name = \"open\"\nuntil = \"duration 50 ms\""),
+    );
+    stage
+}
+
+fn record(stage: &Stage, run: &str) -> Value {
+    serde_json::from_str(&stage.read(&format!("{run}/run.json"))).unwrap()
+}
+
+/// The last line of the table of what came and went, by column.
+fn exchanged(stage: &Stage, run: &str) -> Vec<(String, f64)> {
+    let text = stage.read(&format!("{run}/exchange.csv"));
+    let (names, last) = (text.lines().next().unwrap(), text.lines().last().unwrap());
+    let values = last.split(',').map(|cell| cell.parse().unwrap());
+    names.split(',').map(str::to_owned).zip(values).collect()
+}
+
+fn of(exchanged: &[(String, f64)], name: &str) -> f64 {
+    exchanged
+        .iter()
+        .find(|(other, _)| other == name)
+        .unwrap_or_else(|| panic!("{name}"))
+        .1
+}
+
+#[test]
+fn stages_follow_each_other_and_inlets_keep_their_rates() {
+    let stage = stage();
+    let done = stage.succeed("run course.toml --out whole");
+    for told in [
+        "stage fill begins",
+        "stage fill ends: time = ",
+        "stage settle ends: ",
+        "stage turn begins",
+    ] {
+        assert!(done.err.contains(told), "{told}: {}", done.err);
+    }
+    let record = record(&stage, "whole");
+    let stages = record["stages"].as_array().unwrap();
+    let names: Vec<&str> = stages.iter().map(|stage| stage["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["fill", "settle", "open", "turn"]);
+    // The condition is looked at every millisecond.
+    assert!((stages[0]["ended"].as_f64().unwrap() - 0.091).abs() < 16e-6, "{}", stages[0]);
+    let open = stages[2]["ended"].as_f64().unwrap() - stages[2]["began"].as_f64().unwrap();
+    assert!((open - 0.050).abs() < 1.05e-3, "{open}");
+    let exchanged = exchanged(&stage, "whole");
+    // 0.4 kg/s for 80 ms, to half of the largest grain: 0.14 g.
+    assert!((of(&exchanged, "inlet_a_mass [kg]") - 0.032).abs() < 1.5e-4, "{exchanged:?}");
+    assert_eq!(of(&exchanged, "inlet_b_count"), 40.0);
+    assert!(of(&exchanged, "zone_floor_count") > 100.0, "{exchanged:?}");
+    // Those that came, two late ones, none of the seed, and less what the zone took, are there: none leaves the domain.
+    let there = of(&exchanged, "inlet_a_count") + 40.0 + 2.0 - of(&exchanged, "zone_floor_count");
+    assert_eq!(record["grains"].as_f64().unwrap(), there);
+    let ledger = stage.read("whole/energies.csv");
+    let numbers = |line: &str| line.split(',').map(|cell| cell.parse::<f64>().unwrap()).collect::<Vec<f64>>();
+    let names: Vec<&str> = ledger.lines().next().unwrap().split(',').collect();
+    let last = numbers(ledger.lines().last().unwrap());
+    let at = |name: &str| last[names.iter().position(|other| *other == name).unwrap()];
+    let taken = at("normal_damping [J]") + at("tangential_damping [J]") + at("friction [J]");
+    assert!(at("residual [J]").abs() < 1e-2 * taken, "{} of {taken}", at("residual [J]"));
+    let told = stage.succeed("info whole").out;
+    assert!(told.contains("turn"), "{told}");
+    let told = stage.succeed("check course.toml").out;
+    for line in [
+        "inlets     a, 0.4 kg/s from 0 s to 80.0 ms",
+        "zones      floor",
+        "settle until kinetic_energy",
+        "removes wall.plate",
+    ] {
+        assert!(told.contains(line), "{line}: {told}");
+    }
+}
+
+#[test]
+fn what_happens_does_not_depend_on_threads_outputs_or_interruptions() {
+    let stage = stage();
+    stage.succeed("run course.toml --quiet --threads 1 --out whole");
+    for threads in [2, 3] {
+        let run = format!("threads-{threads}");
+        stage.succeed(&format!("run course.toml --quiet --threads {threads} --out {run}"));
+        std::fs::copy(stage.path("whole/scene.toml"), stage.path(&format!("{run}/scene.toml"))).unwrap();
+        stage.assert_same(&run, "whole");
+    }
+    let rare = "--set output.every=0.0333 --set output.energies_every=0.1";
+    stage.succeed(&format!("run course.toml --quiet --out rare {rare}"));
+    assert_eq!(stage.checkpoint("rare").1, stage.checkpoint("whole").1);
+    assert_eq!(record(&stage, "rare")["stages"], record(&stage, "whole")["stages"]);
+    let mut dice = Dice(3);
+    for split in 0..8 {
+        let run = format!("split-{split}");
+        let (first, second) = (0.001 * dice.below(150) as f64 + 0.0005, 0.151 + 0.001 * dice.below(140) as f64);
+        stage.succeed(&format!("run course.toml --quiet --until {first} --out {run}"));
+        stage.succeed(&format!("resume {run} --quiet --until {second} --threads 1"));
+        stage.succeed(&format!("resume {run} --quiet --until 0.3 --threads 2"));
+        std::fs::copy(stage.path("whole/scene.toml"), stage.path(&format!("{run}/scene.toml"))).unwrap();
+        stage.assert_same(&run, "whole");
+        assert_eq!(record(&stage, &run)["stages"], record(&stage, "whole")["stages"]);
+    }
+}
+
+#[test]
+fn a_gpu_lets_the_same_happen() {
+    let stage = stage();
+    let short = "--until 0.17 --set zone.floor.every=2ms";
+    stage.succeed(&format!("run course.toml --quiet {short} --out cpu"));
+    stage.succeed(&format!("run course.toml --quiet {short} --device gpu --precision f64 --out gpu"));
+    let (cpu, gpu) = (exchanged(&stage, "cpu"), exchanged(&stage, "gpu"));
+    for name in ["inlet_a_count", "inlet_a_mass [kg]", "inlet_b_count", "inlet_b_mass [kg]"] {
+        assert!((of(&cpu, name) / of(&gpu, name) - 1.0).abs() < 1e-12, "{name}");
+    }
+    let began = |run: &str| {
+        let record = record(&stage, run);
+        let stages = record["stages"].as_array().unwrap().iter();
+        stages
+            .map(|stage| (stage["name"].clone(), stage["began"].clone()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(began("cpu"), began("gpu"));
+    assert_eq!(record(&stage, "cpu")["grains"], record(&stage, "gpu")["grains"]);
+    // On the GPU, too, a run goes on as if it had never stopped.
+    stage.succeed("run course.toml --quiet --until 0.12 --device gpu --precision mixed --out whole");
+    stage.succeed("run course.toml --quiet --until 0.077 --device gpu --precision mixed --out split");
+    stage.succeed("resume split --quiet --until 0.12");
+    std::fs::copy(stage.path("whole/scene.toml"), stage.path("split/scene.toml")).unwrap();
+    stage.assert_same("split", "whole");
+}
+
+#[test]
+fn an_inlet_that_cannot_keep_its_rate_says_what_it_reached() {
+    let stage = stage();
+    let scene = stage.read("course.toml").replace("rate = \"0.4 kg/s\"", "rate = \"6 kg/s\"");
+    stage.write("jam.toml", &scene);
+    let told = stage.succeed("check jam.toml").out;
+    assert!(told.contains("6 kg/s were asked for; about"), "{told}");
+    let done = stage.succeed("run jam.toml --until 0.1 --out jam");
+    assert!(
+        done.err.contains("inlet a: 6 kg/s were asked for, ") && done.err.contains("were reached"),
+        "{}",
+        done.err
+    );
+    let came = of(&exchanged(&stage, "jam"), "inlet_a_mass [kg]");
+    assert!(came < 0.9 * 0.48 && came > 0.02, "{came} kg of 0.48 kg");
+}
+
+#[test]
+fn a_stage_that_cannot_begin_stops_the_run_and_says_why() {
+    let stage = stage();
+    let scene = stage
+        .read("course.toml")
+        .replace("at = [[\"5 cm\", 0, 0]", "at = [[\"5 cm\", 0, \"8 mm\"]");
+    stage.write("taken.toml", &scene);
+    let done = stage.seixo("run taken.toml");
+    assert_eq!(done.code, 1, "{}", done.err);
+    assert!(
+        done.err.contains("cannot come at") && done.err.contains("last good state"),
+        "{}",
+        done.err
+    );
+}

@@ -14,7 +14,7 @@ const SLOW: f64 = 0.4;
 /// gained, with 1 a third.
 const SHAKE: f64 = 0.5;
 
-/// How radii grow. Growth is a share of the last radii.
+/// How radii grow. Growth is a share of the final radii.
 struct Pace {
     /// In a step below [`SLOW`], and above.
     growth: [f64; 2],

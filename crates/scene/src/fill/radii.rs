@@ -59,8 +59,9 @@ pub(crate) fn sizes(radius: &mut Radius, findings: &Findings) -> Result<Sizes, C
             .limit("standard deviation below a third of the mean")
             .remedy("use a smaller standard deviation, or { uniform = [smallest, largest] }"));
     }
-    // Written so that what is not a number is refused as well.
-    if !(high <= WIDEST * low) {
+    // What is not a number is not narrow.
+    let is_narrow = high <= WIDEST * low;
+    if !is_narrow {
         let message = format!("the radii go from {low:.3e} m to {high:.3e} m, by a factor of {:.3e}", high / low);
         return Err(Complaint::new(message)
             .limit(format!("a factor of {WIDEST}"))

@@ -13,6 +13,7 @@ mod refusal;
 mod resume;
 mod search;
 mod simulation;
+pub mod sizes;
 pub mod state;
 mod step;
 mod time_step;

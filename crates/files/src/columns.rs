@@ -84,6 +84,8 @@ pub(crate) enum Quantity {
     Length,
     Velocity,
     AngularVelocity,
+    /// Parts of a whole.
+    Share,
     /// Words and counts: no unit.
     Plain,
 }
@@ -108,6 +110,7 @@ impl Quantity {
                 ("deg/s", std::f64::consts::PI / 180.0),
                 ("rpm", std::f64::consts::PI / 30.0),
             ],
+            Quantity::Share => &[("-", 1.0), ("1", 1.0), ("%", 1e-2)],
             Quantity::Plain => &[],
         }
     }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use seixo_files::FilesError;
 use seixo_files::grains_in::{self, GrainRow, Limits};
-use seixo_files::mesh_in;
+use seixo_files::{mesh_in, sieve_in};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -246,11 +246,12 @@ fn published_packings_and_walls_are_read() {
 
 proptest! {
     #[test]
-    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..600), start in 0usize..8) {
-        let starts = ["", "solid \n", "solid x\nfacet\nvertex", "x,y,z\n", "x[m] y[m] z[m]\n", "vertex1_X[m] ", "#\n", "id,x[,y]],z\n"];
+    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..600), start in 0usize..9) {
+        let starts = ["", "solid \n", "solid x\nfacet\nvertex", "x,y,z\n", "x[m] y[m] z[m]\n", "vertex1_X[m] ", "#\n", "id,x[,y]],z\n", "d[mm],passing[%]\n1,0\n"];
         let bytes = [starts[start].as_bytes(), &bytes].concat();
         let _ = mesh(&bytes);
         let _ = grains(&bytes);
+        let _ = with_file(&bytes, |path| sieve_in::read(path).is_ok());
         let _ = with_file(&bytes, |path| seixo_files::vtk::read_grains(path).is_ok());
     }
 
@@ -259,6 +260,7 @@ proptest! {
         let text = words.concat();
         let _ = grains(&text);
         let _ = mesh(format!("solid {text}"));
+        let _ = with_file(format!("r,passing\n{text}").as_bytes(), |path| sieve_in::read(path).is_ok());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::{
     assemble::Findings,
     diagnostics::Complaint,
-    fill::{fill, refuse_too_many, si},
+    fill::{Surroundings, fill, refuse_too_many, si},
     interactions::Materials,
     schema::{GrainsSection, SceneFile},
 };
@@ -21,10 +21,19 @@ struct Loose {
 /// The grains of all sections in alphabetical order. Ids that files claim are kept; the others are counted from 0 on, around those.
 pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option<&Domain>, findings: &mut Findings) -> Grains {
     let seed = file.run.seed.0;
-    let mut sections = Vec::new();
+    let gravity = si(&file.world.gravity);
+    let (mut sections, mut so_far) = (Vec::new(), Vec::new());
     for (name, section) in &mut file.grains {
-        match loose(name, section, seed, materials, findings) {
-            Ok(loose) => sections.push((name.as_str(), loose)),
+        let around = Surroundings {
+            seed,
+            gravity,
+            grains: &so_far,
+        };
+        match loose(name, section, &around, materials, findings) {
+            Ok(loose) => {
+                so_far.extend(loose.iter().map(|grain| (grain.row.position, grain.radius)));
+                sections.push((name.as_str(), loose));
+            }
             Err((key, complaint)) => {
                 let complaint = complaint.within(&format!("grains.{name}"));
                 findings.add(&format!("grains.{name}.{key}"), complaint);
@@ -85,7 +94,13 @@ fn is_inside(position: &Vec3, domain: &Domain) -> bool {
 /// A complaint with the key it is about.
 type At = (&'static str, Complaint);
 
-fn loose(name: &str, section: &mut GrainsSection, seed: u64, materials: &Materials, findings: &mut Findings) -> Result<Vec<Loose>, At> {
+fn loose(
+    name: &str,
+    section: &mut GrainsSection,
+    around: &Surroundings,
+    materials: &Materials,
+    findings: &mut Findings,
+) -> Result<Vec<Loose>, At> {
     let ways = [section.file.is_some(), section.fill.is_some(), section.at.is_some()];
     if ways.iter().filter(|is_given| **is_given).count() != 1 {
         return Err((
@@ -108,7 +123,7 @@ fn loose(name: &str, section: &mut GrainsSection, seed: u64, materials: &Materia
     };
     let mut rows: Vec<GrainRow> = if let Some(at) = &section.at {
         at.iter().map(|center| place(si(center), None)).collect()
-    } else if let Some(wish) = &section.fill {
+    } else if let Some(wish) = &mut section.fill {
         if section.radius.is_some() {
             return Err((
                 "radius",
@@ -116,7 +131,7 @@ fn loose(name: &str, section: &mut GrainsSection, seed: u64, materials: &Materia
             ));
         }
         // A stream of its own per section: what else the scene holds does not move these grains.
-        let filled = fill(wish, seed, fnv1a(name)).map_err(|complaint| ("fill", complaint))?;
+        let filled = fill(wish, fnv1a(name), around, findings)?;
         filled.into_iter().map(|(position, radius)| place(position, Some(radius))).collect()
     } else {
         from_file(section, findings)?

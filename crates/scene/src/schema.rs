@@ -6,15 +6,18 @@ use crate::{
         Acceleration, AngularVelocity, Any, BelowOne, Density, Length, NotNegative, Number, PoissonRatio, Positive, Pressure, Quantity,
         Stiffness, Time, UpToOne, Velocity,
     },
-    words::{AutoOr, End, Face, LARGEST_WHOLE, Method, Scale, Whole, Word},
+    words::{AutoOr, End, Face, LARGEST_WHOLE, Scale, Whole, Word},
 };
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::{JsonSchema, Schema};
 use seixo_engine::world::{Leaving, Precision, Search, Settings};
 use seixo_files::vtk::Field;
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
-use serde::de::{self, Deserializer, IntoDeserializer, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Deserialize, Serialize};
-use std::{borrow::Cow, collections::BTreeMap, fmt};
+use std::collections::BTreeMap;
+
+mod fill;
+
+pub(crate) use fill::{Discrete, Fill, Radius, Region, Spread};
 
 /// A vector whose components share a dimension.
 pub(crate) type Vector<D> = [Quantity<D>; 3];
@@ -166,34 +169,6 @@ pub(crate) struct GrainsSection {
     pub angular_velocity: Vector<AngularVelocity>,
 }
 
-/// A region filled with grains that do not overlap: `count` or `solid_fraction`.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Fill {
-    /// Where the grains are.
-    pub region: Region,
-    /// How many.
-    pub count: Option<Whole<1, LARGEST_WHOLE>>,
-    /// Which share of the region they take.
-    pub solid_fraction: Option<Quantity<Number, UpToOne>>,
-    /// Their radii.
-    pub radius: Radius,
-    /// How they are placed.
-    #[serde(default)]
-    pub method: Word<Method>,
-}
-
-/// A part of space.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Region {
-    /// Between two corners.
-    Box(BoxShape),
-    /// Inside a cylinder.
-    Cylinder(CylinderRegion),
-    /// Inside a sphere.
-    Sphere(SphereRegion),
-}
-
 /// An upright box.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct BoxShape {
@@ -201,88 +176,6 @@ pub(crate) struct BoxShape {
     pub min: Vector<Length>,
     /// Upper corner.
     pub max: Vector<Length>,
-}
-
-/// The inside of a cylinder.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct CylinderRegion {
-    /// Center of one end; a lattice starts here.
-    pub from: Vector<Length>,
-    /// Center of the other end.
-    pub to: Vector<Length>,
-    /// Radius.
-    pub radius: Quantity<Length, Positive>,
-}
-
-/// The inside of a sphere.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct SphereRegion {
-    /// Center.
-    pub center: Vector<Length>,
-    /// Radius.
-    pub radius: Quantity<Length, Positive>,
-}
-
-/// Radii of the grains of a fill.
-#[derive(Clone, Debug)]
-pub(crate) enum Radius {
-    /// All the same.
-    One(Quantity<Length, Positive>),
-    /// Drawn from a distribution.
-    Spread(Spread),
-}
-
-/// A distribution of radii.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Spread {
-    /// Smallest and largest, all between equally likely.
-    Uniform([Quantity<Length, Positive>; 2]),
-    /// Mean and standard deviation, cut at three standard deviations.
-    Normal([Quantity<Length, Positive>; 2]),
-}
-
-impl<'de> Deserialize<'de> for Radius {
-    fn deserialize<X: Deserializer<'de>>(deserializer: X) -> Result<Self, X::Error> {
-        struct Reader;
-        impl<'de> Visitor<'de> for Reader {
-            type Value = Radius;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a radius such as \"2 mm\", { uniform = [\"1 mm\", \"2 mm\"] } or { normal = [\"2 mm\", \"0.1 mm\"] }")
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Radius, E> {
-                Quantity::deserialize(text.into_deserializer()).map(Radius::One)
-            }
-            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Radius, E> {
-                Quantity::deserialize(value.into_deserializer()).map(Radius::One)
-            }
-            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Radius, E> {
-                Quantity::deserialize(value.into_deserializer()).map(Radius::One)
-            }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Radius, A::Error> {
-                Spread::deserialize(MapAccessDeserializer::new(map)).map(Radius::Spread)
-            }
-        }
-        deserializer.deserialize_any(Reader)
-    }
-}
-
-impl Serialize for Radius {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Radius::One(radius) => radius.serialize(serializer),
-            Radius::Spread(spread) => spread.serialize(serializer),
-        }
-    }
-}
-
-impl JsonSchema for Radius {
-    fn schema_name() -> Cow<'static, str> {
-        "Radius".into()
-    }
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        schemars::json_schema!({ "anyOf": [generator.subschema_for::<Quantity<Length, Positive>>(), generator.subschema_for::<Spread>()] })
-    }
 }
 
 /// A rigid boundary: exactly one of `plane`, `mesh`, `box`, `cylinder` and `cone`.

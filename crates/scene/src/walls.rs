@@ -102,7 +102,8 @@ fn shapes_of(section: &mut WallSection, path: &str, findings: &mut Findings) -> 
         .map_err(|complaint| ("mesh", complaint))
 }
 
-fn mesh(file: &Path, scale: f64, path: &str, findings: &mut Findings) -> Result<Vec<Triangle>, Complaint> {
+/// The triangles of a file, in meters.
+pub(crate) fn scaled_mesh(file: &Path, scale: f64) -> Result<Vec<Triangle>, Complaint> {
     let mut triangles = seixo_files::mesh_in::read(file).map_err(|error| Complaint::of_file(&error))?;
     triangles.iter_mut().flatten().flatten().for_each(|coordinate| *coordinate *= scale);
     if triangles.iter().flatten().flatten().any(|coordinate| !coordinate.is_finite()) {
@@ -110,6 +111,11 @@ fn mesh(file: &Path, scale: f64, path: &str, findings: &mut Findings) -> Result<
             Complaint::new(format!("scaled by {scale}, the mesh is beyond what a double can hold")).remedy("use a smaller `scale`"),
         );
     }
+    Ok(triangles)
+}
+
+fn mesh(file: &Path, scale: f64, path: &str, findings: &mut Findings) -> Result<Vec<Triangle>, Complaint> {
+    let mut triangles = scaled_mesh(file, scale)?;
     let flat = seixo_files::mesh_in::degenerate(&triangles);
     if let Some(first) = flat.first() {
         findings.notices.push(format!(

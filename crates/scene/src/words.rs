@@ -38,11 +38,38 @@ macro_rules! vocabulary {
 /// How a fill places its grains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
-    /// Jittered hexagonal close packing.
+    /// On a lattice, each moved within the slack.
     #[default]
     Lattice,
     /// Random sequential insertion.
     Random,
+    /// Random sequential insertion into a column that reaches upward.
+    Rain,
+    /// Growth from small grains to a dense packing.
+    Growth,
+}
+
+/// Where the sites of a lattice are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lattice {
+    /// Hexagonal close packing.
+    #[default]
+    Hexagonal,
+    /// Simple cubic.
+    Cubic,
+    /// Body-centered cubic.
+    BodyCentered,
+    /// Face-centered cubic.
+    FaceCentered,
+}
+
+/// Of what the shares of a discrete distribution are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// The number of grains.
+    Number,
+    /// The mass.
+    Mass,
 }
 
 /// A face of a box, seen along +y with z up.
@@ -75,7 +102,9 @@ vocabulary! {
     Precision, "precision": [Precision::F64, Precision::Mixed, Precision::F32].map(|precision| (precision.name(), precision));
     Search, "search": [("auto", Search::Auto), ("grid", Search::Grid), ("brute_force", Search::BruteForce)];
     Leaving, "leaving": [("delete", Leaving::Delete), ("error", Leaving::Error)];
-    Method, "fill method": [("lattice", Method::Lattice), ("random", Method::Random)];
+    Method, "fill method": [("lattice", Method::Lattice), ("random", Method::Random), ("rain", Method::Rain), ("growth", Method::Growth)];
+    Lattice, "lattice": [("hexagonal", Lattice::Hexagonal), ("cubic", Lattice::Cubic), ("body_centered", Lattice::BodyCentered), ("face_centered", Lattice::FaceCentered)];
+    Share, "share": [("number", Share::Number), ("mass", Share::Mass)];
     Face, "box face": [("left", Face::Left), ("right", Face::Right), ("front", Face::Front), ("back", Face::Back), ("bottom", Face::Bottom), ("top", Face::Top)];
     End, "cylinder end": [("from", End::From), ("to", End::To)];
     NormalLaw, "normal law": NormalLaw::ALL.iter().map(|law| (law.keyword(), *law));

@@ -210,13 +210,13 @@ const CASES: &[(&str, &str, &[&str])] = &[
             "scene.toml:15:",
             "a solid fraction of 0.2",
             "0.600 is wanted",
-            "method = \"lattice\"",
+            "method = \"growth\"",
         ],
     ),
     (
         "at = [[0, 0, 0], [\"3 mm\", 0, 0]]\nradius = \"1 mm\"",
-        "fill = { region = { cone = { } }, count = 10, radius = \"5 mm\" }",
-        &["scene.toml:15:", "`cone` is not known", "box, cylinder, sphere"],
+        "fill = { region = { cube = { } }, count = 10, radius = \"5 mm\" }",
+        &["scene.toml:15:", "`cube` is not known", "box, cylinder, cone, sphere, mesh"],
     ),
     (
         "at = [[0, 0, 0], [\"3 mm\", 0, 0]]\nradius = \"1 mm\"",

@@ -1,102 +1,12 @@
 //! Sound scenes: what they say is what the world holds.
 
+mod loaded;
+
+use loaded::{GLASS, scene};
 use seixo_engine::Simulation;
 use seixo_engine::world::{Api, DeviceChoice, Precision, WallShape};
-use seixo_scene::{ProbeKind, Scene, load, load_text, schema, templates};
+use seixo_scene::{ProbeKind, load, load_text, schema, templates};
 use std::path::{Path, PathBuf};
-
-fn scene(text: &str) -> Scene {
-    load_text(text, Path::new("scene.toml"), &[]).unwrap_or_else(|found| panic!("{found}\n{text}"))
-}
-
-const GLASS: &str = r#"
-[run]
-until = 1
-[material.glass]
-density = 2500
-youngs_modulus = 1e9
-poisson_ratio = 0.2
-[interaction.glass-glass]
-restitution = 0.5
-friction = 0.3
-"#;
-
-fn filled(fill: &str) -> Scene {
-    scene(&format!("{GLASS}\n[grains.bed]\nmaterial = \"glass\"\nfill = {fill}"))
-}
-
-fn closest_gap(scene: &Scene) -> f64 {
-    let grains = &scene.world.grains;
-    let mut gap = f64::INFINITY;
-    for i in 0..grains.len() {
-        for j in 0..i {
-            let distance = glam::DVec3::from(grains.position[i]).distance(grains.position[j].into());
-            gap = gap.min(distance - grains.radius[i] - grains.radius[j]);
-        }
-    }
-    gap
-}
-
-const FILLS: &[&str] = &[
-    "{ region = { box = { min = [0, 0, 0], max = [1, 1, 1] } }, count = 400, radius = { uniform = [0.02, 0.04] } }",
-    "{ region = { box = { min = [0, 0, 0], max = [1, 1, 1] } }, solid_fraction = 0.55, radius = 0.04 }",
-    "{ region = { box = { min = [0, 0, 0], max = [1, 1, 1] } }, solid_fraction = 0.1, radius = 0.04 }",
-    "{ region = { sphere = { center = [0, 0, 0], radius = 1 } }, count = 300, radius = 0.06, method = \"random\" }",
-    "{ region = { sphere = { center = [0, 0, 0], radius = 1 } }, count = 300, radius = 0.06 }",
-    "{ region = { cylinder = { from = [0, 0, 0], to = [1, 1, 0], radius = 0.5 } }, solid_fraction = 0.25, radius = { normal = [0.05, 0.005] }, method = \"random\" }",
-    "{ region = { cylinder = { from = [0, 0, 0], to = [1, 1, 0], radius = 0.5 } }, count = 200, radius = { normal = [0.05, 0.005] } }",
-];
-
-#[test]
-fn fills_do_not_overlap_and_repeat() {
-    for fill in FILLS {
-        let first = filled(fill);
-        assert!(closest_gap(&first) >= 0.0, "{fill}");
-        assert_eq!(first.world.grains, filled(fill).world.grains, "{fill}");
-        let other_seed = load_text(&first.resolved, Path::new("scene.toml"), &[("run.seed".to_owned(), "2".to_owned())]).unwrap();
-        assert_ne!(first.world.grains.position, other_seed.world.grains.position, "{fill}");
-    }
-}
-
-#[test]
-fn fills_stay_in_their_region() {
-    let inside_sphere = filled(FILLS[3]).world.grains;
-    assert!(
-        inside_sphere
-            .position
-            .iter()
-            .zip(&inside_sphere.radius)
-            .all(|(x, r)| glam::DVec3::from(*x).length() + r <= 1.0 + 1e-12)
-    );
-    let inside_cylinder = filled(FILLS[6]).world.grains;
-    let axis = glam::DVec3::new(1.0, 1.0, 0.0).normalize();
-    for (position, radius) in inside_cylinder.position.iter().zip(&inside_cylinder.radius) {
-        let position = glam::DVec3::from(*position);
-        let along = position.dot(axis);
-        assert!(along >= radius - 1e-12 && along <= 2.0_f64.sqrt() - radius + 1e-12);
-        assert!((position - along * axis).length() + radius <= 0.5 + 1e-12);
-    }
-}
-
-#[test]
-fn fills_reach_the_fraction_asked_for() {
-    for (fill, fraction) in [(FILLS[1], 0.55), (FILLS[2], 0.1)] {
-        let radii = filled(fill).world.grains.radius;
-        let reached: f64 = radii.iter().map(|r| 4.0 / 3.0 * std::f64::consts::PI * r.powi(3)).sum();
-        assert!((reached - fraction).abs() < 1e-3, "{reached}");
-    }
-}
-
-#[test]
-fn fills_do_not_depend_on_other_sections() {
-    let alone = filled(FILLS[3]).world.grains;
-    let both = scene(&format!(
-        "{GLASS}\n[grains.bed]\nmaterial = \"glass\"\nfill = {}\n[grains.alpha]\nmaterial = \"glass\"\nat = [[5, 5, 5]]\nradius = 1",
-        FILLS[3]
-    ));
-    assert_eq!(both.world.groups, ["alpha", "bed"]);
-    assert_eq!(both.world.grains.position[1..], alone.position);
-}
 
 #[test]
 fn device_and_precision_are_as_asked_for() {

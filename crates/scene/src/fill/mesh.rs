@@ -1,0 +1,215 @@
+//! The inside of a closed mesh: a tree of boxes over its triangles, and rays through it.
+
+use crate::diagnostics::Complaint;
+use glam::DVec3;
+use seixo_engine::world::Triangle;
+use seixo_files::mesh_in::degenerate;
+use std::collections::HashMap;
+
+/// Most triangles of a leaf of the tree.
+const LEAF: usize = 4;
+/// How close to an edge a ray may pass, as a share of the triangle.
+const GRAZE: f64 = 1e-9;
+/// Directions of rays, none of them along what people draw; the next is taken where one grazes an edge.
+const DIRECTIONS: [DVec3; 6] = [
+    DVec3::new(0.577_215_66, 0.412_454_03, 0.701_562_31),
+    DVec3::new(-0.261_497_21, 0.915_965_59, 0.303_663_00),
+    DVec3::new(0.834_626_84, -0.123_456_79, -0.536_170_33),
+    DVec3::new(-0.662_743_41, -0.587_401_05, 0.464_101_61),
+    DVec3::new(0.110_001_00, -0.839_962_57, 0.531_326_41),
+    DVec3::new(-0.474_949_37, 0.286_747_42, -0.832_050_29),
+];
+
+/// A box around triangles: a leaf with some of them, or the two nodes below.
+struct Node {
+    min: DVec3,
+    max: DVec3,
+    /// The triangles of a leaf; empty for others.
+    triangles: std::ops::Range<usize>,
+    /// The second node below; the first one follows this node.
+    second: usize,
+}
+
+/// A closed surface of triangles.
+pub(super) struct Mesh {
+    triangles: Vec<[DVec3; 3]>,
+    nodes: Vec<Node>,
+}
+
+impl Mesh {
+    /// A mesh that has an inside; `center` is added to places in messages.
+    pub(super) fn new(triangles: &[Triangle], center: DVec3) -> Result<Mesh, Complaint> {
+        refuse_open(triangles, center)?;
+        let mut flat = degenerate(triangles).into_iter().peekable();
+        let solid = (0..triangles.len()).filter(|index| flat.next_if_eq(index).is_none());
+        let mut mesh = Mesh {
+            triangles: solid.map(|index| triangles[index].map(DVec3::from)).collect(),
+            nodes: Vec::new(),
+        };
+        mesh.build(0..mesh.triangles.len());
+        if mesh.volume() > 0.0 {
+            return Ok(mesh);
+        }
+        Err(Complaint::new("the mesh encloses no volume").remedy("check the mesh and its `scale`"))
+    }
+
+    fn build(&mut self, range: std::ops::Range<usize>) {
+        let corners = || self.triangles[range.clone()].iter().flatten();
+        let min = corners().fold(DVec3::INFINITY, |min, corner| min.min(*corner));
+        let max = corners().fold(DVec3::NEG_INFINITY, |max, corner| max.max(*corner));
+        let node = self.nodes.len();
+        let is_leaf = range.len() <= LEAF;
+        self.nodes.push(Node {
+            min,
+            max,
+            triangles: if is_leaf { range.clone() } else { 0..0 },
+            second: 0,
+        });
+        if is_leaf {
+            return;
+        }
+        let axis = (max - min).max_position();
+        let middle = |triangle: &[DVec3; 3]| triangle.iter().map(|corner| corner[axis]).sum::<f64>();
+        let half = range.len() / 2;
+        self.triangles[range.clone()].select_nth_unstable_by(half, |a, b| middle(a).total_cmp(&middle(b)));
+        self.build(range.start..range.start + half);
+        self.nodes[node].second = self.nodes.len();
+        self.build(range.start + half..range.end);
+    }
+
+    /// The volume inside \[m³\], by Gauss' theorem.
+    pub(super) fn volume(&self) -> f64 {
+        self.triangles.iter().map(|[a, b, c]| a.dot(b.cross(*c)) / 6.0).sum::<f64>().abs()
+    }
+
+    /// Visits the triangles of all leaves whose boxes, and those of the nodes above, pass.
+    fn walk(&self, passes: impl Fn(&Node) -> bool, mut visit: impl FnMut(&[DVec3; 3])) {
+        let mut left = vec![0];
+        while let Some(index) = left.pop() {
+            let Some(node) = self.nodes.get(index).filter(|node| passes(node)) else {
+                continue;
+            };
+            self.triangles[node.triangles.clone()].iter().for_each(&mut visit);
+            if node.triangles.is_empty() {
+                left.extend([node.second, index + 1]);
+            }
+        }
+    }
+
+    /// Visits the triangles within `reach`: distance, and unit vector from the triangle's nearest point.
+    pub(super) fn visit_near(&self, at: DVec3, reach: f64, mut visit: impl FnMut(f64, DVec3)) {
+        let passes = |node: &Node| at.clamp(node.min, node.max).distance_squared(at) <= reach * reach;
+        self.walk(passes, |triangle| {
+            let away = at - nearest(triangle, at);
+            let distance = away.length();
+            if distance <= reach {
+                visit(distance, away.try_normalize().unwrap_or(DVec3::Z));
+            }
+        });
+    }
+
+    /// Whether a point is inside, by the parity of the triangles that a ray from it passes; `None` where all rays graze an edge.
+    pub(super) fn is_inside(&self, at: DVec3) -> Option<bool> {
+        let parity = |direction: &DVec3| {
+            let inverse = direction.recip();
+            let is_met = |node: &Node| {
+                let (a, b) = ((node.min - at) * inverse, (node.max - at) * inverse);
+                // A flat box is as thick as rounding.
+                a.min(b).max_element() <= a.max(b).min_element() * (1.0 + 1e-12) + 1e-300 && a.max(b).min_element() >= 0.0
+            };
+            let (mut is_odd, mut is_sure) = (false, true);
+            self.walk(is_met, |triangle| match passes(triangle, at, *direction) {
+                Some(is_through) => is_odd ^= is_through,
+                None => is_sure = false,
+            });
+            is_sure.then_some(is_odd)
+        };
+        DIRECTIONS.iter().find_map(parity)
+    }
+}
+
+/// Whether a ray goes through a triangle; `None` where it passes too close to an edge to tell (Möller and Trumbore 1997).
+fn passes([a, b, c]: &[DVec3; 3], from: DVec3, direction: DVec3) -> Option<bool> {
+    let (u, v) = (*b - *a, *c - *a);
+    let normal = direction.cross(v);
+    let determinant = u.dot(normal);
+    if determinant.abs() <= 1e-14 * u.length() * v.length() {
+        // In the plane of the triangle: the ray meets it, if at all, at the edges of its neighbors.
+        return Some(false);
+    }
+    let offset = from - *a;
+    let first = offset.dot(normal) / determinant;
+    let across = offset.cross(u);
+    let second = direction.dot(across) / determinant;
+    let least = first.min(second).min(1.0 - first - second);
+    let is_ahead = v.dot(across) / determinant > 0.0;
+    match least {
+        _ if !is_ahead || least < -GRAZE => Some(false),
+        _ if least > GRAZE => Some(true),
+        _ => None,
+    }
+}
+
+/// The point of a triangle nearest to another point (Ericson 2005, Real-Time Collision Detection, section 5.1.5).
+fn nearest([a, b, c]: &[DVec3; 3], point: DVec3) -> DVec3 {
+    let (ab, ac) = (*b - *a, *c - *a);
+    let from = |corner: &DVec3| (ab.dot(point - *corner), ac.dot(point - *corner));
+    let ((d1, d2), (d3, d4), (d5, d6)) = (from(a), from(b), from(c));
+    if d1 <= 0.0 && d2 <= 0.0 {
+        return *a;
+    }
+    if d3 >= 0.0 && d4 <= d3 {
+        return *b;
+    }
+    if d6 >= 0.0 && d5 <= d6 {
+        return *c;
+    }
+    let (va, vb, vc) = (d3 * d6 - d5 * d4, d5 * d2 - d1 * d6, d1 * d4 - d3 * d2);
+    if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 {
+        return *a + ab * (d1 / (d1 - d3));
+    }
+    if vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0 {
+        return *a + ac * (d2 / (d2 - d6));
+    }
+    if va <= 0.0 && d4 >= d3 && d5 >= d6 {
+        return *b + (*c - *b) * ((d4 - d3) / ((d4 - d3) + (d5 - d6)));
+    }
+    *a + (ab * vb + ac * vc) / (va + vb + vc)
+}
+
+/// Refuses a surface with an edge that the triangles around it do not run along in both directions equally often.
+fn refuse_open(triangles: &[Triangle], center: DVec3) -> Result<(), Complaint> {
+    // 0 and −0 are one place.
+    let key = |corner: &[f64; 3]| corner.map(|coordinate| (coordinate + 0.0).to_bits());
+    let edges = |triangle: &Triangle| {
+        let [a, b, c] = *triangle;
+        [[a, b], [b, c], [c, a]]
+    };
+    let undirected = |[a, b]: &[[f64; 3]; 2]| {
+        let (a, b) = (key(a), key(b));
+        if a < b { ((a, b), 1) } else { ((b, a), -1) }
+    };
+    let mut balance: HashMap<_, (i32, u32)> = HashMap::new();
+    for edge in triangles.iter().flat_map(edges).filter(|[a, b]| key(a) != key(b)) {
+        let (pair, direction) = undirected(&edge);
+        let (sum, count) = balance.entry(pair).or_default();
+        *sum += direction;
+        *count += 1;
+    }
+    let mut edges = triangles.iter().flat_map(edges);
+    let Some(edge) = edges.find(|edge| balance.get(&undirected(edge).0).is_some_and(|(sum, _)| *sum != 0)) else {
+        return Ok(());
+    };
+    let [from, to] = edge.map(|corner| DVec3::from(corner) + center);
+    let count = balance[&undirected(&edge).0].1;
+    if count % 2 == 1 {
+        let message = format!("the mesh is not closed: {count} triangles meet at the edge from {from:.6} to {to:.6} m");
+        return Err(Complaint::new(message)
+            .limit("2 triangles at every edge")
+            .remedy("close the mesh: without an inside it cannot be filled"));
+    }
+    let message = format!("the triangles at the edge from {from:.6} to {to:.6} m run along it in the same direction");
+    Err(Complaint::new(message)
+        .limit("all triangles facing outward")
+        .remedy("turn the triangles over that face the wrong way, and export the mesh again"))
+}

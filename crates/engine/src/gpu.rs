@@ -9,6 +9,11 @@ mod exchange;
 mod lists;
 mod observe;
 mod step;
+mod tables;
+mod trial;
+
+#[cfg(test)]
+mod search_tests;
 
 use crate::simulation::Simulation;
 use assembly::Contacts;
@@ -20,8 +25,10 @@ use seixo_sweeps::kernels::{KINDS, UNITS};
 use seixo_sweeps::motion::{Stepping, SteppingLaunch};
 use seixo_sweeps::tiles::Kind;
 use step::Queued;
+use tables::Tables;
 
 pub(crate) use step::PASSES;
+pub(crate) use trial::tables_on;
 
 /// A number type of the GPU, and how the host's doubles become such numbers and back.
 pub(crate) trait Number: Real + Word + Coordinate<Self> {
@@ -69,6 +76,10 @@ pub(crate) trait Remote: Send + Sync {
     fn give_back(&self, host: &mut Simulation) -> Result<(), GpuError>;
     /// What the pairs that touch remember, each once by its places.
     fn remembered(&self) -> Result<Vec<Remembered>, GpuError>;
+    /// Sorts the grains and lists their pairs anew, and waits until that is done.
+    fn list_anew(&mut self, host: &mut Simulation) -> Result<(), GpuError>;
+    /// Number of pairs in the lists, each counted for both of its grains.
+    fn listed(&self) -> Result<u64, GpuError>;
     /// The GPU.
     fn gpu(&self) -> &Gpu;
     /// Number of grains.
@@ -147,6 +158,8 @@ pub(crate) struct OnGpu<C, R> {
     key: Buffer<u32>,
     order: Buffer<u32>,
     cells: Cells<C>,
+    /// What pairs are found through, where that is not the grids that sort the grains.
+    tables: Option<Tables<C>>,
     /// Where cells are made anew at every step.
     binned: Option<Binned<C>>,
     /// Where forces are put together in several launches.

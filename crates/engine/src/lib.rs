@@ -22,6 +22,6 @@ pub mod world;
 pub use guard::{Cause, Stop};
 pub use measure::Momentum;
 pub use refusal::Refusal;
-pub use search::deepest_overlap;
+pub use search::{SearchTrial, Sharing, TableTrial, deepest_overlap};
 pub use simulation::Simulation;
 pub use time_step::{TimeStep, plan_time_step};

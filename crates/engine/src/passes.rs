@@ -9,6 +9,8 @@ use seixo_device::{Ranges, Strided};
 use seixo_sweeps::contact::{Tally, press_through_cells};
 use seixo_sweeps::lanes::{GrainsView, Limits, PartOut, PartRows, contacts_of_part};
 use seixo_sweeps::motion::{LEFT, Moved, STALE, advance};
+use seixo_sweeps::neighbors::Lookup;
+use seixo_sweeps::rows::press_through_row;
 use seixo_sweeps::views::{RECORD, TOUCH};
 use seixo_sweeps::wall::walls_of;
 
@@ -147,6 +149,10 @@ impl Simulation {
             let last_tick = self.tick().wrapping_sub(1);
             self.pairs
                 .list(&self.device, &self.cells, &self.fields.position, &self.old_pairs, last_tick);
+        } else if self.cells.lookup() != Lookup::Grids {
+            // Smooth grains press on each other through the cells that sort them; of other searches there is a list only.
+            self.pairs
+                .fill_rows::<false>(&self.device, &self.cells.index(), &self.fields.position, n);
         }
         self.walls
             .list(&self.device, &self.cells, &self.fields, self.steps as f64 * self.stepping.dt);
@@ -255,7 +261,8 @@ impl Simulation {
             ..
         } = &mut self.fields;
         let (position, velocity, material) = (&position[..], &velocity[..], &material[..]);
-        let (cells, table, materials) = (&self.cells, &self.table[..], self.materials);
+        let (cells, pairs, table, materials) = (&self.cells, &self.pairs, &self.table[..], self.materials);
+        let is_listed = cells.lookup() != Lookup::Grids;
         let overlap_limit = self.settings.overlap_limit;
         let data = (
             Strided {
@@ -273,22 +280,39 @@ impl Simulation {
                 force.items.fill(0.0);
                 let mut all = NO_CONTACT;
                 for i in first..end {
-                    let one = press_through_cells::<f64, f64>(
-                        i,
-                        i - first,
-                        position,
-                        velocity,
-                        material,
-                        materials,
-                        table,
-                        &cells.grids,
-                        &cells.shapes,
-                        cells.grids(),
-                        &cells.first,
-                        cells.skin,
-                        overlap_limit,
-                        force.items,
-                    );
+                    let one = if is_listed {
+                        press_through_row::<f64, f64>(
+                            i,
+                            i - first,
+                            pairs.row[i] as usize,
+                            pairs.row[i + 1] as usize,
+                            &pairs.neighbors,
+                            position,
+                            velocity,
+                            material,
+                            materials,
+                            table,
+                            overlap_limit,
+                            force.items,
+                        )
+                    } else {
+                        press_through_cells::<f64, f64>(
+                            i,
+                            i - first,
+                            position,
+                            velocity,
+                            material,
+                            materials,
+                            table,
+                            &cells.grids,
+                            &cells.shapes,
+                            cells.grids(),
+                            &cells.first,
+                            cells.skin,
+                            overlap_limit,
+                            force.items,
+                        )
+                    };
                     all = sum(all, &one);
                 }
                 tally.items[0] = all;

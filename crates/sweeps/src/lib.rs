@@ -17,12 +17,15 @@
 )]
 
 pub mod bins;
+pub mod buckets;
 pub mod cells;
 pub mod contact;
 pub mod kernels;
 pub mod lanes;
 pub mod motion;
+pub mod neighbors;
 pub mod pair;
+pub mod rows;
 pub mod tiles;
 pub mod views;
 pub mod wall;

@@ -59,11 +59,6 @@ impl Bins {
         self.counts.len()
     }
 
-    /// Items there is room for.
-    pub fn items(&self) -> usize {
-        self.turn.len()
-    }
-
     /// `items[first[k]..first[k + 1]]` become the items below n that have key k, in ascending order. Keys are below `keys`.
     ///
     /// Items of one key are ordered one after the other: fast where keys have few items.

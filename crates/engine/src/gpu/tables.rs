@@ -4,7 +4,7 @@
 use super::lists::make_room;
 use super::{Cells, Number, Rows, numbers};
 use crate::search;
-use seixo_device::gpu::{Bins, Buffer, Gpu, GpuError, units};
+use seixo_device::gpu::{Buffer, Gpu, GpuError, Order, units};
 use seixo_sweeps::cells::{GRID, SHAPE};
 use seixo_sweeps::kernels::lists;
 use seixo_sweeps::neighbors::{Lookup, RowPlan};
@@ -55,7 +55,6 @@ pub(super) struct Tables<C> {
     /// Number of cells of every grain, and its first entry.
     count: Buffer<u32>,
     row: Buffer<u32>,
-    bins: Bins,
 }
 
 impl<C: Number> Tables<C> {
@@ -72,7 +71,6 @@ impl<C: Number> Tables<C> {
             order: words()?,
             count: words()?,
             row: words()?,
-            bins: Bins::new(gpu, RECORD, RECORD)?,
         })
     }
 
@@ -98,11 +96,12 @@ impl<C: Number> Tables<C> {
         make_room(gpu, &mut self.first, host.keys() + 1, "tables of cells")?;
         make_room(gpu, &mut self.items, entries, "tables of cells")?;
         make_room(gpu, &mut self.order, entries, "tables of cells")?;
-        if self.bins.keys() < host.keys() || self.bins.items() < entries {
-            let room = |len: usize| len + len / 4;
-            self.bins = Bins::new(gpu, room(entries), room(host.keys()))?;
-        }
-        self.bins.fill(gpu, &self.key, entries, host.keys(), &self.order, &self.first);
+        let into = Order {
+            order: &self.order,
+            first: &self.first,
+            room: &self.items,
+        };
+        gpu.order_by_key(&self.key, &self.owner, entries, host.keys(), into)?;
         gpu.gather(&self.owner, &self.order, entries, 1, &self.items);
         Ok(())
     }

@@ -9,6 +9,11 @@ mod exchange;
 mod lists;
 mod observe;
 mod step;
+mod tables;
+mod trial;
+
+#[cfg(test)]
+mod search_tests;
 
 use crate::simulation::Simulation;
 use assembly::Contacts;
@@ -22,8 +27,10 @@ use seixo_sweeps::sides::{Sides, SidesLaunch};
 use seixo_sweeps::tiles::Kind;
 use seixo_sweeps::views::COMPOUND;
 use step::Queued;
+use tables::Tables;
 
 pub(crate) use step::PASSES;
+pub(crate) use trial::tables_on;
 
 /// A number type of the GPU, and how the host's doubles become such numbers and back.
 pub(crate) trait Number: Real + Word + Coordinate<Self> {
@@ -71,6 +78,10 @@ pub(crate) trait Remote: Send + Sync {
     fn give_back(&self, host: &mut Simulation) -> Result<(), GpuError>;
     /// What the pairs that touch remember, each once by its places.
     fn remembered(&self) -> Result<Vec<Remembered>, GpuError>;
+    /// Sorts the grains and lists their pairs anew, and waits until that is done.
+    fn list_anew(&mut self, host: &mut Simulation) -> Result<(), GpuError>;
+    /// Number of pairs in the lists, each counted for both of its grains.
+    fn listed(&self) -> Result<u64, GpuError>;
     /// The GPU.
     fn gpu(&self) -> &Gpu;
     /// Number of grains.
@@ -150,6 +161,8 @@ pub(crate) struct OnGpu<C, R> {
     key: Buffer<u32>,
     order: Buffer<u32>,
     cells: Cells<C>,
+    /// What pairs are found through, where that is not the grids that sort the grains.
+    tables: Option<Tables<C>>,
     /// Where cells are made anew at every step.
     binned: Option<Binned<C>>,
     /// Where forces are put together in several launches.

@@ -30,6 +30,6 @@ pub use guard::{Cause, Stop};
 pub use insertion::{Room, Seen, free_of_walls};
 pub use measure::Momentum;
 pub use refusal::Refusal;
-pub use search::deepest_overlap;
+pub use search::{SearchTrial, Sharing, TableTrial, deepest_overlap};
 pub use simulation::Simulation;
 pub use time_step::{TimeStep, plan_time_step};

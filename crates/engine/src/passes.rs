@@ -10,6 +10,8 @@ use seixo_sweeps::compound::compound_contacts_of_part;
 use seixo_sweeps::contact::{Tally, press_through_cells};
 use seixo_sweeps::lanes::{GrainsView, Limits, PartOut, PartRows, contacts_of_part};
 use seixo_sweeps::motion::{LEFT, Moved, STALE, advance};
+use seixo_sweeps::neighbors::Lookup;
+use seixo_sweeps::rows::press_through_row;
 use seixo_sweeps::sides::{OPEN, PERIODIC, SHEARED};
 use seixo_sweeps::views::{RECORD, TOUCH, remembered};
 use seixo_sweeps::wall::walls_of;
@@ -162,6 +164,10 @@ impl Simulation {
                 last_tick,
                 remembered,
             );
+        } else if self.cells.lookup() != Lookup::Grids {
+            // Smooth grains press on each other through the cells that sort them; of other searches there is a list only.
+            self.pairs
+                .fill_rows::<false>(&self.device, &self.cells.index(), &self.fields.position, n);
         }
         self.walls
             .list(&self.device, &self.cells, &self.fields, self.steps as f64 * self.stepping.dt);
@@ -278,7 +284,8 @@ impl Simulation {
             ..
         } = &mut self.fields;
         let (position, velocity, material) = (&position[..], &velocity[..], &material[..]);
-        let (cells, table, materials) = (&self.cells, &self.table[..], self.materials);
+        let (cells, pairs, table, materials) = (&self.cells, &self.pairs, &self.table[..], self.materials);
+        let is_listed = cells.lookup() != Lookup::Grids;
         let overlap_limit = self.settings.overlap_limit;
         let (sides, kind) = (&self.stepping.sides, self.sides);
         let data = (
@@ -297,24 +304,43 @@ impl Simulation {
                 force.items.fill(0.0);
                 let mut all = NO_CONTACT;
                 for i in first..end {
-                    let one = press_through_cells::<f64, f64>(
-                        i,
-                        i - first,
-                        position,
-                        velocity,
-                        material,
-                        materials,
-                        table,
-                        &cells.grids,
-                        &cells.shapes,
-                        cells.grids(),
-                        &cells.first,
-                        cells.skin,
-                        overlap_limit,
-                        force.items,
-                        sides,
-                        kind,
-                    );
+                    let one = if is_listed {
+                        press_through_row::<f64, f64>(
+                            i,
+                            i - first,
+                            pairs.row[i] as usize,
+                            pairs.row[i + 1] as usize,
+                            &pairs.neighbors,
+                            position,
+                            velocity,
+                            material,
+                            materials,
+                            table,
+                            overlap_limit,
+                            force.items,
+                            sides,
+                            kind,
+                        )
+                    } else {
+                        press_through_cells::<f64, f64>(
+                            i,
+                            i - first,
+                            position,
+                            velocity,
+                            material,
+                            materials,
+                            table,
+                            &cells.grids,
+                            &cells.shapes,
+                            cells.grids(),
+                            &cells.first,
+                            cells.skin,
+                            overlap_limit,
+                            force.items,
+                            sides,
+                            kind,
+                        )
+                    };
                     all = sum(all, &one);
                 }
                 tally.items[0] = all;

@@ -14,6 +14,39 @@ use seixo_sweeps::motion::{Moved, TOO_DEEP};
 use seixo_sweeps::sides::OPEN;
 use seixo_sweeps::views::{COMPOUND, remembered, sign_of_second};
 
+/// The GPU that is asked for; none for the cores of this machine, with a notice where a GPU would have been taken.
+pub(crate) fn gpu_asked_for(choice: DeviceChoice, notices: &mut Vec<String>) -> Result<Option<Gpu>, Refusal> {
+    let choice = match choice {
+        DeviceChoice::Cpu => return Ok(None),
+        DeviceChoice::Gpu(choice) => choice,
+        DeviceChoice::Auto => {
+            let listing = list();
+            let Some(gpu) = listing.found.iter().find(|gpu| !gpu.is_software) else {
+                notices.push(format!("no GPU found ({listing}): running on the CPU"));
+                return Ok(None);
+            };
+            Some((gpu.api, gpu.index))
+        }
+    };
+    Ok(Some(Gpu::open(choice)?))
+}
+
+/// The precision that is asked for, or else the usual one of this GPU.
+pub(crate) fn precision_on(gpu: &Gpu, asked: Option<Precision>, notices: &mut Vec<String>) -> Result<Precision, Refusal> {
+    let precision = asked.unwrap_or_else(|| {
+        if gpu.description().has_f64 {
+            return Precision::Mixed;
+        }
+        let name = &gpu.description().name;
+        notices.push(format!("{name} has no double precision: running in f32"));
+        Precision::F32
+    });
+    if precision != Precision::F32 {
+        gpu.demand_double()?;
+    }
+    Ok(precision)
+}
+
 impl Simulation {
     /// As [`Simulation::new`], on a GPU that is open already.
     ///
@@ -34,19 +67,7 @@ impl Simulation {
 
     /// Takes the grains to the device that the settings ask for.
     pub(crate) fn go_where_asked(&mut self) -> Result<(), Refusal> {
-        let choice = match self.settings.device {
-            DeviceChoice::Cpu => None,
-            DeviceChoice::Gpu(choice) => Some(choice),
-            DeviceChoice::Auto => {
-                let listing = list();
-                let first = listing.found.iter().find(|gpu| !gpu.is_software);
-                if first.is_none() {
-                    self.notices.push(format!("no GPU found ({listing}): running on the CPU"));
-                }
-                first.map(|gpu| Some((gpu.api, gpu.index)))
-            }
-        };
-        let Some(choice) = choice else {
+        let Some(gpu) = gpu_asked_for(self.settings.device, &mut self.notices)? else {
             if self.settings.assembly != Assembly::Fused {
                 return Err(Refusal::Assembly {
                     assembly: self.settings.assembly.name(),
@@ -59,22 +80,12 @@ impl Simulation {
                 }),
             };
         };
-        self.go_to(Gpu::open(choice)?)
+        self.go_to(gpu)
     }
 
     /// Takes the grains to a GPU.
     fn go_to(&mut self, gpu: Gpu) -> Result<(), Refusal> {
-        let precision = self.settings.precision.unwrap_or_else(|| {
-            if gpu.description().has_f64 {
-                return Precision::Mixed;
-            }
-            let name = &gpu.description().name;
-            self.notices.push(format!("{name} has no double precision: running in f32"));
-            Precision::F32
-        });
-        if precision != Precision::F32 {
-            gpu.demand_double()?;
-        }
+        let precision = precision_on(&gpu, self.settings.precision, &mut self.notices)?;
         self.settings.precision = Some(precision);
         if (self.is_compound || self.sides != OPEN) && self.settings.assembly != Assembly::Fused {
             return Err(Refusal::AssemblyElsewhere {
@@ -188,7 +199,9 @@ impl Simulation {
     pub(crate) fn pairs_touching(&self) -> Vec<Remembered> {
         let mut all = Vec::new();
         let numbers = remembered(self.is_compound);
-        for i in 0..self.pairs.row.len().saturating_sub(1) {
+        // Smooth grains may have rows, too, but remember nothing.
+        let rows = if self.frictional { self.pairs.row.len() } else { 0 };
+        for i in 0..rows.saturating_sub(1) {
             for k in self.pairs.row[i] as usize..self.pairs.row[i + 1] as usize {
                 let j = self.pairs.neighbors[k];
                 // A pair across parts stands in two rows with opposite forces; the row of the earlier one tells both.
@@ -204,7 +217,7 @@ impl Simulation {
         all
     }
 
-    fn with_remote<T>(&mut self, run: impl FnOnce(&mut dyn Remote, &mut Simulation) -> Result<T, GpuError>) -> Result<T, Stop> {
+    pub(crate) fn with_remote<T>(&mut self, run: impl FnOnce(&mut dyn Remote, &mut Simulation) -> Result<T, GpuError>) -> Result<T, Stop> {
         let mut remote = self.remote.take().expect("a simulation that is not here is on a GPU");
         let result = run(remote.as_mut(), self);
         self.remote = Some(remote);

@@ -233,16 +233,61 @@ impl World {
     }
 }
 
-/// How pairs are found.
+/// How pairs are found. All ways find the same pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Search {
-    /// One uniform grid per size class: one class while R_max ≤ 2 R_min.
+    /// `Grid` while R_max < 2 R_min, else `HierarchicalGrid`.
     #[default]
     Auto,
-    /// Uniform grid, one cell size for all (S0 §5.1.1).
+    /// Uniform grid, one cell size for all, every grain in the cell of its center (S0 § 5.1.1).
     Grid,
+    /// Uniform grid, every grain in all cells that its box touches (S0 § 5.1.2, after Ivson).
+    GridMultiCell,
+    /// One uniform grid per size class: each halves the radius.
+    HierarchicalGrid,
+    /// One hash table per size class, over a domain without bounds (S4, Algorithm 2).
+    SpatialHash,
     /// Every pair tested; the reference for tests (S2).
     BruteForce,
+}
+
+impl Search {
+    /// Every way.
+    pub const ALL: [Search; 6] = [
+        Search::Auto,
+        Search::Grid,
+        Search::GridMultiCell,
+        Search::HierarchicalGrid,
+        Search::SpatialHash,
+        Search::BruteForce,
+    ];
+
+    /// Its word in a scene and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Search::Auto => "auto",
+            Search::Grid => "grid",
+            Search::GridMultiCell => "grid_multi_cell",
+            Search::HierarchicalGrid => "hierarchical_grid",
+            Search::SpatialHash => "spatial_hash",
+            Search::BruteForce => "brute_force",
+        }
+    }
+
+    /// The way that is taken for grains of these radii. `Auto` looks at their spread: in cells of twice the largest radius a grain has about
+    /// (R_max/R_min)³ of the smallest for neighbors that it looks at in vain, so from a spread of 2 on, which is two size classes, a grid for
+    /// each is worth its walk through more cells. Below there is one class, and both are the same.
+    pub fn chosen_for(self, radii: impl Iterator<Item = f64>) -> Search {
+        if self != Search::Auto {
+            return self;
+        }
+        let (least, most) = radii.fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), r| (least.min(r), most.max(r)));
+        if most < 2.0 * least {
+            Search::Grid
+        } else {
+            Search::HierarchicalGrid
+        }
+    }
 }
 
 /// Where a world is stepped.

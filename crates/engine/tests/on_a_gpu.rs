@@ -5,7 +5,7 @@ mod devices;
 
 use devices::{after, apart, on_cpu, on_gpu, without_lists};
 use seixo_device::gpu::Gpu;
-use seixo_engine::world::{Domain, Leaving, Precision, Settings, World};
+use seixo_engine::world::{Domain, Leaving, Precision, Search, Settings, World};
 use seixo_engine::{Cause, Simulation};
 use seixo_laws::contact::TangentialLaw;
 
@@ -64,6 +64,27 @@ fn hundreds_of_steps_with_renewed_lists_and_moving_walls_stay_together() {
             for axis in 0..3 {
                 assert!((a.force[axis] - b.force[axis]).abs() < 1e-9, "{:?} {:?}", a.force, b.force);
             }
+        }
+    }
+}
+
+#[test]
+fn every_search_moves_grains_as_on_the_cpu() {
+    let with_lists: fn(Settings) -> Settings = |settings| settings;
+    let ways = [
+        (TangentialLaw::Mindlin, with_lists),
+        (TangentialLaw::None, with_lists),
+        (TangentialLaw::None, without_lists),
+    ];
+    for (tangential, way) in ways {
+        let world = beds::falling(400, tangential);
+        for search in Search::ALL {
+            let with = |settings: Settings| way(Settings { search, ..settings });
+            let (cpu, gpu) = (after(&world, with(on_cpu()), 250), after(&world, with(on_gpu(Precision::F64)), 250));
+            let found = apart(&cpu.snapshot(), &gpu.snapshot());
+            println!("{search:?} {tangential:?}: {found:.1e}, {} contacts", gpu.contacts());
+            assert!(found < 1e-9, "{search:?} {tangential:?}: {found:e}");
+            assert!(gpu.contacts() > 10 && cpu.contacts() == gpu.contacts(), "{search:?} {tangential:?}");
         }
     }
 }

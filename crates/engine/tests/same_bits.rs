@@ -4,7 +4,7 @@ mod beds;
 
 use seixo_engine::Simulation;
 use seixo_engine::state::State;
-use seixo_engine::world::{Domain, Leaving, Settings, World};
+use seixo_engine::world::{Domain, Leaving, Search, Settings, World};
 use seixo_laws::contact::TangentialLaw;
 
 fn settings(threads: usize) -> Settings {
@@ -65,35 +65,57 @@ fn going_on_from_a_saved_state_equals_never_stopping() {
 #[test]
 fn the_way_pairs_are_found_does_not_matter_to_the_physics() {
     // Different searches visit pairs in different orders: the same up to rounding, which a short time does not amplify.
-    use seixo_engine::world::Search;
-    let world = beds::falling(500, TangentialLaw::Mindlin);
-    let run = |search: Search, skin: Option<f64>| {
-        let mut simulation = Simulation::new(
-            world.clone(),
-            Settings {
+    for tangential in [TangentialLaw::Mindlin, TangentialLaw::None] {
+        let world = beds::falling(500, tangential);
+        let run = |search: Search, skin: Option<f64>| {
+            let settings = Settings {
                 search,
                 skin,
-                threads: 1,
-                ..Settings::default()
-            },
-        )
-        .unwrap();
-        simulation.advance(300).unwrap();
-        simulation.snapshot()
-    };
-    let reference = run(Search::BruteForce, None);
-    for other in [
-        run(Search::Grid, None),
-        run(Search::Auto, None),
-        run(Search::Auto, Some(0.0)),
-        run(Search::Auto, Some(4e-4)),
-    ] {
-        for (a, b) in reference.position.iter().zip(&other.position) {
-            for axis in 0..3 {
-                assert!((a[axis] - b[axis]).abs() < 1e-11, "{a:?} {b:?}");
+                ..settings(1)
+            };
+            let mut simulation = Simulation::new(world.clone(), settings).unwrap();
+            simulation.advance(300).unwrap();
+            (simulation.snapshot(), simulation.ledger())
+        };
+        let (reference, ledger) = run(Search::BruteForce, None);
+        let scale = ledger.kinetic + ledger.gravity.abs();
+        let skins = [None, Some(0.0), Some(4e-4)];
+        for (search, skin) in Search::ALL.into_iter().flat_map(|search| skins.map(|skin| (search, skin))) {
+            let (other, energies) = run(search, skin);
+            for (a, b) in reference.position.iter().zip(&other.position) {
+                for axis in 0..3 {
+                    assert!((a[axis] - b[axis]).abs() < 1e-11, "{search:?}, skin {skin:?}: {a:?} {b:?}");
+                }
+            }
+            assert_eq!(reference.coordination, other.coordination, "{search:?}, skin {skin:?}");
+            for (a, b) in ledger.values().into_iter().zip(energies.values()) {
+                assert!((a - b).abs() < 1e-9 * scale, "{search:?}, skin {skin:?}: {a} {b}");
             }
         }
-        assert_eq!(reference.coordination, other.coordination);
+    }
+}
+
+#[test]
+fn every_search_goes_on_from_a_saved_state_as_if_it_had_not_stopped_on_any_number_of_threads() {
+    for tangential in [TangentialLaw::Mindlin, TangentialLaw::None] {
+        let world = beds::falling(1500, tangential);
+        for search in Search::ALL {
+            let with = |threads: usize| Settings {
+                search,
+                ..settings(threads)
+            };
+            let mut whole = Simulation::new(world.clone(), with(1)).unwrap();
+            whole.advance(700).unwrap();
+            let mut first = Simulation::new(world.clone(), with(2)).unwrap();
+            first.advance(333).unwrap();
+            let mut second = Simulation::restore(world.clone(), with(3), &first.save().unwrap()).unwrap();
+            second.advance(367).unwrap();
+            assert_same(
+                &whole.save().unwrap(),
+                &second.save().unwrap(),
+                &format!("{search:?} {tangential:?}"),
+            );
+        }
     }
 }
 

@@ -103,7 +103,9 @@ pub(crate) struct RunSection {
     /// Local non-viscous damping: the share of each force that opposes the motion.
     #[serde(default)]
     pub local_damping: Quantity<Number, BelowOne>,
-    /// How pairs are found.
+    /// How pairs are found; all ways find the same. "auto": "grid" while the largest radius is below twice the smallest, else
+    /// "hierarchical_grid", a grid for each size. To be compared: "grid_multi_cell", grains in all cells that they touch; "spatial_hash", which
+    /// wide, thinly filled spaces do not cost memory; "brute_force", every pair.
     #[serde(default)]
     pub search: Word<Search>,
     /// Extra reach of the neighbor list: "auto" or a length; 0 rebuilds it at every step.

@@ -121,7 +121,7 @@ pub enum End {
 
 vocabulary! {
     Precision, "precision": [Precision::F64, Precision::Mixed, Precision::F32].map(|precision| (precision.name(), precision));
-    Search, "search": [("auto", Search::Auto), ("grid", Search::Grid), ("brute_force", Search::BruteForce)];
+    Search, "search": Search::ALL.map(|search| (search.name(), search));
     Scheme, "integrator": Scheme::ALL.map(|(scheme, word)| (word, scheme));
     Leaving, "leaving": [("delete", Leaving::Delete), ("error", Leaving::Error)];
     Method, "fill method": [("lattice", Method::Lattice), ("random", Method::Random), ("rain", Method::Rain), ("growth", Method::Growth)];

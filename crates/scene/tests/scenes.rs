@@ -5,7 +5,7 @@ mod loaded;
 use loaded::{GLASS, scene};
 use seixo_analysis::Region;
 use seixo_engine::Simulation;
-use seixo_engine::world::{Api, DeviceChoice, Frustum, Precision, WallShape};
+use seixo_engine::world::{Api, DeviceChoice, Frustum, Precision, Search, WallShape};
 use seixo_scene::{Act, Measure, ProbeKind, Thing, load, load_text, schema, templates};
 use std::path::{Path, PathBuf};
 
@@ -33,6 +33,18 @@ fn device_and_precision_are_as_asked_for() {
         settings("device = \"cuda:2\"\nprecision = \"f32\""),
         (DeviceChoice::Gpu(Some((Api::Cuda, 2))), Some(Precision::F32))
     );
+}
+
+#[test]
+fn every_search_has_a_word() {
+    let grain =
+        "[grains.ball]\nmaterial = \"glass\"\nfill = { region = { sphere = { center = [0, 0, 0], radius = 1 } }, count = 1, radius = 0.1 }";
+    for search in Search::ALL {
+        let run = format!("[run]\nsearch = \"{}\"", search.name());
+        let scene = scene(&format!("{}\n{grain}", GLASS.replace("[run]", &run)));
+        assert_eq!(scene.settings.search, search);
+        assert!(scene.resolved.contains(search.name()));
+    }
 }
 
 #[test]

@@ -1,10 +1,8 @@
-//! Cells of the uniform grids, and the neighbors found through them.
+//! Cells of the uniform grids, and walks through them.
 //!
 //! Cells are numbered block by block of 8 × 8 × 8, so that grains sorted by cell keep their neighbors close in memory; or in rows, where
 //! units of a GPU that walk side by side shall meet the same number of runs.
 
-use crate::sides::{Sides, image_shift, reaches_domain};
-use crate::views::load;
 use cubecl::prelude::*;
 use seixo_laws::{Real, Vector3};
 
@@ -51,6 +49,39 @@ pub fn class_of<R: Real>(radius: R, grids: &[R], number_of_grids: usize) -> usiz
         }
     }
     class
+}
+
+/// A box of cells: the first and the last along each axis.
+#[derive(CubeType, Clone, Copy, Debug)]
+pub struct Span {
+    /// First cell along x.
+    pub x_first: u32,
+    /// Last cell along x.
+    pub x_last: u32,
+    /// First cell along y.
+    pub y_first: u32,
+    /// Last cell along y.
+    pub y_last: u32,
+    /// First cell along z.
+    pub z_first: u32,
+    /// Last cell along z.
+    pub z_last: u32,
+}
+
+/// The cells of grid `g` that hold all centers within `reach` of p.
+#[cube]
+#[inline(always)]
+pub fn cells_around<R: Real>(p: &Vector3<R>, reach: R, grids: &[R], shapes: &[u32], g: usize) -> Span {
+    let at = g * 8usize;
+    let scale = grids[at + 3usize];
+    Span {
+        x_first: cell_index::<R>(p.x - reach, grids[at], scale, shapes[at]),
+        x_last: cell_index::<R>(p.x + reach, grids[at], scale, shapes[at]),
+        y_first: cell_index::<R>(p.y - reach, grids[at + 1usize], scale, shapes[at + 1usize]),
+        y_last: cell_index::<R>(p.y + reach, grids[at + 1usize], scale, shapes[at + 1usize]),
+        z_first: cell_index::<R>(p.z - reach, grids[at + 2usize], scale, shapes[at + 2usize]),
+        z_last: cell_index::<R>(p.z + reach, grids[at + 2usize], scale, shapes[at + 2usize]),
+    }
 }
 
 /// A walk through a box of cells, from run to run. Cells of one row of a block follow each other in number, so their grains are one run.
@@ -118,24 +149,20 @@ fn along_row(x: u32, #[comptime] rows: bool) -> u32 {
 #[cube]
 #[inline(always)]
 pub fn walk_around<R: Real>(p: &Vector3<R>, reach: R, grids: &[R], shapes: &[u32], g: usize, #[comptime] rows: bool) -> Walk {
-    let at = g * 8usize;
-    let scale = grids[at + 3usize];
-    let x_first = cell_index::<R>(p.x - reach, grids[at], scale, shapes[at]);
-    let y_first = cell_index::<R>(p.y - reach, grids[at + 1usize], scale, shapes[at + 1usize]);
-    let z_first = cell_index::<R>(p.z - reach, grids[at + 2usize], scale, shapes[at + 2usize]);
+    let span = cells_around::<R>(p, reach, grids, shapes, g);
     let width_x = width_of(shapes, g, 0usize, rows);
     let width_y = width_of(shapes, g, 1usize, rows);
-    let first_cell = shapes[at + 5usize];
+    let first_cell = shapes[g * 8usize + 5usize];
     Walk {
-        x: x_first,
-        y: y_first,
-        z: z_first,
-        row: row_of(first_cell, width_x, width_y, y_first, z_first, rows),
-        x_first,
-        x_last: cell_index::<R>(p.x + reach, grids[at], scale, shapes[at]),
-        y_first,
-        y_last: cell_index::<R>(p.y + reach, grids[at + 1usize], scale, shapes[at + 1usize]),
-        z_last: cell_index::<R>(p.z + reach, grids[at + 2usize], scale, shapes[at + 2usize]),
+        x: span.x_first,
+        y: span.y_first,
+        z: span.z_first,
+        row: row_of(first_cell, width_x, width_y, span.y_first, span.z_first, rows),
+        x_first: span.x_first,
+        x_last: span.x_last,
+        y_first: span.y_first,
+        y_last: span.y_last,
+        z_last: span.z_last,
         width_x,
         width_y,
         first_cell,
@@ -172,71 +199,4 @@ pub fn next_run(walk: &mut Walk, cell_first: &[u32], #[comptime] rows: bool) -> 
         walk.row = row_of(walk.first_cell, walk.width_x, walk.width_y, walk.y, walk.z, rows);
     }
     Run { first, end }
-}
-
-/// Neighbors of grain i: all j whose surfaces are nearer than `skin`, in the order of grids, cells and places.
-///
-/// Counts them, and writes them to `neighbors` from `at` on, each `stride` after the one before, when `fill`. With `once`, a pair inside the places `part_first..part_end` is
-/// listed only by its first member; pairs across the border of a part are listed by both.
-#[cube]
-#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-pub fn neighbors_of<R: Real>(
-    i: usize,
-    position: &[R],
-    grids: &[R],
-    shapes: &[u32],
-    number_of_grids: usize,
-    cell_first: &[u32],
-    skin: R,
-    part_first: usize,
-    part_end: usize,
-    at: usize,
-    neighbors: &mut [u32],
-    sides: &Sides<R, R>,
-    #[comptime] kind: u32,
-    #[comptime] stride: usize,
-    #[comptime] once: bool,
-    #[comptime] fill: bool,
-) -> u32 {
-    let p = load::<R>(position, i * 4usize);
-    let radius = position[i * 4usize + 3usize];
-    let mut count = 0u32;
-    let mut first_image = 13u32;
-    let mut images = 1u32;
-    if comptime!(kind > 0) {
-        first_image = 0u32;
-        images = 27u32;
-    }
-    for k in first_image..first_image + images {
-        let mut here = p.plus(&Vector3::<R>::zero());
-        if comptime!(kind > 0) {
-            here = p.plus(&image_shift::<R, R>(k, sides));
-        }
-        for g in 0..number_of_grids {
-            let reach = radius + grids[g * 8usize + 4usize] + skin;
-            let mut walk = walk_around::<R>(&here, reach, grids, shapes, g, false);
-            let mut near = true;
-            if comptime!(kind > 0) {
-                near = reaches_domain::<R, R>(&here, reach, sides);
-            }
-            while near && walk.goes_on() {
-                let run = next_run(&mut walk, cell_first, false);
-                for j in run.first..run.end {
-                    let d = here.minus(&load::<R>(position, j * 4usize));
-                    let limit = radius + position[j * 4usize + 3usize] + skin;
-                    let mut wanted = d.dot(&d) < limit * limit && j != i;
-                    if once {
-                        wanted = wanted && (j > i || j < part_first || j >= part_end);
-                    }
-                    if wanted {
-                        if fill {
-                            neighbors[at + count as usize * stride] = j as u32;
-                        }
-                        count += 1u32;
-                    }
-                }
-            }
-        }
-    }
-    count
 }

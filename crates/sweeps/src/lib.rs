@@ -17,14 +17,17 @@
 )]
 
 pub mod bins;
+pub mod buckets;
 pub mod cells;
 pub mod compound;
 pub mod contact;
 pub mod kernels;
 pub mod lanes;
 pub mod motion;
+pub mod neighbors;
 pub mod pair;
 pub mod pose;
+pub mod rows;
 pub mod sides;
 pub mod tiles;
 pub mod views;

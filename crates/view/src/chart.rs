@@ -36,6 +36,8 @@ pub struct Chart {
     pub horizontal: String,
     /// From the top down.
     pub panels: Vec<Panel>,
+    /// Whether both axes are logarithmic: all numbers must be positive.
+    pub is_logarithmic: bool,
 }
 
 /// Curves of one unit.
@@ -159,6 +161,47 @@ fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
     )
 }
 
+/// An axis between two numbers, with its ticks.
+struct Axis {
+    low: f64,
+    high: f64,
+    is_logarithmic: bool,
+    ticks: Vec<(f64, String)>,
+}
+
+impl Axis {
+    fn new(low: f64, high: f64, most: usize, is_logarithmic: bool) -> Axis {
+        let (low, high) = match (low < high, is_logarithmic) {
+            (true, _) => (low, high),
+            (false, true) if low.is_finite() => (0.5 * low, 2.0 * low),
+            (false, true) => (1.0, 10.0),
+            (false, false) => (low.min(0.0), low.max(0.0) + 1.0),
+        };
+        let ticks = if is_logarithmic {
+            let ticks = scale::logarithmic_ticks(low, high);
+            ticks.into_iter().map(|tick| (tick, scale::digits(tick, 3))).collect()
+        } else {
+            let (ticks, step) = scale::ticks(low, high, most);
+            ticks.into_iter().map(|tick| (tick, scale::number(tick, step))).collect()
+        };
+        Axis {
+            low,
+            high,
+            is_logarithmic,
+            ticks,
+        }
+    }
+
+    /// How far along the axis a number stands, from 0 to 1.
+    fn part(&self, value: f64) -> f64 {
+        if self.is_logarithmic {
+            (value / self.low).ln() / (self.high / self.low).ln()
+        } else {
+            (value - self.low) / (self.high - self.low)
+        }
+    }
+}
+
 /// The highest and lowest point of each of many columns, in order.
 fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     if points.len() <= 3 * COLUMNS {
@@ -192,30 +235,20 @@ impl Drawing for Chart {
         let (start, end) = times.fold((f64::INFINITY, f64::NEG_INFINITY), |(start, end), time| {
             (start.min(time), end.max(time))
         });
-        let (start, end) = if start < end {
-            (start, end)
-        } else {
-            (start.min(0.0), start.max(0.0) + 1.0)
-        };
-        let across = |time: f64| left + (time - start) / (end - start) * (right - left);
-        let (times, step) = scale::ticks(start, end, 8);
+        let times = Axis::new(start, end, 8, self.is_logarithmic);
+        let across = |time: f64| left + times.part(time) * (right - left);
         let mut top = 115.0;
         for panel in &self.panels {
             let bottom = top + panel.height;
-            for &time in &times {
+            for &(time, _) in &times.ticks {
                 sheet.rectangle([across(time) - 0.5, top], [across(time) + 0.5, bottom], GRID)?;
             }
-            panel.draw(sheet, [top, bottom], [left, right], across)?;
+            panel.draw(sheet, [top, bottom], [left, right], across, self.is_logarithmic)?;
             top = bottom + GAP;
         }
         let bottom = top - GAP;
-        for time in times {
-            sheet.text(
-                [across(time), bottom + 20.0],
-                15.0,
-                (color::FAINT_INK, HPos::Center),
-                &scale::number(time, step),
-            )?;
+        for (time, label) in &times.ticks {
+            sheet.text([across(*time), bottom + 20.0], 15.0, (color::FAINT_INK, HPos::Center), label)?;
         }
         sheet.text([right, bottom + 44.0], 16.0, (color::INK, HPos::Right), &self.horizontal)
     }
@@ -228,15 +261,21 @@ impl Panel {
         [top, bottom]: [f64; 2],
         [left, right]: [f64; 2],
         across: impl Fn(f64) -> f64,
+        is_logarithmic: bool,
     ) -> Result<(), ViewError> {
-        let (low, high) = range(self.curves.iter().flat_map(|(_, points)| points).map(|point| point.1));
-        let up = |value: f64| bottom - (value - low) / (high - low) * (bottom - top);
-        let (ticks, step) = scale::ticks(low, high, (self.height / 50.0).max(4.0) as usize);
-        for tick in ticks {
+        let values = self.curves.iter().flat_map(|(_, points)| points).map(|point| point.1);
+        let (low, high) = if is_logarithmic {
+            values.fold((f64::INFINITY, 0.0), |(low, high), value| (value.min(low), value.max(high)))
+        } else {
+            range(values)
+        };
+        let axis = Axis::new(low, high, (self.height / 50.0).max(4.0) as usize, is_logarithmic);
+        let up = |value: f64| bottom - axis.part(value) * (bottom - top);
+        for &(tick, ref label) in &axis.ticks {
             let y = up(tick);
             let shade = if tick == 0.0 { color::FAINT_INK } else { GRID };
             sheet.rectangle([left, y - 0.5], [right, y + 0.5], shade)?;
-            sheet.text([left - 12.0, y], 15.0, (color::FAINT_INK, HPos::Right), &scale::number(tick, step))?;
+            sheet.text([left - 12.0, y], 15.0, (color::FAINT_INK, HPos::Right), label)?;
         }
         sheet.text([left, top - 22.0], 16.0, (color::INK, HPos::Left), &self.vertical)?;
         for (index, (_, points)) in self.curves.iter().enumerate() {

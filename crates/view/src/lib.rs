@@ -1,6 +1,7 @@
 //! Pictures and plots of a run folder, drawn offscreen.
 //!
-//! [`picture()`] renders one frame of grains and walls to a PNG; [`plot()`] turns the tables of a run into charts.
+//! [`picture()`] renders one frame of grains and walls to a PNG; [`plot()`] turns the tables of a run into charts, and [`encode()`] draws any
+//! [`Chart`].
 
 mod board;
 mod camera;
@@ -17,6 +18,7 @@ mod snapshot;
 mod surface;
 mod text;
 
+pub use chart::{Chart, Panel, encode};
 pub use error::ViewError;
 pub use picture::{PictureOptions, Shown, picture};
 pub use plot::{ChartFormat, Charts, plot};

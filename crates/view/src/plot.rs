@@ -242,7 +242,12 @@ fn energy_chart(mut table: Table, title: String) -> Chart {
     }
     let mut panels = vec![panel("energy", &times, &table.columns, 430.0)];
     panels.extend(residual.map(|residual| panel("residual", &times, &[residual], 130.0)));
-    Chart { title, horizontal, panels }
+    Chart {
+        title,
+        horizontal,
+        panels,
+        is_logarithmic: false,
+    }
 }
 
 /// What a column is a component of: `contact` of `contact xx`, `share` of `share 3`; nothing where its name is all there is.
@@ -277,7 +282,12 @@ fn probe_chart(mut table: Table, title: String) -> Chart {
         .iter()
         .map(|group| panel(&name(group), &times, group, height.max(24.0 * group.len() as f64)))
         .collect();
-    Chart { title, horizontal, panels }
+    Chart {
+        title,
+        horizontal,
+        panels,
+        is_logarithmic: false,
+    }
 }
 
 /// One row for each pass of `pass,seconds,share,calls`.

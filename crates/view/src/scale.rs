@@ -24,6 +24,15 @@ pub fn ticks(low: f64, high: f64, most: usize) -> (Vec<f64>, f64) {
     ((first..=last).take(most + 1).map(|i| i as f64 * step).collect(), step)
 }
 
+/// Numbers 1, 2 and 5 times a power of ten inside `low..=high` (> 0), or the powers alone where these are many.
+pub fn logarithmic_ticks(low: f64, high: f64) -> Vec<f64> {
+    let powers = low.log10().floor() as i32..=high.log10().ceil() as i32;
+    let digits: &[f64] = if high / low > 1e4 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+    let all = powers.flat_map(|power| digits.iter().map(move |digit| digit * 10f64.powi(power)));
+    all.filter(|tick| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(tick))
+        .collect()
+}
+
 /// A number with as many decimals as `step` has.
 pub fn number(value: f64, step: f64) -> String {
     let decimals = (-step.log10() - 1e-9).ceil().clamp(0.0, 9.0) as usize;
@@ -126,5 +135,7 @@ mod tests {
         let labels: Vec<String> = values.iter().map(|&v| number(v, step)).collect();
         assert_eq!(labels, ["0.0", "0.1", "0.2", "0.3"]);
         assert_eq!(ticks(0.0, 4.0, 5).0, [0.0, 1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(logarithmic_ticks(1.0, 16.0), [1.0, 2.0, 5.0, 10.0]);
+        assert_eq!(logarithmic_ticks(30.0, 2e6), [1e2, 1e3, 1e4, 1e5, 1e6]);
     }
 }

@@ -4,12 +4,13 @@
 use super::lists::UNBOUNDED;
 use super::{Number, OnGpu, numbers, stepping};
 use crate::simulation::Simulation;
-use crate::world::{Assembly, Search, Settings};
+use crate::world::Assembly;
 use seixo_device::gpu::{Bins, Buffer, Gpu, GpuError, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::bins::{push_and_advance, stored_in_bins};
 use seixo_sweeps::kernels::step::Plan;
 use seixo_sweeps::motion::Stepping;
+use seixo_sweeps::neighbors::Lookup;
 use seixo_sweeps::sides::OPEN;
 use seixo_sweeps::views::RECORD;
 
@@ -27,9 +28,9 @@ pub(super) struct Binned<C> {
 impl<C: Number> Binned<C> {
     /// Room for n grains, where a simulation asks for cells at every step and its grains have nothing to remember.
     pub(super) fn new(gpu: &Gpu, host: &Simulation, n: usize) -> Result<Option<Binned<C>>, GpuError> {
-        let Settings { search, assembly, .. } = host.settings;
-        let is_asked =
-            host.cells.skin == 0.0 && host.sides == OPEN && !host.frictional && search != Search::BruteForce && assembly == Assembly::Fused;
+        // Other searches make lists, as periodic sides do.
+        let has_cells = host.cells.lookup() == Lookup::Grids && host.sides == OPEN;
+        let is_asked = host.cells.skin == 0.0 && !host.frictional && has_cells && host.settings.assembly == Assembly::Fused;
         if !is_asked {
             return Ok(None);
         }

@@ -3,6 +3,7 @@
 use super::assembly::Contacts;
 use super::bins::Binned;
 use super::step::BATCH;
+use super::tables::Tables;
 use super::{Cells, Number, OnGpu, Remembered, Rows, WallRows, doubles, numbers, room_for_cubes};
 use crate::simulation::Simulation;
 use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket};
@@ -112,6 +113,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             key: gpu.buffer(n, "cells")?,
             order: gpu.buffer(n, "the order of cells")?,
             cells: Cells::new(&gpu, host, n)?,
+            tables: host.cells.tables.as_ref().map(|_| Tables::new(&gpu)).transpose()?,
             binned,
             contacts,
             walls,

@@ -1,5 +1,6 @@
 //! Cells and lists on the GPU, made anew: the same cells, order and rows as on the host.
 
+use super::tables::Index;
 use super::{Cells, Number, OnGpu, Rows, WallRows, numbers, stepping};
 use crate::simulation::Simulation;
 use crate::world::Leaving;
@@ -186,69 +187,20 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             swap(&mut self.rows, &mut self.old_rows);
         }
         let (n, gpu) = (self.n, &self.gpu);
-        let Cells {
-            grids,
-            shapes,
-            first,
-            lengths,
-            ..
-        } = &self.cells;
-        let (skin, number) = (C::of(host.cells.skin), host.cells.grids() as u32);
         let position = &self.position[self.now];
-        let (count, dim) = units(n);
-        lists::count_neighbors::launch::<C>(
-            gpu.client(),
-            count.clone(),
-            dim,
-            position.argument(),
-            grids.argument(),
-            shapes.argument(),
-            first.argument(),
-            self.no_rows.argument(),
-            self.rows.count.argument(),
-            super::sides(&host.cells.sides),
-            skin,
-            number,
-            n as u32,
-            self.kind.sides,
-        );
-        let tiles = n.div_ceil(TILE);
-        let (tile_count, tile_dim) = units(tiles);
-        lists::tile_sizes::launch(
-            gpu.client(),
-            tile_count,
-            tile_dim,
-            self.rows.count.argument(),
-            lengths.argument(),
-            n as u32,
-            tiles as u32,
-        );
-        gpu.exclusive_scan(lengths, tiles, &self.rows.tile_first)?;
-        let entries = gpu.download_part(&self.rows.tile_first, tiles..tiles + 1).wait()?[0] as usize;
-        make_room(gpu, &mut self.rows.list, entries + 2 * TILE, "neighbors")?;
+        if let (Some(tables), Some(laid_out)) = (&mut self.tables, &host.cells.tables) {
+            tables.fill(gpu, laid_out, position, 0..n, host.cells.skin)?;
+        }
+        let index = Index::of(&host.cells, &self.cells, self.tables.as_ref(), &self.no_rows);
+        let entries = self.rows.fill(gpu, &index, position, (n, n), &self.cells.lengths)?;
         if self.kind.frictional {
             make_room(gpu, &mut self.rows.history, entries * self.kind.numbers, "histories of contacts")?;
         }
         if let Some(contacts) = &mut self.contacts {
             contacts.make_room_for(gpu, n, entries, self.kind.frictional)?;
         }
-        lists::fill_neighbors::launch::<C>(
-            gpu.client(),
-            count.clone(),
-            dim,
-            position.argument(),
-            grids.argument(),
-            shapes.argument(),
-            first.argument(),
-            self.rows.tile_first.argument(),
-            self.rows.list.argument(),
-            super::sides(&host.cells.sides),
-            skin,
-            number,
-            n as u32,
-            self.kind.sides,
-        );
         if self.kind.frictional {
+            let (count, dim) = units(n);
             lists::carry_histories::launch::<R>(
                 gpu.client(),
                 count,

@@ -232,6 +232,15 @@ impl<C: Number + Coordinate<R>, R: Number> Remote for OnGpu<C, R> {
         self.touching()
     }
 
+    fn list_anew(&mut self, host: &mut Simulation) -> Result<(), GpuError> {
+        self.renew_lists(host, false)?;
+        self.gpu.wait()
+    }
+
+    fn listed(&self) -> Result<u64, GpuError> {
+        self.rows.ends(&self.gpu, self.n)
+    }
+
     fn gpu(&self) -> &Gpu {
         &self.gpu
     }

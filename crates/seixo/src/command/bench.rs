@@ -4,12 +4,13 @@ mod bandwidth;
 mod bed;
 mod case;
 mod lattice;
+mod search;
 
 use super::{Done, Failure};
 use crate::say;
 use case::{Case, Habits};
-use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
 use indicatif::ProgressBar;
 use seixo::Simulation;
 use seixo::place::{PlaceArguments, is_on_cpu};
@@ -28,11 +29,15 @@ Examples:
   seixo bench bed --device gpu --assembly fused,contact-list,sorted-contacts
                                                    what other ways to put forces together cost
   seixo bench s2 --device gpu                      a million spheres for 10 000 steps: the seconds it takes
+  seixo bench search                               the ways to find pairs beside each other; see seixo bench search --help
 
 Settling takes most of the time of the beds: 20 000 steps, once for each case and size. What is printed is the median of the repeats.
 On the CPU, the floor is the time that the memory traffic of a step takes at the measured speed of a copy, each field moved once per pass
 that needs it. On a GPU, that traffic is told at the rate reached, to be held beside the bandwidth in its data sheet.")]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct BenchArguments {
+    #[command(subcommand)]
+    part: Option<Part>,
     /// What to measure
     #[arg(value_enum, default_values = ["bed"])]
     cases: Vec<Case>,
@@ -62,6 +67,12 @@ pub struct BenchArguments {
     /// Print one JSON object a line on the standard output
     #[arg(long)]
     json: bool,
+}
+
+/// Parts of a run that are measured alone.
+#[derive(Subcommand)]
+enum Part {
+    Search(search::SearchArguments),
 }
 
 /// The words of [`Assembly`].
@@ -112,6 +123,9 @@ struct Floor {
 
 /// Runs the cases.
 pub fn bench(arguments: &BenchArguments) -> Done {
+    if let Some(Part::Search(arguments)) = &arguments.part {
+        return search::search(arguments).map_err(|failure| failure.told(arguments.json));
+    }
     let wrong = |text: String| Err(Failure::Input(text).told(arguments.json));
     if arguments.steps == Some(0) {
         return wrong("--steps is 0, must be at least 1".to_owned());

@@ -393,3 +393,34 @@ fn a_quick_bench_measures_every_case() {
     );
     assert_eq!(stage.seixo("bench --steps 0").code, 2);
 }
+
+#[test]
+fn ways_to_find_pairs_are_compared_and_drawn() {
+    let stage = Stage::new();
+    let done = stage.succeed("bench search --particles 400 --spreads 1,4 --fluid 600,900 --repeat 1 --json --plot plots");
+    let lines: Vec<Value> = done.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    // Five searches of two spreads; one and two tables without walls, one, two and three with them.
+    assert_eq!(lines.len(), 20);
+    for line in &lines {
+        assert!(
+            line["pairs"].as_u64().unwrap() > 10 && line["seconds"].as_f64().unwrap() > 0.0,
+            "{line}"
+        );
+    }
+    let ways: Vec<&str> = lines[..5].iter().map(|line| line["way"].as_str().unwrap()).collect();
+    assert_eq!(
+        ways,
+        ["grid", "grid_multi_cell", "hierarchical_grid", "spatial_hash", "brute_force"]
+    );
+    // With walls there are more neighbors to find.
+    assert!(lines[12]["pairs"].as_u64() > lines[11]["pairs"].as_u64());
+    for name in ["spread", "tables"] {
+        let text = stage.read(&format!("plots/search-{name}.svg"));
+        assert_eq!(text.matches("<polyline").count(), 5, "{name}");
+        assert!(text.contains("time a particle [µs]"), "{name}");
+    }
+    assert_eq!(stage.seixo("bench search --spreads 0.5").code, 2);
+    assert_eq!(stage.seixo("bench search --searches gird").code, 2);
+    let refused = stage.seixo("bench search --solid-fraction 0.5");
+    assert!(refused.code == 2 && refused.err.contains("0.01 to 0.32"), "{}", refused.err);
+}

@@ -208,6 +208,17 @@ fn benches_and_verifications_run_on_a_gpu() {
     let lines: Vec<Value> = done.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let assemblies: Vec<&str> = lines.iter().map(|line| line["assembly"].as_str().unwrap()).collect();
     assert_eq!(assemblies, ["fused", "contact-list", "sorted-contacts"]);
+    let search = "bench search --particles 300 --spreads 4 --fluid 300 --repeat 1 --json";
+    let pairs = |line: &str| -> Vec<Value> {
+        let lines = stage
+            .succeed(line)
+            .out
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap())
+            .collect::<Vec<_>>();
+        lines.into_iter().map(|line| line["pairs"].clone()).collect()
+    };
+    assert_eq!(pairs(search), pairs(&format!("{search} --device gpu")));
     let done = stage.succeed("verify resting --device gpu --precision mixed");
     assert!(done.out.contains("gpu:0") && done.out.contains("tolerance (mixed)"), "{}", done.out);
 }

@@ -1,8 +1,10 @@
 //! Cells and lists, made anew.
 
 use super::sum_of_cube;
-use crate::cells::{cell_of, class_of, neighbors_of};
+use crate::buckets::bucket_of_grain;
+use crate::cells::{cell_of, class_of};
 use crate::motion::Stepping;
+use crate::neighbors::{RowPlan, neighbors_of, touched_cells};
 use crate::sides::{Sides, put_back};
 use crate::tiles::{carry_history_of, first_entry};
 use crate::views::{Record, last, load, record, xyz};
@@ -157,42 +159,100 @@ pub fn put_grains_back<R: Real, C: Coordinate<R>>(
     }
 }
 
-/// Number of neighbors of every grain.
+/// Number of neighbors of each of n grains into `out`, or, where the plan is to fill, the neighbors themselves into its row; `all` is the number
+/// of grains among which they are.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn count_neighbors<C: Real>(
+pub fn neighbor_rows<C: Real>(
     position: &[C],
     grids: &[C],
     shapes: &[u32],
-    cell_first: &[u32],
-    nothing: &mut [u32],
-    count: &mut [u32],
+    first: &[u32],
+    items: &[u32],
+    tile_first: &[u32],
+    out: &mut [u32],
     sides: &Sides<C, C>,
     skin: C,
     number_of_grids: u32,
+    all: u32,
     n: u32,
-    #[comptime] kind: u32,
+    #[comptime] plan: RowPlan,
 ) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
-        count[i] = neighbors_of::<C>(
+        let mut at = 0usize;
+        if plan.fill {
+            at = first_entry(i, tile_first);
+        }
+        let count = neighbors_of::<C>(
             i,
             position,
+            all as usize,
             grids,
             shapes,
             number_of_grids as usize,
-            cell_first,
+            first,
+            items,
             skin,
             0usize,
             0usize,
-            0usize,
-            nothing,
+            at,
+            out,
             sides,
-            kind,
-            1usize,
-            false,
-            false,
+            plan,
         );
+        if !plan.fill {
+            out[i] = count;
+        }
+    }
+}
+
+/// The buckets of the n grains from place `start` on.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn buckets<C: Real>(
+    position: &[C],
+    grids: &[C],
+    shapes: &[u32],
+    key: &mut [u32],
+    owners: &mut [u32],
+    number_of_tables: u32,
+    start: u32,
+    n: u32,
+) {
+    let k = ABSOLUTE_POS;
+    if k < n as usize {
+        let i = start as usize + k;
+        key[k] = bucket_of_grain::<C>(i, position, grids, shapes, number_of_tables as usize);
+        owners[k] = i as u32;
+    }
+}
+
+/// How many cells the box of every grain touches into `cells`, or with `fill` their numbers, and whose they are into `owners`, from the grain's
+/// entry of `row` on.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn cells_of_boxes<C: Real>(
+    position: &[C],
+    grids: &[C],
+    shapes: &[u32],
+    row: &[u32],
+    cells: &mut [u32],
+    owners: &mut [u32],
+    skin: C,
+    n: u32,
+    #[comptime] fill: bool,
+) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        let mut at = 0usize;
+        if fill {
+            at = row[i] as usize;
+        }
+        let count = touched_cells::<C>(i, position, grids, shapes, skin, at, cells, owners, fill);
+        if !fill {
+            cells[i] = count;
+        }
     }
 }
 
@@ -209,45 +269,6 @@ pub fn tile_sizes(count: &[u32], size: &mut [u32], n: u32, tiles: u32) {
             }
         }
         size[tile] = most * 32u32;
-    }
-}
-
-/// The neighbors of every grain, in its row.
-#[cube(launch)]
-#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn fill_neighbors<C: Real>(
-    position: &[C],
-    grids: &[C],
-    shapes: &[u32],
-    cell_first: &[u32],
-    tile_first: &[u32],
-    list: &mut [u32],
-    sides: &Sides<C, C>,
-    skin: C,
-    number_of_grids: u32,
-    n: u32,
-    #[comptime] kind: u32,
-) {
-    let i = ABSOLUTE_POS;
-    if i < n as usize {
-        neighbors_of::<C>(
-            i,
-            position,
-            grids,
-            shapes,
-            number_of_grids as usize,
-            cell_first,
-            skin,
-            0usize,
-            0usize,
-            first_entry(i, tile_first),
-            list,
-            sides,
-            kind,
-            32usize,
-            false,
-            true,
-        );
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{bed, lattice};
 use clap::ValueEnum;
 use seixo::World;
-use seixo_engine::world::{Interaction, Later, Material, Precision, Settings, Vec3, Wall, WallMotion, WallShape};
+use seixo_engine::world::{Grains, Interaction, Later, Material, Precision, Settings, Vec3, Wall, WallMotion, WallShape};
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
 
 /// What is measured.
@@ -95,22 +95,8 @@ impl Case {
         if self.is_lattice() {
             walls.push(plane([length; 3], [0.0, 0.0, -1.0]));
         }
-        World {
-            gravity: if self.is_lattice() { [0.0; 3] } else { [0.0, 0.0, -9.81] },
-            local_damping: 0.0,
-            domain: None,
-            materials: vec![Material {
-                name: "grain".to_owned(),
-                density: DENSITY,
-                youngs_modulus: 1e7,
-                poisson_ratio: 0.3,
-            }],
-            interactions: vec![Some(self.interaction())],
-            groups: vec!["grains".to_owned()],
-            grains,
-            walls,
-            later: Later::default(),
-        }
+        let gravity = if self.is_lattice() { 0.0 } else { -9.81 };
+        world_of(grains, self.interaction(), walls, gravity)
     }
 
     fn interaction(self) -> Interaction {
@@ -195,6 +181,26 @@ pub fn stiffness(diameter: f64, duration: f64) -> f64 {
     0.5 * mass * (std::f64::consts::PI / duration).powi(2)
 }
 
+/// Grains of one material, with gravity along z \[m/s²\].
+pub fn world_of(grains: Grains, interaction: Interaction, walls: Vec<Wall>, gravity: f64) -> World {
+    World {
+        gravity: [0.0, 0.0, gravity],
+        local_damping: 0.0,
+        domain: None,
+        materials: vec![Material {
+            name: "grain".to_owned(),
+            density: DENSITY,
+            youngs_modulus: 1e7,
+            poisson_ratio: 0.3,
+        }],
+        interactions: vec![Some(interaction)],
+        groups: vec!["grains".to_owned()],
+        grains,
+        walls,
+        later: Later::default(),
+    }
+}
+
 /// Random numbers from −1 to 1 (D. E. Knuth's linear congruence): the same world on every machine.
 pub struct Jitter(pub u64);
 
@@ -210,8 +216,8 @@ impl Jitter {
 }
 
 /// Columns with room for so many grains.
-pub fn with_room(particles: usize) -> seixo_engine::world::Grains {
-    seixo_engine::world::Grains {
+pub fn with_room(particles: usize) -> Grains {
+    Grains {
         id: Vec::with_capacity(particles),
         position: Vec::with_capacity(particles),
         velocity: Vec::with_capacity(particles),

@@ -1,0 +1,110 @@
+//! A GPU (software Vulkan will do; without any adapter these tests fail) lists the same pairs as the CPU, whatever finds them.
+
+use super::OnGpu;
+use crate::assemble::fields_of;
+use crate::search::Pairs;
+use crate::search::tests::{Sphere, arrangement, check_sharing};
+use crate::simulation::Simulation;
+use crate::world::{DeviceChoice, Grains, Interaction, Material, Search, Settings, World};
+use proptest::prelude::*;
+use seixo_device::gpu::Gpu;
+use seixo_laws::contact::{NormalLaw, TangentialLaw};
+use seixo_sweeps::tiles::{PLACE, TILE};
+
+/// Spheres that nothing moves.
+fn world(spheres: &[Sphere]) -> World {
+    let mut grains = Grains::default();
+    for (id, (center, radius)) in spheres.iter().enumerate() {
+        grains.push(id as u32, *center, [0.0; 3], [0.0; 3], *radius, 0, 0);
+    }
+    World {
+        gravity: [0.0; 3],
+        local_damping: 0.0,
+        domain: None,
+        materials: vec![Material {
+            name: "glass".into(),
+            density: 2500.0,
+            youngs_modulus: 1e7,
+            poisson_ratio: 0.3,
+        }],
+        interactions: vec![Some(Interaction {
+            normal: NormalLaw::Hertz,
+            tangential: TangentialLaw::Mindlin,
+            restitution: 0.5,
+            friction: 0.5,
+            stiffness: None,
+            tangential_stiffness: None,
+        })],
+        groups: vec!["grains".into()],
+        grains,
+        walls: Vec::new(),
+    }
+}
+
+/// The rows of all grains by place, as both list them.
+fn rows(gpu: &Gpu, spheres: &[Sphere], search: Search, skin: f64) -> [Vec<Vec<u32>>; 2] {
+    let world = world(spheres);
+    let settings = Settings {
+        search,
+        skin: Some(skin),
+        threads: 1,
+        ..Settings::default()
+    };
+    // Lists only: forces of centers in one place are no numbers.
+    let mut host = Simulation::prepare(&world, settings, fields_of(&world)).unwrap();
+    host.renew_lists();
+    let mut pairs = Pairs::default();
+    let n = host.fields.len();
+    pairs.fill_rows::<false>(&host.device, &host.cells.index(), &host.fields.position, n);
+    let here = pairs
+        .row
+        .windows(2)
+        .map(|ends| pairs.neighbors[ends[0] as usize..ends[1] as usize].to_vec());
+    let here: Vec<Vec<u32>> = here.collect();
+    let remote = OnGpu::<f64, f64>::take_over(gpu.clone(), &mut host).unwrap();
+    let [count, first, list] = [&remote.rows.count, &remote.rows.tile_first, &remote.rows.list].map(|buffer| gpu.download(buffer).unwrap());
+    let row = |i: usize| {
+        let start = first[i / TILE] as usize + i % TILE;
+        (0..count[i] as usize).map(|s| list[start + s * TILE] & PLACE).collect()
+    };
+    [here, (0..n).map(row).collect()]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(8))]
+    #[test]
+    fn a_gpu_lists_the_neighbors_that_the_cpu_lists_in_the_same_order(spheres in arrangement(300), skin in 0.0..0.3f64) {
+        let gpu = Gpu::open(None).unwrap();
+        for search in Search::ALL {
+            let [here, there] = rows(&gpu, &spheres, search, skin);
+            prop_assert_eq!(here, there, "{:?}", search);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4))]
+    #[test]
+    fn any_sharing_of_tables_on_a_gpu_finds_all_neighbors_of_what_moves(spheres in arrangement(300)) {
+        let settings = Settings { device: DeviceChoice::Gpu(None), ..Settings::default() };
+        check_sharing(&spheres, spheres.len().div_ceil(2), &settings);
+    }
+}
+
+#[test]
+fn a_gpu_lists_degenerate_arrangements_too() {
+    let gpu = Gpu::open(None).unwrap();
+    let line: Vec<Sphere> = (0..3000).map(|k| ([f64::from(k) * -0.9, 0.0, 0.0], 0.5)).collect();
+    let one = vec![([-7.0, 3.0, 1e14], 0.5)];
+    let dust: Vec<Sphere> = (0..2000u32)
+        .map(|k| ([k % 16, k / 16 % 16, k / 256].map(|c| f64::from(c) * 0.03), 0.01))
+        .chain([([0.1; 3], 1.0), ([1e6; 3], 0.01), ([-1e6; 3], 0.01)])
+        .collect();
+    for spheres in [&line, &one, &dust] {
+        for search in Search::ALL {
+            let [here, there] = rows(&gpu, spheres, search, 0.05);
+            assert!(here == there, "{search:?}");
+            assert!(spheres.len() == 1 || here.iter().any(|row| !row.is_empty()), "{search:?}");
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! The grids that sort the grains.
+
+use super::pairs::Index;
+use super::tables::Tables;
+use crate::fields::{Fields, PART, part_range, parts};
+use crate::world::Search;
+use seixo_device::{Cpu, Strided, stable_order_by_key};
+use seixo_sweeps::cells::{GRID, SHAPE, cell_of, class_of};
+use seixo_sweeps::neighbors::Lookup;
+use seixo_sweeps::sides::Sides;
+use seixo_sweeps::views::{RECORD, load};
+
+/// Size classes at most; each halves the radius.
+pub(super) const MOST_CLASSES: usize = 8;
+
+/// Grains of similar radius.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SizeClass {
+    /// Largest radius \[m\].
+    pub largest: f64,
+    /// Number of grains.
+    pub grains: usize,
+}
+
+/// The classes in use, from large to small.
+pub(super) fn size_classes(radii: impl Iterator<Item = f64> + Clone, most: usize) -> Vec<SizeClass> {
+    let top = radii.clone().fold(0.0, f64::max);
+    let mut classes = vec![SizeClass::default(); most];
+    for radius in radii {
+        let halvings = (1..most).take_while(|&c| radius <= top / (1u32 << c) as f64).count();
+        classes[halvings].largest = classes[halvings].largest.max(radius);
+        classes[halvings].grains += 1;
+    }
+    classes.retain(|class| class.largest > 0.0);
+    classes
+}
+
+/// The number of cells along each axis between two corners, and their edge \[m\]: the one given or, where that makes too many cells, a larger
+/// one.
+pub(super) fn cells_between(low: [f64; 3], high: [f64; 3], edge: f64, fits: impl Fn([f64; 3]) -> bool) -> ([u32; 3], f64) {
+    let mut edge = edge;
+    loop {
+        let shape = [0, 1, 2].map(|axis| ((high[axis] - low[axis]) / edge).floor().max(0.0) + 1.0);
+        if fits(shape) {
+            return (shape.map(|cells| cells as u32), edge);
+        }
+        edge *= 1.26;
+    }
+}
+
+/// Whether a grid of this shape has at most a few cells for each of n grains.
+pub(super) fn is_small(shape: [f64; 3], n: usize) -> bool {
+    shape.iter().product::<f64>() <= (4 * n + 4096) as f64
+}
+
+/// The record of a grid, see [`GRID`].
+pub(super) fn grid_record(low: [f64; 3], edge: f64, largest: f64) -> [f64; GRID] {
+    [low[0], low[1], low[2], 1.0 / edge, largest, 0.0, 0.0, 0.0]
+}
+
+/// Uniform grids, one per size class, over the box that holds all grains: they sort the grains, whatever finds the pairs.
+#[derive(Default)]
+pub struct Cells {
+    /// Records of the grids, see [`seixo_sweeps::cells::GRID`].
+    pub grids: Vec<f64>,
+    /// Records of the grids' shapes, see [`seixo_sweeps::cells::SHAPE`].
+    pub shapes: Vec<u32>,
+    /// First place of every cell, and one more.
+    pub first: Vec<u32>,
+    /// Place of every grain in the order before.
+    pub old_of: Vec<u32>,
+    /// Distance by which surfaces may be apart and still count as near \[m\].
+    pub skin: f64,
+    /// The part of it across which grains may hold each other; the rest is for motion \[m\].
+    pub gap: f64,
+    /// Periodic sides when the lists were made.
+    pub sides: Sides<f64, f64>,
+    /// Which of them there are.
+    pub kind: u32,
+    /// What pairs are found through, where that is not these grids.
+    pub tables: Option<Tables>,
+    /// How pairs are found.
+    lookup: Lookup,
+    /// The size classes in use, from large to small.
+    classes: Vec<SizeClass>,
+    key: Vec<u32>,
+}
+
+impl Cells {
+    /// Classes for these radii.
+    pub fn new(radii: impl Iterator<Item = f64> + Clone, search: Search, skin: f64) -> Cells {
+        let search = search.chosen_for(radii.clone());
+        let classes = size_classes(radii.clone(), if search == Search::Grid { 1 } else { MOST_CLASSES });
+        let (lookup, tables) = match search {
+            Search::Auto | Search::Grid | Search::HierarchicalGrid => (Lookup::Grids, None),
+            Search::BruteForce => (Lookup::All, None),
+            Search::GridMultiCell => (Lookup::TouchedCells, Some(Tables::of_touched_cells(radii))),
+            Search::SpatialHash => (Lookup::Buckets, Some(Tables::of_buckets(&classes))),
+        };
+        Cells {
+            classes,
+            skin,
+            lookup,
+            tables,
+            ..Cells::default()
+        }
+    }
+
+    /// Number of grids.
+    pub fn grids(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// How pairs are found.
+    pub fn lookup(&self) -> Lookup {
+        self.lookup
+    }
+
+    /// Largest radius \[m\].
+    pub fn largest_radius(&self) -> f64 {
+        self.classes[0].largest
+    }
+
+    /// Smallest cell edge that the radii call for \[m\].
+    pub fn smallest_edge(&self) -> f64 {
+        2.0 * self.classes[self.classes.len() - 1].largest + self.skin
+    }
+
+    /// Lays grids of at most a few cells per grain over n grains between two corners, tables too, and returns the number of cells.
+    pub fn lay_out(&mut self, low: [f64; 3], high: [f64; 3], n: usize) -> usize {
+        self.grids.clear();
+        self.shapes.clear();
+        let mut total = 0;
+        for class in &self.classes {
+            let (shape, edge) = cells_between(low, high, 2.0 * class.largest + self.skin, |shape| is_small(shape, n));
+            self.grids.extend(grid_record(low, edge, class.largest));
+            let blocks = shape.map(|cells| cells.div_ceil(8));
+            self.shapes
+                .extend([shape[0], shape[1], shape[2], blocks[0], blocks[1], total, 0, 0]);
+            total += blocks.iter().product::<u32>() * 512;
+        }
+        debug_assert_eq!((self.grids.len(), self.shapes.len()), (self.grids() * GRID, self.grids() * SHAPE));
+        if let Some(tables) = &mut self.tables {
+            tables.lay_out(low, high, n, self.skin);
+        }
+        total as usize
+    }
+
+    /// Sorts the grains by cell and id, dropping those for which `keep` is false; `old_of` then tells where each one was.
+    pub fn sort(&mut self, device: &Cpu, fields: &mut Fields, keep: impl Fn([f64; 3]) -> bool + Sync) {
+        let n = fields.len();
+        let (mut low, mut high, mut kept) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3], 0);
+        // The cells follow from the grains that stay: who goes on from a checkpoint knows no others.
+        for center in fields.position.chunks_exact(RECORD).filter(|x| keep([x[0], x[1], x[2]])) {
+            kept += 1;
+            for axis in 0..3 {
+                low[axis] = low[axis].min(center[axis]);
+                high[axis] = high[axis].max(center[axis]);
+            }
+        }
+        let cells = self.lay_out(low, high, kept);
+        let mut key = std::mem::take(&mut self.key);
+        key.resize(n, 0);
+        let position = &fields.position[..];
+        device.run(
+            parts(n),
+            (Strided {
+                items: &mut key[..],
+                per_part: PART,
+            },),
+            |part, (key,): (Strided<u32>,)| {
+                let (first, end) = part_range(part, n);
+                for i in first..end {
+                    let at = i * RECORD;
+                    key.items[i - first] = if keep([position[at], position[at + 1], position[at + 2]]) {
+                        let class = class_of::<f64>(position[at + 3], &self.grids, self.grids());
+                        cell_of::<f64>(&load(position, at), &self.grids, &self.shapes, class, false)
+                    } else {
+                        cells as u32
+                    };
+                }
+            },
+        );
+        stable_order_by_key(&key, cells + 1, &mut self.old_of, &mut self.first);
+        self.key = key;
+        self.first.truncate(cells + 1);
+        self.old_of.truncate(self.first[cells] as usize);
+        for cell in self.first.windows(2) {
+            if cell[1] - cell[0] > 1 {
+                self.old_of[cell[0] as usize..cell[1] as usize].sort_unstable_by_key(|&i| fields.id[i as usize]);
+            }
+        }
+        fields.reorder(device, &self.old_of);
+        if let Some(tables) = &mut self.tables {
+            tables.fill(device, &fields.position, 0..fields.len(), self.skin);
+        }
+    }
+
+    /// What pairs are found through.
+    pub fn index(&self) -> Index<'_> {
+        match &self.tables {
+            Some(tables) => Index {
+                sides: self.sides,
+                kind: self.kind,
+                ..tables.index(self.skin)
+            },
+            None => Index {
+                lookup: self.lookup,
+                ..self.index_of_grids(self.skin)
+            },
+        }
+    }
+
+    /// The grids, through which near grains are found whatever finds the pairs.
+    fn index_of_grids(&self, skin: f64) -> Index<'_> {
+        Index {
+            lookup: Lookup::Grids,
+            grids: &self.grids,
+            shapes: &self.shapes,
+            first: &self.first,
+            items: &[],
+            skin,
+            sides: self.sides,
+            kind: self.kind,
+        }
+    }
+
+    /// The neighbors of grain i closer than `skin`, written to `row`.
+    pub fn neighbors(&self, i: usize, position: &[f64], skin: f64, row: &mut Vec<u32>) {
+        let index = self.index_of_grids(skin);
+        let count = index.row::<false, false>(i, position, (0, 0), 0, &mut []);
+        row.resize(count as usize, 0);
+        index.row::<false, true>(i, position, (0, 0), 0, row);
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> u64 {
+        let tables = self.tables.as_ref().map_or(0, Tables::bytes);
+        (self.first.capacity() * 4 + self.old_of.capacity() * 4 + self.key.capacity() * 4) as u64 + tables
+    }
+}

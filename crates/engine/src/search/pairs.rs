@@ -1,0 +1,173 @@
+//! The Verlet list with its history.
+
+use super::cells::Cells;
+use super::resize_with_room;
+use crate::fields::{PART, part_range, parts};
+use seixo_device::{Cpu, Ranges, Strided, exclusive_scan};
+use seixo_sweeps::cells::GRID;
+use seixo_sweeps::contact::carry_history_of;
+use seixo_sweeps::neighbors::{Lookup, RowPlan, neighbors_of};
+use seixo_sweeps::sides::Sides;
+use seixo_sweeps::views::RECORD;
+
+/// What rows are looked up in.
+#[derive(Clone, Copy)]
+pub struct Index<'a> {
+    /// How.
+    pub lookup: Lookup,
+    /// Records of grids or tables.
+    pub grids: &'a [f64],
+    /// Records of their shapes.
+    pub shapes: &'a [u32],
+    /// First item of every cell or bucket, and one more.
+    pub first: &'a [u32],
+    /// Grains by cell or bucket; empty where the grains are sorted by it.
+    pub items: &'a [u32],
+    /// Distance by which surfaces may be apart and still be near \[m\].
+    pub skin: f64,
+    /// Periodic sides.
+    pub sides: Sides<f64, f64>,
+    /// Which of them there are.
+    pub kind: u32,
+}
+
+impl Index<'_> {
+    /// The row of grain i, counted or written to `out` from `at` on; with `ONCE`, a pair inside the part is listed only by its first member.
+    pub fn row<const ONCE: bool, const FILL: bool>(
+        &self,
+        i: usize,
+        position: &[f64],
+        (part_first, part_end): (usize, usize),
+        at: usize,
+        out: &mut [u32],
+    ) -> u32 {
+        let plan = RowPlan {
+            lookup: self.lookup,
+            stride: 1,
+            once: ONCE,
+            fill: FILL,
+            sides: self.kind,
+        };
+        neighbors_of::<f64>(
+            i,
+            position,
+            position.len() / RECORD,
+            self.grids,
+            self.shapes,
+            self.grids.len() / GRID,
+            self.first,
+            self.items,
+            self.skin,
+            part_first,
+            part_end,
+            at,
+            out,
+            &self.sides,
+            plan,
+        )
+    }
+}
+
+/// Rows of near pairs: a pair inside a part stands in the row of its first member, a pair across parts in both; or, of smooth grains, every
+/// pair in both.
+#[derive(Default)]
+pub struct Pairs {
+    /// First entry of every grain's row, and one more.
+    pub row: Vec<u32>,
+    /// Places of the partners.
+    pub neighbors: Vec<u32>,
+    /// Records of history, see [`seixo_sweeps::views`].
+    pub history: Vec<f64>,
+    /// Ticks at which the entries last touched, see [`seixo_sweeps::lanes::PartOut`].
+    pub touched: Vec<u32>,
+    /// First entry of every part, and one more.
+    pub part_row: Vec<u32>,
+}
+
+impl Pairs {
+    /// Lists all pairs nearer than the skin; the history of pairs that touched at `last_tick` in the `old` list, `remembered` numbers each, is
+    /// taken over.
+    pub fn list(&mut self, device: &Cpu, cells: &Cells, position: &[f64], old: &Pairs, last_tick: u32, remembered: usize) {
+        let n = position.len() / RECORD;
+        self.fill_rows::<true>(device, &cells.index(), position, n);
+        resize_with_room(&mut self.history, self.neighbors.len() * remembered);
+        resize_with_room(&mut self.touched, self.neighbors.len());
+        let (row, neighbors) = (&self.row[..], &self.neighbors[..]);
+        let data = (
+            Ranges {
+                items: &mut self.history[..],
+                bounds: &self.part_row,
+                stride: remembered,
+            },
+            Ranges {
+                items: &mut self.touched[..],
+                bounds: &self.part_row,
+                stride: 1,
+            },
+        );
+        device.run(parts(n), data, |part, (history, touched): (Ranges<f64>, Ranges<u32>)| {
+            let (first, end) = part_range(part, n);
+            let base = row[first] as usize;
+            for i in first..end {
+                carry_history_of::<f64>(
+                    i,
+                    row[i] as usize - base,
+                    row[i + 1] as usize - base,
+                    &neighbors[base..],
+                    history.items,
+                    touched.items,
+                    last_tick,
+                    &cells.old_of,
+                    &old.row,
+                    &old.neighbors,
+                    &old.history,
+                    &old.touched,
+                    remembered,
+                );
+            }
+        });
+    }
+
+    /// Fills the rows of the first n grains: counts, sums the counts up, writes (S2). With `ONCE`, a pair inside a part stands in one row.
+    pub fn fill_rows<const ONCE: bool>(&mut self, device: &Cpu, index: &Index, position: &[f64], n: usize) {
+        self.row.resize(n + 1, 0);
+        self.row[n] = 0;
+        device.run(
+            parts(n),
+            (Strided {
+                items: &mut self.row[..n],
+                per_part: PART,
+            },),
+            |part, (count,): (Strided<u32>,)| {
+                let (first, end) = part_range(part, n);
+                for i in first..end {
+                    count.items[i - first] = index.row::<ONCE, false>(i, position, (first, end), 0, &mut []);
+                }
+            },
+        );
+        let entries = exclusive_scan(&mut self.row) as usize;
+        self.part_row.clear();
+        self.part_row
+            .extend((0..parts(n)).map(|part| self.row[part * PART]).chain([entries as u32]));
+        resize_with_room(&mut self.neighbors, entries);
+        let row = &self.row[..];
+        let data = (Ranges {
+            items: &mut self.neighbors[..],
+            bounds: &self.part_row,
+            stride: 1,
+        },);
+        device.run(parts(n), data, |part, (neighbors,): (Ranges<u32>,)| {
+            let (first, end) = part_range(part, n);
+            for i in first..end {
+                let at = (row[i] - row[first]) as usize;
+                index.row::<ONCE, true>(i, position, (first, end), at, neighbors.items);
+            }
+        });
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> u64 {
+        ((self.row.capacity() + self.neighbors.capacity() + self.touched.capacity() + self.part_row.capacity()) * 4
+            + self.history.capacity() * 8) as u64
+    }
+}

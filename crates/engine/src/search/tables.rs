@@ -1,0 +1,255 @@
+//! Tables that name the grains of every cell or bucket, for searches that do not go through the grids that sort the grains.
+
+use super::cells::{SizeClass, cells_between, grid_record, is_small};
+use super::pairs::Index;
+use super::resize_with_room;
+use crate::fields::{PART, part_range, parts};
+use seixo_device::{Cpu, Ranges, Strided, exclusive_scan, stable_order_by_key};
+use seixo_sweeps::buckets::bucket_of_grain;
+use seixo_sweeps::cells::{GRID, SHAPE};
+use seixo_sweeps::neighbors::{Lookup, touched_cells};
+use seixo_sweeps::sides::{OPEN, Sides};
+use seixo_sweeps::views::RECORD;
+use std::ops::Range;
+
+/// Cells of a hash table along an axis at most: their indices must fit into 32 bits.
+const MOST_CELLS: f64 = (1u32 << 31) as f64;
+/// Buckets for each grain of a table.
+const BUCKETS_PER_GRAIN: usize = 2;
+
+/// What cells are made for.
+enum Layout {
+    /// One grid, whose edge follows from the means of R, R² and R³ \[m, m², m³\].
+    TouchedCells([f64; 3]),
+    /// A hash table for each size class.
+    Buckets(Vec<SizeClass>),
+}
+
+/// Grains by cell or bucket.
+pub struct Tables {
+    /// Records of the grid or of the tables, see [`seixo_sweeps::cells::GRID`].
+    pub grids: Vec<f64>,
+    /// Records of their shapes, see [`seixo_sweeps::cells::SHAPE`] and [`seixo_sweeps::buckets`].
+    pub shapes: Vec<u32>,
+    /// First item of every cell or bucket, and one more.
+    first: Vec<u32>,
+    /// Places of grains, by cell or bucket.
+    items: Vec<u32>,
+    layout: Layout,
+    /// Cells, or buckets of all tables.
+    keys: usize,
+    key: Vec<u32>,
+    owner: Vec<u32>,
+    order: Vec<u32>,
+    /// First entry of every grain, and of every part.
+    row: Vec<u32>,
+    part_row: Vec<u32>,
+}
+
+/// The edge that makes looking through touched cells least work \[m\], where the means of D, D² and D³ are given: D = 2R + skin.
+///
+/// A box of edge D touches (D/e + 1)³ cells on average, so a volume e³ has to compare the square of n Σ(D + e)³ grains; the derivative of
+/// ⟨(D + e)³⟩²/e³ vanishes where e³ + ⟨D⟩ e² − ⟨D²⟩ e − ⟨D³⟩ does. For grains of one size that is at e = D. A grain then stands in at most
+/// 12 cells on average.
+fn best_edge([d, d2, d3]: [f64; 3]) -> f64 {
+    let excess = |e: f64| ((e + d) * e - d2) * e - d3;
+    // The root is at least the mean of D, and the largest D, which is not above the following, has an excess.
+    let (mut low, mut high) = (d, d);
+    while excess(high) < 0.0 {
+        high *= 2.0;
+    }
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if excess(middle) < 0.0 {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    high
+}
+
+impl Tables {
+    fn new(layout: Layout) -> Tables {
+        Tables {
+            grids: Vec::new(),
+            shapes: Vec::new(),
+            first: Vec::new(),
+            items: Vec::new(),
+            layout,
+            keys: 0,
+            key: Vec::new(),
+            owner: Vec::new(),
+            order: Vec::new(),
+            row: Vec::new(),
+            part_row: Vec::new(),
+        }
+    }
+
+    /// All cells that each of the grains touches (S0 § 5.1.2).
+    pub fn of_touched_cells(radii: impl Iterator<Item = f64>) -> Tables {
+        let (sums, grains) = radii.fold(([0.0; 3], 0.0), |(sums, grains), r| {
+            ([sums[0] + r, sums[1] + r * r, sums[2] + r * r * r], grains + 1.0)
+        });
+        Tables::new(Layout::TouchedCells(sums.map(|sum: f64| sum / grains)))
+    }
+
+    /// A hash table for each class of grains (S4).
+    pub fn of_buckets(classes: &[SizeClass]) -> Tables {
+        Tables::new(Layout::Buckets(classes.to_vec()))
+    }
+
+    /// How grains are looked up.
+    pub fn lookup(&self) -> Lookup {
+        match self.layout {
+            Layout::TouchedCells(_) => Lookup::TouchedCells,
+            Layout::Buckets(_) => Lookup::Buckets,
+        }
+    }
+
+    /// Cells, or buckets of all tables.
+    pub fn keys(&self) -> usize {
+        self.keys
+    }
+
+    /// Number of grids or tables.
+    pub fn grids(&self) -> usize {
+        self.grids.len() / GRID
+    }
+
+    /// Lays the tables out over n grains between two corners.
+    pub fn lay_out(&mut self, low: [f64; 3], high: [f64; 3], n: usize, skin: f64) {
+        self.grids.clear();
+        self.shapes.clear();
+        match &self.layout {
+            Layout::TouchedCells([r, r2, r3]) => {
+                let d = 2.0 * r + skin;
+                let d2 = 4.0 * (r2 + r * skin) + skin * skin;
+                let d3 = 8.0 * r3 + skin * (12.0 * r2 + skin * (6.0 * r + skin));
+                let (shape, edge) = cells_between(low, high, best_edge([d, d2, d3]), |shape| is_small(shape, n));
+                self.grids.extend(grid_record(low, edge, 0.0));
+                self.shapes.extend([shape[0], shape[1], shape[2], 0, 0, 0, 0, 0]);
+                self.keys = shape.iter().product::<u32>() as usize;
+            }
+            Layout::Buckets(classes) => {
+                let mut total = 0;
+                for class in classes {
+                    let fits = |shape: [f64; 3]| shape.iter().all(|&cells| cells <= MOST_CELLS);
+                    let (shape, edge) = cells_between(low, high, 2.0 * class.largest + skin, fits);
+                    let buckets = BUCKETS_PER_GRAIN * class.grains + 1;
+                    self.grids.extend(grid_record(low, edge, class.largest));
+                    self.shapes
+                        .extend([shape[0], shape[1], shape[2], buckets as u32, 0, total as u32, 0, 0]);
+                    total += buckets;
+                }
+                self.keys = total;
+            }
+        }
+        debug_assert_eq!(self.shapes.len(), self.grids() * SHAPE);
+    }
+
+    /// Files the grains in these places.
+    pub fn fill(&mut self, device: &Cpu, position: &[f64], places: Range<usize>, skin: f64) {
+        match self.layout {
+            Layout::TouchedCells(_) => self.list_touched_cells(device, position, skin),
+            Layout::Buckets(_) => self.list_buckets(device, position, places),
+        }
+        resize_with_room(&mut self.order, self.key.len());
+        stable_order_by_key(&self.key, self.keys, &mut self.order, &mut self.first);
+        resize_with_room(&mut self.items, self.key.len());
+        for (item, &entry) in self.items.iter_mut().zip(&self.order) {
+            *item = self.owner[entry as usize];
+        }
+    }
+
+    /// The bucket of every grain.
+    fn list_buckets(&mut self, device: &Cpu, position: &[f64], places: Range<usize>) {
+        let n = places.len();
+        let (grids, shapes, tables) = (&self.grids[..], &self.shapes[..], self.grids.len() / GRID);
+        self.key.resize(n, 0);
+        self.owner.clear();
+        self.owner.extend(places.start as u32..places.end as u32);
+        let data = (Strided {
+            items: &mut self.key[..],
+            per_part: PART,
+        },);
+        device.run(parts(n), data, |part, (key,): (Strided<u32>,)| {
+            let (first, _) = part_range(part, n);
+            for (k, key) in key.items.iter_mut().enumerate() {
+                *key = bucket_of_grain::<f64>(places.start + first + k, position, grids, shapes, tables);
+            }
+        });
+    }
+
+    /// The cells that the box of every grain touches: counts them, sums the counts up, writes cell and grain.
+    fn list_touched_cells(&mut self, device: &Cpu, position: &[f64], skin: f64) {
+        let n = position.len() / RECORD;
+        let (grids, shapes) = (&self.grids[..], &self.shapes[..]);
+        self.row.resize(n + 1, 0);
+        self.row[n] = 0;
+        let data = (Strided {
+            items: &mut self.row[..n],
+            per_part: PART,
+        },);
+        device.run(parts(n), data, |part, (count,): (Strided<u32>,)| {
+            let (first, _) = part_range(part, n);
+            for (k, count) in count.items.iter_mut().enumerate() {
+                *count = touched_cells::<f64>(first + k, position, grids, shapes, skin, 0, &mut [], &mut [], false);
+            }
+        });
+        let entries = exclusive_scan(&mut self.row);
+        self.part_row.clear();
+        self.part_row
+            .extend((0..parts(n)).map(|part| self.row[part * PART]).chain([entries]));
+        resize_with_room(&mut self.key, entries as usize);
+        resize_with_room(&mut self.owner, entries as usize);
+        let row = &self.row[..];
+        let data = (
+            Ranges {
+                items: &mut self.key[..],
+                bounds: &self.part_row,
+                stride: 1,
+            },
+            Ranges {
+                items: &mut self.owner[..],
+                bounds: &self.part_row,
+                stride: 1,
+            },
+        );
+        device.run(parts(n), data, |part, (key, owner): (Ranges<u32>, Ranges<u32>)| {
+            let (first, end) = part_range(part, n);
+            for i in first..end {
+                let at = (row[i] - row[first]) as usize;
+                touched_cells::<f64>(i, position, grids, shapes, skin, at, key.items, owner.items, true);
+            }
+        });
+    }
+
+    /// What rows are looked up in.
+    pub fn index(&self, skin: f64) -> Index<'_> {
+        Index {
+            lookup: self.lookup(),
+            grids: &self.grids,
+            shapes: &self.shapes,
+            first: &self.first,
+            items: &self.items,
+            skin,
+            sides: Sides::open(),
+            kind: OPEN,
+        }
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> u64 {
+        let words = [
+            &self.first,
+            &self.items,
+            &self.key,
+            &self.owner,
+            &self.order,
+            &self.row,
+            &self.part_row,
+        ];
+        words.iter().map(|words| 4 * words.capacity() as u64).sum()
+    }
+}

@@ -1,0 +1,104 @@
+//! Rigid bodies made of spheres that stand in a pool of fluid, as in the scenes of S4's tables 6.1 and 6.2: 50 bodies of 76 spheres.
+
+use super::super::case::Jitter;
+use seixo_engine::world::Vec3;
+
+/// Reach of a fluid particle (h of SPH): two that are nearer are neighbors. The unit of length.
+const REACH: f64 = 1.0;
+/// Radius of the spheres of bodies and walls: their cells are twice those of the fluid, as in S4's figure 4.2.
+const RADIUS: f64 = REACH;
+/// Distance of fluid particles: a particle has 27 neighbors then.
+const SPACING: f64 = 0.53 * REACH;
+/// Bodies along x and y.
+const BODIES: [usize; 2] = [5, 10];
+/// Spheres of a body along each axis, four of whose corners are missing.
+const SPHERES: [usize; 3] = [4, 4, 5];
+/// Distance of bodies.
+const PITCH: f64 = 10.0 * REACH;
+/// Rows of spheres that the walls are high.
+const HEIGHT: usize = 5;
+
+/// Particles by center and radius, those that move first.
+pub struct Pool {
+    pub particles: Vec<(Vec3, f64)>,
+    /// How many of them move.
+    pub moving: usize,
+    /// How many of these are fluid.
+    pub fluid: usize,
+}
+
+impl Pool {
+    /// So many fluid particles around the bodies, with or without floor and walls that never move.
+    pub fn new(fluid: usize, has_static: bool) -> Pool {
+        let mut bodies = Vec::new();
+        for body in 0..BODIES[0] * BODIES[1] {
+            let corner = [
+                (body % BODIES[0]) as f64 * PITCH + 2.0 * RADIUS,
+                (body / BODIES[0]) as f64 * PITCH + 2.0 * RADIUS,
+                RADIUS,
+            ];
+            for k in 0..SPHERES.iter().product() {
+                let at = [k % SPHERES[0], k / SPHERES[0] % SPHERES[1], k / (SPHERES[0] * SPHERES[1])];
+                let is_missing = at[2] == SPHERES[2] - 1 && at[0] % (SPHERES[0] - 1) == 0 && at[1] % (SPHERES[1] - 1) == 0;
+                if !is_missing {
+                    bodies.push([0, 1, 2].map(|axis| corner[axis] + 2.0 * RADIUS * at[axis] as f64));
+                }
+            }
+        }
+        let size = BODIES.map(|bodies| bodies as f64 * PITCH);
+        let mut particles = fluid_around(&bodies, size, fluid);
+        particles.extend(bodies.into_iter().map(|center| (center, RADIUS)));
+        let moving = particles.len();
+        if has_static {
+            particles.extend(floor_and_walls(size).into_iter().map(|center| (center, RADIUS)));
+        }
+        Pool { particles, moving, fluid }
+    }
+}
+
+/// A jittered lattice from the floor up, but for places inside bodies.
+fn fluid_around(bodies: &[Vec3], size: [f64; 2], fluid: usize) -> Vec<(Vec3, f64)> {
+    let mut jitter = Jitter(1);
+    let side = size.map(|length| (length / SPACING) as usize);
+    let mut particles = Vec::with_capacity(fluid);
+    // Spheres by the squares of the floor that they stand on, so that a place is compared with those near it only.
+    let columns = size.map(|length| (length / PITCH) as usize);
+    let square = |x: &Vec3| {
+        let [i, j] = [0, 1].map(|axis| ((x[axis] / PITCH) as usize).min(columns[axis] - 1));
+        i + columns[0] * j
+    };
+    let mut standing = vec![Vec::new(); columns[0] * columns[1]];
+    for center in bodies {
+        standing[square(center)].push(*center);
+    }
+    for k in 0.. {
+        if particles.len() == fluid {
+            break;
+        }
+        let at = [k % side[0], k / side[0] % side[1], k / (side[0] * side[1])];
+        let center = at.map(|c| SPACING * (c as f64 + 0.5 + 0.1 * jitter.next()));
+        let is_inside = standing[square(&center)]
+            .iter()
+            .any(|other| (0..3).map(|axis| (center[axis] - other[axis]).powi(2)).sum::<f64>() < RADIUS * RADIUS);
+        if !is_inside {
+            particles.push((center, 0.5 * REACH));
+        }
+    }
+    particles
+}
+
+/// Spheres side by side, below the pool and around it.
+fn floor_and_walls(size: [f64; 2]) -> Vec<Vec3> {
+    let side = size.map(|length| (length / (2.0 * RADIUS)).ceil() as i32 + 1);
+    let mut centers = Vec::new();
+    for i in -1..side[0] {
+        for j in -1..side[1] {
+            let is_edge = i == -1 || j == -1 || i == side[0] - 1 || j == side[1] - 1;
+            let rows = if is_edge { HEIGHT } else { 0 };
+            for k in 0..=rows {
+                centers.push([i as f64, j as f64, k as f64].map(|c| RADIUS * (2.0 * c)));
+            }
+        }
+    }
+    centers.iter().map(|c| [c[0] + RADIUS, c[1] + RADIUS, c[2] - RADIUS]).collect()
+}

@@ -1,0 +1,71 @@
+//! Smooth grains that press on each other, found in rows of neighbors, as the CPU keeps them: for searches that make lists and nothing else.
+
+use crate::contact::Tally;
+use crate::sides::Sides;
+use crate::tiles::{Grain, Neighbor, no_load, push_on};
+use crate::views::{add, coefficients, load};
+use cubecl::prelude::*;
+use seixo_laws::contact::Memory;
+use seixo_laws::{Coordinate, Real, Vector3};
+
+/// Normal forces between grain i and its neighbors, entries `first..end` of `neighbors`: no history, no rotation. Every grain lists all its
+/// neighbors. Writes slot `slot` of `force`.
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub fn press_through_row<C: Coordinate<R>, R: Real>(
+    i: usize,
+    slot: usize,
+    first: usize,
+    end: usize,
+    neighbors: &[u32],
+    position: &[C],
+    velocity: &[R],
+    material: &[u32],
+    materials: u32,
+    table: &[R],
+    overlap_limit: R,
+    force: &mut [R],
+    sides: &Sides<C, R>,
+    #[comptime] kind: u32,
+) -> Tally<R> {
+    let zero = R::new(0.0);
+    let grain = Grain::<C, R> {
+        position: load::<C>(position, i * 4usize),
+        reach: position[i * 4usize + 3usize],
+        radius: C::near(position[i * 4usize + 3usize]),
+        velocity: load::<R>(velocity, i * 4usize),
+        mass: velocity[i * 4usize + 3usize],
+        spin: Vector3::<R>::zero(),
+    };
+    let row = material[i] * materials;
+    let mut all = no_load::<R>();
+    for k in first..end {
+        let place = neighbors[k];
+        let j = place as usize;
+        let neighbor = Neighbor::<C, R> {
+            place,
+            touched: 0u32,
+            position: load::<C>(position, j * 4usize),
+            reach: position[j * 4usize + 3usize],
+            velocity: load::<R>(velocity, j * 4usize),
+            mass: velocity[j * 4usize + 3usize],
+            spin: Vector3::<R>::zero(),
+            memory: Memory::<R> {
+                force: Vector3::<R>::zero(),
+                contact_radius: zero,
+            },
+        };
+        let pair = coefficients::<R>(table, (row + material[j]) as usize);
+        push_on::<C, R>(&grain, &neighbor, &pair, sides, overlap_limit, &mut all, kind);
+    }
+    add::<R>(force, slot * 4usize, &all.force);
+    force[slot * 4usize + 3usize] += all.touches;
+    Tally::<R> {
+        normal_power: all.normal_power,
+        tangential_power: zero,
+        damping_power: zero,
+        wall_power: all.side_power,
+        excess: all.excess,
+    }
+}

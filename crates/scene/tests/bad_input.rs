@@ -4,6 +4,8 @@ use proptest::prelude::*;
 use seixo_scene::{Diagnostics, load_text};
 use std::path::Path;
 
+mod interactions;
+
 /// A small sound scene that the cases below spoil; line numbers in the table refer to it.
 const SOUND: &str = r#"title = "sound"
 [run]
@@ -307,7 +309,7 @@ fn sound_scene_loads() {
 
 #[test]
 fn every_bad_scene_is_refused_with_place_and_remedy() {
-    for (what, by, phrases) in CASES {
+    for (what, by, phrases) in CASES.iter().chain(interactions::CASES) {
         assert_eq!(SOUND.matches(what).count(), 1, "{what}");
         let found = refused(&SOUND.replace(what, by));
         let message = found.plain();

@@ -149,13 +149,13 @@ pub fn interact<R: Real>(
     let zero = R::new(0.0);
     let one = R::new(1.0);
     let overlap = close.touch.overlap;
+    let mut longest = zero;
+    if imprint.holds > zero {
+        longest = cohesion::longest_gap::<R>(close.effective_radius, supplement);
+    }
     let mut holds = zero;
-    if overlap > zero {
+    if -overlap < longest {
         holds = one;
-    } else if imprint.holds > zero {
-        if -overlap < cohesion::longest_gap::<R>(close.effective_radius, supplement) {
-            holds = one;
-        }
     }
     let mut response = no_response::<R>();
     let mut couple = Vector3::<R>::zero();

@@ -7,6 +7,8 @@ use seixo_scene::load_text;
 use spoiled::{Case, SOUND, assert_refused, refused};
 use std::path::Path;
 
+mod interactions;
+
 const CASES: &[Case] = &[
     (
         "until = \"1 s\"",
@@ -395,6 +397,7 @@ fn sound_scene_loads() {
 #[test]
 fn every_bad_scene_is_refused_with_place_and_remedy() {
     assert_refused(CASES);
+    assert_refused(interactions::CASES);
 }
 
 #[test]

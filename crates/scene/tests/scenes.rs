@@ -333,6 +333,55 @@ fn what_a_later_stage_adds_is_absent_before() {
 }
 
 #[test]
+fn a_complete_interaction_is_read_and_written_back() {
+    use seixo_laws::contact::{Adhesive, NormalLaw, Resistance, RollingLaw, TangentialLaw, TwistingLaw};
+    let first = scene(
+        "run.until = 1\n[material.a]\ndensity = 1\nyoungs_modulus = 1e6\npoisson_ratio = 0\n[material.b]\ndensity = 1\nyoungs_modulus = 1e6\npoisson_ratio = 0\n\
+         [interaction.a-a]\nnormal = \"hertz\"\ntangential = \"mindlin_force\"\nrestitution = 0.5\nfriction = 0.4\n\
+         cohesion = { law = \"capillary\", surface_tension = \"0.072 N/m\", contact_angle = \"30 deg\", volume = \"1e-12 m^3\" }\n\
+         rolling = { law = \"elastic_plastic\", coefficient = 0.1, damping_ratio = 0.7 }\ntwisting = { law = \"elastic_plastic\", coefficient = 0.02 }\n\
+         [interaction.a-b]\nnormal = \"viscoelastic\"\ndissipative_time = \"2 us\"\nfriction = 0.3\ntwisting = { law = \"marshall\" }\n\
+         [interaction.b-b]\nnormal = \"potential\"\npotential_energy = \"1 mJ\"\ntangential = \"none\"\ncohesion = { law = \"dmt\", surface_energy = \"50 mJ/m^2\" }\n\
+         [grains.a]\nmaterial = \"a\"\nat = [[0, 0, 0], [3, 0, 0]]\nradius = 1\n[grains.b]\nmaterial = \"b\"\nat = [[9, 0, 0]]\nradius = 1",
+    );
+    let pair = first.world.interaction(0, 0).unwrap();
+    assert_eq!((pair.normal, pair.tangential), (NormalLaw::Hertz, TangentialLaw::MindlinForce));
+    assert_eq!((pair.restitution, pair.friction), (0.5, 0.4));
+    let Some(Adhesive::Capillary {
+        surface_tension,
+        contact_angle,
+        volume,
+    }) = pair.cohesion
+    else {
+        panic!("{:?}", pair.cohesion)
+    };
+    assert_eq!((surface_tension, volume), (0.072, 1e-12));
+    assert!((contact_angle - std::f64::consts::FRAC_PI_6).abs() < 1e-15);
+    let rolling = Resistance {
+        law: RollingLaw::ElasticPlastic,
+        coefficient: 0.1,
+        damping_ratio: 0.7,
+    };
+    // Springs against rolling and twisting share a damping ratio.
+    let twisting = Resistance {
+        law: TwistingLaw::ElasticPlastic,
+        coefficient: 0.02,
+        damping_ratio: 0.7,
+    };
+    assert_eq!((pair.rolling, pair.twisting), (Some(rolling), Some(twisting)));
+    let pair = first.world.interaction(1, 0).unwrap();
+    assert_eq!((pair.normal, pair.tangential), (NormalLaw::Viscoelastic, TangentialLaw::Mindlin));
+    assert_eq!((pair.dissipative_time, pair.restitution), (Some(2e-6), 1.0));
+    assert_eq!(pair.twisting.map(|twisting| twisting.law), Some(TwistingLaw::Marshall));
+    let pair = first.world.interaction(1, 1).unwrap();
+    assert_eq!((pair.potential_energy, pair.restitution), (Some(1e-3), 1.0));
+    assert_eq!(pair.cohesion, Some(Adhesive::Dmt { surface_energy: 0.05 }));
+    let again = scene(&first.resolved);
+    assert_eq!(again.world.interactions, first.world.interactions);
+    assert_eq!(again.resolved, first.resolved);
+}
+
+#[test]
 fn schema_names_every_section() {
     let schema: serde_json::Value = serde_json::from_str(&schema()).unwrap();
     for section in [

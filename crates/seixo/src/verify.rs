@@ -8,9 +8,12 @@
 //! heading says so.
 
 mod balance;
+mod cohesion;
 mod contact;
 mod granular;
 mod motion;
+mod normal;
+mod resistance;
 mod stand;
 mod wall;
 
@@ -95,10 +98,23 @@ pub const CASES: &[Case] = &[
     case!("contact_7", contact::opposite_spin),
     case!("contact_8", contact::spinning),
     case!("linear_impact", contact::linear),
+    case!("viscoelastic", normal::viscoelastic),
+    case!("hysteretic", normal::hysteretic),
+    case!("potential", normal::potential),
+    case!("jkr_hanging", cohesion::hanging),
+    case!("jkr_impact", cohesion::impact),
+    case!("dmt", cohesion::hanging),
+    case!("sjkr", cohesion::hanging),
+    case!("capillary_hanging", cohesion::hanging),
+    case!("capillary_parting", cohesion::parting),
     case!("bouncing", motion::bouncing),
     case!("resting", motion::resting),
     case!("incline", motion::incline),
     case!("integrators", motion::integrators),
+    case!("rolling_decay", resistance::rolling_decay),
+    case!("rolling_incline", resistance::rolling_incline),
+    case!("twisting_decay", resistance::twisting_decay),
+    case!("block", resistance::block),
     case!("mesh_floor", wall::mesh_floor),
     case!("mesh_edges", wall::mesh_edges),
     case!("lift", wall::lift),

@@ -285,6 +285,10 @@ pub fn carry_history_of<R: Real>(
     for k in first..end {
         let old_j = old_of[neighbors[k] as usize] as usize;
         touched[k] = 0u32;
+        // The ledger reads what an entry remembers without asking when it touched: a new one holds nothing.
+        if comptime!(numbers == 12usize) {
+            history[k * numbers + 9usize] = R::new(0.0);
+        }
         for q in old_row[old_i] as usize..old_row[old_i + 1usize] as usize {
             if old_neighbors[q] as usize == old_j && old_touched[q] == last_tick {
                 #[unroll]

@@ -175,7 +175,7 @@ pub fn store_imprint<R: Real>(history: &mut [R], at: usize, imprint: &Imprint<R>
 #[inline(always)]
 pub fn sign_of_second<R: Real>(#[comptime] c: usize) -> R {
     let mut sign = R::new(1.0);
-    if comptime!(c < 3 || (c >= 4 && c < 7)) {
+    if comptime!(c != 3 && c < 7) {
         sign = R::new(-1.0);
     }
     sign

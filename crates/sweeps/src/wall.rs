@@ -207,6 +207,12 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
         if distance < reach_of::<C, R>(reach, table, row, compound) {
             touches[at + 7usize] = C::new(1.0);
         }
+        if compound {
+            // What held a step ago and is out of reach now tears in this step, and the law books it.
+            if history[(k - list_first) * numbers + mark] > zero {
+                touches[at + 7usize] = C::new(1.0);
+            }
+        }
     }
     for k in first..end {
         let at = (k - list_first) * 8usize;

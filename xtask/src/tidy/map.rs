@@ -205,17 +205,25 @@ fn check_paths(page: &Page, paths: &[String], found: &mut Vec<Violation>) {
         }
         let targets = line.split("](").skip(1).filter_map(|rest| rest.split([')', '#', ' ']).next());
         for target in targets.filter(|target| !target.is_empty() && !target.contains(':')) {
-            let path = if folder.is_empty() {
-                target.to_owned()
-            } else {
-                format!("{folder}/{target}")
-            };
-            let path = path.trim_end_matches('/');
-            if !paths.iter().any(|known| known == path) && !path.starts_with("LICENSE") {
+            let path = joined(folder, target);
+            if !paths.contains(&path) && !path.starts_with("LICENSE") {
                 say(format!("the link to {path} leads nowhere"), "repair the link");
             }
         }
     }
+}
+
+/// The path from the root of what a page in this folder calls `target`.
+fn joined(folder: &str, target: &str) -> String {
+    let mut steps: Vec<&str> = Vec::new();
+    for step in folder.split('/').chain(target.split('/')).filter(|step| !step.is_empty()) {
+        if step == ".." {
+            steps.pop();
+        } else {
+            steps.push(step);
+        }
+    }
+    steps.join("/")
 }
 
 /// A Rust program shown in a page is one that is compiled with the tests: an example of crates/seixo, to the letter.
@@ -337,12 +345,10 @@ mod tests {
                 ("ARCHITECTURE.md".into(), 2, 11)
             ]
         );
+        let up_and_down = page("docs/a.md", "[b](b.md) [c](../c/) `no/path`\n```\n[d](d.md)\n```\n[e](../b.md)");
         assert_eq!(
-            rules(
-                &["docs/a.md", "docs/b.md"],
-                &[page("docs/a.md", "[b](b.md) `no/path`\n```\n[c](c.md)\n```")]
-            ),
-            []
+            rules(&["docs/a.md", "docs/b.md", "c"], &[up_and_down]),
+            [("docs/a.md".into(), 5, 11)]
         );
     }
 }

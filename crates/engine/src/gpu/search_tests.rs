@@ -5,7 +5,7 @@ use crate::assemble::fields_of;
 use crate::search::Pairs;
 use crate::search::tests::{Sphere, arrangement, check_sharing};
 use crate::simulation::Simulation;
-use crate::world::{DeviceChoice, Grains, Interaction, Material, Search, Settings, World};
+use crate::world::{DeviceChoice, Grains, Interaction, Later, Material, Search, Settings, World};
 use proptest::prelude::*;
 use seixo_device::gpu::Gpu;
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
@@ -32,12 +32,12 @@ fn world(spheres: &[Sphere]) -> World {
             tangential: TangentialLaw::Mindlin,
             restitution: 0.5,
             friction: 0.5,
-            stiffness: None,
-            tangential_stiffness: None,
+            ..Interaction::default()
         })],
         groups: vec!["grains".into()],
         grains,
         walls: Vec::new(),
+        later: Later::default(),
     }
 }
 
@@ -51,7 +51,7 @@ fn rows(gpu: &Gpu, spheres: &[Sphere], search: Search, skin: f64) -> [Vec<Vec<u3
         ..Settings::default()
     };
     // Lists only: forces of centers in one place are no numbers.
-    let mut host = Simulation::prepare(&world, settings, fields_of(&world)).unwrap();
+    let mut host = Simulation::prepare(&world, settings, fields_of(&world.grains, &[2500.0], true)).unwrap();
     host.renew_lists();
     let mut pairs = Pairs::default();
     let n = host.fields.len();

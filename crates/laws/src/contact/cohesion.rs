@@ -18,7 +18,7 @@ pub struct Sticking<R: Real> {
     pub pull: R,
     /// Contact radius \[m\].
     pub contact_radius: R,
-    /// What friction adds to the normal force: the load that presses the surfaces together beyond it \[N\].
+    /// What presses the surfaces together beyond the normal force: friction, rolling and twisting feel it \[N\].
     pub load: R,
     /// Energy stored beyond that of the normal law, against bodies that are apart \[J\].
     pub energy: R,

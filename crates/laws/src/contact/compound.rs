@@ -149,13 +149,13 @@ pub fn interact<R: Real>(
     let zero = R::new(0.0);
     let one = R::new(1.0);
     let overlap = close.touch.overlap;
+    let mut longest = zero;
+    if imprint.holds > zero {
+        longest = cohesion::longest_gap::<R>(close.effective_radius, supplement);
+    }
     let mut holds = zero;
-    if overlap > zero {
+    if -overlap < longest {
         holds = one;
-    } else if imprint.holds > zero {
-        if -overlap < cohesion::longest_gap::<R>(close.effective_radius, supplement) {
-            holds = one;
-        }
     }
     let mut response = no_response::<R>();
     let mut couple = Vector3::<R>::zero();
@@ -165,7 +165,7 @@ pub fn interact<R: Real>(
         largest_overlap: zero,
         holds,
     };
-    // What a touch sets free, a tear loses, and plastic flow takes, all within this step.
+    // What a touch sets free and a tear loses, all within this step.
     let mut taken_at_once = zero;
     if holds > imprint.holds {
         taken_at_once = cohesion::released_by_touching::<R>(close.effective_radius, coefficients, supplement);
@@ -182,8 +182,8 @@ pub fn interact<R: Real>(
         if overlap > zero {
             next.largest_overlap = larger::<R>(imprint.largest_overlap, overlap);
             spring = spring_of::<R>(close, imprint.largest_overlap, coefficients, supplement);
-            if coefficients.normal_law == R::new(3.0) {
-                taken_at_once += hysteretic::plastic_work::<R>(imprint.largest_overlap, next.largest_overlap, coefficients, supplement);
+            if coefficients.normal_law == R::new(3.0) && overlap > imprint.largest_overlap {
+                response.normal_power = hysteretic::plastic_power::<R>(overlap, -normal_velocity, coefficients, supplement);
             }
         }
         let radius = close.touch.contact_radius;
@@ -206,7 +206,7 @@ pub fn interact<R: Real>(
         if supplement.cohesion_law != R::new(3.0) {
             push = larger::<R>(push, zero);
         }
-        let load = larger::<R>(push - sticking.pull, zero);
+        // Friction, rolling and twisting are all limited by what presses the surfaces together, not by what is left of it after the pull.
         let mut pressing = push + sticking.load;
         if supplement.cohesion_law == R::new(3.0) {
             pressing = larger::<R>(push - sticking.pull + sticking.load, zero);
@@ -224,7 +224,7 @@ pub fn interact<R: Real>(
         let roll = Turning::<R> {
             velocity: turning.minus(&normal.times(about_normal)),
             stored: carried::<R>(&imprint.rolling, normal, approach.twist * dt),
-            load,
+            load: pressing,
             arm: supplement.rolling_friction * close.effective_radius,
             normal_stiffness: tangent_stiffness,
             inertia: close.inertia,
@@ -233,7 +233,7 @@ pub fn interact<R: Real>(
         let twist = Turning::<R> {
             velocity: normal.times(about_normal),
             stored: normal.times(imprint.twisting),
-            load,
+            load: pressing,
             arm: supplement.twisting_friction * close.effective_radius,
             normal_stiffness: tangent_stiffness,
             inertia: close.inertia,
@@ -253,7 +253,7 @@ pub fn interact<R: Real>(
         response.tangential = drag.force.plus(&Vector3::<R>::zero());
         response.memory.force = drag.next.plus(&Vector3::<R>::zero());
         response.memory.contact_radius = touch.contact_radius;
-        response.normal_power = (spring.elastic - push) * normal_velocity;
+        response.normal_power += (spring.elastic - push) * normal_velocity;
         response.tangential_power = drag.power + rolled.power + twisted.power;
         response.damping_power = drag.damping_power + rolled.damping_power + twisted.damping_power;
     }

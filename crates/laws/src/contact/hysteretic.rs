@@ -32,11 +32,11 @@ pub fn energy<R: Real>(elastic: R, supplement: &Supplement<R>) -> R {
     elastic * elastic / (supplement.unloading_stiffness + supplement.unloading_stiffness)
 }
 
-/// Energy that plastic flow took when the largest overlap grew from `before` to `now` \[J\]: ½ k₁ (1 − k₁/k₂) (δ² − δ_before²).
+/// Power that plastic flow takes \[W\] while the overlap grows beyond all before at this speed: k₁ (1 − k₁/k₂) δ δ̇.
 #[cube]
 #[inline(always)]
-pub fn plastic_work<R: Real>(before: R, now: R, coefficients: &Coefficients<R>, supplement: &Supplement<R>) -> R {
+pub fn plastic_power<R: Real>(overlap: R, approach: R, coefficients: &Coefficients<R>, supplement: &Supplement<R>) -> R {
     let stiffness = coefficients.normal_stiffness;
     let lost = R::new(1.0) - stiffness / supplement.unloading_stiffness;
-    R::new(0.5) * stiffness * lost * (now - before) * (now + before)
+    stiffness * lost * overlap * larger::<R>(approach, R::new(0.0))
 }

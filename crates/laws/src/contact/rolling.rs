@@ -1,14 +1,16 @@
 //! Resistance to rolling. `constant`: a torque μ_r R* F_n against the rolling (model A of Ai, Chen, Rotter & Ooi 2011, Powder Technology
 //! 206:269). `elastic_plastic`: a spring k_r = 2.25 k_n (μ_r R*)² with dashpot behind a slider at μ_r R* F_n (model C there; k_r after Jiang,
-//! Yu & Harris 2005).
+//! Yu & Harris 2005). F_n is what presses the surfaces together, attraction included, as for friction.
 
 use super::{Restraint, Supplement, restrain};
 use crate::real::{Real, larger, smaller};
 use crate::vector::Vector3;
 use cubecl::prelude::*;
 
-/// Share of a grain's spin that a constant torque may take in one step: without a limit it would turn the spin around at rest.
-const SHARE_PER_STEP: f32 = 0.5;
+/// Share of a relative spin that a constant torque may take in one step: without a limit it would turn the spin around at rest. Laws read
+/// spins that are extrapolated by half a step, so a grain at rest is stable while the shares of all its contacts add up to less than 1,
+/// each times the reduced over the grain's own inertia: with 12 equal neighbors to 0.75.
+const SHARE_PER_STEP: f32 = 0.125;
 /// Moment of inertia of a sphere about a point of its surface over that about its center, 7/5 to 2/5.
 const ABOUT_CONTACT: f32 = 3.5;
 
@@ -19,7 +21,7 @@ pub struct Turning<R: Real> {
     pub velocity: Vector3<R>,
     /// Torque of the spring half a step ago, on i \[N m\].
     pub stored: Vector3<R>,
-    /// Normal force \[N\].
+    /// Force that presses the surfaces together \[N\].
     pub load: R,
     /// μ R*: the arm of the limiting torque \[m\].
     pub arm: R,

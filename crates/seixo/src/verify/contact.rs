@@ -7,22 +7,24 @@ use seixo_engine::world::Vec3;
 use seixo_scene::Scene;
 
 /// A collision of two grains, or of a grain with the plane z = 0, as it looks from outside.
-struct Collision {
-    before: GrainSnapshot,
-    after: GrainSnapshot,
+pub(super) struct Collision {
+    pub before: GrainSnapshot,
+    pub after: GrainSnapshot,
     /// Largest overlap that the centers show \[m\].
-    overlap: f64,
+    pub overlap: f64,
     /// Largest force \[N\].
-    force: f64,
+    pub force: f64,
     /// Time under force \[s\].
-    duration: f64,
+    pub duration: f64,
+    /// Overlap when the force is first gone again \[m\].
+    pub residual_overlap: f64,
 }
 
-fn collide(scene: Scene) -> Outcome<Collision> {
+pub(super) fn collide(scene: Scene) -> Outcome<Collision> {
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
     let time_step = simulation.time_step().value;
     let before = simulation.snapshot();
-    let (mut overlap, mut force, mut duration) = (0.0, 0.0, 0.0);
+    let (mut overlap, mut force, mut duration, mut residual_overlap) = (0.0, 0.0, 0.0, f64::NAN);
     let mut after = before.clone();
     while simulation.time() < scene.run.until {
         advance(&mut simulation, 1)?;
@@ -32,6 +34,9 @@ fn collide(scene: Scene) -> Outcome<Collision> {
             _ => after.radius[0] - after.position[0][2],
         };
         let push = length(after.force[0]);
+        if push == 0.0 && force > 0.0 && residual_overlap.is_nan() {
+            residual_overlap = depth;
+        }
         overlap = depth.max(overlap);
         force = push.max(force);
         duration += if push > 0.0 { time_step } else { 0.0 };
@@ -45,6 +50,7 @@ fn collide(scene: Scene) -> Outcome<Collision> {
         overlap,
         force,
         duration,
+        residual_overlap,
     })
 }
 

@@ -1,7 +1,8 @@
 //! One sphere and a plane: bouncing, resting, rolling and sliding.
 
-use super::stand::{Done, Stand, advance, length, run_until};
+use super::stand::{Done, Outcome, Stand, advance, length, run_until};
 use seixo_engine::Simulation;
+use seixo_scene::Scene;
 
 /// Heights between bounces.
 pub fn bouncing(stand: &mut Stand) -> Done {
@@ -31,13 +32,19 @@ pub fn resting(stand: &mut Stand) -> Done {
     stand.compare(&[ball.radius[0] - ball.position[0][2], ball.force[0][2]])
 }
 
+/// The case's scene with gravity that leans towards +x by this angle \[deg\].
+pub(super) fn leaning(stand: &Stand, angle: f64) -> Outcome<Scene> {
+    let mut scene = stand.scene()?;
+    let (sine, cosine) = angle.to_radians().sin_cos();
+    let gravity = length(scene.world.gravity);
+    scene.world.gravity = [gravity * sine, 0.0, -gravity * cosine];
+    Ok(scene)
+}
+
 /// Acceleration down an incline, by turning gravity.
 pub fn incline(stand: &mut Stand) -> Done {
     for (name, [angle, acceleration, angular_acceleration]) in stand.reference()? {
-        let mut scene = stand.scene()?;
-        let (sine, cosine) = f64::to_radians(angle).sin_cos();
-        let gravity = length(scene.world.gravity);
-        scene.world.gravity = [gravity * sine, 0.0, -gravity * cosine];
+        let scene = leaning(stand, angle)?;
         let mut simulation = Simulation::new(scene.world, scene.settings)?;
         // The sphere sinks in and comes to rest on the plane first.
         let mut marks = Vec::new();

@@ -1,0 +1,96 @@
+//! What resists rolling and twisting, and a block that cannot roll.
+
+use super::motion::leaning;
+use super::stand::{Done, Outcome, Stand, along, length, material, run_until};
+use seixo_engine::Simulation;
+use seixo_engine::state::GrainSnapshot;
+use seixo_scene::Scene;
+
+/// How fast a quantity grows, per second, between two times \[s\].
+fn growth(simulation: &mut Simulation, times: [f64; 2], quantity: fn(&GrainSnapshot) -> f64) -> Outcome<f64> {
+    let mut marks = [[0.0; 2]; 2];
+    for (mark, time) in marks.iter_mut().zip(times) {
+        run_until(simulation, time)?;
+        *mark = [simulation.time(), quantity(&simulation.snapshot())];
+    }
+    Ok((marks[1][1] - marks[0][1]) / (marks[1][0] - marks[0][0]))
+}
+
+/// The case's scene with all grains of one of its materials.
+fn scene_of(stand: &Stand, name: &str) -> Outcome<Scene> {
+    let mut scene = stand.scene()?;
+    let index = material(&scene.world, name)?;
+    scene.world.grains.material.fill(index);
+    Ok(scene)
+}
+
+/// A constant torque against spinning and rolling, to the end.
+pub fn rolling_decay(stand: &mut Stand) -> Done {
+    for (name, [speed, deceleration]) in stand.reference()? {
+        let mut scene = scene_of(stand, name)?;
+        let grains = &mut scene.world.grains;
+        let radius = grains.radius[0];
+        let quantity: fn(&GrainSnapshot) -> f64 = if speed > 0.0 {
+            grains.velocity[0] = [speed, 0.0, 0.0];
+            grains.angular_velocity[0] = [0.0, speed / radius, 0.0];
+            |ball| ball.velocity[0][0]
+        } else {
+            |ball| ball.angular_velocity[0][1]
+        };
+        let of_surface = length(grains.angular_velocity[0]) * radius;
+        let mut simulation = Simulation::new(scene.world, scene.settings)?;
+        let rate = growth(&mut simulation, [0.1, 0.3], quantity)?;
+        stand.row_within(1e-3, format!("{name}: deceleration [rad/s2, m/s2]"), -rate, deceleration);
+        run_until(&mut simulation, scene.run.until)?;
+        let ball = simulation.snapshot();
+        let left = (length(ball.velocity[0]) + radius * length(ball.angular_velocity[0])) / of_surface;
+        stand.row(format!("{name}: what is left of the motion [-]"), left, 0.0, 1e-6);
+    }
+    Ok(())
+}
+
+/// A spring with a slider holds a sphere on a slope that is not too steep.
+pub fn rolling_incline(stand: &mut Stand) -> Done {
+    for (name, [angle, acceleration, tolerance]) in stand.reference()? {
+        let scene = leaning(stand, angle)?;
+        let times = [0.2 * scene.run.until, scene.run.until];
+        let mut simulation = Simulation::new(scene.world, scene.settings)?;
+        let rate = growth(&mut simulation, times, |ball| ball.velocity[0][0])?;
+        stand.row(format!("slope {name}: acceleration [m/s2]"), rate, acceleration, tolerance);
+    }
+    Ok(())
+}
+
+/// What brakes a spin about the vertical.
+pub fn twisting_decay(stand: &mut Stand) -> Done {
+    for (name, [deceleration]) in stand.reference()? {
+        let scene = scene_of(stand, name)?;
+        let times = [0.2 * scene.run.until, scene.run.until];
+        let mut simulation = Simulation::new(scene.world, scene.settings)?;
+        let rate = growth(&mut simulation, times, |ball| ball.angular_velocity[0][2])?;
+        stand.row_within(1e-3, format!("{name}: deceleration [rad/s2]"), -rate, deceleration);
+    }
+    Ok(())
+}
+
+/// Spheres stuck together, which cannot roll, on a slope.
+pub fn block(stand: &mut Stand) -> Done {
+    for (name, [angle, acceleration, tolerance]) in stand.reference()? {
+        let scene = leaning(stand, angle)?;
+        let until = scene.run.until;
+        let downhill = scene.world.gravity[0];
+        let mut simulation = Simulation::new(scene.world, scene.settings)?;
+        let mean = |grains: &GrainSnapshot| grains.velocity.iter().map(|v| v[0]).sum::<f64>() / grains.velocity.len() as f64;
+        let rate = growth(&mut simulation, [0.5 * until, until], mean)?;
+        stand.row(format!("slope {name}: acceleration [m/s2]"), rate, acceleration, tolerance);
+        let block = simulation.snapshot();
+        let spins = block
+            .angular_velocity
+            .iter()
+            .map(|spin| length(along([0.0; 3], block.radius[0], *spin)));
+        let speed = if acceleration > 0.0 { mean(&block) } else { downhill * until };
+        let turning = spins.fold(0.0, f64::max) / speed;
+        stand.row(format!("slope {name}: rolling over sliding [-]"), turning, 0.0, 1e-4);
+    }
+    Ok(())
+}

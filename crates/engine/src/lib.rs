@@ -17,6 +17,7 @@ mod simulation;
 pub mod state;
 mod step;
 mod time_step;
+mod virial;
 mod walls;
 pub mod world;
 

@@ -189,7 +189,7 @@ impl Simulation {
     }
 
     /// Reading a state that is still on its way would be a wrong number.
-    fn assert_observed(&self) {
+    pub(crate) fn assert_observed(&self) {
         assert!(
             self.is_current,
             "call Simulation::observe before reading a simulation that runs on a GPU"

@@ -19,7 +19,7 @@ mod text;
 
 pub use error::ViewError;
 pub use picture::{PictureOptions, picture};
-pub use plot::{ChartFormat, Charts, plot};
+pub use plot::{ChartFormat, Charts, curves, plot};
 
 #[cfg(test)]
 mod picture_tests;

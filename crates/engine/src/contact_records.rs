@@ -109,12 +109,14 @@ impl Simulation {
         let mut sorted = Fields::default();
         sorted.id.extend(0..n as u32);
         sorted.position.extend(position);
-        let mut cells = Cells::new(position.chunks_exact(RECORD).map(|record| record[3]), Search::Auto, 0.0);
+        let skin = self.cells.skin;
+        let mut cells = Cells::new(position.chunks_exact(RECORD).map(|record| record[3]), Search::Auto, skin);
         (cells.sides, cells.kind) = (self.stepping.sides, self.sides);
         cells.sort(&self.device, &mut sorted, |_| true);
         let mut row = Vec::new();
         for i in 0..n {
-            cells.neighbors(i, &sorted.position, 0.0, &mut row);
+            // Grains may stand outside of periodic sides by half the skin.
+            cells.neighbors(i, &sorted.position, skin, &mut row);
             let later = row.iter().filter(|&&j| j as usize > i);
             pairs.extend(later.map(|&j| (sorted.id[i] as usize, sorted.id[j as usize] as usize)));
         }

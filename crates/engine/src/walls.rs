@@ -84,7 +84,7 @@ fn vector(v: &[f64]) -> Vector3<f64> {
 }
 
 /// The record of a wall's pose, see [`POSE`].
-fn pose(wall: &Wall, time: f64, next: f64) -> [f64; POSE] {
+fn pose(wall: &Wall, is_there: bool, time: f64, next: f64) -> [f64; POSE] {
     let Stance {
         shift,
         velocity,
@@ -94,7 +94,7 @@ fn pose(wall: &Wall, time: f64, next: f64) -> [f64; POSE] {
     } = Stance::at(&wall.motion, time);
     let through = vector(&wall.motion.through).plus(&shift);
     let (sin, cos) = angle.sin_cos();
-    let acts = f64::from(is_on(&wall.motion, next));
+    let acts = f64::from(is_there && is_on(&wall.motion, next));
     [
         through.x, through.y, through.z, axis.x, axis.y, axis.z, cos, sin, velocity.x, velocity.y, velocity.z, rate, acts, 0.0, 0.0, 0.0,
     ]
@@ -228,7 +228,7 @@ impl Walls {
 
     /// Records of the poses of all walls at this time, see [`POSE`], when the next step is at `next` \[s\]; what servos add is not in them.
     pub fn poses(&self, time: f64, next: f64) -> impl Iterator<Item = f64> + '_ {
-        self.given.iter().flat_map(move |wall| pose(wall, time, next))
+        self.given.iter().zip(&self.there).flat_map(move |(wall, &is_there)| pose(wall, is_there, time, next))
     }
 
     /// What grain i remembers of an element that it touches, and the record of the touch.

@@ -225,3 +225,36 @@ fn a_domain_too_small_for_images_is_refused() {
     let refused = Simulation::new(world, settings(1)).err().unwrap().to_string();
     assert!(refused.contains("along x") && refused.contains("world.domain"), "{refused}");
 }
+
+/// Σ f·l over the pairs that touch \[J\].
+fn virial(simulation: &mut Simulation) -> f64 {
+    let contacts = simulation.contacts_now().unwrap();
+    contacts
+        .iter()
+        .map(|contact| (0..3).map(|k| contact.force()[k] * contact.branch[k]).sum::<f64>())
+        .sum()
+}
+
+/// Virtual work: what contacts store changes by −Σ f·l for a small change of all lengths by a share of them. Energy and forces are two
+/// different formulas of the law, and many of the pairs reach across the sides.
+#[test]
+fn the_virial_is_what_compression_costs() {
+    for tangential in [TangentialLaw::None, TangentialLaw::Mindlin] {
+        let stretched = |share: f64| {
+            let mut world = gas(64, tangential, 1.0, None);
+            for length in world.grains.position.iter_mut().flatten() {
+                *length *= share;
+            }
+            world.grains.velocity.fill([0.0; 3]);
+            world.grains.angular_velocity.fill([0.0; 3]);
+            let domain = world.domain.as_mut().unwrap();
+            domain.max = domain.max.map(|length| share * length);
+            Simulation::new(world, settings(1)).unwrap()
+        };
+        let stored = |share: f64| stretched(share).ledger().elastic_normal;
+        let (share, change) = (0.9, 1e-5);
+        let work = -(stored(share + change) - stored(share - change)) * share / (2.0 * change);
+        let virial = virial(&mut stretched(share));
+        assert!(virial > 0.0 && (virial / work - 1.0).abs() < 1e-5, "{virial} {work}");
+    }
+}

@@ -161,7 +161,7 @@ pub fn carried<R: Real>(stored: &Vector3<R>, normal: &Vector3<R>, turn: R) -> Ve
 pub fn spring_energy<R: Real>(force: &Vector3<R>, stiffness: R) -> R {
     let pull = force.dot(force);
     let mut energy = R::new(0.0);
-    if pull > R::new(0.0) {
+    if pull > R::new(0.0) && stiffness > R::new(0.0) {
         energy = pull / (stiffness + stiffness);
     }
     energy

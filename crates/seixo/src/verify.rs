@@ -10,14 +10,19 @@
 mod balance;
 mod cohesion;
 mod contact;
+mod curves;
+mod gas;
 mod granular;
 mod motion;
 mod normal;
+mod pile;
 mod resistance;
+mod shear;
+mod silo;
 mod stand;
 mod wall;
 
-pub use stand::Row;
+pub use stand::{Curve, Row};
 
 use crate::place::PlaceArguments;
 use clap::Args;
@@ -25,6 +30,7 @@ use seixo_engine::world::Precision;
 use serde_json::json;
 use stand::{Done, Stand};
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -39,6 +45,9 @@ pub struct VerifyArguments {
     /// Print one JSON object a line.
     #[arg(long)]
     pub json: bool,
+    /// Write the curves of the cases, as tables and charts, into this folder.
+    #[arg(long, value_name = "DIR")]
+    pub curves: Option<PathBuf>,
     /// Threads; all cores if left out.
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
@@ -122,6 +131,11 @@ pub const CASES: &[Case] = &[
     case!("turntable", wall::turntable),
     case!("cluster", balance::cluster),
     case!("heap", balance::heap),
+    case!("haff", gas::haff),
+    case!(long "janssen", silo::janssen),
+    case!(long "beverloo", silo::beverloo),
+    case!(long "repose", pile::repose),
+    case!(long "mu_i", shear::mu_i),
     case!(long "penetration", granular::penetration),
     case!(long "drum", granular::drum),
     case!(long "silo", granular::silo),
@@ -133,6 +147,8 @@ pub struct Report {
     pub case: &'static str,
     /// What was measured.
     pub rows: Vec<Row>,
+    /// Curves beside what is expected of them.
+    pub curves: Vec<Curve>,
     /// Why it could not be measured to the end.
     pub error: Option<String>,
     /// Wall time it took \[s\].
@@ -155,6 +171,7 @@ impl Case {
         Report {
             case: self.name,
             rows: stand.rows,
+            curves: stand.curves,
             error,
             seconds: start.elapsed().as_secs_f64(),
         }
@@ -210,6 +227,12 @@ pub fn verify(arguments: &VerifyArguments) -> ExitCode {
             place: arguments.place.clone(),
             precision,
         });
+        if let Some(folder) = &arguments.curves
+            && let Err(failed) = curves::write(folder, &report)
+        {
+            let _ = writeln!(io::stderr(), "error: {failed}");
+            return ExitCode::FAILURE;
+        }
         let shown = if arguments.json {
             show_json(&report)
         } else {

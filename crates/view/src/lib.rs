@@ -21,7 +21,7 @@ mod text;
 pub use chart::{Chart, Panel, encode};
 pub use error::ViewError;
 pub use picture::{PictureOptions, Shown, picture};
-pub use plot::{ChartFormat, Charts, plot};
+pub use plot::{ChartFormat, Charts, curves, plot};
 
 #[cfg(test)]
 mod picture_tests;

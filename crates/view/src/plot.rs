@@ -97,6 +97,31 @@ pub fn plot(run_folder: &Path, charts: Charts, format: ChartFormat) -> Result<Ve
     }
 }
 
+/// Curves of one quantity over another as a chart: names of both with their units, and the points of each curve with its name.
+///
+/// # Errors
+/// If the chart cannot be encoded.
+pub fn curves(
+    title: &str,
+    horizontal: &str,
+    vertical: &str,
+    curves: &[(String, Vec<(f64, f64)>)],
+    format: ChartFormat,
+) -> Result<Vec<u8>, ViewError> {
+    let panel = Panel {
+        vertical: vertical.to_owned(),
+        height: 430.0,
+        curves: curves.to_vec(),
+    };
+    let chart = Chart {
+        title: title.to_owned(),
+        horizontal: horizontal.to_owned(),
+        panels: vec![panel],
+        is_logarithmic: false,
+    };
+    encode(&chart, format)
+}
+
 /// The tables of the probes, by name.
 fn probes(folder: &Path) -> Result<Vec<PathBuf>, ViewError> {
     if !folder.exists() {

@@ -83,7 +83,7 @@ impl Walls {
                     touching += 1.0;
                 }
             }
-            let is_on = f64::from(is_on(&wall.motion, time));
+            let is_on = f64::from(self.there[index] && is_on(&wall.motion, time));
             steer::<f64>(index, pushed, touching, is_on, dt, &mut self.servos);
         }
     }

@@ -90,8 +90,9 @@ impl ProbeLog {
     /// Adds to a checkpoint what the next lines depend on.
     pub fn save(&self, state: &mut State) {
         if let ProbeKind::CountThrough { .. } = self.what {
-            let [behind, passed] = self.sections();
+            let [behind, ahead, passed] = self.sections();
             state.sections.push((behind, Column::U32(self.passage.behind.clone())));
+            state.sections.push((ahead, Column::U32(self.passage.ahead.clone())));
             state
                 .sections
                 .push((passed, Column::F64(vec![self.passage.count, self.passage.mass, self.passage.time])));
@@ -100,13 +101,14 @@ impl ProbeLog {
 
     /// Takes it back from a checkpoint, if it is there.
     pub fn restore(&mut self, state: &State) {
-        let [behind, passed] = self.sections();
-        if let (Some(Column::U32(behind)), Some(Column::F64(passed))) = (state.get(&behind), state.get(&passed))
+        let [behind, ahead, passed] = self.sections();
+        let sides = (state.get(&behind), state.get(&ahead));
+        if let ((Some(Column::U32(behind)), Some(Column::U32(ahead))), Some(Column::F64(passed))) = (sides, state.get(&passed))
             && let &[count, mass, time] = passed.as_slice()
         {
             self.passage = Passage {
-                has_started: true,
                 behind: behind.clone(),
+                ahead: ahead.clone(),
                 count,
                 mass,
                 time,
@@ -114,8 +116,8 @@ impl ProbeLog {
         }
     }
 
-    fn sections(&self) -> [String; 2] {
-        ["behind", "passed"].map(|what| format!("probe/{}/{what}", self.name))
+    fn sections(&self) -> [String; 3] {
+        ["behind", "ahead", "passed"].map(|what| format!("probe/{}/{what}", self.name))
     }
 }
 
@@ -206,12 +208,13 @@ fn center(grains: &GrainSnapshot, group: u32) -> [f64; 3] {
 /// Counts grains that change the side of a plane between two samples: along its normal up, against it down.
 ///
 /// A grain that passes and comes back between two samples is not seen, nor one that passes and leaves the domain: sample more often
-/// than that takes. Where the plane is a disk, what counts is where the center is at the first sample behind the plane.
+/// than that takes. One that comes in between, through an inlet or by a stage, has passed nothing. Where the plane is a disk, what counts is where the center is at the first sample behind the plane.
 #[derive(Default)]
 struct Passage {
-    has_started: bool,
     /// Ids on the side that the normal points away from, ascending.
     behind: Vec<u32>,
+    /// Ids on the other side, ascending; a grain on neither was not there yet.
+    ahead: Vec<u32>,
     count: f64,
     /// Mass of those counted \[kg\].
     mass: f64,
@@ -224,24 +227,27 @@ impl Passage {
     fn count(&mut self, (time, grains): (f64, &GrainSnapshot), point: [f64; 3], normal: [f64; 3], radius: Option<f64>) -> [f64; 3] {
         let (mass_before, since) = (self.mass, time - self.time);
         let mut behind = Vec::with_capacity(self.behind.len());
-        let mut before = self.behind.iter().copied().peekable();
+        let mut ahead = Vec::with_capacity(self.ahead.len());
+        let mut behind_before = self.behind.iter().copied().peekable();
+        let mut ahead_before = self.ahead.iter().copied().peekable();
         for (index, &id) in grains.id.iter().enumerate() {
             let from_point = [0, 1, 2].map(|k| grains.position[index][k] - point[k]);
             let height: f64 = (0..3).map(|k| from_point[k] * normal[k]).sum();
             let is_behind = height < 0.0;
-            while before.next_if(|&other| other < id).is_some() {}
-            let was_behind = before.next_if_eq(&id).is_some();
-            if is_behind {
-                behind.push(id);
-            }
+            let [was_behind, was_ahead] = [&mut behind_before, &mut ahead_before].map(|before| {
+                while before.next_if(|&other| other < id).is_some() {}
+                before.next_if_eq(&id).is_some()
+            });
+            if is_behind { &mut behind } else { &mut ahead }.push(id);
             let aside = (0..3).map(|k| (from_point[k] - height * normal[k]).powi(2)).sum::<f64>().sqrt();
-            if self.has_started && is_behind != was_behind && radius.is_none_or(|radius| aside <= radius) {
+            let passes = if is_behind { was_ahead } else { was_behind };
+            if passes && radius.is_none_or(|radius| aside <= radius) {
                 let direction = if was_behind { 1.0 } else { -1.0 };
                 self.count += direction;
                 self.mass += direction * grains.mass[index];
             }
         }
-        (self.behind, self.has_started, self.time) = (behind, true, time);
+        (self.behind, self.ahead, self.time) = (behind, ahead, time);
         let flow = if since > 0.0 { (self.mass - mass_before) / since } else { 0.0 };
         [self.count, self.mass, flow]
     }

@@ -1,8 +1,9 @@
 //! The stand on which a case is measured: its scene, its reference, its rows.
 
 use super::{Bench, Case};
-use seixo_engine::Simulation;
-use seixo_engine::world::{Precision, Vec3, World};
+use seixo_engine::{Partner, Simulation};
+use seixo_engine::state::GrainSnapshot;
+use seixo_engine::world::{Grains, Precision, Vec3, World};
 use seixo_scene::Scene;
 use serde::Serialize;
 use std::error::Error;
@@ -56,11 +57,26 @@ fn size(expected: f64) -> f64 {
     if expected == 0.0 { 1.0 } else { expected.abs() }
 }
 
+/// Points of a curve, and what the curve is.
+pub(super) type Line = (String, Vec<(f64, f64)>);
+
+/// A curve as measured, beside what is expected.
+#[derive(Clone, Debug)]
+pub struct Curve {
+    /// Its name, for a file.
+    pub name: String,
+    /// Quantity and unit of both axes.
+    pub axes: [String; 2],
+    /// What was measured and what is expected, with their names.
+    pub lines: Vec<Line>,
+}
+
 /// A case being measured.
 pub(super) struct Stand<'a> {
     case: &'a Case,
     bench: &'a Bench,
     pub rows: Vec<Row>,
+    pub curves: Vec<Curve>,
 }
 
 impl<'a> Stand<'a> {
@@ -69,7 +85,17 @@ impl<'a> Stand<'a> {
             case,
             bench,
             rows: Vec::new(),
+            curves: Vec::new(),
         }
+    }
+
+    /// Keeps a curve, to be drawn where curves are asked for.
+    pub fn curve(&mut self, name: &str, axes: [&str; 2], lines: Vec<Line>) {
+        self.curves.push(Curve {
+            name: name.to_owned(),
+            axes: axes.map(str::to_owned),
+            lines,
+        });
     }
 
     /// The case's scene, anew.
@@ -151,10 +177,48 @@ pub(super) fn advance(simulation: &mut Simulation, steps: u64) -> Done {
     Ok(())
 }
 
+/// Σ f·l over the pairs of grains that touch \[J\]: force of a pair times the vector between its centers. A third of it over the volume is the
+/// pressure that contacts carry (Love 1927, Weber 1966).
+pub(super) fn virial(simulation: &mut Simulation) -> Outcome<f64> {
+    let contacts = simulation.contacts_now()?;
+    let of_grains = contacts.iter().filter(|contact| matches!(contact.b, Partner::Grain(_)));
+    Ok(of_grains.map(|contact| dot(contact.force(), contact.branch)).sum())
+}
+
 /// Steps until a time \[s\], without a look in between.
 pub(super) fn run_until(simulation: &mut Simulation, time: f64) -> Done {
     let steps = (time - simulation.time()) / simulation.time_step().value;
     advance(simulation, steps.round().max(0.0) as u64)
+}
+
+/// The grains of a world as they are now: what a next simulation of it starts from, with other walls or other laws.
+pub(super) fn carry_on(world: &mut World, now: GrainSnapshot) {
+    world.grains = Grains {
+        id: now.id,
+        position: now.position,
+        velocity: now.velocity,
+        angular_velocity: now.angular_velocity,
+        radius: now.radius,
+        material: now.material,
+        group: now.group,
+    };
+}
+
+/// Volume of all grains \[m³\].
+pub(super) fn volume_of(radii: &[f64]) -> f64 {
+    radii.iter().map(|radius| 4.0 / 3.0 * std::f64::consts::PI * radius.powi(3)).sum()
+}
+
+/// Mean of what a function gives for every item.
+pub(super) fn mean<T>(items: &[T], of: impl Fn(&T) -> f64) -> f64 {
+    items.iter().map(of).sum::<f64>() / items.len() as f64
+}
+
+/// Slope and height at zero of the straight line nearest to points, by least squares.
+pub(super) fn straight(points: &[(f64, f64)]) -> (f64, f64) {
+    let (x, y) = (mean(points, |p| p.0), mean(points, |p| p.1));
+    let slope = mean(points, |p| (p.0 - x) * (p.1 - y)) / mean(points, |p| (p.0 - x).powi(2));
+    (slope, y - slope * x)
 }
 
 /// Index of a material.

@@ -228,7 +228,10 @@ impl Walls {
 
     /// Records of the poses of all walls at this time, see [`POSE`], when the next step is at `next` \[s\]; what servos add is not in them.
     pub fn poses(&self, time: f64, next: f64) -> impl Iterator<Item = f64> + '_ {
-        self.given.iter().zip(&self.there).flat_map(move |(wall, &is_there)| pose(wall, is_there, time, next))
+        self.given
+            .iter()
+            .zip(&self.there)
+            .flat_map(move |(wall, &is_there)| pose(wall, is_there, time, next))
     }
 
     /// What grain i remembers of an element that it touches, and the record of the touch.

@@ -1,9 +1,9 @@
 //! The stand on which a case is measured: its scene, its reference, its rows.
 
 use super::{Bench, Case};
-use seixo_engine::{Partner, Simulation};
 use seixo_engine::state::GrainSnapshot;
 use seixo_engine::world::{Grains, Precision, Vec3, World};
+use seixo_engine::{Partner, Simulation};
 use seixo_scene::Scene;
 use serde::Serialize;
 use std::error::Error;

@@ -29,7 +29,7 @@ pub enum Change {
         /// Index into [`crate::world::World::walls`].
         wall: usize,
         /// Its motion from now on.
-        motion: WallMotion,
+        motion: Box<WallMotion>,
     },
     /// Gravitational acceleration from now on \[m/s²\].
     Gravity(Vec3),

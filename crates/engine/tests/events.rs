@@ -80,10 +80,10 @@ const TURN: u64 = 1300;
 const END: u64 = 1800;
 
 fn changes() -> Vec<Change> {
-    let slower = WallMotion {
+    let slower = Box::new(WallMotion {
         velocity: [1e-3, 0.0, 0.0],
         ..WallMotion::default()
-    };
+    });
     vec![
         Change::Wall { wall: 1, is_there: false },
         Change::Motion { wall: 0, motion: slower },
@@ -344,10 +344,10 @@ fn walls_bear_while_they_are_there_and_move_on_from_where_they_are() {
         simulation.change(&[Change::Wall { wall: 2, is_there: true }]).unwrap();
         simulation.advance(20_000).unwrap();
         simulation.observe().unwrap();
-        let up = WallMotion {
+        let up = Box::new(WallMotion {
             velocity: [0.0, 0.0, 2e-3],
             ..WallMotion::default()
-        };
+        });
         simulation.change(&[Change::Motion { wall: 2, motion: up }]).unwrap();
         let (height, began) = (simulation.walls()[2].triangles[0][0][2], simulation.time());
         assert_eq!(height, -1e-5);
@@ -355,7 +355,7 @@ fn walls_bear_while_they_are_there_and_move_on_from_where_they_are() {
         simulation
             .change(&[Change::Motion {
                 wall: 2,
-                motion: WallMotion::default(),
+                motion: Box::default(),
             }])
             .unwrap();
         let risen = simulation.walls()[2].triangles[0][0][2] - height;

@@ -3,7 +3,7 @@
 mod beds;
 mod devices;
 
-use devices::{after, apart, on_cpu, on_gpu, without_lists};
+use devices::{after, apart, on_cpu, on_gpu};
 use seixo_device::gpu::Gpu;
 use seixo_engine::world::{Domain, Leaving, Precision, Search, Settings, World};
 use seixo_engine::{Cause, Simulation};
@@ -38,18 +38,18 @@ fn one_step_from_the_same_state_gives_the_same_forces() {
 
 #[test]
 fn hundreds_of_steps_with_renewed_lists_and_moving_walls_stay_together() {
-    let with_lists: fn(Settings) -> Settings = |settings| settings;
-    let ways = [
-        (TangentialLaw::Mindlin, with_lists),
-        (TangentialLaw::None, with_lists),
-        (TangentialLaw::None, without_lists),
-    ];
-    for (tangential, way) in ways {
+    // No skin: cells are made anew at every step, and there are no lists.
+    for (tangential, skin) in [
+        (TangentialLaw::Mindlin, None),
+        (TangentialLaw::None, None),
+        (TangentialLaw::None, Some(0.0)),
+    ] {
+        let way = |settings: Settings| Settings { skin, ..settings };
         let world = beds::falling(2000, tangential);
         let (cpu, gpu) = (after(&world, way(on_cpu()), 600), after(&world, way(on_gpu(Precision::F64)), 600));
         let (of_cpu, of_gpu) = (cpu.rebuilds(), gpu.rebuilds());
         // Cells that a GPU makes at every step are not counted: the host knows of the sorting in between alone.
-        let is_listed = way(on_cpu()).skin.is_none();
+        let is_listed = skin.is_none();
         assert!(of_cpu > 3 && of_gpu > 3 && (of_cpu == of_gpu) == is_listed, "{of_cpu} {of_gpu}");
         let found = apart(&cpu.snapshot(), &gpu.snapshot());
         println!("{tangential:?}: {found:.1e}, {} contacts", gpu.contacts());
@@ -70,13 +70,13 @@ fn hundreds_of_steps_with_renewed_lists_and_moving_walls_stay_together() {
 
 #[test]
 fn every_search_moves_grains_as_on_the_cpu() {
-    let with_lists: fn(Settings) -> Settings = |settings| settings;
-    let ways = [
-        (TangentialLaw::Mindlin, with_lists),
-        (TangentialLaw::None, with_lists),
-        (TangentialLaw::None, without_lists),
-    ];
-    for (tangential, way) in ways {
+    // No skin: cells are made anew at every step, and there are no lists.
+    for (tangential, skin) in [
+        (TangentialLaw::Mindlin, None),
+        (TangentialLaw::None, None),
+        (TangentialLaw::None, Some(0.0)),
+    ] {
+        let way = |settings: Settings| Settings { skin, ..settings };
         let world = beds::falling(400, tangential);
         for search in Search::ALL {
             let with = |settings: Settings| way(Settings { search, ..settings });
@@ -98,10 +98,14 @@ fn ten_runs_are_the_same_bits_and_so_is_going_on_from_a_saved_state() {
     let mut smooth = world.clone();
     smooth.interactions[0].as_mut().unwrap().tangential = TangentialLaw::None;
     let mixed = on_gpu(Precision::Mixed);
+    let without_lists = Settings {
+        skin: Some(0.0),
+        ..mixed.clone()
+    };
     let ways = [
-        (&world, mixed.clone(), 10),
+        (&world, mixed, 10),
         (&world, on_gpu(Precision::F64), 3),
-        (&smooth, without_lists(mixed), 3),
+        (&smooth, without_lists, 3),
     ];
     for (world, settings, runs) in ways {
         let whole = |stop_at: u64| {

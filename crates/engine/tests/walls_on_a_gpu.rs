@@ -3,7 +3,7 @@
 mod beds;
 mod devices;
 
-use devices::{after, apart, on_cpu, on_gpu, without_lists};
+use devices::{after, apart, on_cpu, on_gpu};
 use seixo_engine::Simulation;
 use seixo_engine::world::{Frustum, Precision, Servo, Settings, SurfaceMotion, Vibration, Wall, WallMotion, WallPath, WallShape, World};
 use seixo_laws::contact::TangentialLaw;
@@ -102,8 +102,8 @@ fn among_walls_of_all_kinds(tangential: TangentialLaw) -> World {
 
 #[test]
 fn walls_of_all_kinds_and_motions_do_the_same() {
-    let with_lists: fn(Settings) -> Settings = |settings| settings;
-    for (tangential, way) in [(TangentialLaw::Mindlin, with_lists), (TangentialLaw::None, without_lists)] {
+    for (tangential, skin) in [(TangentialLaw::Mindlin, None), (TangentialLaw::None, Some(0.0))] {
+        let way = |settings: Settings| Settings { skin, ..settings };
         let world = among_walls_of_all_kinds(tangential);
         let (mut cpu, mut gpu) = (after(&world, way(on_cpu()), 0), after(&world, way(on_gpu(Precision::F64)), 0));
         let mut is_touched = vec![false; world.walls.len()];

@@ -21,6 +21,7 @@ pub mod buckets;
 pub mod cells;
 pub mod compound;
 pub mod contact;
+pub mod entries;
 pub mod kernels;
 pub mod lanes;
 pub mod motion;

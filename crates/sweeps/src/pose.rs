@@ -31,7 +31,6 @@ fn turned<C: Real>(v: &Vector3<C>, poses: &[C], pose: usize) -> Vector3<C> {
 /// Puts element `e` where its wall has it: from `start`, its record at time zero, with the walls' records then, `at_rest`, and the pose of
 /// each wall now, of which `first_pose` is the first.
 #[cube]
-#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
 pub fn place_element<C: Real>(e: usize, start: &[C], at_rest: &[C], poses: &[C], first_pose: usize, servos: &[C], elements: &mut [C]) {
     let at = e * 12usize;
     let wall = C::whole(start[at + 10usize]) as usize;

@@ -2,9 +2,8 @@
 //!
 //! Entry s of grain i stands at `first[i / 32] + 32 s + i % 32`; every grain lists all its neighbors. The highest bit of an entry tells that
 //! the pair touched at the last step, and only then what it remembers counts: entries that do not touch cost neither a read nor a reset.
-//! What a pair remembers is 3 numbers (spring force), 4 (and the contact radius, where a law asks for it) or 10 (of a compound contact),
-//! interleaved like the entries.
 
+use crate::entries::{first_entry, history_at};
 use crate::pair::{Outcome, Pair, depth_of, push_apart, rub_together, stick_together};
 use crate::sides::{Image, Sides, nearest_image};
 use crate::views::{Record, coefficients, last, supplement, xyz};
@@ -18,48 +17,6 @@ pub const TILE: usize = 32;
 pub const PLACE: u32 = 0x7fff_ffff;
 /// The bit of an entry that says that the pair touched at the last step.
 pub const TOUCHED: u32 = 0x8000_0000;
-
-/// First entry of grain i.
-#[cube]
-#[inline(always)]
-pub fn first_entry(i: usize, tile_first: &[u32]) -> usize {
-    tile_first[i / 32usize] as usize + i % 32usize
-}
-
-/// Where number c of the history of an entry stands, `numbers` to an entry: 32 places after the number before.
-#[cube]
-#[inline(always)]
-pub fn history_at(entry: usize, c: usize, #[comptime] numbers: usize) -> usize {
-    (entry / 32usize * numbers + c) * 32usize + entry % 32usize
-}
-
-/// The tangential spring that an entry remembers.
-#[cube]
-#[inline(always)]
-pub fn spring_of<R: Real>(entry: usize, history: &[R], #[comptime] numbers: usize) -> Vector3<R> {
-    Vector3::<R> {
-        x: history[history_at(entry, 0usize, numbers)],
-        y: history[history_at(entry, 1usize, numbers)],
-        z: history[history_at(entry, 2usize, numbers)],
-    }
-}
-
-/// What an entry of a compound contact remembers beside its tangential spring.
-#[cube]
-#[inline(always)]
-pub fn imprint_of<R: Real>(entry: usize, history: &[R]) -> Imprint<R> {
-    let at = history_at(entry, 4usize, 10usize);
-    Imprint::<R> {
-        rolling: Vector3::<R> {
-            x: history[at],
-            y: history[at + 32usize],
-            z: history[at + 64usize],
-        },
-        twisting: history[at + 96usize],
-        largest_overlap: history[at + 128usize],
-        holds: history[at + 160usize],
-    }
-}
 
 /// What kind of contacts a scene has: kernels are compiled for just these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -536,41 +493,4 @@ pub fn of_pair<R: Real>(
         pair.tangential_law = R::from_int(comptime!(kind.laws.unwrap_or_default().1));
     }
     pair
-}
-
-/// Takes the history of the row of grain i over from the old list. `old_of` gives each grain's place in the old order.
-#[cube]
-#[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-pub fn carry_history_of<R: Real>(
-    i: usize,
-    count: u32,
-    tile_first: &[u32],
-    list: &mut [u32],
-    history: &mut [R],
-    old_of: &[u32],
-    old_count: &[u32],
-    old_tile_first: &[u32],
-    old_list: &[u32],
-    old_history: &[R],
-    #[comptime] numbers: usize,
-) {
-    let first = first_entry(i, tile_first);
-    let old_i = old_of[i] as usize;
-    let old_first = first_entry(old_i, old_tile_first);
-    for s in 0..count {
-        let entry = first + s as usize * 32usize;
-        let j = list[entry];
-        let sought = old_of[j as usize] | 0x8000_0000u32;
-        for t in 0..old_count[old_i] {
-            let old_entry = old_first + t as usize * 32usize;
-            if old_list[old_entry] == sought {
-                list[entry] = j | 0x8000_0000u32;
-                #[unroll]
-                for c in 0..numbers {
-                    history[history_at(entry, c, numbers)] = old_history[history_at(old_entry, c, numbers)];
-                }
-            }
-        }
-    }
 }

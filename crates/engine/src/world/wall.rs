@@ -290,7 +290,7 @@ impl WallMotion {
         if let Some(stop) = self.stop.filter(|&stop| stop.is_nan() || stop <= self.start) {
             return Some(format!("its motion stops at {stop} s, must be after its start at {} s", self.start));
         }
-        let is_wrong = |v: &&Vibration| !is_finite(&v.amplitude) || !v.phase.is_finite() || !(v.frequency.is_finite() && v.frequency > 0.0);
+        let is_wrong = |v: &&Vibration| !(is_finite(&v.amplitude) && v.phase.is_finite() && v.frequency.is_finite() && v.frequency > 0.0);
         if let Some(wrong) = self.vibrations.iter().find(is_wrong) {
             return Some(format!("it vibrates as {wrong:?}; frequency must be positive, all else finite"));
         }

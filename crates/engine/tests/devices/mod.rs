@@ -46,12 +46,3 @@ pub fn apart(a: &GrainSnapshot, b: &GrainSnapshot) -> f64 {
     };
     columns.iter().map(|(a, b)| difference(a, b)).fold(torque, f64::max)
 }
-
-#[allow(dead_code, reason = "not every test asks for it")]
-/// With cells made anew at every step instead of lists.
-pub fn without_lists(settings: Settings) -> Settings {
-    Settings {
-        skin: Some(0.0),
-        ..settings
-    }
-}

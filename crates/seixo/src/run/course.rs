@@ -476,7 +476,7 @@ fn changes(stage: &Stage) -> Vec<Change> {
             .clone()
             .map(|wall| Change::Motion {
                 wall,
-                motion: motion.clone(),
+                motion: Box::new(motion.clone()),
             })
             .collect(),
         _ => Vec::new(),

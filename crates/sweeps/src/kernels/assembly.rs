@@ -8,9 +8,10 @@
 //! with other roundings. A contact that is new remembers zeros.
 
 use super::{book_and_note, is_halted, raise};
+use crate::entries::{first_entry, history_at};
 use crate::pair::{depth_of, push_apart, rub_together};
 use crate::sides::{Image, open_sides};
-use crate::tiles::{Grain, Kind, fetch, first_entry, grain_of, history_at, if_uniform, no_load, of_pair, pair_of, push_on, resolve};
+use crate::tiles::{Grain, Kind, fetch, grain_of, if_uniform, no_load, of_pair, pair_of, push_on, resolve};
 use crate::views::{Record, coefficients, last, record, xyz};
 use cubecl::prelude::*;
 use seixo_laws::{Coordinate, Real, Vector3, smaller};

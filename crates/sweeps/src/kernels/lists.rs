@@ -3,10 +3,10 @@
 use super::sum_of_cube;
 use crate::buckets::bucket_of_grain;
 use crate::cells::{cell_of, class_of};
+use crate::entries::{carry_history_of, first_entry};
 use crate::motion::Stepping;
 use crate::neighbors::{RowPlan, neighbors_of, touched_cells};
 use crate::sides::{Sides, put_back};
-use crate::tiles::{carry_history_of, first_entry};
 use crate::views::{Record, last, load, record, xyz};
 use crate::wall::elements_near;
 use cubecl::prelude::*;
@@ -122,7 +122,6 @@ pub fn remember<C: Real>(position: &[Record<C>], reference: &mut [Record<C>], n:
 
 /// Puts grains that left through periodic sides back. What their energies change by is summed by cube into the first number of `energy`.
 #[cube(launch)]
-#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn put_grains_back<R: Real, C: Coordinate<R>>(
     position: &mut [Record<C>],
     velocity: &mut [Record<R>],

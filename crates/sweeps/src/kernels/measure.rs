@@ -2,9 +2,9 @@
 
 use super::{book, sum_of_cube};
 use crate::contact::{Stored, stored_between, stored_in_compound};
+use crate::entries::{first_entry, history_at, imprint_of, spring_of};
 use crate::motion::{Stepping, acceleration, angular_acceleration};
 use crate::sides::nearest_image;
-use crate::tiles::{first_entry, history_at, imprint_of, spring_of};
 use crate::views::{Record, coefficients, last, record, supplement, xyz};
 use crate::wall::stored_in_walls_of;
 use cubecl::prelude::*;

@@ -210,7 +210,7 @@ fn a_bed_at_rest_carries_at_every_height_what_lies_above() {
     let top = grains.position.iter().fold(0.0, |top: f64, center| top.max(center[2]));
     let (low, high) = (-margin, DVec3::new(8.6e-3, 8.6e-3, top) + margin);
     let grid = Grid::between(low, high, 0.25e-3);
-    let coarse = coarse_grain(&grid, width, &grains, &contacts);
+    let coarse = coarse_grain(&grid, width, grains, contacts);
     let (area, cell) = (grid.spacing.powi(2), grid.cell());
 
     // What the grid holds is all there is.
@@ -262,10 +262,10 @@ fn a_bed_at_rest_carries_at_every_height_what_lies_above() {
         };
         let share = |center: &[f64; 3]| ((center[2] - bottom) / (top - bottom)).clamp(0.0, 1.0);
         let expected: f64 = (0..300).map(|i| 9.81 * grains.mass[i] * share(&grains.position[i])).sum();
-        let found = stress_in(&region, &grains, &contacts).contact.z_axis.z * 4.0;
+        let found = stress_in(&region, grains, contacts).contact.z_axis.z * 4.0;
         near(found, expected, 0.01 * weight);
     }
-    let loose = coordination(None, &grains);
+    let loose = coordination(None, grains);
     assert!(loose.mean > 4.0 && loose.without_rattlers >= loose.mean && (loose.shares.iter().sum::<f64>() - 1.0).abs() < 1e-12);
 }
 
@@ -275,7 +275,7 @@ fn at_every_point_inside_a_bed_the_divergence_of_stress_is_the_weight() {
     let width = 2e-3;
     let [low, high] = [DVec3::new(4e-3, 4e-3, 6e-3), DVec3::new(4.6e-3, 4.6e-3, 2.4e-2)];
     let grid = Grid::between(low, high, 0.2e-3);
-    let coarse = coarse_grain(&grid, width, &grains, &contacts);
+    let coarse = coarse_grain(&grid, width, grains, contacts);
     let strides = [1, grid.points[0], grid.points[0] * grid.points[1]];
     for z in 1..grid.points[2] - 1 {
         let point = z * strides[2] + strides[1] + 1;

@@ -136,7 +136,7 @@ pub enum Act {
     /// Gravity becomes this \[m/s²\].
     Gravity(Vec3),
     /// Walls move in another way.
-    Motion(Range<usize>, WallMotion),
+    Motion(Range<usize>, Box<WallMotion>),
     /// A group of grains gets this velocity \[m/s\].
     Velocity(u32, Vec3),
 }
@@ -381,7 +381,7 @@ impl Cast<'_> {
                 .walls
                 .get(range.start)
                 .map_or_else(Default::default, |wall| wall.motion.surface);
-            let motion = WallMotion { surface, ..motion };
+            let motion = Box::new(WallMotion { surface, ..motion });
             acts.push(Act::Motion(range, motion));
         }
         for (name, grains) in &set.grains {

@@ -71,6 +71,14 @@ struct Element {
     properties: Vec<Property>,
 }
 
+impl Element {
+    /// Takes a property of the last element of a header; none where a header has no element yet, or no such property.
+    fn property(elements: &mut [Element], property: Option<Property>) -> Option<()> {
+        elements.last_mut()?.properties.push(property?);
+        Some(())
+    }
+}
+
 /// The bytes of a file, and how far they are read.
 struct Reader<'a> {
     path: &'a Path,
@@ -165,12 +173,8 @@ impl Reader<'_> {
                         properties: Vec::new(),
                     })
                 }),
-                ["property", "list", length, kind, name] => {
-                    property(name, Some(length), kind).and_then(|property| Some(elements.last_mut()?.properties.push(property)))
-                }
-                ["property", kind, name] => {
-                    property(name, None, kind).and_then(|property| Some(elements.last_mut()?.properties.push(property)))
-                }
+                ["property", "list", length, kind, name] => Element::property(&mut elements, property(name, Some(length), kind)),
+                ["property", kind, name] => Element::property(&mut elements, property(name, None, kind)),
                 ["end_header"] => break,
                 _ => None,
             };

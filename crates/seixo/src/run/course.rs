@@ -476,7 +476,7 @@ fn changes(stage: &Stage) -> Vec<Change> {
             .clone()
             .map(|wall| Change::Motion {
                 wall,
-                motion: Box::new(motion.clone()),
+                motion: motion.clone(),
             })
             .collect(),
         _ => Vec::new(),

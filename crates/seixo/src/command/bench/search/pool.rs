@@ -39,7 +39,7 @@ impl Pool {
             ];
             for k in 0..SPHERES.iter().product() {
                 let at = [k % SPHERES[0], k / SPHERES[0] % SPHERES[1], k / (SPHERES[0] * SPHERES[1])];
-                let is_missing = at[2] == SPHERES[2] - 1 && at[0] % (SPHERES[0] - 1) == 0 && at[1] % (SPHERES[1] - 1) == 0;
+                let is_missing = at[2] == SPHERES[2] - 1 && at[0].is_multiple_of(SPHERES[0] - 1) && at[1].is_multiple_of(SPHERES[1] - 1);
                 if !is_missing {
                     bodies.push([0, 1, 2].map(|axis| corner[axis] + 2.0 * RADIUS * at[axis] as f64));
                 }

@@ -3,7 +3,7 @@
 mod beds;
 mod devices;
 
-use devices::{after, apart, on_cpu, on_gpu};
+use devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
 use seixo_engine::Simulation;
 use seixo_engine::state::{GrainSnapshot, Ledger, State};
 use seixo_engine::world::{Interaction, Precision, Settings, World};
@@ -143,10 +143,7 @@ fn a_gpu_does_what_the_cpu_does() {
         if name == "cluster" {
             assert!(held_across_gaps(&on_gpu) > 10, "{}", held_across_gaps(&on_gpu));
         }
-        let scale = cpu.ledger().kinetic + cpu.ledger().gravity.abs();
-        for (k, (a, b)) in cpu.ledger().values().into_iter().zip(gpu.ledger().values()).enumerate() {
-            assert!((a - b).abs() < 1e-10 * scale, "{name}: ledger column {k}: {a} {b}");
-        }
+        assert_same_ledger(&cpu, &gpu, name);
     }
 }
 

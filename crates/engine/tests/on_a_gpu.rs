@@ -3,7 +3,7 @@
 mod beds;
 mod devices;
 
-use devices::{after, apart, on_cpu, on_gpu};
+use devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
 use seixo_device::gpu::Gpu;
 use seixo_engine::world::{Domain, Leaving, Precision, Search, Settings, World};
 use seixo_engine::{Cause, Simulation};
@@ -55,11 +55,7 @@ fn hundreds_of_steps_with_renewed_lists_and_moving_walls_stay_together() {
         println!("{tangential:?}: {found:.1e}, {} contacts", gpu.contacts());
         assert!(found < 1e-9, "{found:e}");
         assert_eq!(cpu.contacts(), gpu.contacts());
-        let energies = cpu.ledger().values().into_iter().zip(gpu.ledger().values());
-        let scale = cpu.ledger().kinetic + cpu.ledger().gravity.abs();
-        for (k, (a, b)) in energies.enumerate() {
-            assert!((a - b).abs() < 1e-10 * scale, "ledger column {k}: {a} {b}");
-        }
+        assert_same_ledger(&cpu, &gpu, &format!("{tangential:?}"));
         for (a, b) in cpu.walls().iter().zip(gpu.walls()) {
             for axis in 0..3 {
                 assert!((a.force[axis] - b.force[axis]).abs() < 1e-9, "{:?} {:?}", a.force, b.force);

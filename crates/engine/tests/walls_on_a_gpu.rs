@@ -3,7 +3,7 @@
 mod beds;
 mod devices;
 
-use devices::{after, apart, on_cpu, on_gpu};
+use devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
 use seixo_engine::Simulation;
 use seixo_engine::world::{Frustum, Precision, Servo, Settings, SurfaceMotion, Vibration, Wall, WallMotion, WallPath, WallShape, World};
 use seixo_laws::contact::TangentialLaw;
@@ -129,11 +129,7 @@ fn walls_of_all_kinds_and_motions_do_the_same() {
                     );
                 }
             }
-            let energies = cpu.ledger().values().into_iter().zip(gpu.ledger().values());
-            let scale = cpu.ledger().kinetic + cpu.ledger().gravity.abs();
-            for (k, (a, b)) in energies.enumerate() {
-                assert!((a - b).abs() < 1e-10 * scale, "ledger column {k}: {a} {b}");
-            }
+            assert_same_ledger(&cpu, &gpu, &format!("{tangential:?}"));
         }
         assert!(is_touched.iter().all(|&is| is), "{is_touched:?}");
         let lid = &cpu.walls()[4];

@@ -46,3 +46,12 @@ pub fn apart(a: &GrainSnapshot, b: &GrainSnapshot) -> f64 {
     };
     columns.iter().map(|(a, b)| difference(a, b)).fold(torque, f64::max)
 }
+
+/// Fails where a column of the two ledgers differs by more than roundings of the energy there is.
+#[track_caller]
+pub fn assert_same_ledger(cpu: &Simulation, gpu: &Simulation, what: &str) {
+    let scale = cpu.ledger().kinetic + cpu.ledger().gravity.abs();
+    for (k, (a, b)) in cpu.ledger().values().into_iter().zip(gpu.ledger().values()).enumerate() {
+        assert!((a - b).abs() < 1e-10 * scale, "{what}: ledger column {k}: {a} {b}");
+    }
+}

@@ -8,13 +8,18 @@ use crate::world::{Leaving, Vec3};
 use seixo_device::{Ranges, Strided};
 use seixo_sweeps::compound::compound_contacts_of_part;
 use seixo_sweeps::contact::{Tally, press_through_cells};
-use seixo_sweeps::lanes::{GrainsView, Limits, PartOut, PartRows, contacts_of_part};
-use seixo_sweeps::motion::{LEFT, Moved, STALE, advance};
+use seixo_sweeps::lanes::{contacts_of_part, prefetch};
+use seixo_sweeps::motion::{LEFT, Moved, STALE, STILL, advance};
 use seixo_sweeps::neighbors::Lookup;
+use seixo_sweeps::part::{GrainsView, Limits, PartOut, PartRows};
 use seixo_sweeps::rows::press_through_row;
+use seixo_sweeps::shortlist::Shortlist;
 use seixo_sweeps::sides::{OPEN, PERIODIC, SHEARED};
 use seixo_sweeps::views::{RECORD, TOUCH, remembered};
 use seixo_sweeps::wall::walls_of;
+
+/// How many grains ahead the records of one near a wall are asked for.
+const WALLS_AHEAD: usize = 48;
 
 impl Simulation {
     /// Kick and drift: velocities and positions of all grains go one step on.
@@ -82,10 +87,7 @@ impl Simulation {
             |part, (position, velocity, spin, half_velocity, half_spin, moves): Data| {
                 let (first, end) = part_range(part, n);
                 let torque = if FRICTIONAL { &torque[first * RECORD..] } else { &[] };
-                let mut all = Moved {
-                    flags: 0,
-                    damping_work: 0.0,
-                };
+                let mut all = STILL;
                 for i in 0..end - first {
                     let moved = advance(
                         i,
@@ -101,6 +103,7 @@ impl Simulation {
                         FRICTIONAL,
                     );
                     all.flags |= moved.flags;
+                    all.stride_square = all.stride_square.max(moved.stride_square);
                     all.damping_work += moved.damping_work;
                 }
                 moves.items[0] = all;
@@ -154,16 +157,9 @@ impl Simulation {
             if self.old_pairs.row.is_empty() {
                 self.old_pairs.row.resize(n + 1, 0);
             }
-            let last_tick = self.tick().wrapping_sub(1);
             let remembered = remembered(self.is_compound);
-            self.pairs.list(
-                &self.device,
-                &self.cells,
-                &self.fields.position,
-                &self.old_pairs,
-                last_tick,
-                remembered,
-            );
+            self.pairs
+                .list(&self.device, &self.cells, &self.fields.position, &self.old_pairs, remembered);
         } else if self.cells.lookup() != Lookup::Grids {
             // Smooth grains press on each other through the cells that sort them; of other searches there is a list only.
             self.pairs
@@ -171,13 +167,7 @@ impl Simulation {
         }
         self.walls
             .list(&self.device, &self.cells, &self.fields, self.steps as f64 * self.stepping.dt);
-        self.moves.resize(
-            parts(n),
-            Moved {
-                flags: 0,
-                damping_work: 0.0,
-            },
-        );
+        self.moves.resize(parts(n), STILL);
         self.tallies.resize(parts(n), NO_CONTACT);
         self.wall_tallies.resize(parts(n), NO_CONTACT);
     }
@@ -190,7 +180,13 @@ impl Simulation {
 
     fn rub_grains(&mut self) {
         let n = self.fields.len();
-        let tick = self.tick();
+        let stride = self.moves.iter().fold(0.0, |most: f64, moved| most.max(moved.stride_square)).sqrt();
+        // Sides that slide move images on as well: there, all pairs of the list are looked at.
+        let margin = if self.sides == SHEARED {
+            Some(self.cells.skin)
+        } else {
+            self.pairs.shortlist.margin_after(stride, self.cells.skin)
+        };
         let Fields {
             position,
             velocity,
@@ -214,7 +210,6 @@ impl Simulation {
         let limits = Limits {
             dt: self.stepping.dt,
             overlap: self.settings.overlap_limit,
-            tick,
         };
         let (is_compound, kind) = (self.is_compound, self.sides);
         let data = (
@@ -224,9 +219,18 @@ impl Simulation {
                 stride: remembered(is_compound),
             },
             Ranges {
-                items: &mut self.pairs.touched[..],
+                items: &mut self.pairs.shortlist.entry[..],
                 bounds: &self.pairs.part_row,
-                stride: 1,
+                stride: usize::from(!is_compound),
+            },
+            Ranges {
+                items: &mut self.pairs.shortlist.grain[..],
+                bounds: &self.pairs.part_row,
+                stride: usize::from(!is_compound),
+            },
+            Strided {
+                items: &mut self.pairs.shortlist.count[..],
+                per_part: usize::from(!is_compound),
             },
             Strided {
                 items: &mut force[..],
@@ -244,12 +248,16 @@ impl Simulation {
         type Data<'a> = (
             Ranges<'a, f64>,
             Ranges<'a, u32>,
+            Ranges<'a, u16>,
+            Strided<'a, [u32; 2]>,
             Strided<'a, f64>,
             Strided<'a, f64>,
             Strided<'a, Tally<f64>>,
         );
-        self.device
-            .run(parts(n), data, |part, (history, touched, force, torque, tally): Data| {
+        self.device.run(
+            parts(n),
+            data,
+            |part, (history, entry, grain, count, force, torque, tally): Data| {
                 let (first, end) = part_range(part, n);
                 force.items.fill(0.0);
                 torque.items.fill(0.0);
@@ -261,17 +269,26 @@ impl Simulation {
                 };
                 let out = PartOut {
                     history: history.items,
-                    touched: touched.items,
                     force: force.items,
                     torque: torque.items,
                 };
-                tally.items[0] = match (is_compound, kind) {
-                    (true, _) => compound_contacts_of_part::<f64>(&grains, &rows, limits, out),
-                    (false, OPEN) => contacts_of_part::<f64, OPEN>(&grains, &rows, limits, out),
-                    (false, PERIODIC) => contacts_of_part::<f64, PERIODIC>(&grains, &rows, limits, out),
-                    (false, _) => contacts_of_part::<f64, SHEARED>(&grains, &rows, limits, out),
+                if is_compound {
+                    tally.items[0] = compound_contacts_of_part::<f64>(&grains, &rows, limits, out);
+                    return;
+                }
+                let shortlist = Shortlist {
+                    entry: entry.items,
+                    grain: grain.items,
+                    count: &mut count.items[0],
                 };
-            });
+                let contacts = match kind {
+                    OPEN => contacts_of_part::<f64, OPEN>,
+                    PERIODIC => contacts_of_part::<f64, PERIODIC>,
+                    _ => contacts_of_part::<f64, SHEARED>,
+                };
+                tally.items[0] = contacts(&grains, &rows, shortlist, margin, limits, out);
+            },
+        );
     }
 
     fn press_grains(&mut self) {
@@ -422,7 +439,18 @@ impl Simulation {
                 let (first, end) = part_range(part, n);
                 let base = row[first] as usize;
                 let mut all = NO_CONTACT;
-                for i in (first..end).filter(|&i| row[i] < row[i + 1]) {
+                for i in first..end {
+                    let later = (i + WALLS_AHEAD).min(end - 1);
+                    if row[later] < row[later + 1] {
+                        for numbers in [position, velocity, spin] {
+                            prefetch(numbers, later);
+                        }
+                        prefetch(force.items, later - first);
+                        prefetch(torque.items, later - first);
+                    }
+                    if row[i] == row[i + 1] {
+                        continue;
+                    }
                     let one = walls_of::<f64, f64>(
                         i,
                         i - first,

@@ -10,9 +10,11 @@ use crate::simulation::Simulation;
 use crate::state::Profile;
 use crate::world::{Assembly, DeviceChoice, Precision, Settings, World};
 use seixo_device::gpu::{Gpu, GpuError, list};
-use seixo_sweeps::motion::{Moved, TOO_DEEP};
+use seixo_sweeps::motion::{Moved, STILL, TOO_DEEP};
+use seixo_sweeps::pair::depth_of;
 use seixo_sweeps::sides::OPEN;
-use seixo_sweeps::views::{COMPOUND, remembered, sign_of_second};
+use seixo_sweeps::sides::nearest_image;
+use seixo_sweeps::views::{COMPOUND, RECORD, imprint_at, load, remembered, sign_of_second};
 
 /// The GPU that is asked for; none for the cores of this machine, with a notice where a GPU would have been taken.
 pub(crate) fn gpu_asked_for(choice: DeviceChoice, notices: &mut Vec<String>) -> Result<Option<Gpu>, Refusal> {
@@ -205,9 +207,15 @@ impl Simulation {
             for k in self.pairs.row[i] as usize..self.pairs.row[i + 1] as usize {
                 let j = self.pairs.neighbors[k];
                 // A pair across parts stands in two rows with opposite forces; the row of the earlier one tells both.
-                if self.pairs.touched[k] == self.tick() && (i as u32) < j {
+                let record = &self.pairs.history[k * numbers..][..numbers];
+                let holds = if self.is_compound {
+                    imprint_at(record, 0).holds > 0.0
+                } else {
+                    self.do_touch(i, j as usize)
+                };
+                if holds && (i as u32) < j {
                     let mut of_i = [0.0; COMPOUND];
-                    of_i[..numbers].copy_from_slice(&self.pairs.history[k * numbers..][..numbers]);
+                    of_i[..numbers].copy_from_slice(record);
                     let known = self.of_second.binary_search_by_key(&(i as u32, j), |&(i, j, _)| (i, j));
                     let of_j = known.map_or_else(|_| of_partner(&of_i), |found| self.of_second[found].2);
                     all.push((i as u32, j, of_i, of_j));
@@ -215,6 +223,14 @@ impl Simulation {
             }
         }
         all
+    }
+
+    /// Whether two grains touch.
+    fn do_touch(&self, i: usize, j: usize) -> bool {
+        let position = &self.fields.position;
+        let apart = load(position, i * RECORD).minus(&load(position, j * RECORD));
+        let apart = nearest_image::<f64, f64>(&apart, &self.stepping.sides, self.sides).apart;
+        depth_of(&apart, position[i * RECORD + 3] + position[j * RECORD + 3]) > 0.0
     }
 
     pub(crate) fn with_remote<T>(&mut self, run: impl FnOnce(&mut dyn Remote, &mut Simulation) -> Result<T, GpuError>) -> Result<T, Stop> {
@@ -237,10 +253,7 @@ impl Simulation {
         if let Err(failed) = self.with_remote(|remote, host| remote.give_back(host)) {
             return failed;
         }
-        self.moves = vec![Moved {
-            flags: raised,
-            damping_work: 0.0,
-        }];
+        self.moves = vec![Moved { flags: raised, ..STILL }];
         if let Err(stop) = self.guard_motion() {
             return stop;
         }

@@ -274,7 +274,6 @@ impl Simulation {
             for (first, second, record) in [(i, j, record), (j, i, &opposite[..kept])] {
                 if let Some(k) = entry_of(&self.pairs.row, &self.pairs.neighbors, first, second as u32) {
                     self.pairs.history[k * kept..][..kept].copy_from_slice(record);
-                    self.pairs.touched[k] = self.tick();
                     is_listed = true;
                 }
             }

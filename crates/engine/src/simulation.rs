@@ -213,11 +213,6 @@ impl Simulation {
         self.steps as f64 * self.stepping.dt
     }
 
-    /// Count of evaluations of contacts: one at the start, one per step; it may wrap, as only neighboring counts are compared.
-    pub(crate) fn tick(&self) -> u32 {
-        (self.steps as u32).wrapping_add(2)
-    }
-
     /// Steps completed.
     pub fn steps(&self) -> u64 {
         self.steps

@@ -6,6 +6,9 @@ mod say;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
+#[global_allocator]
+static MEMORY: seixo_device::Aligned = seixo_device::Aligned;
+
 /// Seixo, a particle engine: scene file in, checked numbers and pictures out.
 #[derive(Parser)]
 #[command(version, propagate_version = true, arg_required_else_help = true, after_help = EXAMPLES)]

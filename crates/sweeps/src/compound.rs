@@ -1,15 +1,15 @@
 //! The contact sweep of a CPU where contacts are compound: one pair after the other, in the order of the list.
 
 use crate::contact::Tally;
-use crate::lanes::{GrainsView, Limits, PartOut, PartRows, record};
 use crate::pair::{Pair, depth_of, stick_together};
+use crate::part::{GrainsView, Limits, PartOut, PartRows, record};
 use crate::sides::{Image, SHEARED, nearest_image};
 use crate::views::{COMPOUND, RECORD, coefficients, imprint_at, load, memory_at, store, store_imprint, supplement};
 use seixo_laws::contact::{Imprint, Memory};
 use seixo_laws::{Real, Vector3, larger, smaller};
 
 /// Contacts of all grains of a part with the partners in their rows, a pair inside the part once. An entry is looked at if its grains
-/// touch, or held each other a tick ago.
+/// touch, or held each other a step ago.
 pub fn compound_contacts_of_part<R: Real>(grains: &GrainsView<R>, rows: &PartRows, limits: Limits<R>, out: PartOut<R>) -> Tally<R> {
     let (zero, half) = (R::new(0.0), R::new(0.5));
     let mut tally = Tally {
@@ -32,7 +32,9 @@ pub fn compound_contacts_of_part<R: Real>(grains: &GrainsView<R>, rows: &PartRow
             };
             let Image { apart, passed } = nearest_image::<R, R>(&apart, grains.sides, SHEARED);
             let depth = depth_of::<R>(&apart, x_i[3] + x_j[3]);
-            let held = out.touched[k - base].wrapping_add(1) == limits.tick;
+            let at = (k - base) * COMPOUND;
+            let before = imprint_at(out.history, at);
+            let held = before.holds > zero;
             if !(depth > zero || held) {
                 continue;
             }
@@ -52,12 +54,7 @@ pub fn compound_contacts_of_part<R: Real>(grains: &GrainsView<R>, rows: &PartRow
                 mass_i: v_i[3],
                 mass_j: v_j[3],
             };
-            let at = (k - base) * COMPOUND;
-            let (memory, imprint) = if held {
-                (memory_at(out.history, at), imprint_at(out.history, at))
-            } else {
-                blank()
-            };
+            let (memory, imprint) = if held { (memory_at(out.history, at), before) } else { blank() };
             let row = (grains.material[i] * grains.materials + grains.material[j]) as usize;
             let result = stick_together::<R>(
                 &pair,
@@ -71,8 +68,6 @@ pub fn compound_contacts_of_part<R: Real>(grains: &GrainsView<R>, rows: &PartRow
             );
             let outcome = &result.outcome;
             let holds = result.imprint.holds > zero;
-            // An entry that holds no more is that of a pair that never touched.
-            out.touched[k - base] = if holds { limits.tick } else { limits.tick.wrapping_sub(2) };
             store(out.history, at, &outcome.memory.force);
             out.history[at + 3] = outcome.memory.contact_radius;
             store_imprint(out.history, at, &result.imprint);

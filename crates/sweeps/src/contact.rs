@@ -193,7 +193,7 @@ pub fn stored_in_compound<C: Coordinate<R>, R: Real>(
     }
 }
 
-/// Energy stored in the contacts of row `first..end` of grain i; arguments as in [`crate::lanes::PartRows`].
+/// Energy stored in the contacts of row `first..end` of grain i; arguments as in [`crate::part::PartRows`].
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -261,10 +261,8 @@ pub fn stored_in_contacts_of<C: Coordinate<R>, R: Real>(
 }
 
 /// Takes the history of the pairs in row `first..end` of grain i over from the old list: from the old row of i, or with opposite sign from
-/// the old row of the partner. `old_of` gives each grain's place in the old order; `neighbors`, `history` and `touched` start at the entry
-/// that `first` counts from. Only what touched at `last_tick` is remembered.
-#[cube]
-#[inline(always)]
+/// the old row of the partner. `old_of` gives each grain's place in the old order; `neighbors` and `history` start at the entry that `first`
+/// counts from. A pair that is new, or held nothing, remembers nothing: its record is all zero.
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
 pub fn carry_history_of<R: Real>(
     i: usize,
@@ -272,42 +270,30 @@ pub fn carry_history_of<R: Real>(
     end: usize,
     neighbors: &[u32],
     history: &mut [R],
-    touched: &mut [u32],
-    last_tick: u32,
     old_of: &[u32],
     old_row: &[u32],
     old_neighbors: &[u32],
     old_history: &[R],
-    old_touched: &[u32],
-    #[comptime] numbers: usize,
+    numbers: usize,
 ) {
+    let zero = R::new(0.0);
+    let entry_of = |i: usize, j: usize| {
+        let mut entries = old_row[i] as usize..old_row[i + 1] as usize;
+        entries.find(|&k| old_neighbors[k] as usize == j)
+    };
     let old_i = old_of[i] as usize;
     for k in first..end {
         let old_j = old_of[neighbors[k] as usize] as usize;
-        touched[k] = 0u32;
-        // The ledger reads what an entry remembers without asking when it touched: a new one holds nothing.
-        if comptime!(numbers == 12usize) {
-            history[k * numbers + 9usize] = R::new(0.0);
-        }
-        for q in old_row[old_i] as usize..old_row[old_i + 1usize] as usize {
-            if old_neighbors[q] as usize == old_j && old_touched[q] == last_tick {
-                #[unroll]
-                for c in 0..numbers {
-                    history[k * numbers + c] = old_history[q * numbers + c];
-                }
-                touched[k] = last_tick;
+        let record = &mut history[k * numbers..][..numbers];
+        if let Some(old) = entry_of(old_i, old_j) {
+            record.copy_from_slice(&old_history[old * numbers..][..numbers]);
+        } else if let Some(old) = entry_of(old_j, old_i) {
+            let of_partner = &old_history[old * numbers..][..numbers];
+            for (number, (slot, &before)) in record.iter_mut().zip(of_partner).enumerate() {
+                *slot = sign_of_second::<R>(number) * before;
             }
-        }
-        if touched[k] == 0u32 {
-            for q in old_row[old_j] as usize..old_row[old_j + 1usize] as usize {
-                if old_neighbors[q] as usize == old_i && old_touched[q] == last_tick {
-                    #[unroll]
-                    for c in 0..numbers {
-                        history[k * numbers + c] = sign_of_second::<R>(c) * old_history[q * numbers + c];
-                    }
-                    touched[k] = last_tick;
-                }
-            }
+        } else {
+            record.fill(zero);
         }
     }
 }

@@ -51,7 +51,16 @@ pub struct Moved<R: Real> {
     pub flags: u32,
     /// Energy that local damping took in this step \[J\].
     pub damping_work: R,
+    /// (distance that it moved)² \[m²\].
+    pub stride_square: R,
 }
+
+/// No grain moved.
+pub const STILL: Moved<f64> = Moved {
+    flags: 0,
+    damping_work: 0.0,
+    stride_square: 0.0,
+};
 
 /// What local damping adds to a grain's force and what the two together do to its velocity.
 #[derive(CubeType, Clone, Copy, Debug)]
@@ -184,8 +193,10 @@ pub fn advance(
     store(half_velocity, i * 3, &onward.half);
     store(velocity, at, &onward.whole);
     store(position, at, &new);
+    let moving = onward.moving.times(stepping.dt);
     Moved {
         flags: flags_of(&new, stride.dot(&stride), moved.dot(&moved), stepping),
         damping_work: damping_work + onward.damping_work,
+        stride_square: moving.dot(&moving),
     }
 }

@@ -76,36 +76,63 @@ pub struct Pairs {
     pub row: Vec<u32>,
     /// Places of the partners.
     pub neighbors: Vec<u32>,
-    /// Records of history, see [`seixo_sweeps::views`].
+    /// Records of history, see [`seixo_sweeps::views`]; all zero where a pair does not touch.
     pub history: Vec<f64>,
-    /// Ticks at which the entries last touched, see [`seixo_sweeps::lanes::PartOut`].
-    pub touched: Vec<u32>,
+    /// Those that may touch before long.
+    pub shortlist: Picked,
     /// First entry of every part, and one more.
     pub part_row: Vec<u32>,
 }
 
+/// How many steps a shortlist is to last.
+const PICKED_FOR: f64 = 8.0;
+
+/// The shortlists of all parts, see [`seixo_sweeps::shortlist`].
+#[derive(Default)]
+pub struct Picked {
+    /// Entries, with room for all of the list.
+    pub entry: Vec<u32>,
+    /// Their grains.
+    pub grain: Vec<u16>,
+    /// How many each part has inside and across its border.
+    pub count: Vec<[u32; 2]>,
+    /// How far surfaces may still come nearer to each other before another pair can touch \[m\].
+    room: f64,
+}
+
+impl Picked {
+    /// After a step in which no grain moved farther than `stride` \[m\]: the margin to pick with anew, if that is due. It is larger than what
+    /// two grains part from each other in a step, so that a pair that touched is looked at once more, and lets go.
+    pub fn margin_after(&mut self, stride: f64, skin: f64) -> Option<f64> {
+        self.room -= 2.0 * stride;
+        if self.room > 0.0 {
+            return None;
+        }
+        let lasting = (PICKED_FOR * 2.0 * stride).clamp(skin / 64.0, skin / 4.0);
+        self.room = lasting.max(4.0 * stride);
+        Some(self.room)
+    }
+}
+
 impl Pairs {
-    /// Lists all pairs nearer than the skin; the history of pairs that touched at `last_tick` in the `old` list, `remembered` numbers each, is
-    /// taken over.
-    pub fn list(&mut self, device: &Cpu, cells: &Cells, position: &[f64], old: &Pairs, last_tick: u32, remembered: usize) {
+    /// Lists all pairs nearer than the skin; the history of pairs in the `old` list, `remembered` numbers each, is taken over.
+    pub fn list(&mut self, device: &Cpu, cells: &Cells, position: &[f64], old: &Pairs, remembered: usize) {
         let n = position.len() / RECORD;
         self.fill_rows::<true>(device, &cells.index(), position, n);
         resize_with_room(&mut self.history, self.neighbors.len() * remembered);
-        resize_with_room(&mut self.touched, self.neighbors.len());
+        if remembered == RECORD {
+            resize_with_room(&mut self.shortlist.entry, self.neighbors.len());
+            resize_with_room(&mut self.shortlist.grain, self.neighbors.len());
+            self.shortlist.count.resize(parts(n), [0; 2]);
+        }
+        self.shortlist.room = 0.0;
         let (row, neighbors) = (&self.row[..], &self.neighbors[..]);
-        let data = (
-            Ranges {
-                items: &mut self.history[..],
-                bounds: &self.part_row,
-                stride: remembered,
-            },
-            Ranges {
-                items: &mut self.touched[..],
-                bounds: &self.part_row,
-                stride: 1,
-            },
-        );
-        device.run(parts(n), data, |part, (history, touched): (Ranges<f64>, Ranges<u32>)| {
+        let data = (Ranges {
+            items: &mut self.history[..],
+            bounds: &self.part_row,
+            stride: remembered,
+        },);
+        device.run(parts(n), data, |part, (history,): (Ranges<f64>,)| {
             let (first, end) = part_range(part, n);
             let base = row[first] as usize;
             for i in first..end {
@@ -115,13 +142,10 @@ impl Pairs {
                     row[i + 1] as usize - base,
                     &neighbors[base..],
                     history.items,
-                    touched.items,
-                    last_tick,
                     &cells.old_of,
                     &old.row,
                     &old.neighbors,
                     &old.history,
-                    &old.touched,
                     remembered,
                 );
             }
@@ -167,7 +191,8 @@ impl Pairs {
 
     /// Bytes held.
     pub fn bytes(&self) -> u64 {
-        ((self.row.capacity() + self.neighbors.capacity() + self.touched.capacity() + self.part_row.capacity()) * 4
-            + self.history.capacity() * 8) as u64
+        let Picked { entry, grain, count, .. } = &self.shortlist;
+        let words = self.row.capacity() + self.neighbors.capacity() + self.part_row.capacity() + entry.capacity() + 2 * count.capacity();
+        (words * 4 + grain.capacity() * 2 + self.history.capacity() * 8) as u64
     }
 }

@@ -89,7 +89,7 @@ fn check(centers: &[Sphere], skin: f64, search: Search) {
     let mut old = Pairs::default();
     old.row.resize(centers.len() + 1, 0);
     let mut pairs = Pairs::default();
-    pairs.list(&device, &cells, &fields.position, &old, 7, RECORD);
+    pairs.list(&device, &cells, &fields.position, &old, RECORD);
     let expected = near(centers, skin);
     let found = listed(&pairs, &fields);
     assert_eq!(found.iter().map(|f| f.0).collect::<BTreeSet<_>>(), expected, "{search:?}");
@@ -227,17 +227,19 @@ fn history_follows_its_pair_through_a_new_order() {
     let mut old = Pairs::default();
     old.row.resize(centers.len() + 1, 0);
     let mut pairs = Pairs::default();
-    pairs.list(&device, &cells, &fields.position, &old, 7, RECORD);
+    pairs.list(&device, &cells, &fields.position, &old, RECORD);
     // A force that tells its pair, with the sign of the row it stands in.
     let mark = |pairs: &Pairs, fields: &Fields, k: usize, i: usize| {
         let (a, b) = (f64::from(fields.id[i]), f64::from(fields.id[pairs.neighbors[k] as usize]));
         [a - b, (a + b) * (a - b).signum(), 0.0, 1.0]
     };
+    let has_let_go = |record: &[f64; RECORD]| (record[0].abs() as u32).is_multiple_of(5);
     for i in 0..fields.len() {
         for k in pairs.row[i] as usize..pairs.row[i + 1] as usize {
             let record = mark(&pairs, &fields, k, i);
-            pairs.history[k * RECORD..][..RECORD].copy_from_slice(&record);
-            pairs.touched[k] = 7 - u32::from((record[0].abs() as u32).is_multiple_of(5));
+            if !has_let_go(&record) {
+                pairs.history[k * RECORD..][..RECORD].copy_from_slice(&record);
+            }
         }
     }
     // The bed turns by a right angle and loses a layer: another order of cells, other parts.
@@ -247,15 +249,16 @@ fn history_follows_its_pair_through_a_new_order() {
     cells.sort(&device, &mut fields, |center| center[1] > 0.5);
     assert!(fields.len() < centers.len());
     let mut renewed = Pairs::default();
-    renewed.list(&device, &cells, &fields.position, &pairs, 7, RECORD);
+    renewed.list(&device, &cells, &fields.position, &pairs, RECORD);
     assert!(renewed.neighbors.len() > 9000);
     for i in 0..fields.len() {
         for k in renewed.row[i] as usize..renewed.row[i + 1] as usize {
             let record = mark(&renewed, &fields, k, i);
-            if (record[0].abs() as u32).is_multiple_of(5) {
-                assert_eq!(renewed.touched[k], 0, "a pair that had let go is new");
+            let kept = &renewed.history[k * RECORD..][..RECORD];
+            if has_let_go(&record) {
+                assert_eq!(kept, [0.0; RECORD], "a pair that had let go is new");
             } else {
-                assert_eq!((&renewed.history[k * RECORD..][..RECORD], renewed.touched[k]), (&record[..], 7));
+                assert_eq!(kept, record);
             }
         }
     }

@@ -13,9 +13,13 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use indicatif::ProgressBar;
 use seixo::Simulation;
+use seixo::files::checkpoint::{self, Header};
+use seixo::files::layer::Disk;
 use seixo::place::{PlaceArguments, is_on_cpu};
+use seixo_engine::state::State;
 use seixo_engine::world::{Assembly, Settings};
 use serde::Serialize;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Measure particle-steps per second, with the share of each pass and what the memory has to do with it
@@ -53,6 +57,9 @@ pub struct BenchArguments {
     /// Steps before the measurement, in which the grains come to rest; 20 000 for beds, else none
     #[arg(long, value_name = "STEPS")]
     settle: Option<u64>,
+    /// Keep settled grains in this folder, and begin with those that are kept there
+    #[arg(long, value_name = "FOLDER")]
+    settled: Option<PathBuf>,
     /// Steps of one measurement; 500 for beds, 200 for lattice and 50 without friction, 10 000 for s2
     #[arg(long)]
     steps: Option<u64>,
@@ -169,19 +176,32 @@ fn bench_case(case: Case, particles: u32, arguments: &BenchArguments) -> Done {
         Simulation::new(case.world(8, arguments.solid_fraction), settings(0, assembly)?).map_err(refused)?;
     }
     let settle = arguments.settle.unwrap_or(case.habits().settle);
-    let mut settled = None;
-    if settle > 0 {
-        let mut settling = Simulation::new(world(), settings(0, Assembly::Fused)?).map_err(refused)?;
-        let bar = ProgressBar::new(settle);
-        bar.set_message("settling");
-        while settling.steps() < settle {
-            let steps = (settle - settling.steps()).min(100);
-            settling.advance(steps).map_err(failed)?;
-            bar.set_position(settling.steps());
+    let kept = arguments
+        .settled
+        .as_ref()
+        .map(|folder| folder.join(format!("{}-{particles}-{}-{settle}", case.name(), arguments.solid_fraction)));
+    let settled = match &kept {
+        _ if settle == 0 => None,
+        Some(folder) if folder.join(checkpoint::FILE_NAME).exists() => {
+            let (_, _, state) = checkpoint::newest_valid(&Disk, folder).map_err(|error| Failure::Input(error.to_string()))?;
+            Some(state)
         }
-        bar.finish_and_clear();
-        settled = Some(settling.save().map_err(failed)?);
-    }
+        _ => {
+            let mut settling = Simulation::new(world(), settings(0, Assembly::Fused)?).map_err(refused)?;
+            let state = settle_down(&mut settling, settle).map_err(failed)?;
+            if let Some(folder) = &kept {
+                let header = Header {
+                    version: env!("CARGO_PKG_VERSION").to_owned(),
+                    scene_hash: String::new(),
+                    time: settling.time(),
+                    steps: settle,
+                    outputs: serde_json::Value::Null,
+                };
+                checkpoint::write(&Disk, folder, &header, &state).map_err(|error| Failure::Run(error.to_string()))?;
+            }
+            Some(state)
+        }
+    };
     for (&assembly, &threads) in arguments
         .assembly
         .iter()
@@ -210,6 +230,18 @@ fn bench_case(case: Case, particles: u32, arguments: &BenchArguments) -> Done {
         }
     }
     Ok(())
+}
+
+/// Takes so many steps and says what came of the grains.
+fn settle_down(settling: &mut Simulation, steps: u64) -> Result<State, seixo::Stop> {
+    let bar = ProgressBar::new(steps);
+    bar.set_message("settling");
+    while settling.steps() < steps {
+        settling.advance((steps - settling.steps()).min(100))?;
+        bar.set_position(settling.steps());
+    }
+    bar.finish_and_clear();
+    settling.save()
 }
 
 fn measure(case: Case, simulation: &mut Simulation, assembly: Assembly, arguments: &BenchArguments) -> Result<Measured, seixo::Stop> {

@@ -50,6 +50,8 @@ struct Lanes<R> {
     turn_i: Records<R>,
     /// Torques on j.
     turn_j: Records<R>,
+    /// Powers that normal damping, tangential forces and their damping take, and that sides which slide give.
+    power: Records<R>,
     radius: [Lane<R>; 2],
     mass: [Lane<R>; 2],
     coefficients: [Lane<R>; 7],
@@ -57,10 +59,11 @@ struct Lanes<R> {
     slide: [Lane<R>; 3],
     /// Records that came, by their numbers: those above, in their order.
     came: [[Lane<R>; RECORD]; 5],
-    /// Records that go: force, torques, memory.
-    going: [[Lane<R>; RECORD]; 4],
-    /// Sums over all pairs that passed through each lane.
-    power: [Lane<R>; 4],
+    /// Records that go: force, torques, memory, powers.
+    going: [[Lane<R>; RECORD]; 5],
+    /// Sums of the powers, in the order of the pairs: which others were looked at between them must not show.
+    total: [R; RECORD],
+    /// Of all pairs that passed through each lane, the most by which an overlap is too deep.
     excess: Lane<R>,
 }
 
@@ -96,13 +99,14 @@ impl<R: Real> Lanes<R> {
             force: ones,
             turn_i: ones,
             turn_j: ones,
+            power: ones,
             radius: [[one; LANES]; 2],
             mass: [[one; LANES]; 2],
             coefficients: [[one; LANES]; 7],
             slide: [[zero; LANES]; 3],
             came: [[[one; LANES]; RECORD]; 5],
-            going: [[[zero; LANES]; RECORD]; 4],
-            power: [[zero; LANES]; 4],
+            going: [[[zero; LANES]; RECORD]; 5],
+            total: [zero; RECORD],
             excess: [R::new(-1.0); LANES],
         }
     }
@@ -216,7 +220,13 @@ impl<R: Real> Lanes<R> {
                 self.resolve_lane::<SIDES>(lane, limits, &self.coefficients_of(lane));
             }
         }
-        let records = [&mut self.force, &mut self.turn_i, &mut self.turn_j, &mut self.memory];
+        let records = [
+            &mut self.force,
+            &mut self.turn_i,
+            &mut self.turn_j,
+            &mut self.memory,
+            &mut self.power,
+        ];
         for (records, lanes) in records.into_iter().zip(&self.going) {
             for lane in 0..LANES {
                 records[lane] = [lanes[0][lane], lanes[1][lane], lanes[2][lane], lanes[3][lane]];
@@ -251,29 +261,33 @@ impl<R: Real> Lanes<R> {
         // What the laws say of grains that do not touch may be no number at all.
         let is_touching = pair.depth > zero;
         let or_nothing = |number: R| if is_touching { number } else { zero };
-        let spring = &outcome.memory;
-        let results = [
-            (&outcome.force, one),
-            (&turn_i, zero),
-            (&turn_j, zero),
-            (&spring.force, spring.contact_radius),
-        ];
-        for (slots, (vector, last)) in self.going.iter_mut().zip(results) {
-            slots[0][lane] = or_nothing(vector.x);
-            slots[1][lane] = or_nothing(vector.y);
-            slots[2][lane] = or_nothing(vector.z);
-            slots[3][lane] = or_nothing(last);
-        }
-        self.power[0][lane] += or_nothing(outcome.normal_power);
-        self.power[1][lane] += or_nothing(outcome.tangential_power);
-        self.power[2][lane] += or_nothing(outcome.damping_power);
+        let mut slide_power = zero;
         if SIDES == SHEARED {
             let slide = Vector3 {
                 x: self.slide[0][lane],
                 y: self.slide[1][lane],
                 z: self.slide[2][lane],
             };
-            self.power[3][lane] += or_nothing(outcome.force.dot(&slide));
+            slide_power = outcome.force.dot(&slide);
+        }
+        let powers = Vector3 {
+            x: outcome.normal_power,
+            y: outcome.tangential_power,
+            z: outcome.damping_power,
+        };
+        let spring = &outcome.memory;
+        let results = [
+            (&outcome.force, one),
+            (&turn_i, zero),
+            (&turn_j, zero),
+            (&spring.force, spring.contact_radius),
+            (&powers, slide_power),
+        ];
+        for (slots, (vector, last)) in self.going.iter_mut().zip(results) {
+            slots[0][lane] = or_nothing(vector.x);
+            slots[1][lane] = or_nothing(vector.y);
+            slots[2][lane] = or_nothing(vector.z);
+            slots[3][lane] = or_nothing(last);
         }
         let excess = outcome.overlap - limits.overlap * smaller::<R>(pair.radius_i, pair.radius_j);
         if is_touching {
@@ -290,6 +304,7 @@ impl<R: Real> Lanes<R> {
             let (entry, i) = (entry as usize, place as usize);
             let push = self.force[lane];
             history[entry] = self.memory[lane];
+            self.total = more(&self.total, &self.power[lane]);
             force[i] = more(&force[i], &push);
             torque[i] = more(&torque[i], &self.turn_i[lane]);
             if INSIDE {
@@ -300,15 +315,14 @@ impl<R: Real> Lanes<R> {
         }
     }
 
-    /// Sums over all lanes, in their order. Of a pair across parts, which stands in two rows, each row books half.
+    /// What came of all pairs. Of a pair across parts, which stands in two rows, each row books half.
     fn tally(&self, share: R) -> Tally<R> {
-        let zero = R::new(0.0);
-        let sum = |numbers: &Lane<R>| share * numbers.iter().fold(zero, |sum, &number| sum + number);
+        let [normal_power, tangential_power, damping_power, wall_power] = self.total.map(|power| share * power);
         Tally {
-            normal_power: sum(&self.power[0]),
-            tangential_power: sum(&self.power[1]),
-            damping_power: sum(&self.power[2]),
-            wall_power: sum(&self.power[3]),
+            normal_power,
+            tangential_power,
+            damping_power,
+            wall_power,
             excess: self.excess.iter().fold(R::new(-1.0), |most, &excess| larger::<R>(excess, most)),
         }
     }

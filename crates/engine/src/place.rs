@@ -10,7 +10,7 @@ use crate::simulation::Simulation;
 use crate::state::Profile;
 use crate::world::{Assembly, DeviceChoice, Precision, Settings, World};
 use seixo_device::gpu::{Gpu, GpuError, list};
-use seixo_sweeps::motion::{Moved, TOO_DEEP};
+use seixo_sweeps::motion::{Moved, TOO_CONDUCTIVE, TOO_DEEP};
 use seixo_sweeps::sides::OPEN;
 use seixo_sweeps::views::{COMPOUND, remembered, sign_of_second};
 
@@ -91,6 +91,9 @@ impl Simulation {
             return Err(Refusal::AssemblyElsewhere {
                 assembly: self.settings.assembly.name(),
             });
+        }
+        if self.conducts() && precision == Precision::F32 {
+            return Err(Refusal::HeatInSingle);
         }
         self.profile = Profile::new(&PASSES);
         self.gpu = Some(gpu);
@@ -244,9 +247,12 @@ impl Simulation {
         if let Err(stop) = self.guard_motion() {
             return stop;
         }
-        debug_assert_ne!(raised & TOO_DEEP, 0);
         self.renew_lists();
         self.touch_walls();
+        if raised & TOO_CONDUCTIVE != 0 {
+            return self.too_conductive();
+        }
+        debug_assert_ne!(raised & TOO_DEEP, 0);
         self.too_deep()
     }
 }

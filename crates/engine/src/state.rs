@@ -167,6 +167,23 @@ pub struct HeatLedger {
     pub residual: f64,
 }
 
+impl HeatLedger {
+    /// Column names with units, in the order of [`HeatLedger::values`].
+    pub const NAMES: [&'static str; 6] = [
+        "held [J]",
+        "from_walls [J]",
+        "inserted [J]",
+        "left [J]",
+        "initial [J]",
+        "residual [J]",
+    ];
+
+    /// The terms in the order of [`HeatLedger::NAMES`].
+    pub fn values(&self) -> [f64; 6] {
+        [self.held, self.from_walls, self.inserted, self.left, self.initial, self.residual]
+    }
+}
+
 /// Seconds of wall time per pass since the start, in the order of the step, by the words of the step.
 #[derive(Clone, Debug, Default)]
 pub struct Profile {

@@ -71,10 +71,11 @@ pub(crate) fn conduction(
 
 /// If some grains have temperatures, all need one.
 fn refuse_grains_without(file: &SceneFile, world: &World, findings: &mut Findings) {
-    let is_complete = world.grains.temperature.len() == world.grains.len();
-    for (name, section) in &file.grains {
-        let may_be_told_by_file = section.file.is_some() && is_complete;
-        if section.temperature.is_none() && !may_be_told_by_file {
+    let grains = &world.grains;
+    for (group, (name, section)) in file.grains.iter().enumerate() {
+        let lacks = |k: usize| grains.temperature.get(k).is_none_or(|temperature| temperature.is_nan());
+        let is_lacking = (0..grains.len()).any(|k| grains.group[k] == group as u32 && lacks(k));
+        if is_lacking || section.inlet.is_some() && section.temperature.is_none() {
             let complaint = Complaint::new(format!("grains.{name}: `temperature` is missing, as other grains have one"));
             findings.add(
                 &format!("grains.{name}"),

@@ -2,33 +2,13 @@
 
 mod beds;
 mod devices;
+mod warm;
 
 use devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
-use seixo_engine::world::{Conduction, Domain, Expected, Grains, Leaving, Precision, Search, Settings, Thermal, World};
+use seixo_engine::world::{Domain, Expected, Grains, Leaving, Precision, Search, Settings, Thermal, World};
 use seixo_engine::{Cause, Refusal, Simulation};
 use seixo_laws::contact::TangentialLaw;
-
-/// A world that conducts: its grains are from 300 K to 400 K hot, its first and its last wall have temperatures.
-fn conducting(mut world: World) -> World {
-    let thermal = Thermal {
-        conductivity: Some(200.0),
-        specific_heat_capacity: Some(900.0),
-        real_youngs_modulus: None,
-    };
-    world.grains.temperature = (0..world.grains.len()).map(|k| 350.0 + 50.0 * beds::noise(k as u64)).collect();
-    let mut walls = vec![None; world.walls.len()];
-    if let Some(first) = walls.first_mut() {
-        *first = Some(250.0);
-    }
-    if let Some(last) = walls.last_mut() {
-        *last = Some(500.0);
-    }
-    world.conduction = Some(Conduction {
-        materials: vec![thermal; world.materials.len()],
-        walls,
-    });
-    world
-}
+use warm::conducting;
 
 fn insulated(world: World) -> World {
     let mut world = conducting(world);

@@ -49,7 +49,10 @@ impl Heat {
     /// Of a world that conducts.
     pub fn of(world: &World) -> Option<Box<Heat>> {
         let conduction = world.conduction.as_ref()?;
-        let capacities = conduction.materials.iter().map(|thermal| thermal.specific_heat_capacity.unwrap_or(0.0));
+        let capacities = conduction
+            .materials
+            .iter()
+            .map(|thermal| thermal.specific_heat_capacity.unwrap_or(0.0));
         Some(Box::new(Heat {
             capacities: capacities.collect(),
             walls: conduction.walls.iter().map(|temperature| temperature.unwrap_or(-1.0)).collect(),
@@ -260,7 +263,9 @@ impl Simulation {
     /// Saves the books.
     pub(crate) fn save_heat(&self, state: &mut State) {
         if let Some(heat) = &self.heat {
-            let books = [heat.inserted, heat.left, heat.initial].into_iter().chain(heat.given.iter().copied());
+            let books = [heat.inserted, heat.left, heat.initial]
+                .into_iter()
+                .chain(heat.given.iter().copied());
             state.sections.push((BOOKS.to_string(), Column::F64(books.collect())));
         }
     }
@@ -271,7 +276,11 @@ impl Simulation {
         let grains = self.fields.len();
         let books = state.get(BOOKS);
         let Some(heat) = &mut self.heat else {
-            return if books.is_some() { misfit("its grains conduct heat") } else { Ok(()) };
+            return if books.is_some() {
+                misfit("its grains conduct heat")
+            } else {
+                Ok(())
+            };
         };
         match books {
             Some(Column::F64(values)) if values.len() == 3 + heat.given.len() && self.fields.temperature.len() == grains => {

@@ -58,7 +58,9 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
         }
     }
     let mut free = (0_u32..).filter(|id| !claimed.contains_key(id));
-    let is_warm = sections.iter().any(|(_, loose)| loose.iter().any(|grain| grain.temperature.is_some()));
+    let is_warm = sections
+        .iter()
+        .any(|(_, loose)| loose.iter().any(|grain| grain.temperature.is_some()));
     let mut grains = Grains::default();
     for (group, (name, loose)) in sections.iter().enumerate() {
         if let Some((grain, domain)) =

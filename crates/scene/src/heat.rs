@@ -107,7 +107,10 @@ fn refuse_what_asks_for_heat(file: &SceneFile, findings: &mut Findings) {
         .collect();
     for path in all {
         let complaint = Complaint::new(format!("{path}: no grain has a temperature"));
-        findings.add(&path, complaint.remedy("add temperature = \"300 K\" to every section of grains, or remove this"));
+        findings.add(
+            &path,
+            complaint.remedy("add temperature = \"300 K\" to every section of grains, or remove this"),
+        );
     }
     for (name, section) in &file.material {
         if section.thermal_conductivity.is_some() || section.specific_heat_capacity.is_some() || section.real_youngs_modulus.is_some() {

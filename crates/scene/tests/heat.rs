@@ -38,7 +38,11 @@ fn scenes_without_temperatures_have_no_heat() {
     let keys = "poisson_ratio = 0.2\nthermal_conductivity = 1.1";
     let scene = load_text(&SOUND.replace("poisson_ratio = 0.2", keys), Path::new("scene.toml"), &[]).unwrap();
     assert!(scene.world.conduction.is_none() && scene.world.grains.temperature.is_empty());
-    assert!(scene.notices.iter().any(|notice| notice.contains("no effect")), "{:?}", scene.notices);
+    assert!(
+        scene.notices.iter().any(|notice| notice.contains("no effect")),
+        "{:?}",
+        scene.notices
+    );
 }
 
 #[test]
@@ -72,7 +76,10 @@ fn what_heat_lacks_is_told() {
         (
             "temperature = \"300 K\"",
             "",
-            ["wall.floor.temperature: no grain has a temperature", "output.fields: no grain has a temperature"],
+            [
+                "wall.floor.temperature: no grain has a temperature",
+                "output.fields: no grain has a temperature",
+            ],
         ),
         (
             "[wall.floor]",

@@ -185,7 +185,11 @@ pub fn conduct_part(grains: &HeatView, walls: &HeatOfWalls, (first, end): (usize
         let own_row = grains.material[i] * grains.materials;
         for &j in &neighbors[row[i] as usize..row[i + 1] as usize] {
             let j = j as usize;
-            let apart = nearest_image::<f64, f64>(&here.minus(&load::<f64>(grains.position, j * RECORD)), grains.sides.0, grains.sides.1);
+            let apart = nearest_image::<f64, f64>(
+                &here.minus(&load::<f64>(grains.position, j * RECORD)),
+                grains.sides.0,
+                grains.sides.1,
+            );
             let pair = supplement::<f64>(grains.table, (own_row + grains.material[j]) as usize);
             let one = conduct_between::<f64, f64>(
                 &apart.apart,

@@ -121,7 +121,9 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
 
     /// Books the heat of the grains outside of the domain as left.
     pub(super) fn book_heat_leaving(&self, host: &mut Simulation) -> Result<(), GpuError> {
-        let (Some(heat), Some(domain)) = (&self.heat, host.domain) else { return Ok(()) };
+        let (Some(heat), Some(domain)) = (&self.heat, host.domain) else {
+            return Ok(());
+        };
         let corners = self.gpu.upload(&numbers::<C>(domain.open_corners().concat()), "the domain")?;
         let (count, dim) = units(self.n);
         heat_outside::launch::<R, C>(

@@ -87,7 +87,9 @@ pub(crate) fn check_conduction(world: &World) -> Result<(), Refusal> {
             format!("its temperature is {temperature} K, must be zero or positive")
         } else if conduction.materials[wall.material as usize].conductivity.is_none() {
             let material = &world.materials[wall.material as usize].name;
-            format!("it has a temperature, but its material {material} has no thermal conductivity; give it one, or leave the temperature out")
+            format!(
+                "it has a temperature, but its material {material} has no thermal conductivity; give it one, or leave the temperature out"
+            )
         } else {
             continue;
         };
@@ -104,7 +106,9 @@ pub(crate) fn check_conduction(world: &World) -> Result<(), Refusal> {
 fn check_hertzian(world: &World, conduction: &Conduction) -> Result<(), Refusal> {
     for (a, first) in world.materials.iter().enumerate() {
         for (b, second) in world.materials.iter().enumerate() {
-            let is_corrected = [a, b].iter().any(|&index| conduction.materials[index].real_youngs_modulus.is_some());
+            let is_corrected = [a, b]
+                .iter()
+                .any(|&index| conduction.materials[index].real_youngs_modulus.is_some());
             let normal = world.interaction(a as u32, b as u32).map(|interaction| interaction.normal);
             if is_corrected && normal.is_some_and(|normal| !matches!(normal, NormalLaw::Hertz | NormalLaw::Viscoelastic)) {
                 return Err(Refusal::Interaction {

@@ -3,8 +3,8 @@
 use super::{Direction, Vector};
 use crate::{
     quantity::{
-        Angle, AngularVelocity, Any, Area, Force, Frequency, Length, Mobility, NotNegative, Positive, Pressure, Quantity, Temperature, Time,
-        Velocity,
+        Angle, AngularVelocity, Any, Area, Force, Frequency, Length, Mobility, NotNegative, Positive, Pressure, Quantity, Temperature,
+        Time, Velocity,
     },
     words::{End, Face, Scale, Whole, Word},
 };

@@ -59,7 +59,10 @@ pub fn chain(stand: &mut Stand) -> Done {
         let place = |k: usize| (k as f64 + 0.5) / count;
         let off = (0..now.len()).map(|k| (now[k] - rod(place(k), fourier)).abs());
         distances.push(off.fold(0.0, f64::max));
-        lines.push((format!("grains, Fo = {fourier}"), (0..now.len()).map(|k| (place(k), now[k])).collect()));
+        lines.push((
+            format!("grains, Fo = {fourier}"),
+            (0..now.len()).map(|k| (place(k), now[k])).collect(),
+        ));
         let curve = (0..=100).map(|k| f64::from(k) / 100.0).map(|x| (x, rod(x, fourier)));
         lines.push((format!("rod, Fo = {fourier}"), curve.collect()));
     }
@@ -87,13 +90,18 @@ pub fn chain(stand: &mut Stand) -> Done {
     ])
 }
 
-/// By how much the grains of the lattice grow, so that their contacts have a width.
-const GROWN: f64 = 1.005;
+/// Grains of the lattice along x and y, its spacing, and the radius of its grains \[m\].
+const ALONG: usize = 6;
+const SPACING: f64 = 2e-3;
+const RADIUS: f64 = 1.005e-3;
 
 /// Conductivity of a simple cubic packing.
 pub fn cubic(stand: &mut Stand) -> Done {
     let mut scene = stand.scene()?;
-    scene.world.grains.radius.iter_mut().for_each(|radius| *radius *= GROWN);
+    scene.world.grains.radius.fill(RADIUS);
+    for (k, center) in scene.world.grains.position.iter_mut().enumerate() {
+        *center = [k % ALONG, k / ALONG % ALONG, k / ALONG / ALONG].map(|site| (site as f64 + 0.5) * SPACING);
+    }
     let area = scene
         .world
         .domain
@@ -110,7 +118,11 @@ pub fn cubic(stand: &mut Stand) -> Done {
         let of_layer = points.iter().filter(|point| (point.0 - z).abs() < 1e-4).map(|point| point.1);
         of_layer.fold((f64::INFINITY, 0.0f64), |(low, high), t| (low.min(t), high.max(t)))
     };
-    let sideways = points.iter().map(|point| layer(point.0)).map(|(low, high)| high - low).fold(0.0, f64::max);
-    let down = slope * 2e-3;
+    let sideways = points
+        .iter()
+        .map(|point| layer(point.0))
+        .map(|(low, high)| high - low)
+        .fold(0.0, f64::max);
+    let down = slope * SPACING;
     stand.compare(&[flow / (area * slope), sideways / down])
 }

@@ -40,6 +40,7 @@ fn world(centers: impl IntoIterator<Item = [f64; 3]>) -> World {
         grains,
         walls: Vec::new(),
         later: Later::default(),
+        conduction: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::fields::Fields;
 use crate::refusal::Refusal;
-use crate::world::{Domain, Grains, Interaction, Material, Settings, World};
+use crate::world::{Domain, Grains, Interaction, Material, Settings, World, check_conduction};
 use seixo_laws::contact::cohesion::longest_gap;
 use seixo_laws::contact::{Adhesive, COEFFICIENTS, NormalLaw, PairOfMaterials, TangentialLaw, derive};
 use seixo_sweeps::views::{RECORD, supplement};
@@ -25,6 +25,7 @@ pub(crate) fn fields_of(grains: &Grains, densities: &[f64], frictional: bool) ->
         fields.half_velocity.extend(v);
         fields.reference.extend(x);
         fields.force.extend([0.0; RECORD]);
+        fields.temperature.extend(grains.temperature.get(k));
         if frictional {
             fields.spin.extend([w[0], w[1], w[2], 0.0]);
             fields.half_spin.extend(w);
@@ -131,7 +132,7 @@ pub(crate) fn table_of(world: &World) -> Result<(Vec<f64>, bool), Refusal> {
                 adhesive: interaction.cohesion,
                 rolling: interaction.rolling,
                 twisting: interaction.twisting,
-                conductivity: 0.0,
+                conductivity: world.contact_conductivity(a, b),
             };
             let laws = derive(normal, tangential, &pair);
             is_compound |= laws.is_compound();
@@ -198,7 +199,8 @@ pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), Refusal> {
         }
     }
     check_grains(&world.grains, world.domain.as_ref())?;
-    check_interactions(world)
+    check_interactions(world)?;
+    check_conduction(world)
 }
 
 /// Refuses grains with numbers that cannot be simulated, or outside of the domain.

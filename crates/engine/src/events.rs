@@ -10,7 +10,7 @@ use crate::refusal::Refusal;
 use crate::search::Pairs;
 use crate::simulation::{Simulation, vector};
 use crate::state::{Ledger, State};
-use crate::world::{Expected, Grains, Vec3, WallMotion};
+use crate::world::{Expected, Grains, Vec3, WallMotion, check_temperatures};
 use seixo_sweeps::views::{RECORD, TOUCH};
 use std::collections::HashSet;
 
@@ -57,6 +57,9 @@ impl Simulation {
             return Ok(());
         }
         check_grains(grains, self.domain.as_ref())?;
+        if self.conducts() {
+            check_temperatures(grains)?;
+        }
         let largest = grains.radius.iter().copied().fold(0.0, f64::max);
         let bound = |of: fn(f64, f64) -> f64, start: f64| {
             let start = [start; 3];
@@ -85,6 +88,7 @@ impl Simulation {
         let gained = self.edit(false, |simulation| {
             let first = simulation.fields.len();
             let new = fields_of(grains, &simulation.densities, simulation.frictional);
+            simulation.book_heat_inserted(&new);
             simulation.fields.append(&new);
             simulation.pull_back_half_a_step(first..first + grains.len());
         })?;
@@ -100,6 +104,7 @@ impl Simulation {
         let mut ids = ids.to_vec();
         ids.sort_unstable();
         let gained = self.edit(false, |simulation| {
+            simulation.book_heat_leaving(|simulation, i| ids.binary_search(&simulation.fields.id[i]).is_ok());
             let stays = |&i: &u32| ids.binary_search(&simulation.fields.id[i as usize]).is_err();
             let order: Vec<u32> = (0..simulation.fields.len() as u32).filter(stays).collect();
             simulation.fields.reorder(&simulation.device, &order);

@@ -130,6 +130,8 @@ fields! {
     torque: f64, 4, spare_f64;
     /// Center when the cells were last sorted \[m\].
     reference: f64, 3, spare_f64;
+    /// Temperature \[K\]; empty where no heat flows.
+    temperature: f64, 1, spare_f64;
 }
 
 impl Fields {

@@ -6,6 +6,7 @@
 mod assembly;
 mod bins;
 mod exchange;
+mod heat;
 mod lists;
 mod observe;
 mod step;
@@ -18,6 +19,7 @@ mod search_tests;
 use crate::simulation::Simulation;
 use assembly::Contacts;
 use bins::Binned;
+use heat::HeatOnGpu;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, Word};
 use seixo_laws::vector::Vector3Launch;
 use seixo_laws::{Coordinate, Real, Vector3};
@@ -168,6 +170,8 @@ pub(crate) struct OnGpu<C, R> {
     /// Where forces are put together in several launches.
     contacts: Option<Contacts<C, R>>,
     walls: Option<WallRows<C, R>>,
+    /// Where heat flows.
+    heat: Option<HeatOnGpu<C>>,
     /// Stands in where there are no walls.
     no_rows: Buffer<u32>,
     flags: Buffer<u32>,

@@ -29,6 +29,13 @@ pub enum Cause {
     },
     /// It left the domain, and the scene calls that an error.
     LeftDomain,
+    /// Heat flows through it faster than the time step can follow.
+    TooConductive {
+        /// Σ H Δt / (m c), at most 1.
+        share: f64,
+        /// The time step at which it would be 1 \[s\].
+        time_step: f64,
+    },
     /// No grain is to blame: the GPU failed.
     Device {
         /// What was reported, with the remedy.
@@ -83,6 +90,10 @@ impl std::fmt::Display for Stop {
                 100.0 * limit
             )?,
             Cause::Device { .. } => {}
+            Cause::TooConductive { share, time_step } => write!(
+                f,
+                "takes up heat faster than the time step can follow: Σ H Δt / (m c) is {share:.3}, the limit is 1. Use run.time_step below {time_step:.3e} s, a smaller thermal_conductivity or a larger specific_heat_capacity"
+            )?,
             Cause::LeftDomain => write!(f, "left the domain. Enlarge world.domain, or set world.leaving = \"delete\"")?,
         }
         if self.affected > 1 {
@@ -187,7 +198,7 @@ impl Simulation {
         deepest
     }
 
-    fn stop(&self, i: usize, affected: usize, cause: Cause) -> Stop {
+    pub(crate) fn stop(&self, i: usize, affected: usize, cause: Cause) -> Stop {
         let record = |field: &[f64]| [field[RECORD * i], field[RECORD * i + 1], field[RECORD * i + 2]];
         Stop {
             grain: self.fields.id[i],

@@ -8,6 +8,7 @@ mod events;
 mod fields;
 mod gpu;
 mod guard;
+mod heat;
 mod insertion;
 mod measure;
 mod passes;

@@ -284,6 +284,7 @@ impl Simulation {
             snapshot.mass.push(self.fields.velocity[RECORD * i + 3]);
             snapshot.material.push(self.fields.material[i]);
             snapshot.group.push(self.fields.group[i]);
+            snapshot.temperature.extend(self.fields.temperature.get(i));
             snapshot.coordination.push(f64::whole(self.fields.force[RECORD * i + 3]));
         }
         snapshot

@@ -142,6 +142,7 @@ impl Simulation {
                     self.work.left_domain += self.energy_of(i);
                 }
             }
+            self.book_heat_leaving(|simulation, i| simulation.has_left(&simulation.fields.position[i * RECORD..]));
             let inside = |x: Vec3| !domain.has_lost(&x);
             self.cells.sort(&self.device, &mut self.fields, inside);
         } else {
@@ -160,8 +161,8 @@ impl Simulation {
             let remembered = remembered(self.is_compound);
             self.pairs
                 .list(&self.device, &self.cells, &self.fields.position, &self.old_pairs, remembered);
-        } else if self.cells.lookup() != Lookup::Grids {
-            // Smooth grains press on each other through the cells that sort them; of other searches there is a list only.
+        } else if self.cells.lookup() != Lookup::Grids || self.conducts() {
+            // Smooth grains press on each other through the cells that sort them; of other searches there is a list only, and heat needs one.
             self.pairs
                 .fill_rows::<false>(&self.device, &self.cells.index(), &self.fields.position, n);
         }

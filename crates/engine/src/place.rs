@@ -10,7 +10,7 @@ use crate::simulation::Simulation;
 use crate::state::Profile;
 use crate::world::{Assembly, DeviceChoice, Precision, Settings, World};
 use seixo_device::gpu::{Gpu, GpuError, list};
-use seixo_sweeps::motion::{Moved, STILL, TOO_DEEP};
+use seixo_sweeps::motion::{Moved, STILL, TOO_CONDUCTIVE, TOO_DEEP};
 use seixo_sweeps::pair::depth_of;
 use seixo_sweeps::sides::OPEN;
 use seixo_sweeps::sides::nearest_image;
@@ -93,6 +93,9 @@ impl Simulation {
             return Err(Refusal::AssemblyElsewhere {
                 assembly: self.settings.assembly.name(),
             });
+        }
+        if self.conducts() && precision == Precision::F32 {
+            return Err(Refusal::HeatInSingle);
         }
         self.profile = Profile::new(&PASSES);
         self.gpu = Some(gpu);
@@ -257,9 +260,12 @@ impl Simulation {
         if let Err(stop) = self.guard_motion() {
             return stop;
         }
-        debug_assert_ne!(raised & TOO_DEEP, 0);
         self.renew_lists();
         self.touch_walls();
+        if raised & TOO_CONDUCTIVE != 0 {
+            return self.too_conductive();
+        }
+        debug_assert_ne!(raised & TOO_DEEP, 0);
         self.too_deep()
     }
 }

@@ -12,6 +12,9 @@ pub enum Refusal {
         /// What was asked for.
         precision: &'static str,
     },
+    /// Temperatures with too few digits.
+    #[error("in f32 a temperature has too few digits for what a step adds to it; use --precision mixed or f64")]
+    HeatInSingle,
     /// The device does not put forces together like this.
     #[error("the CPU has one way to put forces together, not {assembly}; leave --assembly out, or use --device gpu")]
     Assembly {

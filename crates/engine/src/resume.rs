@@ -61,6 +61,7 @@ impl Simulation {
             initial,
         } = self.work;
         let last = &self.last_tally;
+        self.save_heat(&mut state);
         if self.walls.has_servos() {
             state.sections.push((SERVOS.to_string(), Column::F64(self.walls.servo_state())));
         }
@@ -241,6 +242,7 @@ impl Simulation {
             wall_power,
             excess,
         };
+        simulation.restore_heat(state)?;
         simulation.go_where_asked()?;
         Ok(simulation)
     }

@@ -3,6 +3,7 @@
 use crate::assemble::{check, fields_of, is_frictional, longest_gaps, table_of};
 use crate::fields::Fields;
 use crate::gpu::Remote;
+use crate::heat::Heat;
 use crate::measure::{NO_CONTACT, Work};
 use crate::refusal::Refusal;
 use crate::search::{Cells, Pairs};
@@ -26,6 +27,7 @@ use std::time::Instant;
 /// The passes of a step, by the words of `step.rs`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Pass {
+    Conduct,
     Advance,
     Boundaries,
     Cells,
@@ -36,7 +38,7 @@ pub(crate) enum Pass {
 }
 
 /// Names of the passes, in their order.
-const PASSES: [&str; 7] = ["advance", "boundaries", "cells", "contacts", "walls", "measure", "guard"];
+const PASSES: [&str; 8] = ["conduct", "advance", "boundaries", "cells", "contacts", "walls", "measure", "guard"];
 
 /// A world in motion: made from a [`World`], advanced step by step.
 pub struct Simulation {
@@ -85,6 +87,8 @@ pub struct Simulation {
     pub(crate) held: Ledger,
     /// What the second of each pair remembers, where it is not just the opposite of what the first does.
     pub(crate) of_second: Vec<(u32, u32, [f64; COMPOUND])>,
+    /// What heat needs, where it flows.
+    pub(crate) heat: Option<Box<Heat>>,
     pub(crate) notices: Vec<String>,
 }
 
@@ -103,6 +107,7 @@ impl Simulation {
         simulation.pull_back_half_a_step(0..simulation.fields.len());
         simulation.last_tally = NO_CONTACT;
         simulation.work.initial = simulation.ledger().residual;
+        simulation.open_heat_books()?;
         simulation.go_where_asked()?;
         Ok(simulation)
     }
@@ -204,6 +209,7 @@ impl Simulation {
             is_current: true,
             held: Ledger::default(),
             of_second: Vec::new(),
+            heat: Heat::of(world),
             notices,
         })
     }

@@ -52,6 +52,8 @@ pub struct GrainSnapshot {
     pub group: Vec<u32>,
     /// Grains and wall elements touched.
     pub coordination: Vec<u32>,
+    /// Temperatures \[K\]; empty where no heat flows.
+    pub temperature: Vec<f64>,
     /// Mean pressure inside each grain from its contacts \[Pa\]; empty where nobody asked for it, since it takes all single contacts.
     pub pressure: Vec<f64>,
 }
@@ -145,6 +147,40 @@ impl Ledger {
             self.initial,
             self.residual,
         ]
+    }
+}
+
+/// The ledger of heat \[J\]: where it is and where it went since time zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct HeatLedger {
+    /// Σ m c T of all grains.
+    pub held: f64,
+    /// Given by walls.
+    pub from_walls: f64,
+    /// Brought by grains that came.
+    pub inserted: f64,
+    /// Taken along by grains that left.
+    pub left: f64,
+    /// Held at time zero.
+    pub initial: f64,
+    /// What the balance misses: held − from walls − inserted + left − initial.
+    pub residual: f64,
+}
+
+impl HeatLedger {
+    /// Column names with units, in the order of [`HeatLedger::values`].
+    pub const NAMES: [&'static str; 6] = [
+        "held [J]",
+        "from_walls [J]",
+        "inserted [J]",
+        "left [J]",
+        "initial [J]",
+        "residual [J]",
+    ];
+
+    /// The terms in the order of [`HeatLedger::NAMES`].
+    pub fn values(&self) -> [f64; 6] {
+        [self.held, self.from_walls, self.inserted, self.left, self.initial, self.residual]
     }
 }
 

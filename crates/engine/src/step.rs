@@ -16,6 +16,9 @@ impl Simulation {
             self.rest(1);
             return Ok(());
         }
+        if self.conducts() {
+            self.pass(Pass::Conduct, Simulation::conduct_heat)?;
+        }
         self.pass(Pass::Advance, Simulation::advance_grains);
         self.pass(Pass::Boundaries, Simulation::move_walls);
         self.pass(Pass::Guard, Simulation::guard_motion)?;

@@ -1,7 +1,10 @@
 //! What a simulation starts from: materials, interactions, grains, walls, gravity. SI throughout.
 
+mod conduction;
 mod wall;
 
+pub use conduction::{Conduction, Thermal};
+pub(crate) use conduction::{check_conduction, check_temperatures};
 pub use seixo_device::gpu::Api;
 use seixo_laws::contact::{Adhesive, NormalLaw, Resistance, RollingLaw, TangentialLaw, TwistingLaw};
 pub use seixo_laws::motion::Scheme;
@@ -93,6 +96,8 @@ pub struct Grains {
     pub material: Vec<u32>,
     /// Index into [`World::groups`].
     pub group: Vec<u32>,
+    /// Temperatures \[K\] where the world conducts heat; else empty.
+    pub temperature: Vec<f64>,
 }
 
 impl Grains {
@@ -200,6 +205,8 @@ pub struct World {
     pub walls: Vec<Wall>,
     /// What is not there at the start, but may come.
     pub later: Later,
+    /// How heat flows; `None` where nobody asks.
+    pub conduction: Option<Conduction>,
 }
 
 /// What is not there at the start, but may come.

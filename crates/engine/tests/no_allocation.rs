@@ -3,12 +3,14 @@
 #![allow(unsafe_code, reason = "a counting allocator is an unsafe trait by nature")]
 
 mod beds;
+mod warm;
 
 use seixo_engine::Simulation;
 use seixo_engine::world::Settings;
 use seixo_laws::contact::TangentialLaw;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
+use warm::conducting;
 
 struct Counting;
 
@@ -32,15 +34,18 @@ static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn a_warmed_up_step_allocates_nothing() {
-    for (threads, tangential) in [(1, TangentialLaw::Mindlin), (2, TangentialLaw::Mindlin), (1, TangentialLaw::None)] {
-        let mut simulation = Simulation::new(
-            beds::falling(2000, tangential),
-            Settings {
-                threads,
-                ..Settings::default()
-            },
-        )
-        .unwrap();
+    for (threads, tangential, is_warm) in [
+        (1, TangentialLaw::Mindlin, false),
+        (2, TangentialLaw::Mindlin, true),
+        (1, TangentialLaw::None, false),
+        (1, TangentialLaw::None, true),
+    ] {
+        let world = beds::falling(2000, tangential);
+        let settings = Settings {
+            threads,
+            ..Settings::default()
+        };
+        let mut simulation = Simulation::new(if is_warm { conducting(world) } else { world }, settings).unwrap();
         simulation.advance(12_000).unwrap();
         let rebuilds = simulation.rebuilds();
         // Entering the pool of threads may allocate once; what must not is a step, nor the renewal of lists among them.

@@ -88,6 +88,7 @@ pub(crate) enum Quantity {
     Share,
     Time,
     Angle,
+    Temperature,
     /// Words and counts: no unit.
     Plain,
 }
@@ -115,6 +116,7 @@ impl Quantity {
             Quantity::Share => &[("-", 1.0), ("1", 1.0), ("%", 1e-2)],
             Quantity::Time => &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("µs", 1e-6), ("μs", 1e-6), ("min", 60.0)],
             Quantity::Angle => &[("rad", 1.0), ("deg", std::f64::consts::PI / 180.0)],
+            Quantity::Temperature => &[("K", 1.0)],
             Quantity::Plain => &[],
         }
     }

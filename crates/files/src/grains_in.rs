@@ -42,9 +42,11 @@ pub struct GrainRow {
     pub radius: Option<f64>,
     /// Name of the material, if the file gives it.
     pub material: Option<String>,
+    /// Temperature \[K\], not negative, if the file gives it.
+    pub temperature: Option<f64>,
 }
 
-const KNOWN: [Known; 12] = [
+const KNOWN: [Known; 13] = [
     Known {
         names: &["id"],
         quantity: Quantity::Plain,
@@ -93,8 +95,13 @@ const KNOWN: [Known; 12] = [
         names: &["wz", "omega_z", "angular_velocity_z"],
         quantity: Quantity::AngularVelocity,
     },
+    Known {
+        names: &["temperature"],
+        quantity: Quantity::Temperature,
+    },
 ];
 const X: usize = 3;
+const TEMPERATURE: usize = 12;
 
 impl GrainRow {
     /// Puts one value where its column says.
@@ -108,6 +115,10 @@ impl GrainRow {
             2 => match column.number(lines, value)? {
                 radius if radius > 0.0 => self.radius = Some(radius),
                 _ => return Err(column.wrong(lines, value, "is not a radius", "use a number above zero")),
+            },
+            TEMPERATURE => match column.number(lines, value)? {
+                temperature if temperature >= 0.0 => self.temperature = Some(temperature),
+                _ => return Err(column.wrong(lines, value, "is not a temperature", "use kelvins, zero or above")),
             },
             slot => {
                 let vectors = [&mut self.position, &mut self.velocity, &mut self.angular_velocity];
@@ -127,7 +138,7 @@ impl GrainRow {
 }
 
 /// Reads a grain file. Columns stand apart by commas, or by tabs and spaces; `x`, `y` and `z` are required,
-/// `id`, `radius`, `material`, `vx` `vy` `vz`, `wx` `wy` `wz` are not. Lines that are blank or start with `#` are skipped.
+/// `id`, `radius`, `material`, `vx` `vy` `vz`, `wx` `wy` `wz`, `temperature` are not. Lines that are blank or start with `#` are skipped.
 pub fn read(path: &Path, limits: &Limits) -> Result<Vec<GrainRow>, FilesError> {
     let (file, _) = open_input(path, "a grain file", limits.bytes)?;
     let mut lines = Lines::new(path, file);

@@ -42,11 +42,13 @@ pub enum Field {
     Mass,
     /// Mean pressure of contacts inside the grain \[Pa\]; the snapshot must have it.
     Pressure,
+    /// Temperature \[K\]; the snapshot must have it.
+    Temperature,
 }
 
 impl Field {
     /// Every field, with the word for it in scenes and files.
-    pub const ALL: [(Field, &'static str); 9] = [
+    pub const ALL: [(Field, &'static str); 10] = [
         (Field::Velocity, "velocity"),
         (Field::AngularVelocity, "angular_velocity"),
         (Field::Force, "force"),
@@ -56,6 +58,7 @@ impl Field {
         (Field::Coordination, "coordination"),
         (Field::Mass, "mass"),
         (Field::Pressure, "pressure"),
+        (Field::Temperature, "temperature"),
     ];
 
     /// The word for it.
@@ -74,6 +77,7 @@ impl Field {
             Field::Coordination => Values::Integers(&snapshot.coordination),
             Field::Mass => Values::Scalars64(&snapshot.mass),
             Field::Pressure => Values::Scalars32(&snapshot.pressure),
+            Field::Temperature => Values::Scalars64(&snapshot.temperature),
         }
     }
 }

@@ -41,10 +41,11 @@ const TEXT_STL: &str = "solid part\n facet normal 0 0 1\n  outer loop\n   vertex
 
 #[test]
 fn a_table_with_commas_and_units_gives_si() {
-    let text = "# made by hand\nid,x [mm],y[cm],z,radius[um],vx[mm/s],vy,vz,wz[rpm],material\n\n7, 1,2,3 ,500,4,0,-1,60,glass\r\n";
+    let text = "# made by hand\nid,x [mm],y[cm],z,radius[um],vx[mm/s],vy,vz,wz[rpm],material,temperature[K]\n\n7, 1,2,3 ,500,4,0,-1,60,glass,295\r\n";
     let row = &grains(text).unwrap()[0];
     assert_eq!((row.id, row.line, row.material.as_deref()), (Some(7), 4, Some("glass")));
     assert_eq!((row.position, row.velocity), ([1e-3, 0.02, 3.0], [4e-3, 0.0, -1.0]));
+    assert_eq!(row.temperature, Some(295.0));
     assert!((row.radius.unwrap() - 5e-4).abs() < 1e-18);
     assert!((row.angular_velocity[2] - std::f64::consts::TAU).abs() < 1e-14);
 }
@@ -84,6 +85,7 @@ fn wrong_grain_files_are_named_with_line_and_value() {
             vec!["input:2:", "column `radius[mm]`", "`-0.5` is not a radius"],
         ),
         ("x,y,z,radius\n1,2,3,0\n", vec!["input:2:", "`0` is not a radius"]),
+        ("x,y,z,temperature\n1,2,3,-5\n", vec!["input:2:", "`-5` is not a temperature"]),
         ("x,y,z,id\n1,2,3,4294967296\n", vec!["input:2:", "`4294967296` is not an id"]),
         (
             "x,y,z,id\n1,2,3,5\n1,2,4,6\n1,2,5,5\n",

@@ -10,6 +10,7 @@
 )]
 
 pub mod contact;
+pub mod heat;
 pub mod motion;
 pub mod real;
 pub mod vector;

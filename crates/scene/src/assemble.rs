@@ -6,7 +6,7 @@ use crate::{
     diagnostics::{Complaint, Diagnostics},
     document::Node,
     fill::{corners, si},
-    grains,
+    grains, heat,
     inlet::{self, Inlet},
     interactions::{Materials, interactions},
     probes::probes,
@@ -109,7 +109,9 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
         grains,
         walls,
         later: Later::default(),
+        conduction: None,
     };
+    world.conduction = heat::conduction(&file, &world, &ranges, &mut findings);
     let mut plan = Plan {
         zones: stage::zones(&mut file, &mut findings),
         ..Plan::default()

@@ -16,6 +16,7 @@ struct Loose {
     row: GrainRow,
     radius: f64,
     material: u32,
+    temperature: Option<f64>,
 }
 
 /// The grains of all sections in alphabetical order. Ids that files claim are kept; the others are counted from 0 on, around those.
@@ -57,6 +58,9 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
         }
     }
     let mut free = (0_u32..).filter(|id| !claimed.contains_key(id));
+    let is_warm = sections
+        .iter()
+        .any(|(_, loose)| loose.iter().any(|grain| grain.temperature.is_some()));
     let mut grains = Grains::default();
     for (group, (name, loose)) in sections.iter().enumerate() {
         if let Some((grain, domain)) =
@@ -71,7 +75,13 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
                     .remedy("enlarge world.domain or move the grains"),
             );
         }
-        for Loose { row, radius, material } in loose {
+        for Loose {
+            row,
+            radius,
+            material,
+            temperature,
+        } in loose
+        {
             let Some(id) = row.id.or_else(|| free.next()) else { break };
             grains.push(
                 id,
@@ -82,6 +92,9 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
                 *material,
                 group as u32,
             );
+            if is_warm {
+                grains.temperature.push(temperature.unwrap_or(f64::NAN));
+            }
         }
     }
     grains
@@ -183,7 +196,13 @@ fn loose(
                     Complaint::new("`radius` is missing").remedy("add radius = \"2 mm\", or a radius column to the file"),
                 )
             })?;
-            Ok(Loose { row, radius, material })
+            let temperature = row.temperature.or(section.temperature.map(|temperature| temperature.si));
+            Ok(Loose {
+                row,
+                radius,
+                material,
+                temperature,
+            })
         })
         .collect()
 }

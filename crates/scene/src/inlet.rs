@@ -121,6 +121,7 @@ pub struct Inlet {
     density: f64,
     velocity: Vec3,
     angular_velocity: Vec3,
+    temperature: Option<f64>,
     volume: Volume,
     radii: Sizes,
     seed: u64,
@@ -146,6 +147,7 @@ struct Around<'a> {
     density: f64,
     velocity: Vec3,
     angular_velocity: Vec3,
+    temperature: Option<f64>,
     gravity: Vec3,
     seed: u64,
     stream: u64,
@@ -182,6 +184,7 @@ pub(crate) fn inlets(file: &mut SceneFile, materials: &Materials, world: &World,
             density: world.materials[material as usize].density,
             velocity: si(&section.velocity),
             angular_velocity: si(&section.angular_velocity),
+            temperature: section.temperature.map(|temperature| temperature.si),
             gravity: world.gravity,
             seed,
             stream: fnv1a(name),
@@ -250,6 +253,7 @@ impl Inlet {
             density: around.density,
             velocity: velocity.to_array(),
             angular_velocity: around.angular_velocity,
+            temperature: around.temperature,
             volume,
             radii,
             seed: around.seed,
@@ -378,6 +382,7 @@ impl Inlet {
                 });
             };
             coming.push(new, place, self.velocity, self.angular_velocity, radius, self.material, self.group);
+            coming.temperature.extend(self.temperature);
             id += 1;
         }
         simulation.insert(&coming)?;

@@ -9,6 +9,7 @@ pub mod diagnostics;
 mod document;
 mod fill;
 mod grains;
+mod heat;
 mod inlet;
 mod interactions;
 mod probes;
@@ -166,6 +167,18 @@ pub enum ProbeKind {
         /// As for the force.
         walls: Range<usize>,
     },
+    /// Mean temperature of a group, by mass.
+    GroupTemperature {
+        /// Index into [`World::groups`].
+        group: u32,
+    },
+    /// Heat that a wall gives.
+    WallHeat {
+        /// As for the force.
+        walls: Range<usize>,
+    },
+    /// Where heat is.
+    Heat,
     /// Where a wall is: its middle, and the angle that it turned. The middle of a box is the mean of those of its faces.
     WallPosition {
         /// As for the force.

@@ -68,6 +68,13 @@ fn probe_kind(section: &ProbeSection, world: &World, walls: &BTreeMap<String, Ra
     add(section.wall_force.as_ref().map(force));
     add(section.wall_torque.as_ref().map(torque));
     add(section.wall_position.as_ref().map(place));
+    let heat = |name: &String| of_wall("wall_heat", name).map(|walls| ProbeKind::WallHeat { walls });
+    add(section.wall_heat.as_ref().map(heat));
+    add(section.group_temperature.as_ref().map(|name| {
+        let group = group_of(name, world).map_err(|complaint| ("group_temperature".to_owned(), complaint))?;
+        Ok(ProbeKind::GroupTemperature { group })
+    }));
+    add(section.heat.filter(|&is_wanted| is_wanted).map(|_| Ok(ProbeKind::Heat)));
     add(section
         .stress
         .as_ref()
@@ -111,7 +118,8 @@ fn probe_kind(section: &ProbeSection, world: &World, walls: &BTreeMap<String, Ra
         _ => {
             let complaint = Complaint::new(
                 "a probe logs exactly one of `position`, `count_through`, `energy = true`, `group_center`, `wall_force`, `wall_torque`, \
-                 `wall_position`, `stress`, `fabric`, `coordination`, `solid_fraction` and `mixing`",
+                 `wall_position`, `stress`, `fabric`, `coordination`, `solid_fraction`, `mixing`, `group_temperature`, `wall_heat` and \
+                 `heat = true`",
             );
             Err((
                 String::new(),

@@ -8,9 +8,21 @@ use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 use std::{borrow::Cow, fmt, marker::PhantomData, ops::Bound};
 
-/// Powers of meter, kilogram, second and radian: the dimension of a quantity.
+/// Powers of meter, kilogram, second, radian and kelvin: the dimension of a quantity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Powers(pub [i32; 4]);
+pub struct Powers(pub [i32; 5]);
+
+impl Powers {
+    /// The first powers; the others are zero.
+    const fn of<const N: usize>(first: [i32; N]) -> Powers {
+        let (mut powers, mut k) = ([0; 5], 0);
+        while k < N {
+            powers[k] = first[k];
+            k += 1;
+        }
+        Powers(powers)
+    }
+}
 
 /// A dimension that a key of the scene asks for.
 pub trait Dimension: 'static {
@@ -34,10 +46,10 @@ macro_rules! dimensions {
                 const NAME: &'static str = $title;
                 const UNIT: &'static str = $unit;
                 const EXAMPLE: &'static str = $example;
-                const POWERS: Powers = Powers($powers);
+                const POWERS: Powers = Powers::of($powers);
             }
         )+
-        const NAMED: &[(Powers, &str, &str)] = &[$((Powers($powers), $title, $unit)),+];
+        const NAMED: &[(Powers, &str, &str)] = &[$((Powers::of($powers), $title, $unit)),+];
     };
 }
 
@@ -61,6 +73,9 @@ dimensions! {
     Area            "area",             "m^2",     "10 cm^2",      [2, 0, 0, 0];
     Mobility        "speed per force",  "m/s/N",   "1 mm/s/N",     [0, -1, 1, 0];
     MassRate        "mass per time",    "kg/s",    "2 kg/s",       [0, 1, -1, 0];
+    Temperature     "temperature",      "K",       "300 K",        [0, 0, 0, 0, 1];
+    Conductivity    "thermal conductivity", "W/(m K)", "1.1 W/m/K", [1, 1, -3, 0, -1];
+    HeatCapacity    "specific heat capacity", "J/(kg K)", "800 J/kg/K", [2, 0, -2, 0, -1];
 }
 
 impl fmt::Display for Powers {
@@ -72,7 +87,7 @@ impl fmt::Display for Powers {
                 write!(f, "{name} [{unit}]")
             };
         }
-        let factors: Vec<String> = ["m", "kg", "s", "rad"]
+        let factors: Vec<String> = ["m", "kg", "s", "rad", "K"]
             .iter()
             .zip(self.0)
             .filter(|(_, power)| *power != 0)
@@ -105,14 +120,14 @@ struct Unit {
     powers: Powers,
 }
 
-const UNITS: &str = "units are built from m, g, s, min, h, Hz, N, Pa, J, W, t, rad, deg, rpm and %, with the prefixes n u m c k M G";
+const UNITS: &str = "units are built from m, g, s, min, h, Hz, N, Pa, J, W, K, t, rad, deg, rpm and %, with the prefixes n u m c k M G";
 /// Longest exponent of a unit and longest text of a quantity: far beyond sense, small enough for plain arithmetic.
 const MOST_POWER: i32 = 9;
 const LONGEST: usize = 80;
 
 /// The unit of this symbol, prefix included.
 fn symbol(word: &str) -> Option<Unit> {
-    let base = |name: &str| -> Option<(i32, f64, [i32; 4], bool)> {
+    let base = |name: &str| -> Option<(i32, f64, [i32; 5], bool)> {
         Some(match name {
             "m" => (0, 1.0, Length::POWERS.0, true),
             "g" => (-3, 1.0, Mass::POWERS.0, true),
@@ -124,7 +139,8 @@ fn symbol(word: &str) -> Option<Unit> {
             "N" => (0, 1.0, Force::POWERS.0, true),
             "Pa" => (0, 1.0, Pressure::POWERS.0, true),
             "J" => (0, 1.0, Energy::POWERS.0, true),
-            "W" => (0, 1.0, [2, 1, -3, 0], true),
+            "W" => (0, 1.0, [2, 1, -3, 0, 0], true),
+            "K" => (0, 1.0, Temperature::POWERS.0, true),
             "rad" => (0, 1.0, Angle::POWERS.0, true),
             "deg" | "°" => (0, std::f64::consts::PI / 180.0, Angle::POWERS.0, false),
             "rpm" => (0, std::f64::consts::PI / 30.0, AngularVelocity::POWERS.0, false),
@@ -429,10 +445,10 @@ mod tests {
 
     #[test]
     fn dimensions_are_told_apart() {
-        assert_eq!(parse("1 N s/m").unwrap().powers, Some(Powers([0, 1, -1, 0])));
+        assert_eq!(parse("1 N s/m").unwrap().powers, Some(Powers::of([0, 1, -1])));
         assert_eq!(parse("2 rad/s").unwrap().powers, parse("2 rpm").unwrap().powers);
         assert_ne!(parse("2 rad/s").unwrap().powers, parse("2 Hz").unwrap().powers);
-        assert_eq!(Powers([1, 1, -1, 0]).to_string(), "[m kg s^-1]");
+        assert_eq!(Powers::of([1, 1, -1]).to_string(), "[m kg s^-1]");
         assert!(
             parse("1 Gdeg").is_err()
                 && parse("5 m//s").is_err()

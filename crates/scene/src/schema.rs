@@ -12,8 +12,8 @@ use crate::{
     device::Device,
     inlet::InletSection,
     quantity::{
-        Acceleration, Angle, AngularVelocity, Any, BelowOne, Density, Energy, Frequency, Length, NotNegative, Number, PoissonRatio,
-        Positive, Pressure, Quantity, Stiffness, SurfaceEnergy, Time, UpToOne, Velocity, Volume,
+        Acceleration, Angle, AngularVelocity, Any, BelowOne, Conductivity, Density, Energy, Frequency, HeatCapacity, Length, NotNegative,
+        Number, PoissonRatio, Positive, Pressure, Quantity, Stiffness, SurfaceEnergy, Temperature, Time, UpToOne, Velocity, Volume,
     },
     stage::{StageSection, ZoneSection},
     words::{AutoOr, Axis, LARGEST_WHOLE, Scale, Side, Whole, Word},
@@ -168,6 +168,12 @@ pub(crate) struct MaterialSection {
     pub youngs_modulus: Quantity<Pressure, Positive>,
     /// Poisson's ratio.
     pub poisson_ratio: Quantity<Number, PoissonRatio>,
+    /// Thermal conductivity of the solid; grains and walls that have temperatures need it.
+    pub thermal_conductivity: Option<Quantity<Conductivity, Positive>>,
+    /// Heat per mass and kelvin; grains that have temperatures need it.
+    pub specific_heat_capacity: Option<Quantity<HeatCapacity, Positive>>,
+    /// Young's modulus of the real solid where `youngs_modulus` is softer: heat flows through contacts as wide as it would leave them.
+    pub real_youngs_modulus: Option<Quantity<Pressure, Positive>>,
 }
 
 /// How two materials act on each other when they touch.
@@ -263,6 +269,9 @@ pub(crate) struct GrainsSection {
     /// Angular velocity at the start, added to that of the file.
     #[serde(default)]
     pub angular_velocity: Vector<AngularVelocity>,
+    /// Temperature at the start, or with which they come; a `temperature` column of the file goes first. If some grains have one, all have, and
+    /// heat flows through their contacts.
+    pub temperature: Option<Quantity<Temperature, NotNegative>>,
 }
 
 /// An upright box.

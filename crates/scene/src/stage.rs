@@ -413,6 +413,7 @@ pub(crate) fn set_aside(world: &mut World, absent: &[Thing]) -> Grains {
             all.material[k],
             all.group[k],
         );
+        into.temperature.extend(all.temperature.get(k));
     }
     world.later.grains.extend(kinds_of(&reserve));
     reserve

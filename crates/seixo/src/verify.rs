@@ -13,6 +13,7 @@ mod contact;
 mod curves;
 mod gas;
 mod granular;
+mod heat;
 mod motion;
 mod normal;
 mod pile;
@@ -132,6 +133,9 @@ pub const CASES: &[Case] = &[
     case!("cluster", balance::cluster),
     case!("heap", balance::heap),
     case!("haff", gas::haff),
+    case!("heat_pair", heat::pair),
+    case!("heat_chain", heat::chain),
+    case!("heat_cubic", heat::cubic),
     case!(long "janssen", silo::janssen),
     case!(long "beverloo", silo::beverloo),
     case!(long "repose", pile::repose),

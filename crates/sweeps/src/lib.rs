@@ -22,6 +22,7 @@ pub mod cells;
 pub mod compound;
 pub mod contact;
 pub mod entries;
+pub mod heat;
 pub mod kernels;
 pub mod lanes;
 pub mod motion;

@@ -17,6 +17,9 @@ pub const LEFT: u32 = 8;
 /// A grain overlaps another, or a wall, too deeply.
 pub const TOO_DEEP: u32 = 16;
 
+/// Heat flows through a grain faster than the time step can follow.
+pub const TOO_CONDUCTIVE: u32 = 32;
+
 /// What all grains need to know to move.
 #[derive(CubeType, CubeTypeMut, CubeLaunch, Clone, Copy, Debug)]
 pub struct Stepping<C: Real, R: Real> {

@@ -110,7 +110,7 @@ pub fn elements_near<C: Real>(
 /// The row of the interaction table for grain i and the wall of the element whose record starts at `e`.
 #[cube]
 #[inline(always)]
-fn row_of_wall<C: Real>(i: usize, material: &[u32], materials: u32, elements: &[C], walls: &[C], e: usize) -> usize {
+pub(crate) fn row_of_wall<C: Real>(i: usize, material: &[u32], materials: u32, elements: &[C], walls: &[C], e: usize) -> usize {
     let w = C::whole(elements[e + 10usize]) as usize * 24usize;
     (material[i] * materials + C::whole(walls[w + 9usize])) as usize
 }
@@ -129,7 +129,7 @@ fn reach_of<C: Coordinate<R>, R: Real>(reach: C, table: &[R], row: usize, #[comp
 /// A grain near a wall, as compound contacts see it: the wall is flat, heavy and does not give.
 #[cube]
 #[inline(always)]
-fn close_to_wall<R: Real>(overlap: R, radius: R, mass: R) -> Closeness<R> {
+pub(crate) fn close_to_wall<R: Real>(overlap: R, radius: R, mass: R) -> Closeness<R> {
     Closeness::<R> {
         touch: Touch::<R> {
             overlap,

@@ -128,6 +128,7 @@ fn values_of(grains: &VtkPoints, field: &str) -> Result<(Vec<f64>, &'static str)
         "torque" => "N m",
         "mass" => "kg",
         "pressure" => "Pa",
+        "temperature" => "K",
         _ => "",
     };
     let rows = values.chunks(*width);

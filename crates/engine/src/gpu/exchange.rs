@@ -2,6 +2,7 @@
 
 use super::assembly::Contacts;
 use super::bins::Binned;
+use super::heat::HeatOnGpu;
 use super::step::BATCH;
 use super::tables::Tables;
 use super::{Cells, Number, OnGpu, Remembered, Rows, WallRows, doubles, numbers, room_for_cubes};
@@ -32,6 +33,7 @@ pub(super) struct Fetched<C, R> {
     places: [Ticket<C>; 3],
     motion: [Ticket<R>; 2],
     turning: Option<[Ticket<R>; 3]>,
+    heat: Option<[Ticket<C>; 2]>,
     near: Option<Near<C, R>>,
 }
 
@@ -85,6 +87,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             host.walls.place(time, true);
             Some(WallRows::new(&gpu, host, n, BATCH)?)
         };
+        let heat = HeatOnGpu::new(&gpu, host)?;
         let fields = &host.fields;
         let mut remote = OnGpu {
             kind,
@@ -117,6 +120,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             binned,
             contacts,
             walls,
+            heat,
             no_rows: gpu.zeros(1, "walls")?,
             flags: gpu.zeros(FLAGS, "flags")?,
             power: gpu.zeros(2 * RECORD * cubes, "the ledger")?,
@@ -231,6 +235,10 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             places: [&self.position[self.now], &self.reference, &self.half_velocity].map(|buffer| copies.add(buffer, 0..RECORD * n)),
             motion,
             turning,
+            heat: self.heat.as_ref().map(|heat| {
+                let temperature = copies.add(&heat.temperature[self.now], 0..n);
+                [temperature, copies.add(&heat.given, 0..heat.given.len())]
+            }),
             near: self.walls.as_ref().map(|near| Near {
                 row: copies.add(&near.row, 0..n + 1),
                 list: copies.add(&near.list, 0..entries),
@@ -250,6 +258,9 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         if let Some(turning) = fetched.turning {
             let [spin, half_spin, torque] = turning.map(|ticket| doubles(&arrived.take(ticket)));
             (fields.spin, fields.half_spin, fields.torque) = (spin, narrowed(half_spin), torque);
+        }
+        if let Some([temperature, given]) = fetched.heat.map(|heat| heat.map(|ticket| arrived.take(ticket))) {
+            self.show_heat(host, &temperature, &given);
         }
         let now = host.time();
         host.walls.place(now, false);

@@ -39,6 +39,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         if leaving {
             self.collect();
             host.work.left_domain += self.energy_outside(host)?;
+            self.book_heat_leaving(host)?;
         }
         let cells = self.sort(host, leaving)?;
         if self.binned.is_some() {
@@ -46,7 +47,8 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         } else {
             self.list_pairs(host)?;
         }
-        self.list_walls(host)
+        self.list_walls(host)?;
+        self.make_room_for_heat()
     }
 
     /// Puts grains that left through periodic sides back, see [`Simulation::put_grains_back`].
@@ -153,6 +155,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         let [of_old, of_new] = [now, now ^ 1];
         gpu.gather(&self.position[of_old], order, n, RECORD, &self.position[of_new]);
         gpu.gather(&self.velocity[of_old], order, n, RECORD, &self.velocity[of_new]);
+        self.reorder_heat(of_old, of_new);
         // Where grains were listed is written anew below.
         gpu.gather(&self.half_velocity, order, n, RECORD, &self.reference);
         swap(&mut self.half_velocity, &mut self.reference);

@@ -38,6 +38,7 @@ fn world(spheres: &[Sphere]) -> World {
         grains,
         walls: Vec::new(),
         later: Later::default(),
+        conduction: None,
     }
 }
 

@@ -9,7 +9,7 @@ use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::step::{Plan, grains, walls};
 use seixo_sweeps::kernels::walls::{control, place};
 use seixo_sweeps::kernels::{FLAGS, UNITS};
-use seixo_sweeps::motion::{LEFT, NOT_FINITE, STALE, TOO_DEEP, TOO_FAST};
+use seixo_sweeps::motion::{LEFT, NOT_FINITE, STALE, TOO_CONDUCTIVE, TOO_DEEP, TOO_FAST};
 use seixo_sweeps::pose::SERVO;
 use seixo_sweeps::sides::SHEARED;
 use seixo_sweeps::views::ELEMENT;
@@ -43,6 +43,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         let parity = ahead & 1;
         self.place_walls(host);
         self.touch_walls(host, parity);
+        self.conduct(host, ahead, parity);
         self.assemble_forces(host, parity)?;
         self.control_walls(host, parity);
         self.touch_and_advance(host, ahead, parity, (!self.forces_known && self.contacts.is_none(), true));
@@ -64,7 +65,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             let before = host.steps;
             let raised = self.collect_steps(host, queued)?;
             host.profile.book(STEPS, start, host.steps - before);
-            let fatal = if host.leaving() == Leaving::Error { LEFT } else { 0 } | NOT_FINITE | TOO_FAST | TOO_DEEP;
+            let fatal = if host.leaving() == Leaving::Error { LEFT } else { 0 } | NOT_FINITE | TOO_FAST | TOO_DEEP | TOO_CONDUCTIVE;
             if raised & fatal != 0 {
                 return Ok(raised);
             }

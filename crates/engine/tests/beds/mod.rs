@@ -87,5 +87,6 @@ pub fn falling(count: usize, tangential: TangentialLaw) -> World {
             },
         ],
         later: Later::default(),
+        conduction: None,
     }
 }

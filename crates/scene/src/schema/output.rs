@@ -65,6 +65,12 @@ pub(crate) struct ProbeSection {
     pub solid_fraction: Option<InVolume>,
     /// How well groups are mixed.
     pub mixing: Option<MixingOf>,
+    /// Mean temperature of a group of grains, by mass, with its lowest and highest.
+    pub group_temperature: Option<String>,
+    /// Heat flow from a wall into the grains, and the heat that it gave since the start.
+    pub wall_heat: Option<String>,
+    /// Where heat is and where it went.
+    pub heat: Option<bool>,
 }
 
 /// A plane to be passed.

@@ -3,7 +3,8 @@
 use super::{Direction, Vector};
 use crate::{
     quantity::{
-        Angle, AngularVelocity, Any, Area, Force, Frequency, Length, Mobility, NotNegative, Positive, Pressure, Quantity, Time, Velocity,
+        Angle, AngularVelocity, Any, Area, Force, Frequency, Length, Mobility, NotNegative, Positive, Pressure, Quantity, Temperature,
+        Time, Velocity,
     },
     words::{End, Face, Scale, Whole, Word},
 };
@@ -37,6 +38,8 @@ pub(crate) struct WallSection {
     pub surface_velocity: Option<Vector<Velocity>>,
     /// Rotation of its surface while the wall stands, as that of a roller; what is tangential to the surface counts.
     pub surface_rotation: Option<SurfaceRotation>,
+    /// Temperature at which it is held; it insulates if left out.
+    pub temperature: Option<Quantity<Temperature, NotNegative>>,
 }
 
 /// An infinite plane; grains are on the side that the normal points to.

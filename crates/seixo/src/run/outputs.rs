@@ -4,7 +4,7 @@ use super::folder::ENERGIES;
 use super::frames::Frames;
 use super::probes::ProbeLog;
 use super::schedule::Schedule;
-use seixo_engine::state::{GrainSnapshot, Ledger, State, WallSnapshot};
+use seixo_engine::state::{GrainSnapshot, HeatLedger, Ledger, State, WallSnapshot};
 use seixo_engine::{ContactRecord, Simulation};
 use seixo_files::FilesError;
 use seixo_files::layer::FileLayer;
@@ -51,6 +51,14 @@ impl<'a> Sample<'a> {
     }
     pub fn walls(&self) -> &[WallSnapshot] {
         self.walls.get_or_init(|| self.simulation.walls())
+    }
+    /// Where heat is; nowhere where none flows.
+    pub fn heat(&self) -> HeatLedger {
+        self.simulation.heat().unwrap_or_default()
+    }
+    /// Heat flow \[W\] and heat given \[J\] by every wall.
+    pub fn heat_of_walls(&self) -> Vec<[f64; 2]> {
+        self.simulation.heat_of_walls()
     }
     pub fn ledger(&self) -> &Ledger {
         self.ledger.get_or_init(|| self.simulation.ledger())

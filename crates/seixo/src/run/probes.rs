@@ -4,7 +4,7 @@ use super::folder::PROBES;
 use super::outputs::{Marks, Sample, table};
 use super::schedule::Schedule;
 use seixo_analysis::{SHARES, components, coordination, deviatoric, fabric, mixing, pressure, solid_fraction, stress_in};
-use seixo_engine::state::{Column, GrainSnapshot, Ledger, State, WallSnapshot};
+use seixo_engine::state::{Column, GrainSnapshot, HeatLedger, Ledger, State, WallSnapshot};
 use seixo_files::FilesError;
 use seixo_files::layer::FileLayer;
 use seixo_files::table::Table;
@@ -55,6 +55,13 @@ impl ProbeLog {
                 row.extend(total(walls, |wall| wall.position).map(|sum| sum / walls.len() as f64));
                 row.extend(walls.first().map(|wall| wall.angle));
             }
+            ProbeKind::GroupTemperature { group } => row.extend(temperature(sample.grains(), *group)),
+            ProbeKind::WallHeat { walls } => {
+                let all = sample.heat_of_walls();
+                let sum = |k: usize| all[walls.clone()].iter().map(|wall| wall[k]).sum::<f64>();
+                row.extend([sum(0), sum(1)]);
+            }
+            ProbeKind::Heat => row.extend(sample.heat().values()),
             ProbeKind::Stress(region) => {
                 let stress = stress_in(region, sample.grains(), sample.contacts());
                 let whole = stress.contact + stress.kinetic;
@@ -172,6 +179,9 @@ fn columns(what: &ProbeKind) -> &'static [&'static str] {
         ProbeKind::CountThrough { .. } => &["count", "mass [kg]", "mass_flow [kg/s]"],
         ProbeKind::Energy => &Ledger::NAMES,
         ProbeKind::WallForce { .. } => &["force_x [N]", "force_y [N]", "force_z [N]"],
+        ProbeKind::GroupTemperature { .. } => &["mean [K]", "lowest [K]", "highest [K]"],
+        ProbeKind::WallHeat { .. } => &["heat_flow [W]", "heat [J]"],
+        ProbeKind::Heat => &HeatLedger::NAMES,
         ProbeKind::Stress(_) => &STRESS,
         ProbeKind::Fabric(_) => &FABRIC,
         ProbeKind::Coordination(_) => &COORDINATION,
@@ -203,6 +213,18 @@ fn center(grains: &GrainSnapshot, group: u32) -> [f64; 3] {
         }
     }
     moment.map(|sum| sum / mass)
+}
+
+/// Mean temperature of a group by mass, its lowest and its highest; not numbers once all of it has left the domain.
+fn temperature(grains: &GrainSnapshot, group: u32) -> [f64; 3] {
+    let (mut mass, mut moment, mut low, mut high) = (0.0, 0.0, f64::NAN, f64::NAN);
+    for index in (0..grains.id.len()).filter(|&index| grains.group[index] == group) {
+        let temperature = grains.temperature[index];
+        mass += grains.mass[index];
+        moment += grains.mass[index] * temperature;
+        (low, high) = (temperature.min(low), temperature.max(high));
+    }
+    [moment / mass, low, high]
 }
 
 /// Counts grains that change the side of a plane between two samples: along its normal up, against it down.

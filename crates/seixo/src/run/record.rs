@@ -205,13 +205,12 @@ pub(super) fn write_profile(
     steps: (f64, u64),
     outputs: (f64, u64),
 ) -> Result<(), FilesError> {
-    let of_steps = &simulation.profile().passes;
-    let is_timed = of_steps.iter().any(|(_, _, calls)| *calls > 0);
-    let mut passes = if is_timed {
-        of_steps.clone()
-    } else {
-        vec![("steps", steps.0, steps.1)]
-    };
+    // A scene without heat has no pass of it.
+    let was_called = |(_, _, calls): &&(&str, f64, u64)| *calls > 0;
+    let mut passes: Vec<_> = simulation.profile().passes.iter().filter(was_called).copied().collect();
+    if passes.is_empty() {
+        passes.push(("steps", steps.0, steps.1));
+    }
     passes.push(("outputs", outputs.0, outputs.1));
     let total: f64 = passes.iter().map(|(_, seconds, _)| seconds).sum();
     let mut text = String::from("pass,seconds,share,calls\n");

@@ -198,6 +198,7 @@ pub fn world_of(grains: Grains, interaction: Interaction, walls: Vec<Wall>, grav
         grains,
         walls,
         later: Later::default(),
+        conduction: None,
     }
 }
 
@@ -225,5 +226,6 @@ pub fn with_room(particles: usize) -> Grains {
         radius: Vec::with_capacity(particles),
         material: Vec::with_capacity(particles),
         group: Vec::with_capacity(particles),
+        temperature: Vec::new(),
     }
 }

@@ -1,0 +1,122 @@
+//! Heat: whether it flows in a scene, and what it lacks.
+
+use crate::{assemble::Findings, diagnostics::Complaint, schema::SceneFile};
+use seixo_engine::world::{Conduction, Thermal, World};
+use seixo_files::vtk::Field;
+use std::{collections::BTreeMap, collections::BTreeSet, ops::Range};
+
+/// How heat flows; `None` where no grain has a temperature.
+pub(crate) fn conduction(
+    file: &SceneFile,
+    world: &World,
+    walls: &BTreeMap<String, Range<usize>>,
+    findings: &mut Findings,
+) -> Option<Conduction> {
+    if world.grains.temperature.is_empty() && file.grains.values().all(|section| section.temperature.is_none()) {
+        refuse_what_asks_for_heat(file, findings);
+        return None;
+    }
+    refuse_grains_without(file, world, findings);
+    let holds_grains: BTreeSet<&str> = world
+        .grains
+        .material
+        .iter()
+        .map(|&index| world.materials[index as usize].name.as_str())
+        .chain(file.grains.values().filter_map(|section| section.material.as_deref()))
+        .collect();
+    for (name, section) in &file.material {
+        let needed = [
+            ("thermal_conductivity", "1.1 W/m/K", section.thermal_conductivity.is_none()),
+            ("specific_heat_capacity", "800 J/kg/K", section.specific_heat_capacity.is_none()),
+        ];
+        for (key, example, is_missing) in needed {
+            if is_missing && holds_grains.contains(name.as_str()) {
+                let complaint = Complaint::new(format!("material.{name}: `{key}` is missing, as its grains have temperatures"));
+                findings.add(
+                    &format!("material.{name}"),
+                    complaint.remedy(format!("add {key} = \"{example}\", or leave all temperatures out")),
+                );
+            }
+        }
+    }
+    let mut temperatures = vec![None; world.walls.len()];
+    for (name, section) in &file.wall {
+        let Some(temperature) = section.temperature else { continue };
+        let material = file.material.get(&section.material);
+        if material.is_some_and(|material| material.thermal_conductivity.is_none()) {
+            let complaint = Complaint::new(format!(
+                "wall.{name}: it has a temperature, but its material {} conducts no heat",
+                section.material
+            ));
+            let remedy = format!(
+                "add thermal_conductivity = \"50 W/m/K\" to [material.{}], or remove the temperature",
+                section.material
+            );
+            findings.add(&format!("wall.{name}.temperature"), complaint.remedy(remedy));
+        }
+        if let Some(range) = walls.get(name) {
+            temperatures[range.clone()].fill(Some(temperature.si));
+        }
+    }
+    let thermal = |section: &crate::schema::MaterialSection| Thermal {
+        conductivity: section.thermal_conductivity.map(|value| value.si),
+        specific_heat_capacity: section.specific_heat_capacity.map(|value| value.si),
+        real_youngs_modulus: section.real_youngs_modulus.map(|value| value.si),
+    };
+    Some(Conduction {
+        materials: file.material.values().map(thermal).collect(),
+        walls: temperatures,
+    })
+}
+
+/// If some grains have temperatures, all need one.
+fn refuse_grains_without(file: &SceneFile, world: &World, findings: &mut Findings) {
+    let grains = &world.grains;
+    for (group, (name, section)) in file.grains.iter().enumerate() {
+        let lacks = |k: usize| grains.temperature.get(k).is_none_or(|temperature| temperature.is_nan());
+        let is_lacking = (0..grains.len()).any(|k| grains.group[k] == group as u32 && lacks(k));
+        if is_lacking || section.inlet.is_some() && section.temperature.is_none() {
+            let complaint = Complaint::new(format!("grains.{name}: `temperature` is missing, as other grains have one"));
+            findings.add(
+                &format!("grains.{name}"),
+                complaint.remedy("add temperature = \"300 K\", or leave all temperatures out"),
+            );
+        }
+    }
+}
+
+/// Where no grain has a temperature: keys that have no sense, and those that have no effect.
+fn refuse_what_asks_for_heat(file: &SceneFile, findings: &mut Findings) {
+    let wall = |(name, section): (&String, &crate::schema::WallSection)| section.temperature.map(|_| format!("wall.{name}.temperature"));
+    let fields = file.output.fields.iter().flatten().any(|field| field.0 == Field::Temperature);
+    let probes = file.probe.iter().filter_map(|(name, section)| {
+        let keys = [
+            ("group_temperature", section.group_temperature.is_some()),
+            ("wall_heat", section.wall_heat.is_some()),
+            ("heat", section.heat == Some(true)),
+        ];
+        let asked = keys.iter().find(|(_, is_given)| *is_given);
+        asked.map(|(key, _)| format!("probe.{name}.{key}"))
+    });
+    let all: Vec<String> = file
+        .wall
+        .iter()
+        .filter_map(wall)
+        .chain(fields.then(|| "output.fields".to_owned()))
+        .chain(probes)
+        .collect();
+    for path in all {
+        let complaint = Complaint::new(format!("{path}: no grain has a temperature"));
+        findings.add(
+            &path,
+            complaint.remedy("add temperature = \"300 K\" to every section of grains, or remove this"),
+        );
+    }
+    for (name, section) in &file.material {
+        if section.thermal_conductivity.is_some() || section.specific_heat_capacity.is_some() || section.real_youngs_modulus.is_some() {
+            findings.notices.push(format!(
+                "material.{name}: thermal keys have no effect, as no grain has a `temperature`"
+            ));
+        }
+    }
+}

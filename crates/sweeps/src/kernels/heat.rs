@@ -1,0 +1,156 @@
+//! Heat through contacts.
+
+use super::{is_halted, raise, sum_of_cube};
+use crate::entries::first_entry;
+use crate::heat::{conduct_between, conduct_from_walls, no_conduction, warm};
+use crate::sides::{Sides, nearest_image};
+use crate::views::{Record, load, supplement};
+use cubecl::prelude::*;
+use seixo_laws::heat::heat_held;
+use seixo_laws::{Coordinate, Real};
+
+/// Temperatures of all grains one step on, from one buffer to another. Where walls have temperatures, and with `walls` only, `wall_flows` gets
+/// the heat flow of every entry of their list \[W\].
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn conduct<R: Real, C: Coordinate<R>>(
+    tile_first: &[u32],
+    count: &[u32],
+    list: &[u32],
+    material: &[u32],
+    table: &[R],
+    capacities: &[C],
+    position: &[C],
+    velocity: &[R],
+    temperature: &[C],
+    new_temperature: &mut [C],
+    wall_row: &[u32],
+    wall_list: &[u32],
+    elements: &[C],
+    records: &[C],
+    touches: &[C],
+    wall_temperature: &[C],
+    wall_flows: &mut [C],
+    flags: &mut [u32],
+    sides: &Sides<C, R>,
+    dt: C,
+    n: u32,
+    materials: u32,
+    parity: u32,
+    #[comptime] kind: u32,
+    #[comptime] walls: bool,
+) {
+    let i = ABSOLUTE_POS;
+    if !is_halted(flags, parity) {
+        if i < n as usize {
+            let mut all = no_conduction::<C>();
+            let here = load::<C>(position, i * 4usize);
+            let first = first_entry(i, tile_first);
+            for s in 0..count[i] {
+                let j = (list[first + s as usize * 32usize] & 0x7fff_ffffu32) as usize;
+                let apart = nearest_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, kind);
+                let row = (material[i] * materials + material[j]) as usize;
+                let one = conduct_between::<C, R>(
+                    &apart.apart,
+                    position[i * 4usize + 3usize],
+                    position[j * 4usize + 3usize],
+                    temperature[i],
+                    temperature[j],
+                    supplement::<R>(table, row).conductivity,
+                );
+                all.flow += one.flow;
+                all.conductance += one.conductance;
+            }
+            if walls {
+                let of_walls = conduct_from_walls::<C, R>(
+                    i,
+                    wall_row[i] as usize,
+                    wall_row[i + 1usize] as usize,
+                    wall_list,
+                    0usize,
+                    elements,
+                    records,
+                    touches,
+                    wall_temperature,
+                    position,
+                    temperature,
+                    material,
+                    materials,
+                    table,
+                    wall_flows,
+                );
+                all.flow += of_walls.flow;
+                all.conductance += of_walls.conductance;
+            }
+            let capacity = C::wide(velocity[i * 4usize + 3usize]) * capacities[material[i] as usize];
+            let warmed = warm::<C>(temperature[i], &all, capacity, dt);
+            new_temperature[i] = warmed.temperature;
+            if warmed.share > C::new(1.0) {
+                raise(flags, parity, 32u32);
+            }
+        }
+    }
+}
+
+/// Adds what every wall, a cube each, gave to the grains in this step to its sum \[J\], in a fixed order.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn book_heat<C: Real>(
+    wall_flows: &[C],
+    list: &[u32],
+    elements: &[C],
+    given: &mut [C],
+    flags: &mut [u32],
+    entries: u32,
+    walls: u32,
+    dt: C,
+    parity: u32,
+) {
+    let wall = CUBE_POS;
+    if !is_halted(flags, parity) {
+        let mut sum = C::new(0.0);
+        let mut k = UNIT_POS as usize;
+        while k < entries as usize {
+            if C::whole(elements[list[k] as usize * 12usize + 10usize]) as usize == wall {
+                sum += wall_flows[k];
+            }
+            k += 256usize;
+        }
+        let mut amounts = Record::<C>::new(C::new(0.0));
+        amounts.insert(0usize, sum);
+        let total = sum_of_cube::<C>(amounts);
+        if UNIT_POS == 0u32 && wall < walls as usize {
+            given[wall] += total.extract(0usize) * dt;
+        }
+    }
+}
+
+/// Heat \[J\] that grains outside of the domain hold, by cube.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn heat_outside<R: Real, C: Coordinate<R>>(
+    position: &[C],
+    velocity: &[R],
+    material: &[u32],
+    capacities: &[C],
+    temperature: &[C],
+    domain: &[C],
+    held: &mut [Record<C>],
+    n: u32,
+) {
+    let i = ABSOLUTE_POS;
+    let mut amounts = Record::<C>::new(C::new(0.0));
+    if i < n as usize {
+        let x = load::<C>(position, i * 4usize);
+        let low = load::<C>(domain, 0usize);
+        let high = load::<C>(domain, 3usize);
+        if x.x < low.x || x.y < low.y || x.z < low.z || x.x > high.x || x.y > high.y || x.z > high.z {
+            let mass = C::wide(velocity[i * 4usize + 3usize]);
+            amounts.insert(0usize, heat_held::<C>(mass, capacities[material[i] as usize], temperature[i]));
+        }
+    }
+    let total = sum_of_cube::<C>(amounts);
+    if UNIT_POS == 0u32 {
+        held[CUBE_POS * 2usize] = total;
+    }
+}

@@ -306,6 +306,7 @@ impl Simulation {
                     angle,
                     force,
                     torque,
+                    wear: self.walls.wear(index),
                 }
             })
             .collect()

@@ -144,6 +144,11 @@ pub enum ProbeKind {
         /// Indices into [`World::walls`]: several for a box, whose faces count as one.
         walls: Range<usize>,
     },
+    /// Volume that is worn of a wall.
+    WornVolume {
+        /// As for the force.
+        walls: Range<usize>,
+    },
     /// Mean stress in a region.
     Stress(Region),
     /// Directions of the contacts between grains, in a region or everywhere.

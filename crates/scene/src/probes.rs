@@ -68,6 +68,15 @@ fn probe_kind(section: &ProbeSection, world: &World, walls: &BTreeMap<String, Ra
     add(section.wall_force.as_ref().map(force));
     add(section.wall_torque.as_ref().map(torque));
     add(section.wall_position.as_ref().map(place));
+    add(section.worn_volume.as_ref().map(|name| {
+        let walls = of_wall("worn_volume", name)?;
+        if is_sound && world.walls[walls.clone()].iter().all(|wall| wall.specific_wear_rate == 0.0) {
+            let complaint = Complaint::new(format!("wall `{name}` does not wear"));
+            let remedy = format!("give [wall.{name}] a wear_coefficient and a hardness, or a specific_wear_rate");
+            return Err(("worn_volume".to_owned(), complaint.remedy(remedy)));
+        }
+        Ok(ProbeKind::WornVolume { walls })
+    }));
     add(section
         .stress
         .as_ref()
@@ -111,7 +120,7 @@ fn probe_kind(section: &ProbeSection, world: &World, walls: &BTreeMap<String, Ra
         _ => {
             let complaint = Complaint::new(
                 "a probe logs exactly one of `position`, `count_through`, `energy = true`, `group_center`, `wall_force`, `wall_torque`, \
-                 `wall_position`, `stress`, `fabric`, `coordination`, `solid_fraction` and `mixing`",
+                 `wall_position`, `worn_volume`, `stress`, `fabric`, `coordination`, `solid_fraction` and `mixing`",
             );
             Err((
                 String::new(),

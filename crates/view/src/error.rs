@@ -53,6 +53,17 @@ pub enum ViewError {
         /// Fields there.
         known: Vec<String>,
     },
+    /// The walls of the frame do not have the field asked for.
+    #[error(
+        "the walls of this frame have no field {field:?}{}; walls have wear_depth and worn_volume where the scene gives them a wear_coefficient and a hardness",
+        if .known.is_empty() { String::new() } else { format!(", but {}", .known.join(", ")) }
+    )]
+    UnknownWallField {
+        /// Field asked for.
+        field: String,
+        /// Fields there.
+        known: Vec<String>,
+    },
     /// A picture too small or too large.
     #[error("a picture of {width} × {height} pixels is out of limits; both sides must be {min} to {max} pixels", min = ViewError::SIDE.start(), max = ViewError::SIDE.end())]
     Size {

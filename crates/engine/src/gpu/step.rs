@@ -42,7 +42,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     fn step(&mut self, host: &Simulation, ahead: u32) -> Result<(), GpuError> {
         let parity = ahead & 1;
         self.place_walls(host);
-        self.touch_walls(host, parity);
+        self.bear_on_walls(host, parity);
         self.assemble_forces(host, parity)?;
         self.control_walls(host, parity);
         self.touch_and_advance(host, ahead, parity, (!self.forces_known && self.contacts.is_none(), true));

@@ -111,6 +111,15 @@ impl ViewError {
     /// Sides a picture may have \[px\]; twice the largest is what every graphics adapter can draw into.
     pub(crate) const SIDE: std::ops::RangeInclusive<u32> = 64..=4096;
 
+    /// Refuses sides that are out of limits.
+    pub(crate) fn check_size((width, height): (u32, u32)) -> Result<(), ViewError> {
+        if ViewError::SIDE.contains(&width) && ViewError::SIDE.contains(&height) {
+            Ok(())
+        } else {
+            Err(ViewError::Size { width, height })
+        }
+    }
+
     pub(crate) fn io(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> ViewError {
         let path = path.to_path_buf();
         move |source| ViewError::Io { path, source }

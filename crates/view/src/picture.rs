@@ -63,13 +63,21 @@ impl Default for PictureOptions {
     }
 }
 
+/// The file of the grains of a frame, counted from 0; of the last one if none is named.
+pub fn frame_of(run_folder: &Path, frame: Option<usize>) -> Result<PathBuf, ViewError> {
+    let mut frames = frames(run_folder)?;
+    let last = frames.len() - 1;
+    let index = frame.unwrap_or(last);
+    if index > last {
+        return Err(ViewError::FrameOutOfRange { frame: index, last });
+    }
+    Ok(frames.swap_remove(index))
+}
+
 /// One frame of a run folder as a PNG image.
 pub fn picture(run_folder: &Path, options: &PictureOptions) -> Result<Vec<u8>, ViewError> {
     options.check()?;
-    let frames = frames(run_folder)?;
-    let last = frames.len() - 1;
-    let index = options.frame.unwrap_or(last);
-    let path = frames.get(index).ok_or(ViewError::FrameOutOfRange { frame: index, last })?;
+    let path = &frame_of(run_folder, options.frame)?;
     let grains = read_grains(path)?;
     let walls_path = path.with_file_name(file_name(path).replace("grains_", "walls_"));
     let file = if options.has_walls && walls_path.exists() {
@@ -178,10 +186,7 @@ fn rods(contacts: &VtkContacts, grains: &VtkPoints, shown: Shown, range: Option<
 
 impl PictureOptions {
     fn check(&self) -> Result<(), ViewError> {
-        let (width, height) = self.size;
-        if !ViewError::SIDE.contains(&width) || !ViewError::SIDE.contains(&height) {
-            return Err(ViewError::Size { width, height });
-        }
+        ViewError::check_size(self.size)?;
         if let Some(view) = self.view
             && DVec3::from(view).try_normalize().is_none()
         {

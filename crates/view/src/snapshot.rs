@@ -78,7 +78,8 @@ impl Snapshot {
             pen: &pen,
             unit: unit as f32,
         };
-        board.heading(&self.title, self.time, self.balls.len());
+        let plural = if self.balls.len() == 1 { "grain" } else { "grains" };
+        board.heading(&self.title, self.time, &format!("{} {plural}", scale::count(self.balls.len())));
         board.legend(&self.coloring.legend);
         board.scale_bar(camera.middle / camera.focal, frame.size[0]);
         Ok(canvas)

@@ -58,14 +58,14 @@ enum Contacts {
     Chains,
 }
 
-fn numbers<const N: usize>(text: &str) -> Result<[f64; N], String> {
+pub(super) fn numbers<const N: usize>(text: &str) -> Result<[f64; N], String> {
     let numbers: Option<Vec<f64>> = text.split(',').map(|number| number.trim().parse().ok()).collect();
     numbers
         .and_then(|numbers| numbers.try_into().ok())
         .ok_or_else(|| format!("write {N} numbers with commas between them"))
 }
 
-fn size(text: &str) -> Result<(u32, u32), String> {
+pub(super) fn size(text: &str) -> Result<(u32, u32), String> {
     let sides = text
         .split_once(['x', '×'])
         .and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));

@@ -152,7 +152,11 @@ impl Simulation {
                 }
             }
         }
-        let columns = [Column::F64(work.by_element.clone()), Column::F64(since_listed), Column::U32(wearing)];
+        let columns = [
+            Column::F64(work.by_element.clone()),
+            Column::F64(since_listed),
+            Column::U32(wearing),
+        ];
         state.sections.extend(WEAR.map(str::to_owned).into_iter().zip(columns));
     }
 

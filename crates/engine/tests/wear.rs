@@ -4,7 +4,9 @@ mod beds;
 
 use seixo_engine::Simulation;
 use seixo_engine::state::WallWear;
-use seixo_engine::world::{DeviceChoice, Frustum, Grains, Precision, Settings, SurfaceMotion, Triangle, Vec3, Wall, WallMotion, WallShape, World};
+use seixo_engine::world::{
+    DeviceChoice, Frustum, Grains, Precision, Settings, SurfaceMotion, Triangle, Vec3, Wall, WallMotion, WallShape, World,
+};
 use seixo_laws::contact::TangentialLaw;
 use std::f64::consts::PI;
 
@@ -73,12 +75,19 @@ fn wear_of(simulation: &Simulation) -> WallWear {
 #[test]
 fn a_smooth_ball_wears_by_its_weight_times_the_way_it_slides() {
     let (speed, time) = (0.2, 0.2);
-    let flat = after(&ball(1e-3, [speed, 0.0, 0.0], TangentialLaw::None, plane()), Settings::default(), time);
+    let flat = after(
+        &ball(1e-3, [speed, 0.0, 0.0], TangentialLaw::None, plane()),
+        Settings::default(),
+        time,
+    );
     let mesh = wall(WallShape::Mesh(tiles(12)));
     let tiled = after(&ball(1e-3, [speed, 0.0, 0.0], TangentialLaw::None, mesh), Settings::default(), time);
     let expected = RATE * weight() * speed * flat.time();
     let (flat, tiled) = (wear_of(&flat), wear_of(&tiled));
-    println!("{:e} on a plane, {:e} on triangles, expected {expected:e} m³", flat.volume, tiled.volume);
+    println!(
+        "{:e} on a plane, {:e} on triangles, expected {expected:e} m³",
+        flat.volume, tiled.volume
+    );
     // The ball lies as deep as at rest, but for the time step: a millionth.
     assert!((flat.volume / expected - 1.0).abs() < 1e-5, "{} {expected}", flat.volume);
     assert!((tiled.volume / expected - 1.0).abs() < 1e-5, "{} {expected}", tiled.volume);
@@ -89,7 +98,11 @@ fn a_smooth_ball_wears_by_its_weight_times_the_way_it_slides() {
     }
     assert_eq!(squares[11], 0.0, "where it never was");
     let diagonal = 4e-3 * 9.0 / 20.0;
-    assert!((tiled.volumes[11] / (RATE * weight() * diagonal) - 1.0).abs() < 1e-2, "{:?}", tiled.volumes);
+    assert!(
+        (tiled.volumes[11] / (RATE * weight() * diagonal) - 1.0).abs() < 1e-2,
+        "{:?}",
+        tiled.volumes
+    );
     let area = 0.5 * 4e-3 * 20e-3;
     for (depth, volume) in tiled.depths.iter().zip(&tiled.volumes) {
         assert!((depth * area - volume).abs() <= 1e-12 * tiled.volume);
@@ -109,9 +122,15 @@ fn a_ball_wears_until_it_rolls() {
     assert!((worn / expected - 1.0).abs() < 5e-3, "{worn} {expected}");
     // What friction took is μ times the work of sliding.
     let friction_work = simulation.ledger().friction;
-    assert!((worn / RATE * friction / friction_work - 1.0).abs() < 5e-3, "{worn} {friction_work}");
+    assert!(
+        (worn / RATE * friction / friction_work - 1.0).abs() < 5e-3,
+        "{worn} {friction_work}"
+    );
     let (rolls, slid) = (after(&world, Settings::default(), 0.1), worn);
-    assert!((wear_of(&rolls).volume / slid - 1.0).abs() < 1e-3, "a ball that rolls wears nothing");
+    assert!(
+        (wear_of(&rolls).volume / slid - 1.0).abs() < 1e-3,
+        "a ball that rolls wears nothing"
+    );
 }
 
 #[test]
@@ -187,7 +206,12 @@ fn a_gpu_wears_walls_as_the_cpu_does() {
             assert_eq!(a.wear.is_some(), b.wear.is_some());
             let (Some(a), Some(b)) = (&a.wear, &b.wear) else { continue };
             println!("{tangential:?} {precision:?}: {:e} {:e} m³", a.volume, b.volume);
-            assert!(a.volume > 0.0 && (b.volume / a.volume - 1.0).abs() < bar, "{} {}", a.volume, b.volume);
+            assert!(
+                a.volume > 0.0 && (b.volume / a.volume - 1.0).abs() < bar,
+                "{} {}",
+                a.volume,
+                b.volume
+            );
         }
     }
 }

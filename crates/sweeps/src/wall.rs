@@ -42,7 +42,13 @@ pub fn nearest_on_element<C: Real>(x: &Vector3<C>, elements: &[C], e: usize) -> 
 /// The normal towards a center x of the element whose record starts at `e`, at its point nearest to x.
 #[cube]
 #[inline(always)]
-pub(crate) fn normal_at<C: Coordinate<R>, R: Real>(elements: &[C], e: usize, point: &Vector3<C>, x: &Vector3<C>, distance: R) -> Vector3<R> {
+pub(crate) fn normal_at<C: Coordinate<R>, R: Real>(
+    elements: &[C],
+    e: usize,
+    point: &Vector3<C>,
+    x: &Vector3<C>,
+    distance: R,
+) -> Vector3<R> {
     let mut normal = near_vector::<C, R>(&load::<C>(elements, e + 3usize));
     if elements[e + 9usize] != C::new(PLANE) {
         normal = between::<C, R>(point, x).times(R::new(1.0) / distance);

@@ -82,7 +82,9 @@ pub fn map(map: &Map, size: (u32, u32)) -> Result<Vec<u8>, ViewError> {
         for column in start[0] as i64..(start[0] + sides[0]) as i64 {
             let right = (column as f64 + 0.5 - start[0]) / (scale * map.spacing) - 0.5;
             let up = (start[1] + sides[1] - row as f64 - 0.5) / (scale * map.spacing) - 0.5;
-            let shade = map.at([right, up]).map_or(color::GROUND, |value| color::viridis((value - low) / (high - low)));
+            let shade = map
+                .at([right, up])
+                .map_or(color::GROUND, |value| color::viridis((value - low) / (high - low)));
             canvas.blend(column, row, shade, 1.0);
         }
     }

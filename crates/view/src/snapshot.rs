@@ -85,16 +85,27 @@ impl Snapshot {
         Ok(canvas)
     }
 
-    /// What the camera has to see: all grains but far strays, and the walls near them.
+    /// What the camera has to see: all grains but far strays, and the walls near them; the panes alone where there are any.
     fn in_view(&self, around: Option<Surroundings>, walls: &[[DVec3; 3]]) -> Vec<(DVec3, f64)> {
-        let corners = || walls.iter().chain(self.panes.iter().map(|pane| &pane.corners)).flatten();
-        let Some(around) = around else {
-            return corners().map(|&corner| (corner, 0.0)).collect();
+        let panes = self.panes.iter().map(|pane| &pane.corners);
+        let Some(around) = around.filter(|_| self.panes.is_empty()) else {
+            return walls
+                .iter()
+                .filter(|_| self.panes.is_empty())
+                .chain(panes)
+                .flatten()
+                .map(|&corner| (corner, 0.0))
+                .collect();
         };
         let is_near = |&(center, _): &(DVec3, f64)| center.cmpge(around.low).all() && center.cmple(around.high).all();
         let mut seen: Vec<(DVec3, f64)> = self.balls.iter().copied().filter(is_near).collect();
         let margin = DVec3::splat(2.5 * (around.high - around.low).max_element());
-        seen.extend(corners().map(|corner| (corner.clamp(around.low - margin, around.high + margin), 0.0)));
+        seen.extend(
+            walls
+                .iter()
+                .flatten()
+                .map(|corner| (corner.clamp(around.low - margin, around.high + margin), 0.0)),
+        );
         seen
     }
 

@@ -336,7 +336,8 @@ impl Wall {
     pub(crate) fn flaw(&self) -> Option<String> {
         let rate = self.specific_wear_rate;
         let of_wear = || {
-            (!(rate.is_finite() && rate >= 0.0)).then(|| format!("its specific wear rate is {rate} 1/Pa, must be zero or positive, and finite"))
+            (!(rate.is_finite() && rate >= 0.0))
+                .then(|| format!("its specific wear rate is {rate} 1/Pa, must be zero or positive, and finite"))
         };
         self.shape.flaw().or_else(|| self.motion.flaw()).or_else(of_wear)
     }

@@ -26,6 +26,7 @@ Examples:
   seixo slice silo.out                                 solid fraction on a plane through the middle, seen along y
   seixo slice silo.out --field pressure                pressure, where the scene has [output] contacts = true
   seixo slice silo.out --field velocity_z --normal z --at \"2 cm\"     how fast grains sink through a level
+  seixo slice silo.out --field speed --out speed.csv                   the values as a table, to plot elsewhere
   seixo slice silo.out --field stress_xz --width \"8 mm\" --frame 10   shear stress of the eleventh frame, smoother")]
 pub struct SliceArguments {
     /// The run folder
@@ -60,7 +61,7 @@ pub struct SliceArguments {
     /// Title; the name of the run folder if left out
     #[arg(long)]
     title: Option<String>,
-    /// The image file; slice_FIELD.png in the run folder if left out
+    /// The image file, or a table of the values if it ends in .csv; slice_FIELD.png in the run folder if left out
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -82,7 +83,7 @@ const STRAYS: f64 = 0.002;
 const MOST_POINTS: f64 = 4e6;
 
 fn length(text: &str) -> Result<f64, String> {
-    let parsed = quantity::parse(text).map_err(|complaint| format!("{complaint:?}"))?;
+    let parsed = quantity::parse(text).map_err(|complaint| complaint.to_string())?;
     let wanted = quantity::parse("1 m").ok().and_then(|meter| meter.powers);
     if parsed.powers.is_some() && parsed.powers != wanted {
         return Err("write a length, such as \"5 mm\", or a number in meters".to_owned());
@@ -96,7 +97,13 @@ fn input(error: impl ToString) -> Failure {
 
 /// Masses of the grains \[kg\]: those of the frame, or from the densities of the scene.
 fn masses(folder: &Path, frame: &VtkPoints) -> Result<Vec<f64>, Failure> {
-    let of = |wanted: &str| frame.scalars.iter().find(|(name, _, _)| name == wanted).map(|(_, values, _)| values);
+    let of = |wanted: &str| {
+        frame
+            .scalars
+            .iter()
+            .find(|(name, _, _)| name == wanted)
+            .map(|(_, values, _)| values)
+    };
     if let Some(mass) = of("mass") {
         return Ok(mass.clone());
     }
@@ -119,7 +126,8 @@ fn grains_of(folder: &Path, frame: VtkPoints) -> Result<GrainSnapshot, Failure> 
     let velocity = frame.scalars.iter().find(|(name, _, _)| name == "velocity");
     let velocity = velocity.map(|(_, values, _)| values.as_chunks().0.to_vec());
     Ok(GrainSnapshot {
-        velocity: velocity.ok_or_else(|| input("the frame has no velocities; add \"velocity\" to `fields` under [output] in the scene and run it"))?,
+        velocity: velocity
+            .ok_or_else(|| input("the frame has no velocities; add \"velocity\" to `fields` under [output] in the scene and run it"))?,
         mass,
         id: frame.id,
         position: frame.position,
@@ -153,10 +161,19 @@ fn contacts_of(contacts: VtkContacts) -> Vec<ContactRecord> {
 /// The two ends of nearly all grains along an axis \[m\].
 fn ends(grains: &GrainSnapshot, axis: usize) -> [f64; 2] {
     [-1.0, 1.0].map(|side| {
-        let mut faces: Vec<f64> = grains.position.iter().zip(&grains.radius).map(|(x, r)| x[axis] + side * r).collect();
+        let mut faces: Vec<f64> = grains
+            .position
+            .iter()
+            .zip(&grains.radius)
+            .map(|(x, r)| x[axis] + side * r)
+            .collect();
         faces.sort_unstable_by(f64::total_cmp);
         let strays = (STRAYS * faces.len() as f64) as usize;
-        if side < 0.0 { faces[strays] } else { faces[faces.len() - 1 - strays] }
+        if side < 0.0 {
+            faces[strays]
+        } else {
+            faces[faces.len() - 1 - strays]
+        }
     })
 }
 
@@ -164,10 +181,14 @@ impl SliceArguments {
     /// The grid on the plane, and the width of the kernel \[m\].
     fn grid(&self, grains: &GrainSnapshot) -> Result<(Grid, f64), Failure> {
         let normal = self.normal as usize;
-        let width = self.width.unwrap_or_else(|| 2.0 * grains.radius.iter().sum::<f64>() / grains.radius.len() as f64);
+        let width = self
+            .width
+            .unwrap_or_else(|| 2.0 * grains.radius.iter().sum::<f64>() / grains.radius.len() as f64);
         let spacing = self.spacing.unwrap_or(width / 3.0);
         if !(spacing > 0.0 && spacing <= width) {
-            return Err(input(format!("the spacing is {spacing} m, must be above 0 and at most the width, {width} m")));
+            return Err(input(format!(
+                "the spacing is {spacing} m, must be above 0 and at most the width, {width} m"
+            )));
         }
         let at = self.at.unwrap_or_else(|| {
             let mut places: Vec<f64> = grains.position.iter().map(|x| x[normal]).collect();
@@ -179,11 +200,55 @@ impl SliceArguments {
         }
         let points: f64 = (0..3).map(|axis| ((high[axis] - low[axis]) / spacing).max(1.0)).product();
         if points > MOST_POINTS {
-            return Err(input(format!("{points:.0} points are more than {MOST_POINTS:.0}; choose a larger --spacing or --width")));
+            return Err(input(format!(
+                "{points:.0} points are more than {MOST_POINTS:.0}; choose a larger --spacing or --width"
+            )));
         }
         // Points up to the far ends: a cell that is cut off would leave a stripe.
         let high = [0, 1, 2].map(|axis| low[axis] + ((high[axis] - low[axis]) / spacing * (1.0 - 1e-9)).ceil() * spacing);
         Ok((Grid::between(low.into(), high.into(), spacing), width))
+    }
+}
+
+impl SliceArguments {
+    /// The axes of the plane, to the right and upwards.
+    fn sides(&self) -> [usize; 2] {
+        [[1, 2], [0, 2], [0, 1]][self.normal as usize]
+    }
+
+    /// A line for each point: its place, and the value there.
+    fn table(&self, grid: &Grid, values: &[f64]) -> Vec<u8> {
+        let [across, up] = self.sides();
+        let unit = if self.field.unit().is_empty() { "-" } else { self.field.unit() };
+        let mut text = format!("{} [m],{} [m],{} [{unit}]\n", NAMES[across], NAMES[up], self.field.word());
+        for (index, value) in values.iter().enumerate() {
+            let place = [index % grid.points[across], index / grid.points[across]];
+            let [right, above] = [(across, place[0]), (up, place[1])].map(|(axis, k)| grid.origin[axis] + grid.spacing * k as f64);
+            text.push_str(&format!("{right},{above},{value}\n"));
+        }
+        text.into_bytes()
+    }
+
+    /// The picture of these values.
+    fn image(&self, (grid, width): (&Grid, f64), time: f64, values: &[f64]) -> Result<Vec<u8>, Failure> {
+        let (normal, [across, up]) = (self.normal as usize, self.sides());
+        let folder = self.folder.canonicalize().unwrap_or_else(|_| self.folder.clone());
+        let run = folder.file_stem().unwrap_or_default().to_string_lossy();
+        let (at, width) = (1e3 * grid.origin[normal], 1e3 * width);
+        let drawn = Map {
+            title: self.title.as_deref().unwrap_or(&run),
+            time,
+            plane: &format!("{} = {at:.4} mm   ·   kernel of {width:.3} mm", NAMES[normal]),
+            axes: [NAMES[across], NAMES[up]],
+            origin: [grid.origin[across], grid.origin[up]],
+            spacing: grid.spacing,
+            points: [grid.points[across], grid.points[up]],
+            values,
+            field: self.field.word(),
+            unit: self.field.unit(),
+            range: self.range.map(|[low, high]| (low, high)),
+        };
+        map(&drawn, self.size).map_err(input)
     }
 }
 
@@ -194,11 +259,18 @@ pub fn slice(arguments: &SliceArguments) -> Done {
     let frame = read_grains(&path).map_err(input)?;
     let time = frame.time;
     if frame.id.is_empty() {
-        return Err(input(format!("{}: there is no grain in this frame; choose another --frame", path.display())));
+        return Err(input(format!(
+            "{}: there is no grain in this frame; choose another --frame",
+            path.display()
+        )));
     }
     let grains = grains_of(&arguments.folder, frame)?;
     let contacts = if arguments.field.needs_contacts() {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().replace("grains_", "contacts_");
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .replace("grains_", "contacts_");
         let path = arguments.folder.join("contacts").join(name);
         if !path.exists() {
             return Err(told(ViewError::NoContacts { path }));
@@ -215,35 +287,13 @@ pub fn slice(arguments: &SliceArguments) -> Done {
         thin.filter(|(_, share)| **share < arguments.blank_below)
             .for_each(|(value, _)| *value = f64::NAN);
     }
-    let normal = arguments.normal as usize;
-    let [across, up] = [[1, 2], [0, 2], [0, 1]][normal];
-    let folder = arguments.folder.canonicalize().unwrap_or_else(|_| arguments.folder.clone());
-    let run = folder.file_stem().unwrap_or_default().to_string_lossy();
-    let title = arguments.title.clone().unwrap_or_else(|| run.into_owned());
-    let plane = format!(
-        "{} = {:.4} mm   ·   kernel of {:.3} mm",
-        NAMES[normal],
-        1e3 * grid.origin[normal],
-        1e3 * width
-    );
-    let image = map(
-        &Map {
-            title: &title,
-            time,
-            plane: &plane,
-            axes: [NAMES[across], NAMES[up]],
-            origin: [grid.origin[across], grid.origin[up]],
-            spacing: grid.spacing,
-            points: [grid.points[across], grid.points[up]],
-            values: &values,
-            field: arguments.field.word(),
-            unit: arguments.field.unit(),
-            range: arguments.range.map(|[low, high]| (low, high)),
-        },
-        arguments.size,
-    );
     let name = format!("slice_{}.png", arguments.field.word());
     let path = arguments.out.clone().unwrap_or_else(|| arguments.folder.join(name));
-    write_file(&path, &image.map_err(told)?)?;
+    let bytes = if path.extension().is_some_and(|ending| ending == "csv") {
+        arguments.table(&grid, &values)
+    } else {
+        arguments.image((&grid, width), time, &values)?
+    };
+    write_file(&path, &bytes)?;
     say::out(&path.display().to_string())
 }

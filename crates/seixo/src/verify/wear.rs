@@ -16,7 +16,12 @@ fn squares() -> Vec<Triangle> {
     let side = 0.03;
     let square = |k: i32| {
         let (left, right) = (side * f64::from(k), side * f64::from(k + 1));
-        let [a, b, c, d] = [[left, -0.0152, 0.0], [right, -0.0152, 0.0], [right, 0.0148, 0.0], [left, 0.0148, 0.0]];
+        let [a, b, c, d] = [
+            [left, -0.0152, 0.0],
+            [right, -0.0152, 0.0],
+            [right, 0.0148, 0.0],
+            [left, 0.0148, 0.0],
+        ];
         [[a, b, c], [a, c, d]]
     };
     (-1..5).flat_map(square).collect()

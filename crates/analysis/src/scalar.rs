@@ -58,7 +58,7 @@ impl FromStr for Scalar {
 impl Scalar {
     /// The word for it.
     pub fn word(self) -> &'static str {
-        WORDS.iter().find(|(scalar, _)| *scalar == self).map_or("", |(_, word)| word)
+        WORDS.iter().find(|(scalar, _)| *scalar == self).map_or("", |entry| entry.1)
     }
 
     /// Its unit; empty for a pure number.

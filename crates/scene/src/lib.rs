@@ -225,7 +225,7 @@ pub fn densities(path: &Path) -> Result<Densities, Diagnostics> {
     named.dedup();
     // The rows of a file may name materials of their own.
     let is_told = named.len() == 1 && file.grains.values().all(|section| section.file.is_none());
-    let only = match (&file.material.len(), named.first()) {
+    let only = match (file.material.len(), named.first()) {
         (1, _) => file.material.values().next(),
         (_, Some(Some(name))) if is_told => file.material.get(name),
         _ => None,

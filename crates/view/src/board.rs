@@ -49,8 +49,7 @@ impl Board<'_> {
         self.write([45.0, 102.0], 23.0, (color::FAINT_INK, Align::Left), &line);
     }
 
-    /// A frame of this color between two corners, with round numbers along its lower and left sides and what they are: names, and the
-    /// values at the ends of both sides \[m\].
+    /// A frame between two corners, with round numbers along its lower and left sides; of both the name, and the places at its ends \[m\].
     pub fn axes(&mut self, [left, top]: [f32; 2], [right, bottom]: [f32; 2], names: [&str; 2], ends: [[f64; 2]; 2]) {
         for [from, to] in [
             [[left, top - 1.0], [right, top]],

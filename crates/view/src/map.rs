@@ -60,6 +60,9 @@ impl Map<'_> {
 /// The map as a PNG image, `size` pixels wide and high.
 pub fn map(map: &Map, size: (u32, u32)) -> Result<Vec<u8>, ViewError> {
     ViewError::check_size(size)?;
+    if let Some((low, high)) = map.range.filter(|(low, high)| !(low < high && (high - low).is_finite())) {
+        return Err(ViewError::Range(low, high));
+    }
     let pen = Pen::new()?;
     let mut canvas = Canvas {
         width: size.0,

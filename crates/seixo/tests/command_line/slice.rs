@@ -12,7 +12,7 @@ fn lattice(count: usize) -> String {
     format!(
         r#"title = "lattice"
 [run]
-until = "1 us"
+until = "20 us"
 [world]
 gravity = [0, 0, 0]
 [material.glass]
@@ -39,7 +39,7 @@ plane = {{ point = [0, 0, "-0.4999 mm"], normal = [0, 0, 1] }}
 surface_velocity = ["1 m/s", 0, 0]
 specific_wear_rate = "2e-5 mm^3/N/m"
 [output]
-every = "1 us"
+every = "20 us"
 "#,
         centers.join(",")
     )

@@ -111,3 +111,50 @@ pub fn map(map: &Map, size: (u32, u32)) -> Result<Vec<u8>, ViewError> {
     );
     canvas.png()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_lie_where_their_places_say_and_what_is_no_number_is_blank() {
+        let drawn = Map {
+            title: "map",
+            time: 0.0,
+            plane: "y = 0",
+            axes: ["x", "z"],
+            origin: [0.5e-3; 2],
+            spacing: 1e-3,
+            points: [2, 2],
+            values: &[0.0, 1.0, f64::NAN, 1.0],
+            field: "solid_fraction",
+            unit: "",
+            range: None,
+        };
+        let bytes = map(&drawn, (600, 480)).unwrap();
+        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+        let mut pixels = vec![0; 600 * 480 * 3];
+        reader.next_frame(&mut pixels).unwrap();
+        // Left, right, top and bottom of what has this color, the legend on the right left out.
+        let bounds = |color: [u8; 3]| {
+            let places = (0..600 * 480).filter(|k| k % 600 < 440 && pixels[3 * k..3 * k + 3] == color);
+            places.fold([usize::MAX, 0, usize::MAX, 0], |[left, right, top, bottom], k| {
+                let (x, y) = (k % 600, k / 600);
+                [left.min(x), right.max(x), top.min(y), bottom.max(y)]
+            })
+        };
+        let (low, high, blank) = (bounds(color::viridis(0.0)), bounds(color::viridis(1.0)), bounds(color::GROUND));
+        assert!(
+            low[1] < high[0] && blank[1] < high[0],
+            "x grows to the right: {low:?} {high:?} {blank:?}"
+        );
+        assert!(blank[3] < low[2], "z grows upwards: {low:?} {blank:?}");
+        assert!(high[3] > low[2] && high[2] < blank[3], "{high:?}");
+        let wrong = Map {
+            range: Some((1.0, 1.0)),
+            ..drawn.clone()
+        };
+        assert!(matches!(map(&wrong, (600, 480)), Err(ViewError::Range(..))));
+        assert!(matches!(map(&drawn, (6, 480)), Err(ViewError::Size { .. })));
+    }
+}

@@ -48,7 +48,7 @@ fn elements_shown(shape: &WallShape) -> Vec<(f64, Vec<Triangle>)> {
 impl Walls {
     /// Whether any wall wears.
     pub fn wears(&self) -> bool {
-        self.given.iter().any(|wall| wall.specific_wear_rate > 0.0)
+        !self.work.by_element.is_empty()
     }
 
     /// Adds what the entries of this list have done to their elements.

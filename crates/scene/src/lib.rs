@@ -220,7 +220,8 @@ pub fn densities(path: &Path) -> Result<Densities, Diagnostics> {
         Err(complaint) => found.push(diagnostics::Place::Whole, None, complaint),
     }
     let root = document::Node::parse(&found.text.clone(), &mut found);
-    let file = reader::read(root, &mut found).filter(|_| found.list.is_empty()).ok_or(found)?;
+    let read: Option<schema::SceneFile> = reader::read(root, &mut found);
+    let file = read.filter(|_| found.list.is_empty()).ok_or(found)?;
     let mut named: Vec<_> = file.grains.values().map(|section| &section.material).collect();
     named.dedup();
     // The rows of a file may name materials of their own.

@@ -1,5 +1,6 @@
 //! Fields on a grid by coarse graining (Goldhirsch 2010; with walls Weinhart, Thornton, Luding & Bokhove 2012).
 
+use crate::ball;
 use crate::tensor::{outer, pressure};
 use glam::{DMat3, DVec3};
 use seixo_engine::ContactRecord;
@@ -55,6 +56,8 @@ type Rows = [f64; 9];
 /// Coarse-grained fields at the points of a grid; stresses are positive in compression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CoarseFields {
+    /// Σ V φ with the volumes V of the grains \[-\].
+    pub solid_fraction: Vec<f64>,
     /// ρ = Σ m φ \[kg/m³\].
     pub density: Vec<f64>,
     /// V = Σ m v φ / ρ \[m/s\]; zero where nothing is near.
@@ -130,14 +133,17 @@ pub fn coarse_grain(grid: &Grid, width: f64, grains: &GrainSnapshot, contacts: &
         reach: 2.0 * width,
         near: Vec::new(),
     };
+    let mut solid_fraction = vec![0.0; grid.len()];
     let mut density = vec![0.0; grid.len()];
     let mut momentum = vec![DVec3::ZERO; grid.len()];
     let mut flux = vec![DMat3::ZERO; grid.len()];
     let mut contact = vec![DMat3::ZERO; grid.len()];
     for i in 0..grains.id.len() {
         let (mass, velocity) = (grains.mass[i], DVec3::from(grains.velocity[i]));
+        let volume = ball::volume(grains.radius[i]);
         let carried = outer(velocity * mass, velocity);
         for &(point, weight) in kernel.spread(grains.position[i].into()) {
+            solid_fraction[point] += volume * weight;
             density[point] += mass * weight;
             momentum[point] += velocity * (mass * weight);
             flux[point] += carried * weight;
@@ -184,6 +190,7 @@ pub fn coarse_grain(grid: &Grid, width: f64, grains: &GrainSnapshot, contacts: &
             .map(|(contact, kinetic)| pressure(&(*contact + *kinetic)))
             .collect(),
         temperature: (0..grid.len()).map(temperature).collect(),
+        solid_fraction,
         density,
     }
 }

@@ -188,6 +188,7 @@ fn settled() -> (GrainSnapshot, Vec<ContactRecord>, f64) {
         material: 0,
         shape: WallShape::Plane { point, normal },
         motion: WallMotion::default(),
+        specific_wear_rate: 0.0,
     }));
     (world.gravity, world.local_damping) = ([0.0, 0.0, -9.81], 0.8);
     let mut simulation = Simulation::new(world, Settings::default()).unwrap();

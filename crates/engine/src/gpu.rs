@@ -12,6 +12,7 @@ mod observe;
 mod step;
 mod tables;
 mod trial;
+mod wear;
 
 #[cfg(test)]
 mod search_tests;
@@ -121,6 +122,8 @@ struct WallRows<C, R> {
     history: Buffer<R>,
     old_history: Buffer<R>,
     touches: Buffer<C>,
+    /// Work of sliding of each entry since the list was made, where walls wear.
+    work: Option<Buffer<C>>,
     /// Grains that have a row, and how many they are.
     grains: Buffer<u32>,
     near: usize,

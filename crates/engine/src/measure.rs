@@ -307,6 +307,7 @@ impl Simulation {
                     angle,
                     force,
                     torque,
+                    wear: self.walls.wear(index),
                 }
             })
             .collect()

@@ -14,6 +14,9 @@ use crate::world::{Settings, World};
 use seixo_sweeps::contact::Tally;
 use seixo_sweeps::views::{COMPOUND, RECORD, TOUCH, remembered};
 
+/// Sections of the work of sliding on walls that wear: of each element, of entries of the list, and which those are by grain and element.
+const WEAR: [&str; 3] = ["walls/wear", "walls/wear_since_listed", "walls/wearing"];
+
 /// Section of the servos' states.
 const SERVOS: &str = "walls/servos";
 
@@ -65,6 +68,7 @@ impl Simulation {
         if self.walls.has_servos() {
             state.sections.push((SERVOS.to_string(), Column::F64(self.walls.servo_state())));
         }
+        self.save_wear(&mut state);
         state.sections.extend([
             (
                 "clock/steps".to_string(),
@@ -131,6 +135,50 @@ impl Simulation {
             ("walls/history".to_string(), Column::F64(touch_history)),
             ("walls/touches".to_string(), Column::F64(touches)),
         ]);
+        Ok(())
+    }
+
+    /// What grains did to walls that wear, if any do.
+    fn save_wear(&self, state: &mut State) {
+        if !self.walls.wears() {
+            return;
+        }
+        let work = &self.walls.work;
+        let (mut wearing, mut since_listed) = (Vec::new(), Vec::new());
+        for i in 0..self.fields.len() {
+            for k in self.walls.row[i] as usize..self.walls.row[i + 1] as usize {
+                if work.by_entry[k] > 0.0 {
+                    wearing.extend([self.fields.id[i], self.walls.list[k]]);
+                    since_listed.push(work.by_entry[k]);
+                }
+            }
+        }
+        let columns = [
+            Column::F64(work.by_element.clone()),
+            Column::F64(since_listed),
+            Column::U32(wearing),
+        ];
+        state.sections.extend(WEAR.map(str::to_owned).into_iter().zip(columns));
+    }
+
+    /// Takes it back.
+    fn give_back_wear(&mut self, state: &State) -> Result<(), Refusal> {
+        if !self.walls.wears() {
+            return Ok(());
+        }
+        let elements = self.walls.work.by_element.len();
+        self.walls.work.by_element = numbers(state, WEAR[0], Some(elements))?.to_vec();
+        let wearing = words(state, WEAR[2])?;
+        let since_listed = numbers(state, WEAR[1], Some(wearing.len() / 2))?;
+        let mut place: Vec<(u32, u32)> = self.fields.id.iter().copied().zip(0..).collect();
+        place.sort_unstable();
+        for (entry, &work) in wearing.chunks_exact(2).zip(since_listed) {
+            let found = place.binary_search_by_key(&entry[0], |&(id, _)| id);
+            let Some((_, i)) = found.ok().map(|i| place[i]).filter(|_| (entry[1] as usize) < elements) else {
+                return Err(misfit("it holds wear by a grain or of a wall that is not there"));
+            };
+            self.walls.give_back_wear(i as usize, entry[1], work);
+        }
         Ok(())
     }
 
@@ -209,6 +257,7 @@ impl Simulation {
         simulation.place_sides();
 
         simulation.give_back_histories(state, true)?;
+        simulation.give_back_wear(state)?;
         let [
             normal_damping,
             tangential,

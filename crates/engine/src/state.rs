@@ -58,6 +58,17 @@ pub struct GrainSnapshot {
     pub pressure: Vec<f64>,
 }
 
+/// What sliding grains took from a wall.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WallWear {
+    /// Worn volume of the whole wall \[m³\].
+    pub volume: f64,
+    /// Worn volume of each of the triangles that show it \[m³\]: of an element that several show, by their areas.
+    pub volumes: Vec<f64>,
+    /// Worn volume over area of the element that each triangle shows \[m\].
+    pub depths: Vec<f64>,
+}
+
 /// A wall as it stands.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WallSnapshot {
@@ -75,6 +86,8 @@ pub struct WallSnapshot {
     pub force: [f64; 3],
     /// Torque of the grains on the wall about its axis point (the origin for a fixed wall) \[N m\].
     pub torque: [f64; 3],
+    /// What is worn of it; `None` for a wall that does not wear.
+    pub wear: Option<WallWear>,
 }
 
 /// The energy ledger \[J\]: where the energy is and where it went since time zero.

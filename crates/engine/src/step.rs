@@ -24,7 +24,7 @@ impl Simulation {
         self.pass(Pass::Guard, Simulation::guard_motion)?;
         self.pass(Pass::Cells, Simulation::renew_lists_when_stale);
         self.pass(Pass::Contacts, Simulation::touch_grains);
-        self.pass(Pass::Walls, Simulation::touch_walls);
+        self.pass(Pass::Walls, Simulation::bear_on_walls);
         self.pass(Pass::Measure, Simulation::book_work);
         self.pass(Pass::Guard, Simulation::guard_contacts)
     }

@@ -3,6 +3,7 @@
 mod grid;
 mod motion;
 mod servo;
+mod wear;
 
 use crate::fields::{Fields, PART, part_range, parts};
 use crate::search::{Cells, resize_with_room};
@@ -15,6 +16,7 @@ use seixo_laws::wall::rotated;
 use seixo_sweeps::pose::{POSE, SERVO, place_element, place_wall};
 use seixo_sweeps::views::{ELEMENT, FRUSTUM, PLANE, SPHERE, TOUCH, TRIANGLE, WALL, load};
 use seixo_sweeps::wall::elements_near;
+use wear::SlidingWork;
 
 /// All walls, their elements, and the list of (grain, element) that are near each other.
 #[derive(Default)]
@@ -73,6 +75,8 @@ pub struct Walls {
     pub cell_first: Vec<u32>,
     /// Elements of its cells.
     pub cell_list: Vec<u32>,
+    /// What grains did to walls that wear.
+    pub work: SlidingWork,
     room: SortRoom,
     old_row: Vec<u32>,
     old_list: Vec<u32>,
@@ -170,6 +174,9 @@ impl Walls {
             walls.first.push(walls.start.len() / ELEMENT);
         }
         debug_assert_eq!(walls.at_rest.len(), given.len() * WALL);
+        if given.iter().any(|wall| wall.specific_wear_rate > 0.0) {
+            walls.work.by_element = vec![0.0; walls.start.len() / ELEMENT];
+        }
         walls.elements = walls.start.clone();
         walls.records = walls.at_rest.clone();
         walls.given = given;
@@ -208,6 +215,7 @@ impl Walls {
 
     /// Forgets which grains are near walls, and what they remember.
     pub fn forget(&mut self) {
+        self.book_wear_of_list();
         self.row.clear();
         self.list.clear();
         self.history.clear();
@@ -306,6 +314,7 @@ impl Walls {
     pub fn list(&mut self, device: &Cpu, cells: &Cells, fields: &Fields, time: f64) {
         let remembered = self.remembered;
         let n = fields.len();
+        self.book_wear_of_list();
         std::mem::swap(&mut self.row, &mut self.old_row);
         std::mem::swap(&mut self.list, &mut self.old_list);
         std::mem::swap(&mut self.history, &mut self.old_history);
@@ -355,6 +364,9 @@ impl Walls {
         resize_with_room(&mut self.history, self.list.len() * remembered);
         self.touches.clear();
         resize_with_room(&mut self.touches, self.list.len() * TOUCH);
+        if self.wears() {
+            resize_with_room(&mut self.work.by_entry, self.list.len());
+        }
         self.note_listed(time);
         if self.old_row.is_empty() {
             return;
@@ -451,6 +463,7 @@ impl Walls {
         let words =
             self.row.capacity() + self.list.capacity() + self.old_row.capacity() + self.old_list.capacity() + self.cell_list.capacity();
         let numbers = self.history.capacity() + self.old_history.capacity() + self.touches.capacity() + 2 * self.elements.capacity();
+        let numbers = numbers + self.work.by_element.capacity() + self.work.by_entry.capacity();
         (words * 4 + numbers * 8) as u64
     }
 }

@@ -308,6 +308,7 @@ fn on_a_plate() -> World {
                 [corner(-1e-2, -1e-2), corner(1e-2, 1e-2), corner(-1e-2, 1e-2)],
             ]),
             motion: WallMotion::default(),
+            specific_wear_rate: 0.0,
         }
     };
     world.walls = vec![plate("plate", 0.0), plate("lid", 9.5e-4), plate("lift", -1e-5)];

@@ -17,6 +17,7 @@ fn wall(name: &str, shape: WallShape) -> Wall {
         material: 0,
         shape,
         motion: WallMotion::default(),
+        specific_wear_rate: 0.0,
     }
 }
 

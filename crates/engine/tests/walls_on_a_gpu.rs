@@ -19,6 +19,7 @@ fn among_walls_of_all_kinds(tangential: TangentialLaw) -> World {
             material: 0,
             shape,
             motion,
+            specific_wear_rate: 0.0,
         });
     };
     let still = WallMotion::default();

@@ -18,6 +18,9 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::str::FromStr;
 
+/// Worn volume and depth where a wall does not wear.
+const UNWORN: (f64, f64) = (f64::NAN, f64::NAN);
+
 /// Bytes that are compressed together.
 const BLOCK: usize = 1 << 18;
 
@@ -224,25 +227,33 @@ pub fn grains(snapshot: &GrainSnapshot, fields: &[Field], time: f64) -> Vec<u8> 
     document.finish()
 }
 
-/// The walls at one time \[s\] as a `.vtp`: polygons with the index of their wall, and the names of the walls.
+/// The walls at one time \[s\] as a `.vtp`: polygons with the index of their wall, and the names of the walls; where any wall wears, also with
+/// worn volume \[m³\] and depth \[m\], of a plane the mean over what is drawn; not a number for walls that do not wear.
 /// A plane is drawn where it crosses the box `bounds` (lower and upper corner \[m\]); without one it is left out.
 pub fn walls(walls: &[WallSnapshot], bounds: Option<[[f64; 3]; 2]>, time: f64) -> Vec<u8> {
     let (mut points, mut wall_of, mut offsets) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut worn_volume, mut wear_depth) = (Vec::new(), Vec::new());
     let mut names = format!(
         r#"<Array type="String" Name="wall_names" NumberOfTuples="{}" format="ascii">"#,
         walls.len()
     );
     for (index, wall) in walls.iter().enumerate() {
-        let mut polygon = |corners: &[[f64; 3]]| {
+        let mut polygon = |corners: &[[f64; 3]], (volume, depth): (f64, f64)| {
+            worn_volume.push(volume);
+            wear_depth.push(depth);
             points.extend_from_slice(corners);
             wall_of.push(index as u32);
             offsets.push(points.len() as i64);
         };
-        wall.triangles.iter().for_each(|triangle| polygon(triangle));
+        for (k, triangle) in wall.triangles.iter().enumerate() {
+            let worn = wall.wear.as_ref().map_or(UNWORN, |wear| (wear.volumes[k], wear.depths[k]));
+            polygon(triangle, worn);
+        }
         if let (Some((point, normal)), Some(bounds)) = (wall.plane, bounds) {
             let corners = plane::cut(point, normal, bounds);
             if corners.len() >= 3 {
-                polygon(&corners);
+                let volume = wall.wear.as_ref().map_or(f64::NAN, |wear| wear.volume);
+                polygon(&corners, (volume, volume / plane::area(&corners)));
             }
         }
         wall.name.bytes().chain([0]).for_each(|byte| {
@@ -252,7 +263,12 @@ pub fn walls(walls: &[WallSnapshot], bounds: Option<[[f64; 3]; 2]>, time: f64) -
     names.push_str("</Array>\n");
     let cells = format!(r#"NumberOfPolys="{}""#, offsets.len());
     let mut document = Document::new(time, &names, points.len(), &cells);
-    document.group(r#"CellData Scalars="wall""#, &[("wall", Values::Integers(&wall_of))]);
+    let mut arrays = vec![("wall", Values::Integers(&wall_of))];
+    if walls.iter().any(|wall| wall.wear.is_some()) {
+        arrays.push(("worn_volume", Values::Scalars64(&worn_volume)));
+        arrays.push(("wear_depth", Values::Scalars64(&wear_depth)));
+    }
+    document.group(r#"CellData Scalars="wall""#, &arrays);
     document.group("Points", &[("position", Values::Vectors64(&points))]);
     let connectivity: Vec<i64> = (0..points.len() as i64).collect();
     document.group(

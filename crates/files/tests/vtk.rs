@@ -1,7 +1,7 @@
 //! VTK files: what is written reads back, and what ParaView needs is there.
 
 use proptest::prelude::*;
-use seixo_engine::state::{GrainSnapshot, WallSnapshot};
+use seixo_engine::state::{GrainSnapshot, WallSnapshot, WallWear};
 use seixo_engine::{ContactRecord, Partner};
 use seixo_files::vtk::{self, Field};
 
@@ -109,6 +109,47 @@ fn walls_come_back_and_planes_are_drawn_inside_the_box() {
     );
     assert_eq!(area(3), 0.0);
     assert_eq!(read(&vtk::walls(&sent, None, 0.0), vtk::read_walls).unwrap().triangles.len(), 2);
+}
+
+#[test]
+fn wear_comes_back_for_every_triangle_and_is_no_number_where_walls_do_not_wear() {
+    let triangle = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+    let worn = |volumes: &[f64]| {
+        Some(WallWear {
+            volume: volumes.iter().sum(),
+            volumes: volumes.to_vec(),
+            depths: volumes.iter().map(|volume| 2.0 * volume).collect(),
+        })
+    };
+    let mut sent = [
+        WallSnapshot {
+            triangles: vec![triangle; 2],
+            wear: worn(&[3e-9, 1e-9]),
+            ..WallSnapshot::default()
+        },
+        WallSnapshot {
+            triangles: vec![triangle],
+            ..WallSnapshot::default()
+        },
+        WallSnapshot {
+            plane: Some(([0.0, 0.0, 0.5], [0.0, 0.0, 1.0])),
+            wear: Some(WallWear {
+                volume: 8e-9,
+                ..WallWear::default()
+            }),
+            ..WallSnapshot::default()
+        },
+    ];
+    let bounds = Some([[0.0; 3], [2.0, 4.0, 1.0]]);
+    let found = read(&vtk::walls(&sent, bounds, 0.0), vtk::read_walls).unwrap();
+    let field = |wanted: &str| found.fields.iter().find(|(name, _)| name == wanted).unwrap().1.clone();
+    let (volume, depth) = (field("worn_volume"), field("wear_depth"));
+    assert_eq!((&volume[..2], &depth[..2]), (&[3e-9, 1e-9][..], &[6e-9, 2e-9][..]));
+    assert!(volume[2].is_nan() && depth[2].is_nan());
+    // Of the plane what is drawn has 8 m²; it is one polygon, which is read as two triangles.
+    assert!((depth[3] - 1e-9).abs() < 1e-22 && depth[4] == depth[3] && depth.len() == 5);
+    sent.iter_mut().for_each(|wall| wall.wear = None);
+    assert!(read(&vtk::walls(&sent, bounds, 0.0), vtk::read_walls).unwrap().fields.is_empty());
 }
 
 /// Area of a triangle, positive if its corners turn left around `normal`.

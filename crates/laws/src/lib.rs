@@ -15,6 +15,7 @@ pub mod motion;
 pub mod real;
 pub mod vector;
 pub mod wall;
+pub mod wear;
 
 pub use real::{Coordinate, Real, cube_root, larger, smaller};
 pub use vector::{Vector3, between, near_vector, widened};

@@ -145,6 +145,11 @@ pub enum ProbeKind {
         /// Indices into [`World::walls`]: several for a box, whose faces count as one.
         walls: Range<usize>,
     },
+    /// Volume that is worn of a wall.
+    WornVolume {
+        /// As for the force.
+        walls: Range<usize>,
+    },
     /// Mean stress in a region.
     Stress(Region),
     /// Directions of the contacts between grains, in a region or everywhere.
@@ -203,6 +208,46 @@ pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Scene, Diagno
             Err(found)
         }
     }
+}
+
+/// Densities of what a scene holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Densities {
+    /// Of its materials, by their indices \[kg/m³\].
+    pub of_materials: Vec<f64>,
+    /// That of all grains, if the scene alone tells that they are of one material \[kg/m³\].
+    pub of_grains: Option<f64>,
+}
+
+/// The densities of a scene, without assembling its world.
+///
+/// # Errors
+/// As [`load`], but for what only the whole world shows.
+pub fn densities(path: &Path) -> Result<Densities, Diagnostics> {
+    let mut found = Diagnostics {
+        file: path.to_owned(),
+        ..Diagnostics::default()
+    };
+    match document::text_of(path) {
+        Ok(text) => found.text = text,
+        Err(complaint) => found.push(diagnostics::Place::Whole, None, complaint),
+    }
+    let root = document::Node::parse(&found.text.clone(), &mut found);
+    let read: Option<schema::SceneFile> = reader::read(root, &mut found);
+    let file = read.filter(|_| found.list.is_empty()).ok_or(found)?;
+    let mut named: Vec<_> = file.grains.values().map(|section| &section.material).collect();
+    named.dedup();
+    // The rows of a file may name materials of their own.
+    let is_told = named.len() == 1 && file.grains.values().all(|section| section.file.is_none());
+    let only = match (file.material.len(), named.first()) {
+        (1, _) => file.material.values().next(),
+        (_, Some(Some(name))) if is_told => file.material.get(name),
+        _ => None,
+    };
+    Ok(Densities {
+        of_grains: only.map(|section| section.density.si),
+        of_materials: file.material.values().map(|section| section.density.si).collect(),
+    })
 }
 
 /// As [`load`], from text that stands for the file at `path_for_messages`.

@@ -75,6 +75,15 @@ fn probe_kind(section: &ProbeSection, world: &World, walls: &BTreeMap<String, Ra
         Ok(ProbeKind::GroupTemperature { group })
     }));
     add(section.heat.filter(|&is_wanted| is_wanted).map(|_| Ok(ProbeKind::Heat)));
+    add(section.worn_volume.as_ref().map(|name| {
+        let walls = of_wall("worn_volume", name)?;
+        if is_sound && world.walls[walls.clone()].iter().all(|wall| wall.specific_wear_rate == 0.0) {
+            let complaint = Complaint::new(format!("wall `{name}` does not wear"));
+            let remedy = format!("give [wall.{name}] a wear_coefficient and a hardness, or a specific_wear_rate");
+            return Err(("worn_volume".to_owned(), complaint.remedy(remedy)));
+        }
+        Ok(ProbeKind::WornVolume { walls })
+    }));
     add(section
         .stress
         .as_ref()
@@ -118,7 +127,7 @@ fn probe_kind(section: &ProbeSection, world: &World, walls: &BTreeMap<String, Ra
         _ => {
             let complaint = Complaint::new(
                 "a probe logs exactly one of `position`, `count_through`, `energy = true`, `group_center`, `wall_force`, `wall_torque`, \
-                 `wall_position`, `stress`, `fabric`, `coordination`, `solid_fraction`, `mixing`, `group_temperature`, `wall_heat` and \
+                 `wall_position`, `worn_volume`, `stress`, `fabric`, `coordination`, `solid_fraction`, `mixing`, `group_temperature`, `wall_heat` and \
                  `heat = true`",
             );
             Err((

@@ -72,6 +72,7 @@ dimensions! {
     Frequency       "frequency",        "Hz",      "50 Hz",        [0, 0, -1, 0];
     Area            "area",             "m^2",     "10 cm^2",      [2, 0, 0, 0];
     Mobility        "speed per force",  "m/s/N",   "1 mm/s/N",     [0, -1, 1, 0];
+    WearRate        "worn volume per work of sliding", "1/Pa", "2e-5 mm^3/N/m", [1, -1, 2, 0];
     MassRate        "mass per time",    "kg/s",    "2 kg/s",       [0, 1, -1, 0];
     Temperature     "temperature",      "K",       "300 K",        [0, 0, 0, 0, 1];
     Conductivity    "thermal conductivity", "W/(m K)", "1.1 W/m/K", [1, 1, -3, 0, -1];

@@ -13,6 +13,7 @@ use crate::{
 };
 use glam::DVec3;
 use seixo_engine::world::{Frustum, Triangle, Vec3, Wall, WallMotion, WallShape};
+use seixo_laws::wear;
 use std::{ops::Range, path::Path};
 
 /// A direction at length one.
@@ -33,6 +34,10 @@ pub(crate) fn build(name: &str, section: &mut WallSection, material: u32, walls:
     let motion = motion::motion(section, findings).unwrap_or_else(|(key, complaint)| {
         findings.add(&format!("{path}.{key}"), complaint.within(&path));
         WallMotion::default()
+    });
+    let specific_wear_rate = specific_wear_rate(section).unwrap_or_else(|(key, complaint)| {
+        findings.add(&format!("{path}.{key}"), complaint.within(&path));
+        0.0
     });
     let shapes = [
         section.plane.is_some(),
@@ -64,10 +69,37 @@ pub(crate) fn build(name: &str, section: &mut WallSection, material: u32, walls:
             material,
             shape,
             motion: motion.clone(),
+            specific_wear_rate,
         })),
         Err((key, complaint)) => findings.add(&format!("{path}.{key}"), complaint.within(&path)),
     }
     start..walls.len()
+}
+
+/// The specific wear rate of a wall \[1/Pa\]; 0 if nothing is said of wear.
+fn specific_wear_rate(section: &WallSection) -> Result<f64, At> {
+    match (section.wear_coefficient, section.hardness, section.specific_wear_rate) {
+        (None, None, rate) => Ok(rate.map_or(0.0, |rate| rate.si)),
+        (Some(coefficient), Some(hardness), None) => Ok(wear::specific_wear_rate(coefficient.si, hardness.si)),
+        (_, _, Some(_)) => {
+            let complaint = Complaint::new("`specific_wear_rate` is wear_coefficient over hardness, and one of these is given, too");
+            Err((
+                "specific_wear_rate",
+                complaint.remedy("keep `specific_wear_rate`, or `wear_coefficient` and `hardness`"),
+            ))
+        }
+        (Some(_), None, None) => {
+            let complaint = Complaint::new("a wall with a `wear_coefficient` needs a `hardness`");
+            Err((
+                "wear_coefficient",
+                complaint.remedy("add hardness = \"2 GPa\", or give K over hardness as specific_wear_rate = \"2e-5 mm^3/N/m\""),
+            ))
+        }
+        (None, Some(_), None) => {
+            let complaint = Complaint::new("`hardness` is for wear, and there is no `wear_coefficient`");
+            Err(("hardness", complaint.remedy("add wear_coefficient = 1e-4, or remove `hardness`")))
+        }
+    }
 }
 
 type Shapes = Vec<(String, WallShape)>;

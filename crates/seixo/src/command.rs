@@ -8,6 +8,7 @@ pub mod picture;
 pub mod plot;
 pub mod resume;
 pub mod run;
+pub mod slice;
 mod watch;
 
 use crate::say;

@@ -24,6 +24,7 @@ A first run:
   seixo run silo.toml            run it into silo.out/ (Ctrl-C keeps a checkpoint)
   seixo resume silo.out          go on where it stopped
   seixo picture silo.out         look at the last frame
+  seixo slice silo.out           solid fraction, velocity or stress on a plane
   seixo plot silo.out            energies, probes, time per pass
 
 Exit codes: 0 done, 1 the run failed, 2 the input is wrong, 130 interrupted.
@@ -38,6 +39,7 @@ enum Command {
     Info(command::info::InfoArguments),
     Plot(command::plot::PlotArguments),
     Picture(command::picture::PictureArguments),
+    Slice(command::slice::SliceArguments),
     /// Run the validation cases on this machine: measured, expected, tolerance, pass.
     Verify(seixo::verify::VerifyArguments),
     Bench(command::bench::BenchArguments),
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
         Command::Info(arguments) => command::info::info(&arguments),
         Command::Plot(arguments) => command::plot::plot(&arguments),
         Command::Picture(arguments) => command::picture::picture(&arguments),
+        Command::Slice(arguments) => command::slice::slice(&arguments),
         Command::Verify(arguments) => return seixo::verify::verify(&arguments),
         Command::Bench(arguments) => command::bench::bench(&arguments),
         Command::Schema => say::out(&seixo::scene::schema()),

@@ -22,6 +22,7 @@ mod shear;
 mod silo;
 mod stand;
 mod wall;
+mod wear;
 
 pub use stand::{Curve, Row};
 
@@ -130,6 +131,8 @@ pub const CASES: &[Case] = &[
     case!("lift", wall::lift),
     case!("conveyor", wall::conveyor),
     case!("turntable", wall::turntable),
+    case!("wear_block", wear::block),
+    case!("wear_ball", wear::ball),
     case!("cluster", balance::cluster),
     case!("heap", balance::heap),
     case!("haff", gas::haff),

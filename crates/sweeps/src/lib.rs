@@ -36,3 +36,4 @@ pub mod sides;
 pub mod tiles;
 pub mod views;
 pub mod wall;
+pub mod wear;

@@ -39,10 +39,27 @@ pub fn nearest_on_element<C: Real>(x: &Vector3<C>, elements: &[C], e: usize) -> 
     nearest
 }
 
+/// The normal towards a center x of the element whose record starts at `e`, at its point nearest to x.
+#[cube]
+#[inline(always)]
+pub(crate) fn normal_at<C: Coordinate<R>, R: Real>(
+    elements: &[C],
+    e: usize,
+    point: &Vector3<C>,
+    x: &Vector3<C>,
+    distance: R,
+) -> Vector3<R> {
+    let mut normal = near_vector::<C, R>(&load::<C>(elements, e + 3usize));
+    if elements[e + 9usize] != C::new(PLANE) {
+        normal = between::<C, R>(point, x).times(R::new(1.0) / distance);
+    }
+    normal
+}
+
 /// Velocity of a wall's surface at a point with this normal \[m/s\]: the wall's own, and along the surface that of a belt or a roller.
 #[cube]
 #[inline(always)]
-fn velocity_of_surface<C: Coordinate<R>, R: Real>(walls: &[C], w: usize, point: &Vector3<C>, normal: &Vector3<R>) -> Vector3<R> {
+pub(crate) fn velocity_of_surface<C: Coordinate<R>, R: Real>(walls: &[C], w: usize, point: &Vector3<C>, normal: &Vector3<R>) -> Vector3<R> {
     let arm = between::<C, R>(&load::<C>(walls, w), point);
     let spin = near_vector::<C, R>(&load::<C>(walls, w + 6usize));
     let mut velocity = near_vector::<C, R>(&load::<C>(walls, w + 3usize)).plus(&spin.cross(&arm));
@@ -53,6 +70,13 @@ fn velocity_of_surface<C: Coordinate<R>, R: Real>(walls: &[C], w: usize, point: 
         velocity = velocity.plus(&running.minus(&normal.times(running.dot(normal))));
     }
     velocity
+}
+
+/// Velocity of a grain's surface relative to the wall's where it touches \[m/s\], from that of its center, its spin, and how far the center is.
+#[cube]
+#[inline(always)]
+pub(crate) fn velocity_at_touch<R: Real>(relative: &Vector3<R>, spin: &Vector3<R>, distance: R, normal: &Vector3<R>) -> Vector3<R> {
+    relative.minus(&spin.times(distance).cross(normal))
 }
 
 /// Wall elements nearer to grain i than `skin`: planes first, then the others that its cell of the walls' own grid lists.
@@ -257,10 +281,7 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
             let w = C::whole(elements[e + 10usize]) as usize * 24usize;
             let distance = C::near(touches[at + 3usize]);
             let point = recall::<C>(touches, at);
-            let mut normal = near_vector::<C, R>(&load::<C>(elements, e + 3usize));
-            if elements[e + 9usize] != C::new(PLANE) {
-                normal = between::<C, R>(&point, &x).times(R::new(1.0) / distance);
-            }
+            let normal = normal_at::<C, R>(elements, e, &point, &x, distance);
             let overlap = C::near(reach - touches[at + 3usize]);
             let close = close_to_wall::<R>(overlap, radius, mass);
             let touch = &close.touch;
@@ -289,7 +310,7 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
                 }
                 let w_i = load::<R>(spin, i * 4usize);
                 let approach = Approach::<R> {
-                    velocity: relative.minus(&w_i.times(distance).cross(&normal)),
+                    velocity: velocity_at_touch::<R>(&relative, &w_i, distance, &normal),
                     twist: R::new(0.5) * w_i.plus(&wall_spin).dot(&normal),
                 };
                 let memory = Memory::<R> {

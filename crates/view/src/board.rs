@@ -40,14 +40,49 @@ impl Board<'_> {
         self.canvas.height as f32 / self.unit
     }
 
-    /// Title, time and number of grains.
-    pub fn heading(&mut self, title: &str, time: f64, grains: usize) {
+    /// Title, time and what is seen.
+    pub fn heading(&mut self, title: &str, time: f64, seen: &str) {
         self.write([44.0, 66.0], 38.0, (color::INK, Align::Left), title);
-        let plural = if grains == 1 { "grain" } else { "grains" };
         let (factor, unit) = scale::readable(time, "s");
         let time = scale::digits(time * factor, 4);
-        let line = format!("t = {time} {unit}   ·   {} {plural}", scale::count(grains));
+        let line = format!("t = {time} {unit}   ·   {seen}");
         self.write([45.0, 102.0], 23.0, (color::FAINT_INK, Align::Left), &line);
+    }
+
+    /// A frame between two corners, with round numbers along its lower and left sides; of both the name, and the places at its ends \[m\].
+    pub fn axes(&mut self, [left, top]: [f32; 2], [right, bottom]: [f32; 2], names: [&str; 2], ends: [[f64; 2]; 2]) {
+        for [from, to] in [
+            [[left, top - 1.0], [right, top]],
+            [[left, bottom], [right, bottom + 1.0]],
+            [[left - 1.0, top], [left, bottom]],
+            [[right, top], [right + 1.0, bottom]],
+        ] {
+            self.fill(from, to, color::FAINT_INK);
+        }
+        let largest = ends.as_flattened().iter().fold(0.0, |most: f64, end| most.max(end.abs()));
+        let (factor, unit) = scale::readable(largest, "m");
+        for (axis, [low, high]) in ends.into_iter().enumerate() {
+            let length = if axis == 0 { right - left } else { bottom - top };
+            let most = ((length / 110.0) as usize).clamp(2, 8);
+            let (ticks, step) = scale::ticks(low * factor, high * factor, most);
+            for tick in ticks {
+                let along = ((tick / factor - low) / (high - low)) as f32 * length;
+                let text = scale::number(tick, step);
+                if axis == 0 {
+                    let x = left + along;
+                    self.fill([x - 0.75, bottom], [x + 0.75, bottom + 8.0], color::FAINT_INK);
+                    self.write([x, bottom + 32.0], 22.0, (color::INK, Align::Center), &text);
+                } else {
+                    let y = bottom - along;
+                    self.fill([left - 8.0, y - 0.75], [left, y + 0.75], color::FAINT_INK);
+                    let aside = left - 16.0 - self.pen.width(&text, 22.0);
+                    self.write([aside, y + 7.0], 22.0, (color::INK, Align::Left), &text);
+                }
+            }
+        }
+        let [across, up] = names.map(|name| scale::with_unit(name, &unit));
+        self.write([0.5 * (left + right), bottom + 66.0], 24.0, (color::INK, Align::Center), &across);
+        self.write([left - 40.0, top - 18.0], 24.0, (color::INK, Align::Left), &up);
     }
 
     /// The meaning of the colors, at the right edge.

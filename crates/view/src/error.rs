@@ -53,6 +53,17 @@ pub enum ViewError {
         /// Fields there.
         known: Vec<String>,
     },
+    /// The walls of the frame do not have the field asked for.
+    #[error(
+        "the walls of this frame have no field {field:?}{}; walls have wear_depth and worn_volume where the scene gives them a wear_coefficient and a hardness",
+        if .known.is_empty() { String::new() } else { format!(", but {}", .known.join(", ")) }
+    )]
+    UnknownWallField {
+        /// Field asked for.
+        field: String,
+        /// Fields there.
+        known: Vec<String>,
+    },
     /// A picture too small or too large.
     #[error("a picture of {width} × {height} pixels is out of limits; both sides must be {min} to {max} pixels", min = ViewError::SIDE.start(), max = ViewError::SIDE.end())]
     Size {
@@ -99,6 +110,15 @@ pub enum ViewError {
 impl ViewError {
     /// Sides a picture may have \[px\]; twice the largest is what every graphics adapter can draw into.
     pub(crate) const SIDE: std::ops::RangeInclusive<u32> = 64..=4096;
+
+    /// Refuses sides that are out of limits.
+    pub(crate) fn check_size((width, height): (u32, u32)) -> Result<(), ViewError> {
+        if ViewError::SIDE.contains(&width) && ViewError::SIDE.contains(&height) {
+            Ok(())
+        } else {
+            Err(ViewError::Size { width, height })
+        }
+    }
 
     pub(crate) fn io(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> ViewError {
         let path = path.to_path_buf();

@@ -1,6 +1,6 @@
 //! Pictures and plots of a run folder, drawn offscreen.
 //!
-//! [`picture()`] renders one frame of grains and walls to a PNG; [`plot()`] turns the tables of a run into charts, and [`encode()`] draws any
+//! [`picture()`] renders one frame of grains and walls to a PNG; [`map()`] draws a field on a plane; [`plot()`] turns the tables of a run into charts, and [`encode()`] draws any
 //! [`Chart`].
 
 mod board;
@@ -10,6 +10,7 @@ mod chart;
 mod color;
 mod coloring;
 mod error;
+mod map;
 mod picture;
 mod plot;
 mod render;
@@ -20,7 +21,8 @@ mod text;
 
 pub use chart::{Chart, Panel, encode};
 pub use error::ViewError;
-pub use picture::{PictureOptions, Shown, picture};
+pub use map::{Map, map};
+pub use picture::{PictureOptions, Shown, frame_of, picture};
 pub use plot::{ChartFormat, Charts, curves, plot};
 
 #[cfg(test)]

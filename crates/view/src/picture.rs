@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use glam::DVec3;
-use seixo_files::vtk::{VtkContacts, VtkPoints, read_contacts, read_grains, read_walls};
+use seixo_files::vtk::{VtkContacts, VtkPoints, VtkWalls, read_contacts, read_grains, read_walls};
 
 use crate::{
     ViewError,
     coloring::{Coloring, Legend},
-    render::Rod,
+    render::{Pane, Rod},
     snapshot::Snapshot,
 };
 
@@ -22,6 +22,8 @@ pub enum Shown {
     Contacts,
     /// Of their contacts, the links of force chains.
     ForceChains,
+    /// The walls alone, colored by a field of theirs.
+    Walls,
 }
 
 /// What to show of a run, and from where.
@@ -33,7 +35,8 @@ pub struct PictureOptions {
     pub size: (u32, u32),
     /// Grains, or their contacts.
     pub shown: Shown,
-    /// Field to color grains by; of a vector its magnitude, or a component as in `force_z`. `None` = speed, or radius without it.
+    /// Field to color grains by; of a vector its magnitude, or a component as in `force_z`. `None` = speed, or radius without it. Of walls
+    /// `wear_depth`, or `worn_volume`.
     pub field: Option<String>,
     /// Values at the ends of the color scale, in SI units; `None` = from the values of the frame.
     pub range: Option<(f64, f64)>,
@@ -60,27 +63,36 @@ impl Default for PictureOptions {
     }
 }
 
+/// The file of the grains of a frame, counted from 0; of the last one if none is named.
+pub fn frame_of(run_folder: &Path, frame: Option<usize>) -> Result<PathBuf, ViewError> {
+    let mut frames = frames(run_folder)?;
+    let last = frames.len() - 1;
+    let index = frame.unwrap_or(last);
+    if index > last {
+        return Err(ViewError::FrameOutOfRange { frame: index, last });
+    }
+    Ok(frames.swap_remove(index))
+}
+
 /// One frame of a run folder as a PNG image.
 pub fn picture(run_folder: &Path, options: &PictureOptions) -> Result<Vec<u8>, ViewError> {
     options.check()?;
-    let frames = frames(run_folder)?;
-    let last = frames.len() - 1;
-    let index = options.frame.unwrap_or(last);
-    let path = frames.get(index).ok_or(ViewError::FrameOutOfRange { frame: index, last })?;
+    let path = &frame_of(run_folder, options.frame)?;
     let grains = read_grains(path)?;
     let walls_path = path.with_file_name(file_name(path).replace("grains_", "walls_"));
-    let mut walls = Vec::new();
-    if options.has_walls && walls_path.exists() {
-        let file = read_walls(&walls_path)?;
-        walls.resize_with(file.names.len(), Vec::new);
-        for (corners, wall) in file.triangles.into_iter().zip(file.wall) {
-            if let Some(wall) = walls.get_mut(wall as usize) {
-                wall.push(corners.map(DVec3::from));
-            }
-        }
-    }
+    let file = if options.has_walls && walls_path.exists() {
+        read_walls(&walls_path)?
+    } else {
+        VtkWalls::default()
+    };
+    let mut panes = Vec::new();
     let (coloring, rods) = match options.shown {
         Shown::Grains => (Coloring::of(&grains, options)?, Vec::new()),
+        Shown::Walls => {
+            let (coloring, colored) = colored(&file, options)?;
+            panes = colored;
+            (coloring, Vec::new())
+        }
         shown => {
             let path = run_folder.join("contacts").join(file_name(path).replace("grains_", "contacts_"));
             if !path.exists() {
@@ -89,6 +101,15 @@ pub fn picture(run_folder: &Path, options: &PictureOptions) -> Result<Vec<u8>, V
             rods(&read_contacts(&path)?, &grains, shown, options.range)
         }
     };
+    let mut walls = vec![Vec::new(); file.names.len()];
+    let mut painted = panes.iter().map(|&(index, _)| index).peekable();
+    for (index, (corners, wall)) in file.triangles.into_iter().zip(file.wall).enumerate() {
+        if painted.next_if_eq(&index).is_none()
+            && let Some(wall) = walls.get_mut(wall as usize)
+        {
+            wall.push(corners.map(DVec3::from));
+        }
+    }
     let name = run_folder.canonicalize().unwrap_or_else(|_| run_folder.to_path_buf());
     let snapshot = Snapshot {
         title: options
@@ -99,6 +120,7 @@ pub fn picture(run_folder: &Path, options: &PictureOptions) -> Result<Vec<u8>, V
         coloring,
         shows_balls: options.shown == Shown::Grains,
         rods,
+        panes: panes.into_iter().map(|(_, pane)| pane).collect(),
         balls: grains
             .position
             .iter()
@@ -108,6 +130,32 @@ pub fn picture(run_folder: &Path, options: &PictureOptions) -> Result<Vec<u8>, V
         walls,
     };
     snapshot.draw(options)?.png()
+}
+
+/// The triangles of walls that have a field, by their places in the file, and what their colors mean.
+fn colored(file: &VtkWalls, options: &PictureOptions) -> Result<(Coloring, Vec<(usize, Pane)>), ViewError> {
+    let asked = options.field.as_deref().unwrap_or("wear_depth");
+    let Some((name, values)) = file.fields.iter().find(|(name, _)| name == asked) else {
+        return Err(ViewError::UnknownWallField {
+            field: asked.to_owned(),
+            known: file.fields.iter().map(|(name, _)| name.clone()).collect(),
+        });
+    };
+    let unit = match name.as_str() {
+        "wear_depth" => "m",
+        "worn_volume" => "m³",
+        _ => "",
+    };
+    // Not a number: a wall that does not have it.
+    let chosen: Vec<usize> = (0..values.len()).filter(|&index| values[index].is_finite()).collect();
+    let shown: Vec<f64> = chosen.iter().map(|&index| values[index]).collect();
+    let coloring = Coloring::scaled(&shown, name, unit, options.range);
+    let pane = |(&index, &color): (&usize, _)| {
+        let corners = file.triangles[index].map(DVec3::from);
+        (index, Pane { corners, color })
+    };
+    let panes = chosen.iter().zip(&coloring.colors).map(pane).collect();
+    Ok((coloring, panes))
 }
 
 /// Share of the mean radius that the rod of the strongest force has.
@@ -138,10 +186,7 @@ fn rods(contacts: &VtkContacts, grains: &VtkPoints, shown: Shown, range: Option<
 
 impl PictureOptions {
     fn check(&self) -> Result<(), ViewError> {
-        let (width, height) = self.size;
-        if !ViewError::SIDE.contains(&width) || !ViewError::SIDE.contains(&height) {
-            return Err(ViewError::Size { width, height });
-        }
+        ViewError::check_size(self.size)?;
         if let Some(view) = self.view
             && DVec3::from(view).try_normalize().is_none()
         {

@@ -1,6 +1,6 @@
-//! Draws spheres, rods and walls offscreen, on any Vulkan, Metal or Direct3D 12 device.
+//! Draws spheres, rods, panes and walls offscreen, on any Vulkan, Metal or Direct3D 12 device.
 //!
-//! Four passes at twice the size of the picture: spheres and rods into color, depth and normal images; light and occlusion from
+//! Four passes at twice the size of the picture: spheres, rods and panes into color, depth and normal images; light and occlusion from
 //! those; walls and their edges over it, tested against the depth of the spheres; the mean of every four pixels.
 
 mod device;
@@ -60,6 +60,22 @@ struct RodInstance {
     color: [u8; 4],
 }
 
+/// A triangle of one color that hides what is behind it.
+#[derive(Clone, Copy, Debug)]
+pub struct Pane {
+    /// Its corners \[m\].
+    pub corners: [DVec3; 3],
+    /// Color of both sides.
+    pub color: Rgb,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+struct PaneInstance {
+    corners: [[f32; 3]; 3],
+    color: [u8; 4],
+}
+
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
 struct View {
@@ -80,6 +96,8 @@ pub struct Stage {
     pub spheres: Vec<Sphere>,
     /// Rods.
     pub rods: Vec<Rod>,
+    /// Colored triangles.
+    pub panes: Vec<Pane>,
     /// Corners of translucent triangles \[m\].
     pub walls: Vec<[DVec3; 3]>,
     /// Triangles with a grid that fades out: corners \[m\] and places in the grid (see floors.wgsl).
@@ -140,10 +158,18 @@ impl Painter {
             instances: rod_instances(&stage.rods, camera),
             attributes: &wgpu::vertex_attr_array![0 => Float32x4, 1 => Float32x3, 2 => Unorm8x4],
         };
+        let panes = Solids {
+            shader: concat!(include_str!("render/view.wgsl"), include_str!("render/panes.wgsl")),
+            instances: pane_instances(&stage.panes, camera),
+            attributes: &wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x3, 2 => Float32x3, 3 => Unorm8x4],
+        };
         let images = [&albedo, &surface, &depth];
         self.draw_solids(&mut encoder, &view, &spheres, (images, true));
         if !rods.instances.is_empty() {
             self.draw_solids(&mut encoder, &view, &rods, (images, false));
+        }
+        if !panes.instances.is_empty() {
+            self.draw_solids(&mut encoder, &view, &panes, (images, false));
         }
         let light = self.pipeline(&Pipeline {
             shader: concat!(include_str!("render/view.wgsl"), include_str!("render/light.wgsl")),
@@ -309,7 +335,10 @@ fn view_of(camera: &Camera, stage: &Stage, size: (u32, u32)) -> View {
     // A rod is about as long as the two radii that it stands for.
     let of_rods = stage.rods.iter().map(|rod| 0.5 * (rod.ends[1] - rod.ends[0]).length());
     let radii = stage.spheres.iter().map(|sphere| sphere.radius).chain(of_rods);
-    let mean_radius = radii.sum::<f64>() / (stage.spheres.len() + stage.rods.len()).max(1) as f64;
+    let sides = stage.panes.iter().map(|pane| (pane.corners[1] - pane.corners[0]).length());
+    let lengths = radii.chain(sides);
+    let bodies = stage.spheres.len() + stage.rods.len() + stage.panes.len();
+    let mean_radius = lengths.sum::<f64>() / bodies.max(1) as f64;
     let srgb = |[red, green, blue]: Rgb| [red, green, blue, 255].map(|channel| f32::from(channel) / 255.0);
     View {
         focal: [2.0 * camera.focal / width, 2.0 * camera.focal / height].map(|f| f as f32),
@@ -392,4 +421,16 @@ fn rod_instances(rods: &[Rod], camera: &Camera) -> Vec<RodInstance> {
         })
     };
     rods.iter().filter_map(instance).collect()
+}
+
+/// The panes, in the coordinates of the camera.
+fn pane_instances(panes: &[Pane], camera: &Camera) -> Vec<PaneInstance> {
+    let instance = |pane: &Pane| {
+        let [red, green, blue] = pane.color;
+        PaneInstance {
+            corners: pane.corners.map(|corner| camera.view(corner).as_vec3().to_array()),
+            color: [red, green, blue, 255],
+        }
+    };
+    panes.iter().map(instance).collect()
 }

@@ -8,7 +8,7 @@ use crate::{
     camera::{Camera, Frame},
     canvas::Canvas,
     coloring::Coloring,
-    render::{Rod, Sphere, Stage, render},
+    render::{Pane, Rod, Sphere, Stage, render},
     scale,
     text::Pen,
 };
@@ -19,7 +19,7 @@ pub struct Snapshot {
     pub title: String,
     /// Time \[s\].
     pub time: f64,
-    /// Colors of the balls, or of the rods.
+    /// Colors of the balls, of the rods, or of the panes.
     pub coloring: Coloring,
     /// Whether the balls are drawn, or only give the picture its bounds.
     pub shows_balls: bool,
@@ -27,7 +27,9 @@ pub struct Snapshot {
     pub rods: Vec<Rod>,
     /// Center \[m\] and radius \[m\] of each grain.
     pub balls: Vec<(DVec3, f64)>,
-    /// Corners of the triangles of each wall \[m\].
+    /// Triangles of walls that show a field.
+    pub panes: Vec<Pane>,
+    /// Corners of the other triangles of each wall \[m\].
     pub walls: Vec<Vec<[DVec3; 3]>>,
 }
 
@@ -64,6 +66,7 @@ impl Snapshot {
                 Vec::new()
             },
             rods: self.rods.clone(),
+            panes: self.panes.clone(),
             floors: around.map_or_else(Vec::new, |around| {
                 planes.into_iter().flat_map(|plane| around.floor(plane, camera.eye)).collect()
             }),
@@ -75,16 +78,24 @@ impl Snapshot {
             pen: &pen,
             unit: unit as f32,
         };
-        board.heading(&self.title, self.time, self.balls.len());
+        let plural = if self.balls.len() == 1 { "grain" } else { "grains" };
+        board.heading(&self.title, self.time, &format!("{} {plural}", scale::count(self.balls.len())));
         board.legend(&self.coloring.legend);
         board.scale_bar(camera.middle / camera.focal, frame.size[0]);
         Ok(canvas)
     }
 
-    /// What the camera has to see: all grains but far strays, and the walls near them.
+    /// What the camera has to see: all grains but far strays, and the walls near them; the panes alone where there are any.
     fn in_view(&self, around: Option<Surroundings>, walls: &[[DVec3; 3]]) -> Vec<(DVec3, f64)> {
-        let Some(around) = around else {
-            return walls.iter().flatten().map(|&corner| (corner, 0.0)).collect();
+        let panes = self.panes.iter().map(|pane| &pane.corners);
+        let Some(around) = around.filter(|_| self.panes.is_empty()) else {
+            return walls
+                .iter()
+                .filter(|_| self.panes.is_empty())
+                .chain(panes)
+                .flatten()
+                .map(|&corner| (corner, 0.0))
+                .collect();
         };
         let is_near = |&(center, _): &(DVec3, f64)| center.cmpge(around.low).all() && center.cmple(around.high).all();
         let mut seen: Vec<(DVec3, f64)> = self.balls.iter().copied().filter(is_near).collect();

@@ -43,6 +43,7 @@ struct Near<C, R> {
     list: Ticket<u32>,
     history: Ticket<R>,
     touches: Ticket<C>,
+    work: Option<Ticket<C>>,
 }
 
 impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
@@ -140,6 +141,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         (host.rebuilds, host.steps) = (rebuilds, steps);
         host.walls.listed_at = listed_at;
         remote.give_histories(host)?;
+        remote.give_wear(host)?;
         if let Some(cells) = remote.binned.as_ref().map(Binned::cells) {
             remote.bin_anew(host, cells)?;
         }
@@ -244,6 +246,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                 list: copies.add(&near.list, 0..entries),
                 history: copies.add(&near.history, 0..entries * remembered(self.kind.compound)),
                 touches: copies.add(&near.touches, 0..entries * TOUCH),
+                work: near.work.as_ref().map(|work| copies.add(work, 0..entries)),
             }),
         }
     }
@@ -269,6 +272,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             (host.walls.row, host.walls.list) = (arrived.take(near.row), arrived.take(near.list));
             host.walls.history = doubles(&arrived.take(near.history));
             host.walls.touches = doubles(&arrived.take(near.touches));
+            host.walls.work.by_entry = near.work.map_or(Vec::new(), |work| doubles(&arrived.take(work)));
         }
     }
 

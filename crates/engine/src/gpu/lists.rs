@@ -230,6 +230,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             return Ok(());
         };
         let (n, gpu) = (self.n, &self.gpu);
+        near.book_wear(gpu, host)?;
         if host.walls.has_moving() {
             host.walls.place(host.time(), false);
             near.send(gpu, host)?;
@@ -249,6 +250,10 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         make_room(gpu, &mut near.history, near.entries * host.walls.remembered, "histories of walls")?;
         make_room(gpu, &mut near.touches, near.entries * TOUCH, "touches of walls")?;
         gpu.clear(&near.touches);
+        if let Some(work) = &mut near.work {
+            make_room(gpu, work, near.entries, "wear of walls")?;
+            gpu.clear(work);
+        }
         self.wall_rows(&near, host, &near.list, true);
         if self.kind.frictional {
             let (count, dim) = units(n);
@@ -335,6 +340,7 @@ impl<C: Number, R: Number> WallRows<C, R> {
             history: gpu.buffer(0, "histories of walls")?,
             old_history: gpu.buffer(0, "histories of walls")?,
             touches: gpu.buffer(0, "touches of walls")?,
+            work: walls.wears().then(|| gpu.buffer(0, "wear of walls")).transpose()?,
             grains: gpu.buffer(n, "grains near walls")?,
             near: 0,
             entries: 0,

@@ -32,7 +32,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         self.gpu.clear(&self.flags);
         self.send_poses(host, 1);
         self.place_walls(host);
-        self.touch_walls(host, 0);
+        self.bear_on_walls(host, 0);
         if self.contacts.is_some() {
             self.assemble_forces(host, 0)?;
         } else {

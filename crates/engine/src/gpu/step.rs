@@ -42,7 +42,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     fn step(&mut self, host: &Simulation, ahead: u32) -> Result<(), GpuError> {
         let parity = ahead & 1;
         self.place_walls(host);
-        self.touch_walls(host, parity);
+        self.bear_on_walls(host, parity);
         self.conduct(host, ahead, parity);
         self.assemble_forces(host, parity)?;
         self.control_walls(host, parity);

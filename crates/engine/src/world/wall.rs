@@ -327,12 +327,19 @@ pub struct Wall {
     pub shape: WallShape,
     /// Prescribed motion.
     pub motion: WallMotion,
+    /// Volume that wears per work of sliding, see [`seixo_laws::wear`] \[1/Pa\]; 0 for a wall that does not wear.
+    pub specific_wear_rate: f64,
 }
 
 impl Wall {
     /// What makes it unusable.
     pub(crate) fn flaw(&self) -> Option<String> {
-        self.shape.flaw().or_else(|| self.motion.flaw())
+        let rate = self.specific_wear_rate;
+        let of_wear = || {
+            (!(rate.is_finite() && rate >= 0.0))
+                .then(|| format!("its specific wear rate is {rate} 1/Pa, must be zero or positive, and finite"))
+        };
+        self.shape.flaw().or_else(|| self.motion.flaw()).or_else(of_wear)
     }
 }
 

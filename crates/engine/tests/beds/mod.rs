@@ -27,6 +27,7 @@ fn plane(name: &str, point: [f64; 3], normal: [f64; 3]) -> Wall {
         material: 0,
         shape: WallShape::Plane { point, normal },
         motion: WallMotion::default(),
+        specific_wear_rate: 0.0,
     }
 }
 
@@ -84,6 +85,7 @@ pub fn falling(count: usize, tangential: TangentialLaw) -> World {
                 material: 0,
                 shape: WallShape::Mesh(floor.to_vec()),
                 motion: WallMotion::default(),
+                specific_wear_rate: 0.0,
             },
         ],
         later: Later::default(),

@@ -64,6 +64,8 @@ pub struct VtkContacts {
     pub ends: Vec<[[f64; 3]; 2]>,
     /// Normal forces \[N\].
     pub normal_force: Vec<f64>,
+    /// Tangential forces \[N\].
+    pub tangential_force: Vec<[f64; 3]>,
     /// Whether each is a link of a force chain.
     pub is_in_chain: Vec<bool>,
 }
@@ -77,6 +79,7 @@ pub fn read_contacts(path: &Path) -> Result<VtkContacts, FilesError> {
             time: time(text)?,
             ends: points.as_chunks().0.to_vec(),
             normal_force: find(text, "normal_force")?.values(lines, 1)?,
+            tangential_force: vectors(find(text, "tangential_force")?.values(lines, 3)?),
             is_in_chain: find(text, "is_in_chain")?
                 .values(lines, 1)?
                 .iter()

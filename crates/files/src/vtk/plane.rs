@@ -18,6 +18,16 @@ pub(super) fn cut(point: Vec3, normal: Vec3, [low, high]: [Vec3; 2]) -> Vec<Vec3
     })
 }
 
+/// Area of a flat convex polygon \[m²\].
+pub(super) fn area(corners: &[Vec3]) -> f64 {
+    let from_first = |corner: Vec3| [0, 1, 2].map(|k| corner[k] - corners[0][k]);
+    let fans = corners.windows(2).map(|edge| {
+        let twice = cross(from_first(edge[0]), from_first(edge[1]));
+        0.5 * dot(twice, twice).sqrt()
+    });
+    fans.sum()
+}
+
 /// The part of a convex polygon where `inside` is not negative (Sutherland and Hodgman 1974).
 fn clip(polygon: &[Vec3], inside: impl Fn(&Vec3) -> f64) -> Vec<Vec3> {
     let mut kept = Vec::new();
@@ -42,12 +52,11 @@ fn across(normal: Vec3) -> (Vec3, Vec3) {
     let u = [0, 1, 2].map(|k| flattest[k] - along * normal[k]);
     let length = dot(u, u).sqrt();
     let u = u.map(|x| x / length);
-    let v = [
-        normal[1] * u[2] - normal[2] * u[1],
-        normal[2] * u[0] - normal[0] * u[2],
-        normal[0] * u[1] - normal[1] * u[0],
-    ];
-    (u, v)
+    (u, cross(normal, u))
+}
+
+fn cross(a: Vec3, b: Vec3) -> Vec3 {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
 fn dot(a: Vec3, b: Vec3) -> f64 {

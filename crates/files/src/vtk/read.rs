@@ -41,6 +41,8 @@ pub struct VtkWalls {
     pub wall: Vec<u32>,
     /// Names of the walls.
     pub names: Vec<String>,
+    /// Further fields: name, and the value of each triangle's polygon.
+    pub fields: Vec<(String, Vec<f64>)>,
 }
 
 /// Reads a file that [`super::grains`] made.
@@ -78,18 +80,29 @@ pub fn read_walls(path: &Path) -> Result<VtkWalls, FilesError> {
         let corners = vectors(find(text, "position")?.values(points, 3)?);
         let wall_of = find(text, "wall")?.values(polygons, 1)?;
         let offsets = find(text, "offsets")?.values(polygons, 1)?;
+        let mut of_polygons = Vec::new();
+        for array in arrays(group(text, "CellData")?) {
+            let name = array.attribute("Name").ok_or("an array has no name")?;
+            if name != "wall" {
+                of_polygons.push((name, array.values(polygons, 1)?));
+            }
+        }
         let mut walls = VtkWalls {
             time: time(text)?,
             names: names(text)?,
+            fields: of_polygons.iter().map(|(name, _)| (name.to_string(), Vec::new())).collect(),
             ..VtkWalls::default()
         };
         let mut start = 0;
-        for (wall, end) in wall_of.into_iter().zip(offsets) {
+        for (index, (wall, end)) in wall_of.into_iter().zip(offsets).enumerate() {
             let polygon = corners.get(start..end as usize).ok_or("a polygon has corners that are not there")?;
             start = end as usize;
             for edge in polygon.get(1..).unwrap_or_default().windows(2) {
                 walls.triangles.push([polygon[0], edge[0], edge[1]]);
                 walls.wall.push(wall as u32);
+                for ((_, values), (_, of_polygons)) in walls.fields.iter_mut().zip(&of_polygons) {
+                    values.push(of_polygons[index]);
+                }
             }
         }
         Ok(walls)

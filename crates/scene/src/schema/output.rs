@@ -55,6 +55,8 @@ pub(crate) struct ProbeSection {
     pub wall_torque: Option<String>,
     /// Where a wall is: the middle of the box around it, of a plane its point; and the angle that it turned.
     pub wall_position: Option<String>,
+    /// Volume that sliding grains took from a wall that wears.
+    pub worn_volume: Option<String>,
     /// Mean stress in a region, by contacts and by motion.
     pub stress: Option<InVolume>,
     /// Directions of the contacts between grains.

@@ -3,8 +3,8 @@
 use super::{Direction, Vector};
 use crate::{
     quantity::{
-        Angle, AngularVelocity, Any, Area, Force, Frequency, Length, Mobility, NotNegative, Positive, Pressure, Quantity, Temperature,
-        Time, Velocity,
+        Angle, AngularVelocity, Any, Area, Force, Frequency, Length, Mobility, NotNegative, Number, Positive, Pressure, Quantity,
+        Temperature, Time, Velocity, WearRate,
     },
     words::{End, Face, Scale, Whole, Word},
 };
@@ -40,6 +40,12 @@ pub(crate) struct WallSection {
     pub surface_rotation: Option<SurfaceRotation>,
     /// Temperature at which it is held; it insulates if left out.
     pub temperature: Option<Quantity<Temperature, NotNegative>>,
+    /// Wear coefficient K of Archard's law: worn volume = K × normal force × way slid / hardness. It wears if this or `specific_wear_rate` is given.
+    pub wear_coefficient: Option<Quantity<Number, Positive>>,
+    /// Hardness of the wall; needed with `wear_coefficient`.
+    pub hardness: Option<Quantity<Pressure, Positive>>,
+    /// Worn volume per normal force and way slid, K over hardness, where a test gives that.
+    pub specific_wear_rate: Option<Quantity<WearRate, Positive>>,
 }
 
 /// An infinite plane; grains are on the side that the normal points to.

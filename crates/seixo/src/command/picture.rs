@@ -13,6 +13,7 @@ Examples:
   seixo picture silo.out                                the last frame, to silo.out/picture.png
   seixo picture silo.out --frame 10 --field force_z     the eleventh, colored by vertical force
   seixo picture silo.out --contacts chains              the force chains, where the scene has [output] contacts = true
+  seixo picture chute.out --walls                       how deep walls are worn, where the scene says that they wear
   seixo picture silo.out --view 0,-1,0 --size 1920x1080 --no-walls --out front.png")]
 pub struct PictureArguments {
     /// The run folder
@@ -26,6 +27,9 @@ pub struct PictureArguments {
     /// Draw contacts instead of grains, as rods whose thickness and color follow the normal force
     #[arg(long, value_enum, value_name = "WHICH", num_args = 0..=1, default_missing_value = "all", conflicts_with = "field")]
     contacts: Option<Contacts>,
+    /// Draw the walls alone, colored by a field of theirs: wear_depth or worn_volume
+    #[arg(long, value_name = "FIELD", num_args = 0..=1, default_missing_value = "wear_depth", conflicts_with_all = ["field", "contacts", "no_walls"])]
+    walls: Option<String>,
     /// Values at the ends of the color scale, in SI units; those of the frame if left out
     #[arg(long, value_name = "LOW,HIGH", value_parser = numbers::<2>, allow_hyphen_values = true)]
     range: Option<[f64; 2]>,
@@ -54,14 +58,14 @@ enum Contacts {
     Chains,
 }
 
-fn numbers<const N: usize>(text: &str) -> Result<[f64; N], String> {
+pub(super) fn numbers<const N: usize>(text: &str) -> Result<[f64; N], String> {
     let numbers: Option<Vec<f64>> = text.split(',').map(|number| number.trim().parse().ok()).collect();
     numbers
         .and_then(|numbers| numbers.try_into().ok())
         .ok_or_else(|| format!("write {N} numbers with commas between them"))
 }
 
-fn size(text: &str) -> Result<(u32, u32), String> {
+pub(super) fn size(text: &str) -> Result<(u32, u32), String> {
     let sides = text
         .split_once(['x', '×'])
         .and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
@@ -72,13 +76,14 @@ fn size(text: &str) -> Result<(u32, u32), String> {
 pub fn picture(arguments: &PictureArguments) -> Done {
     let options = PictureOptions {
         frame: arguments.frame,
-        shown: match arguments.contacts {
-            None => Shown::Grains,
-            Some(Contacts::All) => Shown::Contacts,
-            Some(Contacts::Chains) => Shown::ForceChains,
+        shown: match (arguments.contacts, &arguments.walls) {
+            (Some(Contacts::All), _) => Shown::Contacts,
+            (Some(Contacts::Chains), _) => Shown::ForceChains,
+            (None, Some(_)) => Shown::Walls,
+            (None, None) => Shown::Grains,
         },
         size: arguments.size,
-        field: arguments.field.clone(),
+        field: arguments.walls.clone().or_else(|| arguments.field.clone()),
         range: arguments.range.map(|[low, high]| (low, high)),
         view: arguments.view,
         has_walls: !arguments.no_walls,

@@ -177,6 +177,7 @@ fn coarse_fields(plan: &CoarsePlan, sample: &Sample) -> Vec<u8> {
         spacing: plan.grid.spacing,
         points: plan.grid.points,
         scalars: &[
+            ("solid_fraction", &fields.solid_fraction),
             ("density", &fields.density),
             ("pressure", &fields.pressure),
             ("temperature", &fields.temperature),

@@ -62,6 +62,10 @@ impl ProbeLog {
                 row.extend([sum(0), sum(1)]);
             }
             ProbeKind::Heat => row.extend(sample.heat().values()),
+            ProbeKind::WornVolume { walls } => {
+                let worn = sample.walls()[walls.clone()].iter().flat_map(|wall| &wall.wear);
+                row.push(worn.map(|wear| wear.volume).sum());
+            }
             ProbeKind::Stress(region) => {
                 let stress = stress_in(region, sample.grains(), sample.contacts());
                 let whole = stress.contact + stress.kinetic;
@@ -189,6 +193,7 @@ fn columns(what: &ProbeKind) -> &'static [&'static str] {
         ProbeKind::Mixing { .. } => &["lacey_index [-]", "entropy_index [-]", "cells"],
         ProbeKind::WallTorque { .. } => &["torque_x [N m]", "torque_y [N m]", "torque_z [N m]"],
         ProbeKind::WallPosition { .. } => &["x [m]", "y [m]", "z [m]", "angle [rad]"],
+        ProbeKind::WornVolume { .. } => &["worn_volume [m^3]"],
     }
 }
 

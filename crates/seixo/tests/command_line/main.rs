@@ -5,4 +5,5 @@ mod devices;
 mod events;
 mod faults;
 mod interruptions;
+mod slice;
 mod stage;

@@ -1,10 +1,11 @@
-//! Where walls are at a step, and servos.
+//! Where walls are at a step, servos, and wear.
 
 use super::{is_halted, sum_of_cube};
 use crate::pose::{place_element, place_wall, steer};
 use crate::views::{Record, load, recall};
+use crate::wear::wear_of;
 use cubecl::prelude::*;
-use seixo_laws::Real;
+use seixo_laws::{Coordinate, Real};
 
 /// Puts elements and walls, a unit each, where the poses of this step have them. `poses` holds one pose per wall for every step from the last
 /// look of the host on; every wall has an element at least.
@@ -69,5 +70,48 @@ pub fn control<C: Real>(
             let is_on = poses[((flags[10] * walls) as usize + wall) * 16usize + 12usize];
             steer::<C>(wall, total.extract(0usize), total.extract(1usize), is_on, dt, servos);
         }
+    }
+}
+
+/// Adds what the n grains near walls, of which `grains` gives the places, do in a step to the work of sliding of their touches, a number for
+/// every entry of the list.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn wear<R: Real, C: Coordinate<R>>(
+    grains: &[u32],
+    row: &[u32],
+    list: &[u32],
+    elements: &[C],
+    records: &[C],
+    touches: &[C],
+    work: &mut [C],
+    position: &[C],
+    velocity: &[R],
+    spin: &[R],
+    flags: &mut [u32],
+    dt: R,
+    n: u32,
+    parity: u32,
+    #[comptime] frictional: bool,
+) {
+    let k = ABSOLUTE_POS;
+    if k < n as usize && !is_halted(flags, parity) {
+        let i = grains[k] as usize;
+        wear_of::<C, R>(
+            i,
+            row[i] as usize,
+            row[i + 1usize] as usize,
+            list,
+            0usize,
+            elements,
+            records,
+            touches,
+            work,
+            position,
+            velocity,
+            spin,
+            dt,
+            frictional,
+        );
     }
 }

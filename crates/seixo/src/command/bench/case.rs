@@ -84,6 +84,7 @@ impl Case {
             material: 0,
             shape: WallShape::Plane { point, normal },
             motion: WallMotion::default(),
+            specific_wear_rate: 0.0,
         };
         let mut walls = vec![
             plane([0.0; 3], [1.0, 0.0, 0.0]),

@@ -1,0 +1,299 @@
+//! `seixo slice`: a coarse-grained field of a frame on a plane.
+
+use super::picture::size;
+use super::{Done, Failure, write_file};
+use crate::say;
+use clap::{Args, ValueEnum};
+use seixo::analysis::{Grid, Scalar, coarse_grain};
+use seixo::engine::state::GrainSnapshot;
+use seixo::engine::{ContactRecord, Partner};
+use seixo::files::vtk::{VtkContacts, VtkPoints, read_contacts, read_grains};
+use seixo::scene::quantity;
+use seixo::view::{Map, ViewError, frame_of, map};
+use std::path::{Path, PathBuf};
+
+/// Draw a coarse-grained field of a frame on a plane: solid fraction, velocity, pressure, stress
+///
+/// Grains and contacts of a frame are spread over a smooth kernel (Goldhirsch 2010, with Lucy's kernel) and summed up at the points of a grid on
+/// the plane. Any run can be sliced; what is of stress needs [output] contacts = true in the scene. The formulas, and what to believe, are in
+/// docs/analysis.md.
+#[derive(Args)]
+#[command(after_help = "\
+Fields: solid_fraction, density, speed, velocity_x … velocity_z, temperature,
+  pressure, deviatoric, stress_xx … stress_yz; stresses are positive in compression
+
+Examples:
+  seixo slice silo.out                                 solid fraction on a plane through the middle, seen along y
+  seixo slice silo.out --field pressure                pressure, where the scene has [output] contacts = true
+  seixo slice silo.out --field velocity_z --normal z --at \"2 cm\"     how fast grains sink through a level
+  seixo slice silo.out --field speed --out speed.csv                   the values as a table, to plot elsewhere
+  seixo slice silo.out --field stress_xz --width \"8 mm\" --frame 10   shear stress of the eleventh frame, smoother")]
+pub struct SliceArguments {
+    /// The run folder
+    folder: PathBuf,
+    /// The field
+    #[arg(long, default_value = "solid_fraction")]
+    field: Scalar,
+    /// Frame, counted from 0; the last if left out
+    #[arg(long, value_name = "N")]
+    frame: Option<usize>,
+    /// Axis at right angles to the plane
+    #[arg(long, value_enum, default_value = "y")]
+    normal: Axis,
+    /// Where the plane crosses that axis, such as "5 mm"; through the middle of the grains if left out
+    #[arg(long, value_name = "LENGTH", value_parser = length, allow_hyphen_values = true)]
+    at: Option<f64>,
+    /// Width of the kernel, which ends at twice its width: what is finer is lost; the mean diameter of the grains if left out
+    #[arg(long, value_name = "LENGTH", value_parser = length)]
+    width: Option<f64>,
+    /// Distance of the points of the grid, at most the width; a third of it if left out
+    #[arg(long, value_name = "LENGTH", value_parser = length)]
+    spacing: Option<f64>,
+    /// Values at the ends of the color scale, in SI units; those of the plane if left out
+    #[arg(long, value_name = "LOW,HIGH", value_parser = super::picture::numbers::<2>, allow_hyphen_values = true)]
+    range: Option<[f64; 2]>,
+    /// Leave blank where the solid fraction is below this
+    #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
+    blank_below: f64,
+    /// Width and height in pixels
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size, default_value = "1600x1000")]
+    size: (u32, u32),
+    /// Title; the name of the run folder if left out
+    #[arg(long)]
+    title: Option<String>,
+    /// The image file, or a table of the values if it ends in .csv; slice_FIELD.png in the run folder if left out
+    #[arg(long, short, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Axis {
+    /// The plane is that of y and z
+    X,
+    /// The plane is that of x and z
+    Y,
+    /// The plane is that of x and y
+    Z,
+}
+
+const NAMES: [&str; 3] = ["x", "y", "z"];
+/// Share of the grains at either end of an axis that may lie outside of the picture.
+const STRAYS: f64 = 0.002;
+/// Points of a picture at most: more than its pixels show nothing more.
+const MOST_POINTS: f64 = 4e6;
+
+fn length(text: &str) -> Result<f64, String> {
+    let parsed = quantity::parse(text).map_err(|complaint| complaint.to_string())?;
+    let wanted = quantity::parse("1 m").ok().and_then(|meter| meter.powers);
+    if parsed.powers.is_some() && parsed.powers != wanted {
+        return Err("write a length, such as \"5 mm\", or a number in meters".to_owned());
+    }
+    Ok(parsed.value)
+}
+
+fn input(error: impl ToString) -> Failure {
+    Failure::Input(error.to_string())
+}
+
+/// Masses of the grains \[kg\]: those of the frame, or from the densities of the scene.
+fn masses(folder: &Path, frame: &VtkPoints) -> Result<Vec<f64>, Failure> {
+    let of = |wanted: &str| {
+        frame
+            .scalars
+            .iter()
+            .find(|(name, _, _)| name == wanted)
+            .map(|(_, values, _)| values)
+    };
+    if let Some(mass) = of("mass") {
+        return Ok(mass.clone());
+    }
+    let scene = folder.join("scene.toml");
+    let densities = seixo::scene::densities(&scene).map_err(|found| Failure::Scene(Box::new(found)))?;
+    let density = |i: usize| match of("material") {
+        Some(material) => densities.of_materials.get(material[i] as usize).copied(),
+        None => densities.of_grains,
+    };
+    let mass = |(i, radius): (usize, &f64)| Some(4.0 / 3.0 * std::f64::consts::PI * radius.powi(3) * density(i)?);
+    let masses: Option<Vec<f64>> = frame.radius.iter().enumerate().map(mass).collect();
+    masses.ok_or_else(|| {
+        input("grains are of several materials, and the frame does not say which is of which; add \"mass\" to `fields` under [output] in the scene and run it")
+    })
+}
+
+/// What the frame tells of its grains.
+fn grains_of(folder: &Path, frame: VtkPoints) -> Result<GrainSnapshot, Failure> {
+    let mass = masses(folder, &frame)?;
+    let velocity = frame.scalars.iter().find(|(name, _, _)| name == "velocity");
+    let velocity = velocity.map(|(_, values, _)| values.as_chunks().0.to_vec());
+    Ok(GrainSnapshot {
+        velocity: velocity
+            .ok_or_else(|| input("the frame has no velocities; add \"velocity\" to `fields` under [output] in the scene and run it"))?,
+        mass,
+        id: frame.id,
+        position: frame.position,
+        radius: frame.radius,
+        ..GrainSnapshot::default()
+    })
+}
+
+/// The contacts of a frame: of each the force and the branch, which is what fields are made of.
+fn contacts_of(contacts: VtkContacts) -> Vec<ContactRecord> {
+    let lines = contacts.ends.iter().zip(&contacts.normal_force).zip(&contacts.tangential_force);
+    let record = |((&[from, to], &force), &tangential_force): ((&[[f64; 3]; 2], &f64), &[f64; 3])| {
+        let branch = [0, 1, 2].map(|k| to[k] - from[k]);
+        let long = branch.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let normal = branch.map(|x| x / long);
+        ContactRecord {
+            a: 0,
+            b: Partner::Grain(0),
+            center: to,
+            point: from,
+            branch,
+            normal,
+            overlap: 0.0,
+            normal_force: normal.map(|x| x * force),
+            tangential_force,
+        }
+    };
+    lines.map(record).collect()
+}
+
+/// The two ends of nearly all grains along an axis \[m\].
+fn ends(grains: &GrainSnapshot, axis: usize) -> [f64; 2] {
+    [-1.0, 1.0].map(|side| {
+        let mut faces: Vec<f64> = grains
+            .position
+            .iter()
+            .zip(&grains.radius)
+            .map(|(x, r)| x[axis] + side * r)
+            .collect();
+        faces.sort_unstable_by(f64::total_cmp);
+        let strays = (STRAYS * faces.len() as f64) as usize;
+        if side < 0.0 {
+            faces[strays]
+        } else {
+            faces[faces.len() - 1 - strays]
+        }
+    })
+}
+
+impl SliceArguments {
+    /// The grid on the plane, and the width of the kernel \[m\].
+    fn grid(&self, grains: &GrainSnapshot) -> Result<(Grid, f64), Failure> {
+        let normal = self.normal as usize;
+        let width = self
+            .width
+            .unwrap_or_else(|| 2.0 * grains.radius.iter().sum::<f64>() / grains.radius.len() as f64);
+        let spacing = self.spacing.unwrap_or(width / 3.0);
+        if !(spacing > 0.0 && spacing <= width) {
+            return Err(input(format!(
+                "the spacing is {spacing} m, must be above 0 and at most the width, {width} m"
+            )));
+        }
+        let at = self.at.unwrap_or_else(|| {
+            let mut places: Vec<f64> = grains.position.iter().map(|x| x[normal]).collect();
+            *places.select_nth_unstable_by(grains.position.len() / 2, f64::total_cmp).1
+        });
+        let (mut low, mut high) = ([at - 0.5 * spacing; 3], [at + 0.5 * spacing; 3]);
+        for axis in (0..3).filter(|&axis| axis != normal) {
+            [low[axis], high[axis]] = ends(grains, axis);
+        }
+        let points: f64 = (0..3).map(|axis| ((high[axis] - low[axis]) / spacing).max(1.0)).product();
+        if points > MOST_POINTS {
+            return Err(input(format!(
+                "{points:.0} points are more than {MOST_POINTS:.0}; choose a larger --spacing or --width"
+            )));
+        }
+        // Points up to the far ends: a cell that is cut off would leave a stripe.
+        let high = [0, 1, 2].map(|axis| low[axis] + ((high[axis] - low[axis]) / spacing * (1.0 - 1e-9)).ceil() * spacing);
+        Ok((Grid::between(low.into(), high.into(), spacing), width))
+    }
+}
+
+impl SliceArguments {
+    /// The axes of the plane, to the right and upwards.
+    fn sides(&self) -> [usize; 2] {
+        [[1, 2], [0, 2], [0, 1]][self.normal as usize]
+    }
+
+    /// A line for each point: its place, and the value there.
+    fn table(&self, grid: &Grid, values: &[f64]) -> Vec<u8> {
+        let [across, up] = self.sides();
+        let unit = if self.field.unit().is_empty() { "-" } else { self.field.unit() };
+        let mut text = format!("{} [m],{} [m],{} [{unit}]\n", NAMES[across], NAMES[up], self.field.word());
+        for (index, value) in values.iter().enumerate() {
+            let place = [index % grid.points[across], index / grid.points[across]];
+            let [right, above] = [(across, place[0]), (up, place[1])].map(|(axis, k)| grid.origin[axis] + grid.spacing * k as f64);
+            text.push_str(&format!("{right},{above},{value}\n"));
+        }
+        text.into_bytes()
+    }
+
+    /// The picture of these values.
+    fn image(&self, (grid, width): (&Grid, f64), time: f64, values: &[f64]) -> Result<Vec<u8>, Failure> {
+        let (normal, [across, up]) = (self.normal as usize, self.sides());
+        let folder = self.folder.canonicalize().unwrap_or_else(|_| self.folder.clone());
+        let run = folder.file_stem().unwrap_or_default().to_string_lossy();
+        let (at, width) = (1e3 * grid.origin[normal], 1e3 * width);
+        let drawn = Map {
+            title: self.title.as_deref().unwrap_or(&run),
+            time,
+            plane: &format!("{} = {at:.4} mm   ·   kernel of {width:.3} mm", NAMES[normal]),
+            axes: [NAMES[across], NAMES[up]],
+            origin: [grid.origin[across], grid.origin[up]],
+            spacing: grid.spacing,
+            points: [grid.points[across], grid.points[up]],
+            values,
+            field: self.field.word(),
+            unit: self.field.unit(),
+            range: self.range.map(|[low, high]| (low, high)),
+        };
+        map(&drawn, self.size).map_err(input)
+    }
+}
+
+/// Draws the slice.
+pub fn slice(arguments: &SliceArguments) -> Done {
+    let told = |error: ViewError| input(error);
+    let path = frame_of(&arguments.folder, arguments.frame).map_err(told)?;
+    let frame = read_grains(&path).map_err(input)?;
+    let time = frame.time;
+    if frame.id.is_empty() {
+        return Err(input(format!(
+            "{}: there is no grain in this frame; choose another --frame",
+            path.display()
+        )));
+    }
+    let grains = grains_of(&arguments.folder, frame)?;
+    let contacts = if arguments.field.needs_contacts() {
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .replace("grains_", "contacts_");
+        let path = arguments.folder.join("contacts").join(name);
+        if !path.exists() {
+            return Err(told(ViewError::NoContacts { path }));
+        }
+        contacts_of(read_contacts(&path).map_err(input)?)
+    } else {
+        Vec::new()
+    };
+    let (grid, width) = arguments.grid(&grains)?;
+    let fields = coarse_grain(&grid, width, &grains, &contacts);
+    let mut values = arguments.field.values(&fields);
+    if !arguments.field.is_density() {
+        let thin = values.iter_mut().zip(&fields.solid_fraction);
+        thin.filter(|(_, share)| **share < arguments.blank_below)
+            .for_each(|(value, _)| *value = f64::NAN);
+    }
+    let name = format!("slice_{}.png", arguments.field.word());
+    let path = arguments.out.clone().unwrap_or_else(|| arguments.folder.join(name));
+    let bytes = if path.extension().is_some_and(|ending| ending == "csv") {
+        arguments.table(&grid, &values)
+    } else {
+        arguments.image((&grid, width), time, &values)?
+    };
+    write_file(&path, &bytes)?;
+    say::out(&path.display().to_string())
+}

@@ -107,7 +107,7 @@ impl<'a> Stand<'a> {
         });
     }
 
-    /// Says on the error stream, every ten seconds, how far a run has come: somebody waits for cases that take minutes.
+    /// Says on the error stream how far a run has come, at looks ten seconds apart and more: somebody waits for cases that take minutes.
     pub fn tell(&mut self, run: &str, simulation: &Simulation, until: f64) {
         if self.told.elapsed() < WORD_EVERY {
             return;

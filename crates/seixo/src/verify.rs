@@ -47,7 +47,7 @@ pub struct VerifyArguments {
     /// Print one JSON object a line.
     #[arg(long)]
     pub json: bool,
-    /// Write the curves of the cases, as tables and charts, into this folder.
+    /// Write rows and curves of the cases, as tables and charts, into this folder.
     #[arg(long, value_name = "DIR")]
     pub curves: Option<PathBuf>,
     /// Threads; all cores if left out.

@@ -1,6 +1,6 @@
 //! Single collisions: tests 1 to 8 of Chung & Ooi 2011 (Granular Matter 13:643), and the linear contact.
 
-use super::stand::{Done, Outcome, Stand, advance, along, cross, dot, length, material};
+use super::stand::{Done, Line, Outcome, Stand, advance, along, cross, dot, length, material};
 use seixo_engine::Simulation;
 use seixo_engine::state::GrainSnapshot;
 use seixo_engine::world::Vec3;
@@ -18,6 +18,8 @@ pub(super) struct Collision {
     pub duration: f64,
     /// Overlap when the force is first gone again \[m\].
     pub residual_overlap: f64,
+    /// Overlap \[m\] and force \[N\] at every step under force.
+    pub path: Vec<(f64, f64)>,
 }
 
 pub(super) fn collide(scene: Scene) -> Outcome<Collision> {
@@ -25,7 +27,7 @@ pub(super) fn collide(scene: Scene) -> Outcome<Collision> {
     let time_step = simulation.time_step().value;
     let before = simulation.snapshot();
     let (mut overlap, mut force, mut duration, mut residual_overlap) = (0.0, 0.0, 0.0, f64::NAN);
-    let mut after = before.clone();
+    let (mut after, mut path) = (before.clone(), Vec::new());
     while simulation.time() < scene.run.until {
         advance(&mut simulation, 1)?;
         after = simulation.snapshot();
@@ -39,7 +41,10 @@ pub(super) fn collide(scene: Scene) -> Outcome<Collision> {
         }
         overlap = depth.max(overlap);
         force = push.max(force);
-        duration += if push > 0.0 { time_step } else { 0.0 };
+        if push > 0.0 {
+            duration += time_step;
+            path.push((depth, push));
+        }
     }
     if duration == 0.0 || after.coordination[0] > 0 {
         return Err(format!("the collision does not begin and end within {} s", scene.run.until).into());
@@ -51,6 +56,7 @@ pub(super) fn collide(scene: Scene) -> Outcome<Collision> {
         force,
         duration,
         residual_overlap,
+        path,
     })
 }
 
@@ -72,8 +78,17 @@ fn slip(grains: &GrainSnapshot) -> Vec3 {
     along(velocity, -dot(velocity, normal), normal)
 }
 
+/// What was measured and what is expected, as the lines of a curve.
+fn beside([measured, expected]: [Vec<(f64, f64)>; 2], source: &str) -> Vec<Line> {
+    vec![("measured".to_owned(), measured), (source.to_owned(), expected)]
+}
+
 /// Tests 1 and 2: elastic collisions by Hertz.
 pub fn elastic(stand: &mut Stand) -> Done {
+    let mut lines = vec![(
+        "Hertz".to_owned(),
+        (0..=50).map(|k| f64::from(k) / 50.0).map(|x| (x, x.powf(1.5))).collect(),
+    )];
     for (name, [overlap, force, duration]) in stand.reference()? {
         let mut scene = stand.scene()?;
         let index = material(&scene.world, name)?;
@@ -82,13 +97,21 @@ pub fn elastic(stand: &mut Stand) -> Done {
         stand.row_within(0.005, format!("{name}: largest overlap [m]"), collision.overlap, overlap);
         stand.row_within(0.005, format!("{name}: largest force [N]"), collision.force, force);
         stand.row_within(0.005, format!("{name}: contact time [s]"), collision.duration, duration);
+        let scaled = |(depth, push): &(f64, f64)| (depth / overlap, push / force);
+        // Of some two thousand steps, enough for a chart.
+        let few = collision.path.len().div_ceil(100);
+        lines.push((name.to_owned(), collision.path.iter().step_by(few).map(scaled).collect()));
     }
+    let axes = ["overlap over the largest by Hertz [-]", "force over the largest by Hertz [-]"];
+    stand.curve("force", axes, lines);
     Ok(())
 }
 
 /// Test 3: the rebound has the restitution of the scene.
 pub fn rebound(stand: &mut Stand) -> Done {
+    let mut lines = vec![("restitution asked for".to_owned(), vec![(0.2, 0.2), (1.0, 1.0)])];
     for name in ["aluminum_oxide", "cast_iron"] {
+        let mut points = Vec::new();
         for (_, [restitution]) in stand.reference()? {
             let mut scene = stand.scene()?;
             let index = material(&scene.world, name)?;
@@ -107,13 +130,17 @@ pub fn rebound(stand: &mut Stand) -> Done {
                 restitution,
                 0.005,
             );
+            points.push((restitution, measured));
         }
+        lines.push((name.to_owned(), points));
     }
+    stand.curve("rebound", ["restitution of the scene [-]", "rebound over approach [-]"], lines);
     Ok(())
 }
 
 /// Test 4: oblique impacts at one speed.
 pub fn oblique(stand: &mut Stand) -> Done {
+    let (mut rebounds, mut spins) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
     for (name, [angle, restitution, spin]) in stand.reference()? {
         let mut scene = stand.scene()?;
         let velocity = &mut scene.world.grains.velocity[0];
@@ -122,18 +149,28 @@ pub fn oblique(stand: &mut Stand) -> Done {
         let Collision { before, after, .. } = collide(scene)?;
         let tangential = after.velocity[0][0] / before.velocity[0][0];
         stand.row_within(0.03, format!("{name}: tangential restitution [-]"), tangential, restitution);
-        stand.row_within(
-            0.03,
-            format!("{name}: angular velocity [rad/s]"),
-            after.angular_velocity[0][1],
-            spin,
-        );
+        let turned = after.angular_velocity[0][1];
+        stand.row_within(0.03, format!("{name}: angular velocity [rad/s]"), turned, spin);
+        for (line, value) in rebounds.iter_mut().zip([tangential, restitution]) {
+            line.push((angle, value));
+        }
+        for (line, value) in spins.iter_mut().zip([turned, spin]) {
+            line.push((angle, value));
+        }
     }
+    let angle = "angle from the normal [deg]";
+    stand.curve(
+        "restitution",
+        [angle, "tangential restitution [-]"],
+        beside(rebounds, "Chung & Ooi 2011"),
+    );
+    stand.curve("spin", [angle, "angular velocity after [rad/s]"], beside(spins, "Chung & Ooi 2011"));
     Ok(())
 }
 
 /// Test 5: oblique impacts that slide to the end.
 pub fn sliding(stand: &mut Stand) -> Done {
+    let mut slips = [Vec::new(), Vec::new()];
     for (name, [incidence, approach, spin, recoil, tolerance]) in stand.reference()? {
         let mut scene = stand.scene()?;
         let pair = scene
@@ -148,13 +185,23 @@ pub fn sliding(stand: &mut Stand) -> Done {
         let Collision { after, .. } = collide(scene)?;
         let turned = -after.radius[0] * after.angular_velocity[0][1] / unit;
         stand.row(format!("{name}: R w'/(mu Vn) [-]"), turned, spin, tolerance);
-        stand.row(format!("{name}: psi' [-]"), slip(&after)[0] / unit, recoil, tolerance);
+        let left = slip(&after)[0] / unit;
+        stand.row(format!("{name}: psi' [-]"), left, recoil, tolerance);
+        for (line, value) in slips.iter_mut().zip([left, recoil]) {
+            line.push((incidence, value));
+        }
     }
+    for line in &mut slips {
+        line.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
+    let axes = ["slip before over μ Vn, ψ [-]", "slip after over μ Vn, ψ' [-]"];
+    stand.curve("slip", axes, beside(slips, "ψ − 7"));
     Ok(())
 }
 
 /// Tests 6 and 8: a spinning sphere that slides to the end; q is set by its spin.
 pub fn spinning(stand: &mut Stand) -> Done {
+    let mut slips = [Vec::new(), Vec::new()];
     for (name, [q, restitution]) in stand.reference()? {
         let mut scene = stand.scene()?;
         let pair = scene
@@ -173,13 +220,20 @@ pub fn spinning(stand: &mut Stand) -> Done {
         let start = slip(&before);
         let measured = -dot(slip(&after), start) / dot(start, start);
         stand.row(format!("{name}: slip after over before [-]"), measured, restitution, 0.005);
+        for (line, value) in slips.iter_mut().zip([measured, restitution]) {
+            line.push((q, value));
+        }
     }
+    let axes = ["3.5 μ (1 + e) Vn over the slip before, q [-]", "slip after over before, β [-]"];
+    stand.curve("slip", axes, beside(slips, "q − 1"));
     Ok(())
 }
 
 /// Test 7: surfaces that do not slip past each other change neither spin nor tangential velocity.
 pub fn opposite_spin(stand: &mut Stand) -> Done {
+    let mut lines = vec![("kept".to_owned(), vec![(0.0, 0.0), (20.0, 20.0)])];
     for name in ["aluminum", "copper"] {
+        let mut points = Vec::new();
         for (_, [spin, spin_after, velocity_after]) in stand.reference()? {
             let mut scene = stand.scene()?;
             let index = material(&scene.world, name)?;
@@ -195,13 +249,17 @@ pub fn opposite_spin(stand: &mut Stand) -> Done {
                 velocity_after,
                 1e-12,
             );
+            points.push((spin, turned));
         }
+        lines.push((name.to_owned(), points));
     }
+    stand.curve("spin", ["spin before [rad/s]", "spin after [rad/s]"], lines);
     Ok(())
 }
 
 /// Restitution and collision time of the linear contact.
 pub fn linear(stand: &mut Stand) -> Done {
+    let mut durations = [Vec::new(), Vec::new()];
     for (name, [restitution, duration]) in stand.reference()? {
         let mut scene = stand.scene()?;
         scene
@@ -215,6 +273,11 @@ pub fn linear(stand: &mut Stand) -> Done {
         let measured = -speed(&collision.after) / speed(&collision.before);
         stand.row(format!("{name}: rebound over approach [-]"), measured, restitution, 0.002);
         stand.row_within(0.002, format!("{name}: collision time [s]"), collision.duration, duration);
+        for (line, value) in durations.iter_mut().zip([collision.duration, duration]) {
+            line.push((restitution, 1e6 * value));
+        }
     }
+    let axes = ["restitution of the scene [-]", "collision time [μs]"];
+    stand.curve("duration", axes, beside(durations, "Schwager & Pöschel 2007"));
     Ok(())
 }

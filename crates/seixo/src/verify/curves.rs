@@ -1,6 +1,6 @@
-//! Curves of the cases as files: a table of points and a chart of each.
+//! What cases came to, as files: a table of the rows, and of each curve a table of points and a chart.
 
-use super::{Curve, Report};
+use super::{Curve, Report, Row};
 use seixo_files::layer::{Disk, FileLayer, replace};
 use seixo_view::{ChartFormat, ViewError, curves};
 use std::io;
@@ -32,13 +32,32 @@ fn table(curve: &Curve) -> String {
     format!("line, {x}, {y}\n{}", rows.collect::<String>())
 }
 
-/// Writes `CASE-CURVE.csv` and `CASE-CURVE.svg` for every curve of a case.
+/// Rows as a table.
+fn rows(report: &Report) -> String {
+    let row = |row: &Row| {
+        let verdict = if row.passes() { "pass" } else { "FAIL" };
+        let Row {
+            name,
+            measured,
+            expected,
+            tolerance,
+            ..
+        } = row;
+        format!("\"{name}\", {measured:.6e}, {expected:.6e}, {tolerance:.2e}, {verdict}\n")
+    };
+    let lines: String = report.rows.iter().map(row).collect();
+    format!("quantity, measured, expected, tolerance, verdict\n{lines}")
+}
+
+/// Writes `CASE-rows.csv`, and `CASE-CURVE.csv` and `CASE-CURVE.svg` for every curve of a case.
 ///
 /// # Errors
 /// If a file cannot be written or a chart not be drawn.
 pub(super) fn write(folder: &Path, report: &Report) -> Result<(), CurveError> {
     let disk = |path: PathBuf, done: io::Result<()>| done.map_err(|source| CurveError::Disk { path, source });
     disk(folder.to_owned(), Disk.create_dir_all(folder))?;
+    let path = folder.join(format!("{}-rows.csv", report.case));
+    disk(path.clone(), replace(&Disk, &path, rows(report).as_bytes()))?;
     for curve in &report.curves {
         let stem = format!("{}-{}", report.case, curve.name);
         let [x, y] = &curve.axes;

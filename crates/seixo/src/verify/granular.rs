@@ -2,25 +2,25 @@
 //! from the folder that `SEIXO_DATA` names or from `../shared/data`.
 
 use super::silo::{discharge, rate};
-use super::stand::{Done, Line, Outcome, Stand, advance, carry_on, run_until, straight};
+use super::stand::{Done, Line, Outcome, Stand, advance, carry_on, mean, run_until};
 use seixo_engine::Simulation;
 use seixo_engine::state::{GrainSnapshot, Ledger};
 use seixo_engine::world::WallShape;
 use seixo_scene::Scene;
 use std::path::PathBuf;
 
-/// The scene with its files where the data are.
-fn scene(stand: &Stand, files: &[(&str, &str)]) -> Outcome<Scene> {
+/// The scene with its files where the data are, and with values changed.
+fn scene(stand: &Stand, files: &[(&str, &str)], values: &[(&str, String)]) -> Outcome<Scene> {
     let data = std::env::var_os("SEIXO_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
     let folder = std::path::absolute(data.join("dosta2024"))?;
     if !folder.is_dir() {
         let folder = folder.display();
         return Err(format!("the data of this case are not in {folder}; set SEIXO_DATA to the folder that holds dosta2024").into());
     }
-    let changes: Vec<(String, String)> = files
-        .iter()
-        .map(|(key, file)| ((*key).to_owned(), format!("{:?}", folder.join(file).display().to_string())))
-        .collect();
+    let quoted = |file: &&str| format!("{:?}", folder.join(file).display().to_string());
+    let files = files.iter().map(|(key, file)| ((*key).to_owned(), quoted(file)));
+    let values = values.iter().map(|(key, value)| ((*key).to_owned(), value.clone()));
+    let changes: Vec<(String, String)> = files.chain(values).collect();
     stand.scene_with(&changes)
 }
 
@@ -29,66 +29,100 @@ fn residual_share(ledger: &Ledger) -> f64 {
     ledger.residual / (ledger.normal_damping + ledger.tangential_damping + ledger.friction)
 }
 
+/// Height from which balls of further runs start, just above the grains \[m\].
+const LOW_START: f64 = -0.045;
+/// How far from the axis these balls start \[m\]: too little to matter but to chance.
+const ASIDE: [f64; 4] = [1e-6, 2e-6, 3e-6, 4e-6];
+/// Time by which a ball is out of the grains and flies freely \[s\].
+const FLYING: f64 = 0.035;
+/// Middle of the time over which the rebound is taken \[s\].
+const REBOUND: f64 = 0.05;
+
+/// Which grain is the ball: the largest.
+fn ball_of(radii: &[f64]) -> usize {
+    (0..radii.len()).max_by(|&a, &b| radii[a].total_cmp(&radii[b])).unwrap_or(0)
+}
+
+/// Follows the ball every 0.1 ms: time, height and vertical velocity. Times count from `start`.
+fn follow(stand: &mut Stand, run: &str, scene: Scene, [start, until]: [f64; 2]) -> Outcome<(Simulation, Vec<[f64; 3]>)> {
+    let mut simulation = Simulation::new(scene.world, scene.settings)?;
+    let steps = (1e-4 / simulation.time_step().value).round() as u64;
+    let mut track = Vec::new();
+    while start + simulation.time() < until {
+        advance(&mut simulation, steps)?;
+        let now = simulation.snapshot();
+        let ball = ball_of(&now.radius);
+        track.push([start + simulation.time(), now.position[ball][2], now.velocity[ball][2]]);
+        stand.tell(run, &simulation, until - start);
+    }
+    Ok((simulation, track))
+}
+
+/// The scene with the ball just above the grains, in the fall that takes it there, a little aside; and the time this takes.
+fn low_start(mut scene: Scene, aside: f64) -> (Scene, f64) {
+    let (grains, gravity) = (&mut scene.world.grains, -scene.world.gravity[2]);
+    let ball = ball_of(&grains.radius);
+    let (height, speed) = (grains.position[ball][2] - LOW_START, -grains.velocity[ball][2]);
+    let fast = (speed * speed + 2.0 * gravity * height).sqrt();
+    grains.position[ball] = [aside, 0.0, LOW_START];
+    grains.velocity[ball] = [0.0, 0.0, -fast];
+    (scene, (fast - speed) / gravity)
+}
+
 /// A steel ball hits 25,000 grains.
 pub fn penetration(stand: &mut Stand) -> Done {
     let files = [
         ("grains.bed.file", "Penetration_25KParticles.txt"),
         ("wall.box.mesh", "Penetration_walls.txt"),
     ];
-    let scene = scene(stand, &files)?;
-    let mut simulation = Simulation::new(scene.world, scene.settings)?;
-    // Depth every 0.1 ms, as (time, z, vertical velocity); the ball is the largest grain.
-    let mut track = Vec::new();
-    while simulation.time() < scene.run.until {
-        let steps = (1e-4 / simulation.time_step().value).round() as u64;
-        advance(&mut simulation, steps)?;
-        let now = simulation.snapshot();
-        let ball = (0..now.id.len())
-            .max_by(|&a, &b| now.radius[a].total_cmp(&now.radius[b]))
-            .unwrap_or(0);
-        track.push((simulation.time(), now.position[ball][2], now.velocity[ball][2]));
-    }
-    let at = |time: f64| {
-        track
-            .iter()
-            .min_by(|a, b| (a.0 - time).abs().total_cmp(&(b.0 - time).abs()))
-            .copied()
-            .unwrap_or_default()
+    // Quantities have a unit in brackets; the other lines are points of curves of other codes.
+    let (limits, others): (Vec<_>, Vec<_>) = stand.reference()?.into_iter().partition(|(name, _)| name.ends_with(']'));
+    let full = scene(stand, &files, &[])?;
+    let (until, gravity) = (full.run.until, -full.world.gravity[2]);
+    let (simulation, track) = follow(stand, "the scene", full, [0.0, until])?;
+    let in_millimeters = |track: &[[f64; 3]]| track.iter().map(|at| (1e3 * at[0], 1e3 * at[1])).collect();
+    let rebound = |[time, _, velocity]: [f64; 3]| velocity - gravity * (REBOUND - time);
+    let nearest = |time: f64| {
+        let distance = |at: &&[f64; 3]| (at[0] - time).abs();
+        let found = track.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        found.copied().unwrap_or_default()
     };
-    let lowest = track.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or_default();
-    let height = |milliseconds: f64| 1e3 * at(1e-3 * milliseconds).1;
-    let between: Vec<(f64, f64)> = track
-        .iter()
-        .filter(|at| (0.04..=0.06).contains(&at.0))
-        .map(|at| (at.0, at.1))
-        .collect();
-    let points = [20.0, 24.0, 28.0, 30.0];
-    let seven_codes: Vec<(f64, f64)> = points
-        .into_iter()
-        .zip(stand.reference()?.into_iter().map(|(_, [z, _])| z))
-        .collect();
-    stand.curve(
-        "height",
-        ["time [ms]", "height of the ball [mm]"],
-        vec![
-            ("measured".to_owned(), track.iter().map(|at| (1e3 * at.0, 1e3 * at.1)).collect()),
-            ("mean of seven codes".to_owned(), seven_codes),
-        ],
-    );
-    stand.compare(&[
+    let lowest = track.iter().copied().min_by(|a, b| a[1].total_cmp(&b[1])).unwrap_or_default();
+    let mut rebounds = vec![rebound(nearest(FLYING))];
+    let mut lines: Vec<Line> = vec![("measured".to_owned(), in_millimeters(&track))];
+    for aside in ASIDE {
+        let name = format!("ball {:.0} μm aside", 1e6 * aside);
+        let (low, start) = low_start(scene(stand, &files, &[])?, aside);
+        let (_, track) = follow(stand, &name, low, [start, FLYING])?;
+        rebounds.extend(track.last().map(|at| rebound(*at)));
+        lines.push((name, in_millimeters(&track)));
+    }
+    for (code, [time, height]) in others {
+        match lines.iter_mut().find(|line| line.0 == code) {
+            Some(line) => line.1.push((time, height)),
+            None => lines.push((code.to_owned(), vec![(time, height)])),
+        }
+    }
+    stand.curve("height", ["time [ms]", "height of the ball [mm]"], lines);
+    let height = |milliseconds: f64| 1e3 * nearest(1e-3 * milliseconds)[1];
+    let measured = [
         height(20.0),
         height(24.0),
         height(28.0),
         height(30.0),
-        1e3 * lowest.1,
-        1e3 * lowest.0,
-        straight(&between).0,
+        1e3 * lowest[1],
+        1e3 * lowest[0],
+        mean(&rebounds, |rebound| *rebound),
         simulation.len() as f64,
         residual_share(&simulation.ledger()),
-    ])
+    ];
+    for ((quantity, [expected, tolerance]), value) in limits.into_iter().zip(measured) {
+        stand.row(quantity, value, expected, tolerance);
+    }
+    Ok(())
 }
 
-/// Time between two looks at the drum \[s\].
+/// Time between two looks \[s\].
 const LOOK: f64 = 0.01;
 /// Share of a run after which the flow in the drum is steady.
 const STEADY_FROM: f64 = 0.2;
@@ -119,7 +153,7 @@ pub fn drum(stand: &mut Stand) -> Done {
         ("grains.small.file", "Drum_PartCoordinates.txt"),
         ("wall.drum.mesh", "Drum_walls.txt"),
     ];
-    let scene = scene(stand, &files)?;
+    let scene = scene(stand, &files, &[])?;
     let (until, groups) = (scene.run.until, scene.world.groups.clone());
     let (rate, gravity) = (scene.world.walls[0].motion.angular_velocity[1], -scene.world.gravity[2]);
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
@@ -135,6 +169,7 @@ pub fn drum(stand: &mut Stand) -> Done {
     while simulation.time() < until {
         let next = simulation.time() + LOOK;
         run_until(&mut simulation, next)?;
+        stand.tell("the scene", &simulation, until);
         let (now, time) = (simulation.snapshot(), simulation.time());
         for group in 0..groups.len() {
             let (counts, center) = spread(&now, group as u32);
@@ -165,13 +200,21 @@ pub fn drum(stand: &mut Stand) -> Done {
 }
 
 /// Time until the flow out of the silo is steady, and for how long it is measured \[s\].
-const FLOWING: [f64; 2] = [0.3, 1.0];
+const FLOWING: [f64; 2] = [0.3, 0.5];
 
-/// A silo that fills with its outlet closed, then opens; two outlets.
+/// A silo that fills with its outlet closed, then opens; two outlets, two materials.
 pub fn silo(stand: &mut Stand) -> Done {
-    let mut emptying = Vec::new();
-    for (name, [plug, expected, tolerance]) in stand.reference()? {
-        let mut scene = scene(stand, &[("wall.silo.mesh", &format!("Silo_walls__{name}_orifice_.txt"))])?;
+    let (mut emptying, mut rates) = (Vec::new(), Vec::<(String, f64)>::new());
+    for (name, [plug, time_step, expected, tolerance]) in stand.reference()? {
+        let (orifice, material) = name.split_once(' ').ok_or("reference.csv: not an orifice and a material")?;
+        let mut scene = scene(
+            stand,
+            &[("wall.silo.mesh", &format!("Silo_walls__{orifice}_orifice_.txt"))],
+            &[
+                ("grains.bed.material", format!("{material:?}")),
+                ("run.time_step", time_step.to_string()),
+            ],
+        )?;
         let count = scene.world.grains.len() as f64;
         for wall in scene.world.walls.iter_mut().filter(|wall| wall.name == "plug") {
             wall.shape = WallShape::Plane {
@@ -180,26 +223,36 @@ pub fn silo(stand: &mut Stand) -> Done {
             };
         }
         let mut simulation = Simulation::new(scene.world.clone(), scene.settings.clone())?;
-        run_until(&mut simulation, scene.run.until)?;
-        stand.row(
-            format!("{name} orifice: grains kept while it fills [-]"),
-            simulation.len() as f64,
-            count,
-            0.0,
-        );
+        while simulation.time() < scene.run.until {
+            let next = simulation.time() + LOOK;
+            run_until(&mut simulation, next)?;
+            stand.tell(&format!("{name} fills"), &simulation, scene.run.until);
+        }
+        let kept = simulation.len() as f64;
+        stand.row(format!("{name}: grains kept while it fills [-]"), kept, count, 0.0);
         let residual = residual_share(&simulation.ledger());
-        stand.row(
-            format!("{name} orifice: residual of the ledger over energy taken [-]"),
-            residual,
-            0.0,
-            1e-3,
-        );
+        let quantity = format!("{name}: residual of the ledger over energy taken [-]");
+        stand.row(quantity, residual, 0.0, 1e-3);
         carry_on(&mut scene.world, simulation.snapshot());
         scene.world.walls.retain(|wall| wall.name != "plug");
-        let left = discharge(scene.world, scene.settings, plug, FLOWING[0] + FLOWING[1])?;
+        let left = discharge(stand, name, scene, plug, FLOWING[0] + FLOWING[1])?;
         let measured = rate(&left, FLOWING[0], [0.0, count]);
-        stand.row(format!("{name} orifice: discharge [1/s]"), measured, expected, tolerance);
-        emptying.push((format!("{name} orifice"), left));
+        // Of a material the first outlet is held against another code, the others against the first one.
+        match rates.iter().find(|(of, _)| of == material) {
+            Some((_, first)) => stand.row(
+                format!("{name}: discharge of the first outlet over this one's [-]"),
+                first / measured,
+                expected,
+                tolerance,
+            ),
+            None => {
+                if tolerance > 0.0 {
+                    stand.row(format!("{name}: discharge [1/s]"), measured, expected, tolerance);
+                }
+                rates.push((material.to_owned(), measured));
+            }
+        }
+        emptying.push((name.to_owned(), left));
     }
     stand.curve("emptying", ["time [s]", "grains left [-]"], emptying);
     Ok(())

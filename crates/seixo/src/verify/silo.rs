@@ -4,6 +4,7 @@ use super::stand::{Done, Line, Outcome, Stand, carry_on, dot, mean, run_until, s
 use seixo_engine::Simulation;
 use seixo_engine::state::GrainSnapshot;
 use seixo_engine::world::{Settings, Vec3, Wall, WallShape, World};
+use seixo_scene::Scene;
 use std::f64::consts::PI;
 
 /// Time between two looks \[s\].
@@ -176,13 +177,14 @@ fn above(now: &GrainSnapshot, height: f64) -> usize {
 }
 
 /// Opens an outlet and lets grains fall out for a while: (time, grains above the outlet), from the moment of opening.
-pub(super) fn discharge(world: World, settings: Settings, outlet: f64, until: f64) -> Outcome<Vec<(f64, f64)>> {
-    let mut simulation = Simulation::new(world, settings)?;
+pub(super) fn discharge(stand: &mut Stand, run: &str, scene: Scene, outlet: f64, until: f64) -> Outcome<Vec<(f64, f64)>> {
+    let mut simulation = Simulation::new(scene.world, scene.settings)?;
     let mut left = Vec::new();
     while simulation.time() < until {
         let next = simulation.time() + LOOK;
         run_until(&mut simulation, next)?;
         left.push((simulation.time(), above(&simulation.snapshot(), outlet) as f64));
+        stand.tell(run, &simulation, until);
     }
     Ok(left)
 }
@@ -219,15 +221,14 @@ pub fn beverloo(stand: &mut Stand) -> Done {
     let mut rates = Vec::new();
     let mut emptying = Vec::new();
     for (name, [outlet, _]) in &outlets {
-        let scene = stand.scene_with(&[floor(*outlet)])?;
-        let mut world = filled.clone();
-        world.walls = scene.world.walls;
-        world.walls.retain(|wall| wall.name != "plug");
+        let mut scene = stand.scene_with(&[floor(*outlet)])?;
+        scene.world.grains = filled.grains.clone();
+        scene.world.walls.retain(|wall| wall.name != "plug");
         // A number of grains that leaves the fill high, or what the widest outlet takes for both rates.
         let expected = 0.58 * fraction * gravity.sqrt() * (outlet - 1.4 * diameter).powf(2.5) / (PI / 6.0 * diameter.powi(3));
         let is_widest = rates.len() + 1 == outlets.len();
         let until = BUILD_UP + if is_widest { 0.36 * count / expected } else { 900.0 / expected };
-        let left = discharge(world, scene.settings, 0.0, until)?;
+        let left = discharge(stand, name, scene, 0.0, until)?;
         rates.push((*outlet, rate(&left, BUILD_UP, [0.0, count])));
         emptying.push(((*name).to_owned(), left));
     }
@@ -238,24 +239,28 @@ pub fn beverloo(stand: &mut Stand) -> Done {
     let (exponent, _) = straight(&open);
     let (slope, offset) = straight(&rates.iter().map(|(outlet, rate)| (*outlet, rate.powf(0.4))).collect::<Vec<_>>());
     let grain = PI / 6.0 * diameter.powi(3);
-    let constant = mean(&rates, |(outlet, rate)| {
-        rate * grain / (fraction * gravity.sqrt() * (outlet - 1.4 * diameter).powf(2.5))
-    });
     let widest = &emptying.last().ok_or("no outlet in reference.csv")?.1;
     let start = widest.iter().find(|point| point.0 >= BUILD_UP).map_or(count, |point| point.1);
     let end = widest.last().map_or(0.0, |point| point.1);
     let halfway = 0.5 * (start + end);
+    let (of_the_law, peer) = limits
+        .split_at_checked(3)
+        .filter(|(_, peer)| peer.len() == rates.len())
+        .ok_or("reference.csv: not three quantities and a rate for every outlet")?;
     let measured = [
         exponent,
         -offset / (slope * diameter),
-        constant,
         rate(widest, BUILD_UP, [end, halfway]) / rate(widest, BUILD_UP, [halfway, start]),
     ];
-    for ((quantity, [expected, tolerance]), value) in limits.into_iter().zip(measured) {
-        stand.row(quantity, value, expected, tolerance);
+    for ((quantity, [expected, tolerance]), value) in of_the_law.iter().zip(measured) {
+        stand.row(*quantity, value, *expected, *tolerance);
+    }
+    for ((quantity, [expected, tolerance]), (_, value)) in peer.iter().zip(&rates) {
+        stand.row(*quantity, *value, *expected, *tolerance);
     }
     let scaled = |value: f64| (value / (fraction / grain * gravity.sqrt() * diameter.powf(2.5))).powf(0.4);
     let law = |outlet: f64| (0.58f64).powf(0.4) * (outlet / diameter - 1.4);
+    let points = |of: &dyn Fn(usize) -> f64| -> Vec<(f64, f64)> { (0..rates.len()).map(|k| (rates[k].0 / diameter, of(k))).collect() };
     stand.curve(
         "outlet",
         [
@@ -263,11 +268,9 @@ pub fn beverloo(stand: &mut Stand) -> Done {
             "(discharge over φ √g d^2.5)^0.4 [-]",
         ],
         vec![
-            ("measured".to_owned(), rates.iter().map(|r| (r.0 / diameter, scaled(r.1))).collect()),
-            (
-                "Beverloo 1961".to_owned(),
-                rates.iter().map(|r| (r.0 / diameter, law(r.0))).collect(),
-            ),
+            ("measured".to_owned(), points(&|k| scaled(rates[k].1))),
+            ("LIGGGHTS 3.8.0".to_owned(), points(&|k| scaled(peer[k].1[0]))),
+            ("Beverloo 1961, C = 0.58".to_owned(), points(&|k| law(rates[k].0))),
         ],
     );
     stand.curve("emptying", ["time [s]", "grains left [-]"], emptying);

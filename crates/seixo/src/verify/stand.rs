@@ -7,7 +7,9 @@ use seixo_engine::{Partner, Simulation};
 use seixo_scene::Scene;
 use serde::Serialize;
 use std::error::Error;
+use std::io::{self, Write};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// What may fail on the way to a figure.
 pub(super) type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -71,10 +73,15 @@ pub struct Curve {
     pub lines: Vec<Line>,
 }
 
+/// Wall time between two words on how far a run has come.
+const WORD_EVERY: Duration = Duration::from_secs(10);
+
 /// A case being measured.
 pub(super) struct Stand<'a> {
     case: &'a Case,
     bench: &'a Bench,
+    start: Instant,
+    told: Instant,
     pub rows: Vec<Row>,
     pub curves: Vec<Curve>,
 }
@@ -84,6 +91,8 @@ impl<'a> Stand<'a> {
         Stand {
             case,
             bench,
+            start: Instant::now(),
+            told: Instant::now(),
             rows: Vec::new(),
             curves: Vec::new(),
         }
@@ -96,6 +105,17 @@ impl<'a> Stand<'a> {
             axes: axes.map(str::to_owned),
             lines,
         });
+    }
+
+    /// Says on the error stream how far a run has come, at looks ten seconds apart and more: somebody waits for cases that take minutes.
+    pub fn tell(&mut self, run: &str, simulation: &Simulation, until: f64) {
+        if self.told.elapsed() < WORD_EVERY {
+            return;
+        }
+        self.told = Instant::now();
+        let (name, time, seconds) = (self.case.name, simulation.time(), self.start.elapsed().as_secs_f64());
+        // Where even the error stream is gone, the figures still count.
+        let _ = writeln!(io::stderr(), "{name}: {run}, {time:.4} of {until} s, after {seconds:.0} s");
     }
 
     /// The case's scene, anew.

@@ -143,8 +143,8 @@ def flow(code, case, folder, cores, steps, every):
     values = {"data": case + ".data", "steps": steps, "every": every}
     if code == "lammps" and case == "drum":
         values.update(rate=4.0, final="lammps-drum.final")
-    if code == "liggghts" and case == "silo":
-        values["stl"] = "plates.stl"
+    if code == "liggghts":
+        values["stl"] = {"drum": "mantle.stl", "silo": "plates.stl"}[case]
     log = ["-log", "%s-%s.looks" % (code, case)]
     return program(code, cores) + ["-in", deck(code, case + ".in")] + log + variables(**values)
 

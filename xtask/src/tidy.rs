@@ -39,6 +39,7 @@ const LOOKED_AT: &[&str] = &[
     "crates",
     "docs",
     "examples",
+    "peers",
     "validation",
     "xtask",
 ];

@@ -115,7 +115,7 @@ impl<'a> Stand<'a> {
         self.told = Instant::now();
         let (name, time, seconds) = (self.case.name, simulation.time(), self.start.elapsed().as_secs_f64());
         // Where even the error stream is gone, the figures still count.
-        let _ = writeln!(io::stderr(), "{name}: {run}, {time:.4} of {until} s, after {seconds:.0} s");
+        let _ = writeln!(io::stderr(), "{name}: {run}, {time:.4} of {until:.4} s, after {seconds:.0} s");
     }
 
     /// The case's scene, anew.

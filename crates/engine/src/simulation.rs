@@ -100,6 +100,7 @@ impl Simulation {
     pub fn new(world: World, settings: Settings) -> Result<Simulation, Refusal> {
         let mut simulation = Simulation::prepare(&world, settings, Fields::default())?;
         simulation.fields = fields_of(&world.grains, &simulation.densities, simulation.frictional);
+        drop(world);
         simulation.renew_lists();
         simulation.touch_grains();
         simulation.touch_walls();

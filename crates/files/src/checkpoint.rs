@@ -92,10 +92,15 @@ impl Kind {
 }
 
 fn plain_bytes(column: &Column) -> Vec<u8> {
+    fn all<T: Copy, const WIDTH: usize>(values: &[T], bytes_of: impl Fn(T) -> [u8; WIDTH]) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(values.len() * WIDTH);
+        values.iter().for_each(|&value| bytes.extend_from_slice(&bytes_of(value)));
+        bytes
+    }
     match column {
-        Column::F64(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
-        Column::U32(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
-        Column::U64(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+        Column::F64(values) => all(values, f64::to_le_bytes),
+        Column::U32(values) => all(values, u32::to_le_bytes),
+        Column::U64(values) => all(values, u64::to_le_bytes),
     }
 }
 
@@ -134,20 +139,30 @@ fn most_plain_bytes(stored: u64) -> u64 {
     stored.saturating_mul(MOST_EXPANSION).saturating_add(FREE_EXPANSION)
 }
 
-fn encode(state: &State, encoding: Encoding) -> io::Result<(Vec<Section>, Vec<Vec<u8>>)> {
+/// Bytes of a section that may shrink as far as it likes: of so few, all sections together stay below [`FREE_EXPANSION`].
+const SMALL_SECTION: usize = 1 << 19;
+
+/// Packs section after section and lets go of each, so that a state is not held twice. One that shrinks more than a reader believes stays plain.
+fn encode(state: State) -> io::Result<(Vec<Section>, Vec<Vec<u8>>)> {
     let mut sections = Vec::new();
     let mut payloads = Vec::new();
-    for (name, column) in &state.sections {
-        let plain = plain_bytes(column);
-        let stored = match encoding {
-            Encoding::Plain => plain,
-            Encoding::Zstd => zstd::bulk::compress(&plain, 1)?,
+    for (name, column) in state.sections {
+        let plain = plain_bytes(&column);
+        let (kind, count) = (Kind::of(&column), count(&column));
+        drop(column);
+        let mut packed = zstd::bulk::compress(&plain, 1)?;
+        packed.shrink_to_fit();
+        let is_believed = plain.len() <= SMALL_SECTION || plain.len() as u64 <= packed.len() as u64 * MOST_EXPANSION;
+        let (encoding, stored) = if is_believed {
+            (Encoding::Zstd, packed)
+        } else {
+            (Encoding::Plain, plain)
         };
         sections.push(Section {
-            name: name.clone(),
-            kind: Kind::of(column),
+            name,
+            kind,
             encoding,
-            count: count(column),
+            count,
             stored: stored.len() as u64,
             blake3: blake3::hash(&stored).to_string(),
         });
@@ -158,22 +173,14 @@ fn encode(state: &State, encoding: Encoding) -> io::Result<(Vec<Section>, Vec<Ve
 
 /// Writes `folder/state.checkpoint`; the one that was there becomes `state.checkpoint.prev`. Once this returns, the checkpoint
 /// survives a power cut; if it fails or the machine stops, an older one is still there.
-pub fn write(layer: &dyn FileLayer, folder: &Path, header: &Header, state: &State) -> Result<PathBuf, FilesError> {
+pub fn write(layer: &dyn FileLayer, folder: &Path, header: &Header, state: State) -> Result<PathBuf, FilesError> {
     let path = folder.join(FILE_NAME);
     write_bytes(layer, folder, &path, header, state).map_err(FilesError::disk(&path, "write the checkpoint"))?;
     Ok(path)
 }
 
-fn write_bytes(layer: &dyn FileLayer, folder: &Path, path: &Path, header: &Header, state: &State) -> io::Result<()> {
-    let plain: u64 = state
-        .sections
-        .iter()
-        .map(|(_, column)| count(column) * Kind::of(column).width())
-        .sum();
-    let (mut sections, mut payloads) = encode(state, Encoding::Zstd)?;
-    if plain > most_plain_bytes(payloads.iter().map(|payload| payload.len() as u64).sum()) {
-        (sections, payloads) = encode(state, Encoding::Plain)?;
-    }
+fn write_bytes(layer: &dyn FileLayer, folder: &Path, path: &Path, header: &Header, state: State) -> io::Result<()> {
+    let (sections, payloads) = encode(state)?;
     let preface = serde_json::to_vec(&Preface {
         header: header.clone(),
         sections,

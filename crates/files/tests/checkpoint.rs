@@ -47,7 +47,7 @@ fn put(layer: &dyn FileLayer, path: &Path, bytes: &[u8]) {
 
 fn written() -> Vec<u8> {
     let disk = FaultyDisk::new();
-    checkpoint::write(&disk, Path::new(FOLDER), &header(3), &state(3)).unwrap();
+    checkpoint::write(&disk, Path::new(FOLDER), &header(3), state(3)).unwrap();
     disk.read(current()).unwrap()
 }
 
@@ -62,7 +62,7 @@ fn read_bytes(bytes: &[u8]) -> Result<(Header, State), FilesError> {
 fn comes_back_to_the_bit_from_the_real_disk() {
     let folder = tempfile::tempdir().unwrap();
     for steps in [1, 2, 3] {
-        checkpoint::write(&Disk, folder.path(), &header(steps), &state(steps)).unwrap();
+        checkpoint::write(&Disk, folder.path(), &header(steps), state(steps)).unwrap();
     }
     let (path, found, restored) = checkpoint::newest_valid(&Disk, folder.path()).unwrap();
     assert_eq!((found, &restored), (header(3), &state(3)));
@@ -97,13 +97,13 @@ fn a_large_state_of_zeros_comes_back() {
         sections: vec![("history".into(), Column::F64(vec![0.0; 10_000_000]))],
     };
     let folder = tempfile::tempdir().unwrap();
-    let path = checkpoint::write(&Disk, folder.path(), &header(1), &zeros).unwrap();
+    let path = checkpoint::write(&Disk, folder.path(), &header(1), zeros.clone()).unwrap();
     assert_eq!(checkpoint::read(&Disk, &path).unwrap().1, zeros);
 }
 
 /// Writes checkpoints 1, 2, 3; gives the newest that was acknowledged (0 = none).
 fn write_three(disk: &FaultyDisk) -> u64 {
-    let done = [1, 2, 3].map(|steps| checkpoint::write(disk, Path::new(FOLDER), &header(steps), &state(steps)).map_or(0, |_| steps));
+    let done = [1, 2, 3].map(|steps| checkpoint::write(disk, Path::new(FOLDER), &header(steps), state(steps)).map_or(0, |_| steps));
     done.into_iter().max().unwrap()
 }
 
@@ -167,7 +167,7 @@ fn a_damaged_current_checkpoint_does_not_push_out_the_good_one_before_it() {
     let prepare = || {
         let disk = FaultyDisk::new();
         for steps in [1, 2] {
-            checkpoint::write(&disk, Path::new(FOLDER), &header(steps), &state(steps)).unwrap();
+            checkpoint::write(&disk, Path::new(FOLDER), &header(steps), state(steps)).unwrap();
         }
         put(&disk, current(), b"damaged");
         disk
@@ -178,7 +178,7 @@ fn a_damaged_current_checkpoint_does_not_push_out_the_good_one_before_it() {
     for fault in (0..20).flat_map(faults) {
         let disk = prepare();
         disk.set_fault(Some(fault));
-        let _ = checkpoint::write(&disk, Path::new(FOLDER), &header(3), &state(3));
+        let _ = checkpoint::write(&disk, Path::new(FOLDER), &header(3), state(3));
         for crash in CRASHES {
             let disk = disk.reopen_with(crash);
             let (_, found, restored) = checkpoint::newest_valid(&disk, Path::new(FOLDER)).unwrap();
@@ -265,7 +265,7 @@ proptest! {
             ("u".to_owned(), Column::U64(bits)),
         ];
         let (disk, sent) = (FaultyDisk::new(), State { sections });
-        let path = checkpoint::write(&disk, Path::new(FOLDER), &Header { time, steps, ..header(0) }, &sent).unwrap();
+        let path = checkpoint::write(&disk, Path::new(FOLDER), &Header { time, steps, ..header(0) }, sent.clone()).unwrap();
         let (found, restored) = checkpoint::read(&disk, &path).unwrap();
         prop_assert_eq!(checkpoint::digest(&restored), checkpoint::digest(&sent));
         prop_assert!(found.steps == steps && (found.time == time || time.is_nan() && found.time.is_nan()));

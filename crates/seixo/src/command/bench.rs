@@ -197,7 +197,7 @@ fn bench_case(case: Case, particles: u32, arguments: &BenchArguments) -> Done {
                     steps: settle,
                     outputs: serde_json::Value::Null,
                 };
-                checkpoint::write(&Disk, folder, &header, &state).map_err(|error| Failure::Run(error.to_string()))?;
+                checkpoint::write(&Disk, folder, &header, state.clone()).map_err(|error| Failure::Run(error.to_string()))?;
             }
             Some(state)
         }

@@ -3,10 +3,12 @@
 use super::course::Course;
 use super::exchange::Exchange;
 use super::folder::{self, CHECKPOINTS, SCENE, disk};
+use super::frames::bounds;
 use super::log::Log;
 use super::outputs::{Marks, Outputs};
 use super::record::{self, Outcome, Record};
 use super::{Ending, Event, Options, Progress, RunError};
+use seixo_engine::world::World;
 use seixo_engine::{Refusal, Simulation, Stop};
 use seixo_files::FilesError;
 use seixo_files::checkpoint::{self, Header};
@@ -23,7 +25,7 @@ const LOOK_EVERY: f64 = 0.1;
 ///
 /// # Errors
 /// If the folder is taken, the world is refused, a grain's state becomes impossible, or a file cannot be written.
-pub fn start(scene: Scene, folder: &Path, options: Options) -> Result<Ending, RunError> {
+pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<Ending, RunError> {
     let layer = options.layer;
     folder::check_free(layer, folder, options.overwrite)?;
     let needed = expected_output(&scene, seixo_engine::plan_time_step(&scene.world)?.value);
@@ -36,7 +38,8 @@ pub fn start(scene: Scene, folder: &Path, options: Options) -> Result<Ending, Ru
         });
     }
     let scene_hash = record::scene_hash(&scene.resolved, &scene.world, &scene.plan.reserve);
-    let mut simulation = Simulation::new(scene.world.clone(), scene.settings.clone())?;
+    let bounds = bounds(&scene.world);
+    let mut simulation = Simulation::new(world_of(&mut scene), scene.settings.clone())?;
 
     folder::prepare(layer, folder)?;
     let record = Record::new(&mut simulation, &scene.title, &scene_hash, scene.run.until);
@@ -57,7 +60,7 @@ pub fn start(scene: Scene, folder: &Path, options: Options) -> Result<Ending, Ru
         notices: [&scene.notices, simulation.notices()].concat(),
     };
     let time_step = record.time_step.value;
-    let outputs = Outputs::open(layer, folder, &scene, time_step, &Marks::new())?;
+    let outputs = Outputs::open((layer, folder), &scene, bounds, time_step, &Marks::new())?;
     let course = Course::new(&scene.plan, time_step);
     let every = scene.output.energies_every;
     let exchange = Exchange::open((layer, folder), &course, every, time_step, (&Marks::new(), 0))?;
@@ -91,7 +94,7 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
         remove_temporaries(layer, &inside).map_err(disk(&inside, "remove temporary files"))?;
     }
     let text = String::from_utf8_lossy(&layer.read(&path).map_err(disk(&path, "read it"))?).into_owned();
-    let scene = seixo_scene::load_text(&text, &path, overrides).map_err(RunError::Scene)?;
+    let mut scene = seixo_scene::load_text(&text, &path, overrides).map_err(RunError::Scene)?;
     let scene_hash = record::scene_hash(&text, &scene.world, &scene.plan.reserve);
     let marks: Option<Marks> = serde_json::from_value(header.outputs.clone()).ok();
     let Some(marks) = marks.filter(|_| header.scene_hash == scene_hash) else {
@@ -104,7 +107,8 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
     let Some(course) = Course::restore(&scene.plan, time_step, &state, header.steps) else {
         return Err(RunError::OtherScene { folder: folder.to_owned() });
     };
-    let mut simulation = Simulation::restore_changed(scene.world.clone(), scene.settings.clone(), &state, &course.past())?;
+    let bounds = bounds(&scene.world);
+    let mut simulation = Simulation::restore_changed(world_of(&mut scene), scene.settings.clone(), &state, &course.past())?;
 
     let mut record = Record::new(&mut simulation, &scene.title, &scene_hash, scene.run.until);
     if let Some(before) = Record::read(layer, folder) {
@@ -112,7 +116,7 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
         record.particle_steps = before.particle_steps;
         record.take_stages(before.stages, &course);
     }
-    let mut outputs = Outputs::open(layer, folder, &scene, record.time_step.value, &marks)?;
+    let mut outputs = Outputs::open((layer, folder), &scene, bounds, record.time_step.value, &marks)?;
     outputs.restore(&state, &simulation);
     let place = (layer, folder);
     let exchange = Exchange::open(place, &course, scene.output.energies_every, time_step, (&marks, header.steps))?;
@@ -134,6 +138,15 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
         record,
     };
     Driver::new(folder, &scene, (simulation, course), books, options).drive(&resumed)
+}
+
+/// The scene's world, with its grains: a million of them are not kept twice.
+fn world_of(scene: &mut Scene) -> World {
+    let grains = std::mem::take(&mut scene.world.grains);
+    World {
+        grains,
+        ..scene.world.clone()
+    }
 }
 
 /// Bytes that a run will write, about: frames, tables and two checkpoints.
@@ -373,7 +386,7 @@ impl<'a> Driver<'a> {
             outputs: serde_json::to_value(marks).unwrap_or_default(),
         };
         let layer = self.options.layer;
-        let path = checkpoint::write(layer, &self.folder.join(CHECKPOINTS), &header, &state)?;
+        let path = checkpoint::write(layer, &self.folder.join(CHECKPOINTS), &header, state)?;
         if !self.keeps_previous {
             let previous = path.with_extension("checkpoint.prev");
             if layer.exists(&previous).map_err(disk(&previous, "look at it"))? {

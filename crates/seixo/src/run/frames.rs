@@ -13,7 +13,8 @@ use seixo_scene::{CoarsePlan, OutputPlan};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-type Corners = [[f64; 3]; 2];
+/// Lower and upper corner \[m\].
+pub type Corners = [[f64; 3]; 2];
 
 /// Wall time between two lists of the frames, unless a checkpoint is written \[s\].
 const LIST_EVERY: f64 = 1.0;
@@ -96,8 +97,13 @@ pub(super) struct Frames {
 }
 
 impl Frames {
-    /// Frames of a world into a run folder, all still to be written.
-    pub fn new(layer: &dyn FileLayer, run: &Path, world: &World, plan: &OutputPlan, time_step: f64) -> Result<Frames, FilesError> {
+    /// Frames of a world with these [`bounds`] into a run folder, all still to be written.
+    pub fn new(
+        (layer, run): (&dyn FileLayer, &Path),
+        (world, bounds): (&World, Corners),
+        plan: &OutputPlan,
+        time_step: f64,
+    ) -> Result<Frames, FilesError> {
         let has_walls = !world.walls.is_empty();
         let contacts = plan.contacts.then(|| Series::within(layer, run, CONTACTS, "vtp"));
         let coarse = plan
@@ -106,7 +112,7 @@ impl Frames {
         Ok(Frames {
             fields: plan.fields.clone(),
             time_step,
-            bounds: bounds(world),
+            bounds,
             schedule: Schedule::new(plan.every, time_step),
             grains: Series::new(run.join(FIELDS), "grains", "vtp"),
             walls: has_walls.then(|| Series::new(run.join(FIELDS), "walls", "vtp")),
@@ -192,7 +198,7 @@ fn coarse_fields(plan: &CoarsePlan, sample: &Sample) -> Vec<u8> {
 }
 
 /// The box in which planes are drawn: the domain, or what the scene starts with and half as much around it.
-fn bounds(world: &World) -> Corners {
+pub fn bounds(world: &World) -> Corners {
     if let Some(domain) = &world.domain {
         return [domain.min, domain.max];
     }

@@ -1,7 +1,7 @@
 //! Everything that is written at chosen simulated times.
 
 use super::folder::ENERGIES;
-use super::frames::Frames;
+use super::frames::{Corners, Frames};
 use super::probes::ProbeLog;
 use super::schedule::Schedule;
 use seixo_engine::state::{GrainSnapshot, HeatLedger, Ledger, State, WallSnapshot};
@@ -85,10 +85,16 @@ pub(super) struct Outputs {
 
 impl Outputs {
     /// Outputs of a run that starts, or goes on from the marks of a checkpoint.
-    pub fn open(layer: &dyn FileLayer, folder: &Path, scene: &Scene, time_step: f64, marks: &Marks) -> Result<Outputs, FilesError> {
+    pub fn open(
+        (layer, folder): (&dyn FileLayer, &Path),
+        scene: &Scene,
+        bounds: Corners,
+        time_step: f64,
+        marks: &Marks,
+    ) -> Result<Outputs, FilesError> {
         let probe = |probe| ProbeLog::open(layer, folder, probe, time_step, marks);
         Ok(Outputs {
-            frames: Frames::new(layer, folder, &scene.world, &scene.output, time_step)?,
+            frames: Frames::new((layer, folder), (&scene.world, bounds), &scene.output, time_step)?,
             energies: table(layer, &folder.join(ENERGIES), &Ledger::NAMES, marks.get(ENERGIES))?,
             energies_schedule: Schedule::new(scene.output.energies_every, time_step),
             probes: scene.probes.iter().map(probe).collect::<Result<_, _>>()?,

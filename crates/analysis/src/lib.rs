@@ -9,6 +9,7 @@ mod coarse;
 mod fabric;
 mod mixing;
 mod region;
+mod solid;
 mod stress;
 mod tensor;
 
@@ -17,5 +18,6 @@ pub use coarse::{CoarseFields, Grid, coarse_grain};
 pub use fabric::{Coordination, Fabric, SHARES, coordination, fabric};
 pub use mixing::{Mixing, mixing};
 pub use region::{Region, solid_fraction};
+pub use solid::{Solid, connected_parts, solid_of_spheres};
 pub use stress::{Stress, pressure_of_grains, stress_in, stress_of_grains};
 pub use tensor::{components, deviatoric, outer, pressure, principal};

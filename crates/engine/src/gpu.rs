@@ -5,6 +5,7 @@
 
 mod assembly;
 mod bins;
+mod bodies;
 mod exchange;
 mod lists;
 mod observe;
@@ -18,6 +19,7 @@ mod search_tests;
 use crate::simulation::Simulation;
 use assembly::Contacts;
 use bins::Binned;
+use bodies::Carriers;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, Word};
 use seixo_laws::vector::Vector3Launch;
 use seixo_laws::{Coordinate, Real, Vector3};
@@ -168,7 +170,9 @@ pub(crate) struct OnGpu<C, R> {
     /// Where forces are put together in several launches.
     contacts: Option<Contacts<C, R>>,
     walls: Option<WallRows<C, R>>,
-    /// Stands in where there are no walls.
+    /// Where bodies carry grains.
+    carriers: Option<Carriers<C>>,
+    /// Stands in where there are no walls, or no bodies.
     no_rows: Buffer<u32>,
     flags: Buffer<u32>,
     power: Buffer<C>,

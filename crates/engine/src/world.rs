@@ -1,7 +1,9 @@
 //! What a simulation starts from: materials, interactions, grains, walls, gravity. SI throughout.
 
+mod body;
 mod wall;
 
+pub use body::{Body, Sphere};
 pub use seixo_device::gpu::Api;
 use seixo_laws::contact::{Adhesive, NormalLaw, Resistance, RollingLaw, TangentialLaw, TwistingLaw};
 pub use seixo_laws::motion::Scheme;
@@ -93,6 +95,8 @@ pub struct Grains {
     pub material: Vec<u32>,
     /// Index into [`World::groups`].
     pub group: Vec<u32>,
+    /// Rigid bodies that carry some of them.
+    pub bodies: Vec<Body>,
 }
 
 impl Grains {

@@ -42,9 +42,11 @@ pub struct GrainRow {
     pub radius: Option<f64>,
     /// Name of the material, if the file gives it.
     pub material: Option<String>,
+    /// Orientation of a clump as a quaternion w x y z of any length, if the file gives it.
+    pub orientation: Option<[f64; 4]>,
 }
 
-const KNOWN: [Known; 12] = [
+const KNOWN: [Known; 16] = [
     Known {
         names: &["id"],
         quantity: Quantity::Plain,
@@ -93,8 +95,25 @@ const KNOWN: [Known; 12] = [
         names: &["wz", "omega_z", "angular_velocity_z"],
         quantity: Quantity::AngularVelocity,
     },
+    Known {
+        names: &["qw", "orientation_w"],
+        quantity: Quantity::Plain,
+    },
+    Known {
+        names: &["qx", "orientation_x"],
+        quantity: Quantity::Plain,
+    },
+    Known {
+        names: &["qy", "orientation_y"],
+        quantity: Quantity::Plain,
+    },
+    Known {
+        names: &["qz", "orientation_z"],
+        quantity: Quantity::Plain,
+    },
 ];
 const X: usize = 3;
+const QW: usize = 12;
 
 impl GrainRow {
     /// Puts one value where its column says.
@@ -109,6 +128,9 @@ impl GrainRow {
                 radius if radius > 0.0 => self.radius = Some(radius),
                 _ => return Err(column.wrong(lines, value, "is not a radius", "use a number above zero")),
             },
+            slot if slot >= QW => {
+                self.orientation.get_or_insert_default()[slot - QW] = column.number(lines, value)?;
+            }
             slot => {
                 let vectors = [&mut self.position, &mut self.velocity, &mut self.angular_velocity];
                 vectors
@@ -127,7 +149,7 @@ impl GrainRow {
 }
 
 /// Reads a grain file. Columns stand apart by commas, or by tabs and spaces; `x`, `y` and `z` are required,
-/// `id`, `radius`, `material`, `vx` `vy` `vz`, `wx` `wy` `wz` are not. Lines that are blank or start with `#` are skipped.
+/// `id`, `radius`, `material`, `vx` `vy` `vz`, `wx` `wy` `wz`, `qw` `qx` `qy` `qz` are not. Lines that are blank or start with `#` are skipped.
 pub fn read(path: &Path, limits: &Limits) -> Result<Vec<GrainRow>, FilesError> {
     let (file, _) = open_input(path, "a grain file", limits.bytes)?;
     let mut lines = Lines::new(path, file);
@@ -144,6 +166,13 @@ pub fn read(path: &Path, limits: &Limits) -> Result<Vec<GrainRow>, FilesError> {
         return Err(lines.error(
             format!("no column `{}`", KNOWN[missing].names[0]),
             "name x, y and z in the first line",
+        ));
+    }
+    let turned = (QW..QW + 4).filter(|&slot| header.has(slot)).count();
+    if turned % 4 != 0 {
+        return Err(lines.error(
+            format!("{turned} of the columns qw, qx, qy and qz"),
+            "name all four, or none",
         ));
     }
     let mut rows = Vec::new();

@@ -40,13 +40,15 @@ pub enum Field {
     Coordination,
     /// Mass \[kg\].
     Mass,
+    /// Id of the rigid body that carries the grain, −1 for none; only in worlds with bodies.
+    Body,
     /// Mean pressure of contacts inside the grain \[Pa\]; the snapshot must have it.
     Pressure,
 }
 
 impl Field {
     /// Every field, with the word for it in scenes and files.
-    pub const ALL: [(Field, &'static str); 9] = [
+    pub const ALL: [(Field, &'static str); 10] = [
         (Field::Velocity, "velocity"),
         (Field::AngularVelocity, "angular_velocity"),
         (Field::Force, "force"),
@@ -55,6 +57,7 @@ impl Field {
         (Field::Group, "group"),
         (Field::Coordination, "coordination"),
         (Field::Mass, "mass"),
+        (Field::Body, "body"),
         (Field::Pressure, "pressure"),
     ];
 
@@ -73,6 +76,7 @@ impl Field {
             Field::Group => Values::Integers(&snapshot.group),
             Field::Coordination => Values::Integers(&snapshot.coordination),
             Field::Mass => Values::Scalars64(&snapshot.mass),
+            Field::Body => Values::Offsets(&snapshot.body),
             Field::Pressure => Values::Scalars32(&snapshot.pressure),
         }
     }

@@ -12,8 +12,10 @@
 pub mod contact;
 pub mod motion;
 pub mod real;
+pub mod rotation;
 pub mod vector;
 pub mod wall;
 
 pub use real::{Coordinate, Real, cube_root, larger, smaller};
+pub use rotation::Quaternion;
 pub use vector::{Vector3, between, near_vector, widened};

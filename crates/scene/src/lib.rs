@@ -17,6 +17,7 @@ mod range;
 mod rate;
 mod reader;
 mod schema;
+mod shape;
 mod stage;
 mod templates;
 mod volume;

@@ -414,6 +414,8 @@ pub(crate) fn set_aside(world: &mut World, absent: &[Thing]) -> Grains {
             all.group[k],
         );
     }
+    // Groups of clumps are there from the start.
+    world.grains.bodies = all.bodies;
     world.later.grains.extend(kinds_of(&reserve));
     reserve
 }

@@ -8,6 +8,7 @@
 //! heading says so.
 
 mod balance;
+mod clump;
 mod cohesion;
 mod contact;
 mod curves;
@@ -129,6 +130,8 @@ pub const CASES: &[Case] = &[
     case!("lift", wall::lift),
     case!("conveyor", wall::conveyor),
     case!("turntable", wall::turntable),
+    case!("asymmetric_top", clump::asymmetric_top),
+    case!("clump_impact", clump::impact),
     case!("cluster", balance::cluster),
     case!("heap", balance::heap),
     case!("haff", gas::haff),

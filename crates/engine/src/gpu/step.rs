@@ -46,6 +46,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         self.assemble_forces(host, parity)?;
         self.control_walls(host, parity);
         self.touch_and_advance(host, ahead, parity, (!self.forces_known && self.contacts.is_none(), true));
+        self.move_bodies(host, parity);
         self.forces_known = false;
         self.now ^= 1;
         self.bin();
@@ -68,8 +69,12 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             if raised & fatal != 0 {
                 return Ok(raised);
             }
+            if raised & LEFT != 0 && self.carriers.is_some() {
+                return Ok(raised);
+            }
             if raised & (STALE | LEFT) != 0 || until_walls_stale(host) == 0 {
                 let start = Instant::now();
+                self.put_bodies_back(host)?;
                 self.renew_lists(host, raised & LEFT != 0)?;
                 host.profile.book(LISTS, start, 1);
             }
@@ -225,6 +230,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             advance,
             damped: host.stepping.local_damping > 0.0 || self.kind.sides == SHEARED,
             walls: self.walls.as_ref().is_some_and(|near| near.entries > 0),
+            carries: self.carriers.is_some(),
         };
         if let Some(binned) = &self.binned {
             self.push_and_advance(binned, host, parity, plan);
@@ -254,6 +260,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                 self.rows.list.argument(),
                 self.rows.history.argument(),
                 self.material.argument(),
+                self.member().argument(),
                 self.table.argument(),
                 self.walls.as_ref().map_or(no_walls, |near| &near.row).argument(),
                 self.position[self.now].records(),

@@ -201,6 +201,7 @@ pub(super) fn carry_on(world: &mut World, now: GrainSnapshot) {
         radius: now.radius,
         material: now.material,
         group: now.group,
+        bodies: Vec::new(),
     };
 }
 

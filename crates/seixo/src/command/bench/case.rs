@@ -225,5 +225,6 @@ pub fn with_room(particles: usize) -> Grains {
         radius: Vec::with_capacity(particles),
         material: Vec::with_capacity(particles),
         group: Vec::with_capacity(particles),
+        bodies: Vec::new(),
     }
 }

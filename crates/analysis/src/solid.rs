@@ -35,7 +35,10 @@ fn moment_of(square: &DMat3) -> DMat3 {
 /// union is cut by parallel lines, 512 across the longer side, along each of which it is measured exactly: good to 2·10⁻⁵ of the volume and 5·10⁻⁵ of the moments.
 pub fn solid_of_spheres(spheres: &[(DVec3, f64)]) -> Solid {
     let overlap = |(a, r): &(DVec3, f64), (b, s): &(DVec3, f64)| a.distance(*b) < (r + s) * (1.0 - TOUCHING);
-    let do_overlap = spheres.iter().enumerate().any(|(k, one)| spheres[..k].iter().any(|other| overlap(one, other)));
+    let do_overlap = spheres
+        .iter()
+        .enumerate()
+        .any(|(k, one)| spheres[..k].iter().any(|other| overlap(one, other)));
     if do_overlap { by_lines(spheres) } else { by_steiner(spheres) }
 }
 
@@ -54,7 +57,9 @@ fn by_steiner(spheres: &[(DVec3, f64)]) -> Solid {
 
 fn by_lines(spheres: &[(DVec3, f64)]) -> Solid {
     let low = spheres.iter().fold(DVec3::INFINITY, |low, (at, radius)| low.min(*at - *radius));
-    let high = spheres.iter().fold(DVec3::NEG_INFINITY, |high, (at, radius)| high.max(*at + *radius));
+    let high = spheres
+        .iter()
+        .fold(DVec3::NEG_INFINITY, |high, (at, radius)| high.max(*at + *radius));
     let middle = 0.5 * (low + high);
     let edge = (high - low).truncate().max_element() / LINES as f64;
     let counts = ((high - low).truncate() / edge).ceil();

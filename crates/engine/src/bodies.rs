@@ -94,7 +94,10 @@ impl Bodies {
     /// The bodies of a table of grains, and the member that each of these grains is, by id.
     pub fn new(grains: &Grains) -> (Bodies, HashMap<u32, u32>) {
         let radii: HashMap<u32, f64> = grains.id.iter().copied().zip(grains.radius.iter().copied()).collect();
-        let mut bodies = Bodies { row: vec![0], ..Bodies::default() };
+        let mut bodies = Bodies {
+            row: vec![0],
+            ..Bodies::default()
+        };
         let mut members = HashMap::new();
         for body in &grains.bodies {
             let turn = body.turn();
@@ -271,7 +274,9 @@ impl Bodies {
         state.sections.push(("bodies/id".into(), Column::U32(self.id.clone())));
         state.sections.push(("bodies/row".into(), Column::U32(self.row.clone())));
         let columns = COLUMNS.iter().zip(self.columns());
-        state.sections.extend(columns.map(|(name, column)| ((*name).into(), Column::F64(column.clone()))));
+        state
+            .sections
+            .extend(columns.map(|(name, column)| ((*name).into(), Column::F64(column.clone()))));
     }
 
     /// Reads bodies from a checkpoint whose grains say which members they are.

@@ -172,7 +172,7 @@ pub(crate) struct OnGpu<C, R> {
     walls: Option<WallRows<C, R>>,
     /// Where bodies carry grains.
     carriers: Option<Carriers<C>>,
-    /// Stands in where there are no walls, or no bodies.
+    /// Stands in where there are no walls.
     no_rows: Buffer<u32>,
     flags: Buffer<u32>,
     power: Buffer<C>,

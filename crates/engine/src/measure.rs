@@ -364,7 +364,13 @@ impl Simulation {
             return remote.gpu().peak();
         }
         let tallies = (self.tallies.capacity() + self.wall_tallies.capacity()) * size_of::<Tally<f64>>();
-        self.fields.bytes() + self.bodies.bytes() + self.cells.bytes() + self.pairs.bytes() + self.old_pairs.bytes() + self.walls.bytes() + tallies as u64
+        self.fields.bytes()
+            + self.bodies.bytes()
+            + self.cells.bytes()
+            + self.pairs.bytes()
+            + self.old_pairs.bytes()
+            + self.walls.bytes()
+            + tallies as u64
     }
 }
 

@@ -46,7 +46,9 @@ fn top(dt: f64, end: f64) -> (Vec3, f64, f64) {
     let mut world = world(TangentialLaw::None);
     let mut shape = one_sphere(0.1);
     (shape.mass, shape.moments) = (1.0, [1.0, 2.0, 3.0]);
-    world.grains.clear_and(|grains| shape.put(grains, [0.0; 3], [1.0, 0.0, 0.0, 0.0], [0.0; 3], [0.01, 1.0, 0.0]));
+    world
+        .grains
+        .clear_and(|grains| shape.put(grains, [0.0; 3], [1.0, 0.0, 0.0, 0.0], [0.0; 3], [0.01, 1.0, 0.0]));
     let settings = Settings {
         time_step: Some(dt),
         ..on(1)
@@ -94,7 +96,12 @@ fn one_sphere_as_a_body_is_a_grain() {
     };
     let ((grain, ledger, momentum), (body, of_body, its_momentum)) = (falling(false), falling(true));
     // Some hundred thousand roundings, of which each contact makes the next one's.
-    assert!(apart(grain.position[0], body.position[0]) < 1e-11, "{:?} {:?}", grain.position, body.position);
+    assert!(
+        apart(grain.position[0], body.position[0]) < 1e-11,
+        "{:?} {:?}",
+        grain.position,
+        body.position
+    );
     assert!(apart(grain.velocity[0], body.velocity[0]) < 1e-9);
     assert!(apart(grain.angular_velocity[0], body.angular_velocity[0]) < 1e-6);
     assert!((ledger.kinetic - of_body.kinetic).abs() < 1e-8 * ledger.initial.abs());
@@ -111,7 +118,13 @@ fn two_bodies_collide_and_lose_nothing() {
     world.grains.clear_and(|grains| {
         let turned = [0.8, 0.6 * 0.6, 0.6 * 0.8, 0.0];
         rod(3, 1e-3).put(grains, [0.0; 3], turned, [0.3, 0.1, 0.0], [5.0, -3.0, 8.0]);
-        dumbbell(1.2e-3, 1.1e-3).put(grains, [6e-3, 0.9e-3, 0.5e-3], [0.6, 0.0, 0.0, 0.8], [-0.4, 0.0, 0.1], [0.0, 20.0, -7.0]);
+        dumbbell(1.2e-3, 1.1e-3).put(
+            grains,
+            [6e-3, 0.9e-3, 0.5e-3],
+            [0.6, 0.0, 0.0, 0.8],
+            [-0.4, 0.0, 0.1],
+            [0.0, 20.0, -7.0],
+        );
     });
     let fine = Settings {
         time_step: Some(0.25 * started(world.clone()).time_step().value),
@@ -122,11 +135,20 @@ fn two_bodies_collide_and_lose_nothing() {
     let spins: Vec<Vec3> = simulation.bodies().iter().map(|body| body.angular_velocity).collect();
     through_a_collision(&mut simulation);
     let (after, left) = (simulation.momentum(), simulation.ledger());
-    let changed = simulation.bodies().iter().zip(&spins).any(|(body, spin)| apart(body.angular_velocity, *spin) > 1.0);
+    let changed = simulation
+        .bodies()
+        .iter()
+        .zip(&spins)
+        .any(|(body, spin)| apart(body.angular_velocity, *spin) > 1.0);
     assert!(changed, "the blow is off center");
     let scale = simulation.bodies()[0].mass * 0.4;
     assert!(apart(before.linear, after.linear) < 1e-12 * scale);
-    assert!(apart(before.angular, after.angular) < 1e-12 * scale * 3e-3, "{:?} {:?}", before.angular, after.angular);
+    assert!(
+        apart(before.angular, after.angular) < 1e-12 * scale * 3e-3,
+        "{:?} {:?}",
+        before.angular,
+        after.angular
+    );
     let [then, now] = [energy, left].map(|ledger| ledger.kinetic + ledger.rotational);
     // Of second order in the step, of which a collision has some two hundred.
     assert!((now / then - 1.0).abs() < 5e-6, "energy changed by {:e}", now / then - 1.0);
@@ -145,7 +167,9 @@ fn a_dumbbell_that_hits_a_plane_off_center_gets_the_impulse_of_rigid_bodies() {
     let turn = [(0.5 * lean).cos(), 0.0, (0.5 * lean).sin(), 0.0];
     let speed = 0.02;
     let height = radius + half * lean.sin() + 1e-6;
-    world.grains.clear_and(|grains| shape.put(grains, [0.0, 0.0, height], turn, [0.0, 0.0, -speed], [0.0; 3]));
+    world
+        .grains
+        .clear_and(|grains| shape.put(grains, [0.0, 0.0, height], turn, [0.0, 0.0, -speed], [0.0; 3]));
     let mut simulation = started(world);
     through_a_collision(&mut simulation);
     let body = simulation.bodies()[0];
@@ -156,7 +180,11 @@ fn a_dumbbell_that_hits_a_plane_off_center_gets_the_impulse_of_rigid_bodies() {
     let turns = arm * impulse / shape.moments[1];
     // A blow of finite length, in which the body turns by some 1e-4.
     assert!((body.velocity[2] - rises).abs() < 2e-3 * speed, "{} {rises}", body.velocity[2]);
-    assert!((body.angular_velocity[1].abs() / turns - 1.0).abs() < 2e-3, "{:?} {turns}", body.angular_velocity);
+    assert!(
+        (body.angular_velocity[1].abs() / turns - 1.0).abs() < 2e-3,
+        "{:?} {turns}",
+        body.angular_velocity
+    );
     assert!(body.angular_velocity[1] < 0.0);
     assert!(body.velocity[0].abs() < 1e-12 && body.angular_velocity[0].abs() < 1e-6 * turns);
 }
@@ -170,7 +198,9 @@ fn a_rod_that_falls_flat_rises_flat_and_a_leaning_one_tumbles() {
         world.walls.push(clumps::floor());
         let turn = [(0.5 * lean).cos(), 0.0, (0.5 * lean).sin(), 0.0];
         let height = 1e-3 + 2e-3 * lean.sin() + 1e-6;
-        world.grains.clear_and(|grains| rod(3, 1e-3).put(grains, [0.0, 0.0, height], turn, [0.0, 0.0, -0.05], [0.0; 3]));
+        world
+            .grains
+            .clear_and(|grains| rod(3, 1e-3).put(grains, [0.0, 0.0, height], turn, [0.0, 0.0, -0.05], [0.0; 3]));
         let mut simulation = started(world);
         through_a_collision(&mut simulation);
         simulation.bodies()[0]
@@ -185,7 +215,10 @@ fn a_rod_that_falls_flat_rises_flat_and_a_leaning_one_tumbles() {
     let full = (-ratio / root * std::f64::consts::PI).exp();
     let reached = flat.velocity[2] / 0.05;
     let (low, high) = (expected.min(full), expected.max(full));
-    assert!(reached > low - 0.01 && reached < high + 0.01, "rises with {reached} of {low} to {high}");
+    assert!(
+        reached > low - 0.01 && reached < high + 0.01,
+        "rises with {reached} of {low} to {high}"
+    );
     assert!(dot(flat.angular_velocity, flat.angular_velocity).sqrt() < 1e-9 * 0.05 / 1e-3);
     let leaning = fallen(0.1);
     assert!(leaning.velocity[2] < 0.5 * flat.velocity[2]);
@@ -207,7 +240,11 @@ fn a_body_rests_on_a_plane_without_drift() {
     simulation.advance((0.3 / dt) as u64).expect("sound steps");
     let after = simulation.bodies()[0];
     assert_eq!(simulation.contacts(), 3);
-    assert!(apart(before.center, after.center) < 1e-12, "crept by {:e} m", apart(before.center, after.center));
+    assert!(
+        apart(before.center, after.center) < 1e-12,
+        "crept by {:e} m",
+        apart(before.center, after.center)
+    );
     let turned: f64 = before.orientation.iter().zip(after.orientation).map(|(a, b)| a * b).sum();
     assert!((turned.abs() - 1.0).abs() < 1e-15);
     let floor = &simulation.walls()[0];
@@ -258,7 +295,13 @@ fn bodies_cross_periodic_sides_as_if_there_were_none() {
         world.domain = Some(domain([true, true, true], Leaving::Error, 2e-2));
         world.grains.clear_and(|grains| {
             rod(3, 1e-3).put(grains, [by, 4e-3, 4e-3], [0.8, 0.0, 0.6, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 300.0]);
-            rod(3, 1e-3).put(grains, [(by + 8e-3) % 2e-2, 4.4e-3, 4.2e-3], [0.6, 0.0, 0.0, 0.8], [-1.0, 0.0, 0.0], [0.0; 3]);
+            rod(3, 1e-3).put(
+                grains,
+                [(by + 8e-3) % 2e-2, 4.4e-3, 4.2e-3],
+                [0.6, 0.0, 0.0, 0.8],
+                [-1.0, 0.0, 0.0],
+                [0.0; 3],
+            );
         });
         let mut simulation = started(world);
         simulation.advance(3000).expect("sound steps");
@@ -306,9 +349,13 @@ fn a_body_leaves_as_a_whole_when_its_center_does() {
 fn impossible_bodies_are_refused() {
     let refused = |change: &dyn Fn(&mut World)| {
         let mut world = world(TangentialLaw::Mindlin);
-        world.grains.clear_and(|grains| rod(3, 1e-3).put(grains, [5e-3; 3], [1.0, 0.0, 0.0, 0.0], [0.0; 3], [0.0; 3]));
+        world
+            .grains
+            .clear_and(|grains| rod(3, 1e-3).put(grains, [5e-3; 3], [1.0, 0.0, 0.0, 0.0], [0.0; 3], [0.0; 3]));
         change(&mut world);
-        Simulation::new(world, on(1)).err().map_or("nothing".to_owned(), |refusal| refusal.to_string())
+        Simulation::new(world, on(1))
+            .err()
+            .map_or("nothing".to_owned(), |refusal| refusal.to_string())
     };
     assert_eq!(refused(&|_| {}), "nothing");
     assert!(refused(&|world| world.grains.bodies[0].mass = 0.0).contains("mass is 0, must be positive"));

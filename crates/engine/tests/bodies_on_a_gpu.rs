@@ -58,7 +58,12 @@ fn hundreds_of_steps_with_renewed_lists_stay_together() {
         world.local_damping = 0.1;
         let steps = 1200;
         let (cpu, gpu) = (after(&world, on_cpu(), steps), after(&world, on_gpu(Precision::F64), steps));
-        assert!(cpu.rebuilds() > 3 && cpu.rebuilds() == gpu.rebuilds(), "{} {}", cpu.rebuilds(), gpu.rebuilds());
+        assert!(
+            cpu.rebuilds() > 3 && cpu.rebuilds() == gpu.rebuilds(),
+            "{} {}",
+            cpu.rebuilds(),
+            gpu.rebuilds()
+        );
         let found = apart(&cpu.snapshot(), &gpu.snapshot()).max(apart_as_bodies(&cpu.bodies(), &gpu.bodies()));
         println!("{leaving:?}: {found:.1e}, {} contacts", gpu.contacts());
         assert!(found < 1e-9, "{leaving:?}: {found:e}");

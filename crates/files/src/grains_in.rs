@@ -170,10 +170,7 @@ pub fn read(path: &Path, limits: &Limits) -> Result<Vec<GrainRow>, FilesError> {
     }
     let turned = (QW..QW + 4).filter(|&slot| header.has(slot)).count();
     if turned % 4 != 0 {
-        return Err(lines.error(
-            format!("{turned} of the columns qw, qx, qy and qz"),
-            "name all four, or none",
-        ));
+        return Err(lines.error(format!("{turned} of the columns qw, qx, qy and qz"), "name all four, or none"));
     }
     let mut rows = Vec::new();
     while limits.take.is_none_or(|take| rows.len() < take) {

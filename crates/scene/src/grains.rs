@@ -5,8 +5,8 @@ use crate::{
     diagnostics::Complaint,
     fill::{Surroundings, fill, refuse_too_many, si},
     interactions::Materials,
-    shape::{self, Placement},
     schema::{GrainsSection, SceneFile},
+    shape::{self, Placement},
 };
 use glam::DQuat;
 use rand::SeedableRng;
@@ -98,7 +98,13 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
                     velocity: one.row.velocity,
                     angular_velocity: one.row.angular_velocity,
                 };
-                shape.put(&mut grains, &placed, &ids, densities[one.material as usize], (one.material, group as u32));
+                shape.put(
+                    &mut grains,
+                    &placed,
+                    &ids,
+                    densities[one.material as usize],
+                    (one.material, group as u32),
+                );
             }
             continue;
         }

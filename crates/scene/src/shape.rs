@@ -93,9 +93,9 @@ pub(crate) fn shapes(file: &SceneFile, findings: &mut Findings) -> BTreeMap<Stri
         let spheres: Vec<(DVec3, f64)> = spheres_of(section).collect();
         let parts = connected_parts(&spheres);
         if parts > 1 {
-            findings
-                .notices
-                .push(format!("shape.{name}: its spheres hang together in {parts} parts, which move as one body all the same"));
+            findings.notices.push(format!(
+                "shape.{name}: its spheres hang together in {parts} parts, which move as one body all the same"
+            ));
         }
     }
     shapes
@@ -139,10 +139,16 @@ fn shape(section: &ShapeSection) -> Result<Shape, (&'static str, Complaint)> {
                 .remedy("check the six numbers: xx, yy, zz, xy, xz, yz with xy = -∫ x y dV"),
         ));
     }
-    let reach = spheres.iter().map(|(at, radius)| at.distance(solid.center) + radius).fold(0.0, f64::max);
+    let reach = spheres
+        .iter()
+        .map(|(at, radius)| at.distance(solid.center) + radius)
+        .fold(0.0, f64::max);
     let to_axes = axes.transpose();
     Ok(Shape {
-        spheres: spheres.iter().map(|(at, radius)| (to_axes * (*at - solid.center) / reach, radius / reach)).collect(),
+        spheres: spheres
+            .iter()
+            .map(|(at, radius)| (to_axes * (*at - solid.center) / reach, radius / reach))
+            .collect(),
         volume: solid.volume / reach.powi(3),
         moments: moments / reach.powi(5),
         axes: DQuat::from_mat3(&axes).normalize(),

@@ -8,10 +8,13 @@ use seixo_scene::{Scene, load_text};
 use std::f64::consts::PI;
 use std::path::Path;
 
-const ROD: &str = "\n[shape.rod]\nspheres = [{ at = [10, 0, 0], radius = 1 }, { at = [12, 0, 0], radius = 1 }, { at = [14, 0, 0], radius = 1 }]\n";
+const ROD: &str =
+    "\n[shape.rod]\nspheres = [{ at = [10, 0, 0], radius = 1 }, { at = [12, 0, 0], radius = 1 }, { at = [14, 0, 0], radius = 1 }]\n";
 
 fn clumps(section: &str) -> Scene {
-    scene(&format!("{GLASS}{ROD}[grains.rods]\nmaterial = \"glass\"\nshape = \"rod\"\n{section}"))
+    scene(&format!(
+        "{GLASS}{ROD}[grains.rods]\nmaterial = \"glass\"\nshape = \"rod\"\n{section}"
+    ))
 }
 
 fn apart(a: Vec3, b: Vec3) -> f64 {
@@ -20,7 +23,9 @@ fn apart(a: Vec3, b: Vec3) -> f64 {
 
 #[test]
 fn a_clump_is_of_the_size_that_its_place_has() {
-    let world = clumps("at = [[1, 2, 3]]\nradius = \"6 mm\"\norientation = { axis = [0, 0, 2], angle = \"90 deg\" }\nangular_velocity = [0, 0, 5]").world;
+    let world =
+        clumps("at = [[1, 2, 3]]\nradius = \"6 mm\"\norientation = { axis = [0, 0, 2], angle = \"90 deg\" }\nangular_velocity = [0, 0, 5]")
+            .world;
     let (grains, body) = (&world.grains, &world.grains.bodies[0]);
     // Drawn along x, turned to y; the sphere about it is three radii wide.
     assert_eq!(grains.len(), 3);
@@ -71,10 +76,18 @@ fn a_fill_places_clumps_that_do_not_touch_and_turns_them_all_ways() {
 #[test]
 fn a_file_says_where_clumps_are_and_how_they_are_turned() {
     let folder = tempfile::tempdir().expect("a folder");
-    std::fs::write(folder.path().join("rods.csv"), "x,y,z,radius,qw,qx,qy,qz\n0,0,0,3,2,0,0,2\n9,0,0,6,1,0,0,0\n").expect("written");
+    std::fs::write(
+        folder.path().join("rods.csv"),
+        "x,y,z,radius,qw,qx,qy,qz\n0,0,0,3,2,0,0,2\n9,0,0,6,1,0,0,0\n",
+    )
+    .expect("written");
     let text = format!("{GLASS}{ROD}[grains.rods]\nmaterial = \"glass\"\nshape = \"rod\"\nfile = \"rods.csv\"");
     let world = load_text(&text, &folder.path().join("scene.toml"), &[]).expect("sound").world;
-    assert!(apart(world.grains.position[2], [0.0, 2.0, 0.0]) < 1e-12, "{:?}", world.grains.position);
+    assert!(
+        apart(world.grains.position[2], [0.0, 2.0, 0.0]) < 1e-12,
+        "{:?}",
+        world.grains.position
+    );
     assert!(apart(world.grains.position[5], [13.0, 0.0, 0.0]) < 1e-12);
 }
 
@@ -139,7 +152,9 @@ fn impossible_clumps_are_refused_with_place_and_remedy() {
         }
         assert!(found.list().iter().all(|d| !d.remedy.is_empty()), "{what}: no remedy in\n{message}");
     }
-    let staged = format!("{GLASS}{ROD}[grains.rods]\nmaterial = \"glass\"\nshape = \"rod\"\n{at}[[stage]]\nname = \"a\"\nuntil = \"time > 0.1 s\"\n[[stage]]\nname = \"b\"\nadd = [\"grains.rods\"]\n");
+    let staged = format!(
+        "{GLASS}{ROD}[grains.rods]\nmaterial = \"glass\"\nshape = \"rod\"\n{at}[[stage]]\nname = \"a\"\nuntil = \"time > 0.1 s\"\n[[stage]]\nname = \"b\"\nadd = [\"grains.rods\"]\n"
+    );
     let message = load_text(&staged, Path::new("scene.toml"), &[]).expect_err("staged").plain();
     assert!(message.contains("clumps cannot be added by a stage"), "{message}");
     let fields = format!("{GLASS}[grains.one]\nmaterial = \"glass\"\n{at}[output]\nfields = [\"body\"]\n");

@@ -90,7 +90,7 @@ impl<C: Number> Carriers<C> {
     pub(super) fn ask(&self, copies: &mut Copies, n: usize) -> BodiesFetched<C> {
         BodiesFetched {
             member: copies.add(&self.member, 0..n),
-            columns: self.columns().map(|buffer| copies.add(buffer, 0..RECORD * self.bodies)),
+            columns: self.columns().map(|buffer| copies.add(buffer, 0..RECORD * self.bodies.max(1))),
         }
     }
 }
@@ -99,7 +99,11 @@ impl<C: Number> BodiesFetched<C> {
     /// Brings the host's bodies up to date; returns the energy that local damping took of them since they were handed over \[J\].
     pub(super) fn show(self, host: &mut Simulation, arrived: &Arrived) -> f64 {
         host.fields.member = arrived.take(self.member);
-        let [center, half_velocity, momentum, turn, velocity, spin] = self.columns.map(|ticket| doubles(&arrived.take(ticket)));
+        let [center, half_velocity, momentum, turn, velocity, spin] = self.columns.map(|ticket| {
+            let mut column = doubles(&arrived.take(ticket));
+            column.truncate(RECORD * host.bodies.len());
+            column
+        });
         let bodies = &mut host.bodies;
         (bodies.center, bodies.momentum, bodies.turn) = (center, momentum, turn);
         (bodies.velocity, bodies.spin, bodies.half_velocity) = (velocity, spin, half_velocity);
@@ -166,7 +170,11 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
 
     /// Puts centers of bodies that left through periodic sides back.
     pub(super) fn put_bodies_back(&self, host: &mut Simulation) -> Result<(), GpuError> {
-        let Some(carriers) = self.carriers.as_ref().filter(|_| self.kind.sides != OPEN) else {
+        let Some(carriers) = self
+            .carriers
+            .as_ref()
+            .filter(|carriers| self.kind.sides != OPEN && carriers.bodies > 0)
+        else {
             return Ok(());
         };
         host.place_sides();
@@ -209,8 +217,8 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         );
     }
 
-    /// Which member every grain is; anything where there are no bodies.
+    /// Which member every grain is; without bodies a column that stands in, and is not read.
     pub(super) fn member(&self) -> &Buffer<u32> {
-        self.carriers.as_ref().map_or(&self.no_rows, |carriers| &carriers.member)
+        self.carriers.as_ref().map_or(&self.group, |carriers| &carriers.member)
     }
 }

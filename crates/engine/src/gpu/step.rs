@@ -248,7 +248,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         let (count, dim) = if books { units(self.n) } else { units_in_cubes_of(128, self.n) };
         // SAFETY: units beyond n do nothing; rows are interleaved in tiles whose sizes, summed by the scan, list and history have room for,
         // the list two rows of a tile more, which are read but not used;
-        // lists name places below n; all fields have n records, of rotation only where it is read; flags have all their words, powers
+        // lists name places below n; all fields have n records, of rotation only where it is read, and members n words; flags have all their words, powers
         // two records for every cube.
         unsafe {
             grains::launch_unchecked::<R, C>(

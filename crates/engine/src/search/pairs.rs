@@ -151,7 +151,8 @@ impl Pairs {
     fn divide(&mut self) {
         let n = self.row.len() - 1;
         self.part_row.clear();
-        self.part_row.extend((0..parts(n)).map(|part| self.row[part * PART]).chain([self.row[n]]));
+        self.part_row
+            .extend((0..parts(n)).map(|part| self.row[part * PART]).chain([self.row[n]]));
     }
 
     /// Fills the rows of the first n grains: counts, sums the counts up, writes (S2). With `ONCE`, a pair inside a part stands in one row.

@@ -40,7 +40,11 @@ pub struct Sphere {
 impl Body {
     /// Whether the numbers are those of a body, or what is wrong with them.
     fn flaw(&self) -> Option<(&'static str, f64, &'static str)> {
-        let vectors = [("velocity", self.velocity), ("angular velocity", self.angular_velocity), ("center", self.center)];
+        let vectors = [
+            ("velocity", self.velocity),
+            ("angular velocity", self.angular_velocity),
+            ("center", self.center),
+        ];
         for (what, vector) in vectors {
             if let Some(&value) = vector.iter().find(|x| x.is_nan() || x.abs() >= 1e15) {
                 return Some((what, value, "finite, below 1e15"));
@@ -89,7 +93,11 @@ impl Grains {
             let at = body.place(sphere.offset);
             let arm = [0, 1, 2].map(|k| at[k] - body.center[k]);
             let w = body.angular_velocity;
-            let swing = [w[1] * arm[2] - w[2] * arm[1], w[2] * arm[0] - w[0] * arm[2], w[0] * arm[1] - w[1] * arm[0]];
+            let swing = [
+                w[1] * arm[2] - w[2] * arm[1],
+                w[2] * arm[0] - w[0] * arm[2],
+                w[0] * arm[1] - w[1] * arm[0],
+            ];
             let velocity = [0, 1, 2].map(|k| body.velocity[k] + swing[k]);
             self.push(sphere.id, at, velocity, w, sphere.radius, material, group);
         }
@@ -99,7 +107,9 @@ impl Grains {
     /// Places in the table of bodies, by the grains that they carry.
     pub(crate) fn carriers(&self) -> HashMap<u32, usize> {
         let members = self.bodies.iter().enumerate();
-        members.flat_map(|(b, body)| body.carries.iter().map(move |&(id, _)| (id, b))).collect()
+        members
+            .flat_map(|(b, body)| body.carries.iter().map(move |&(id, _)| (id, b)))
+            .collect()
     }
 
     /// The least of the masses that contacts feel at spheres of bodies, over the masses of the spheres alone; 1 if none is less.
@@ -134,13 +144,25 @@ impl Grains {
         ids.sort_unstable();
         let twice = ids.windows(2).find(|pair| pair[0] == pair[1]);
         if let Some(pair) = twice {
-            return Err(Refusal::Body { id: pair[0], what: "id", value: f64::from(pair[0]), must: "its own" });
+            return Err(Refusal::Body {
+                id: pair[0],
+                what: "id",
+                value: f64::from(pair[0]),
+                must: "its own",
+            });
         }
         for body in &self.bodies {
-            let wrong = |(what, value, must)| Refusal::Body { id: body.id, what, value, must };
+            let wrong = |(what, value, must)| Refusal::Body {
+                id: body.id,
+                what,
+                value,
+                must,
+            };
             body.flaw().map_or(Ok(()), |flaw| Err(wrong(flaw)))?;
             for (id, _) in &body.carries {
-                let times = carried.get_mut(id).ok_or_else(|| wrong(("grain that it carries", f64::from(*id), "one that is there")))?;
+                let times = carried
+                    .get_mut(id)
+                    .ok_or_else(|| wrong(("grain that it carries", f64::from(*id), "one that is there")))?;
                 *times += 1;
                 if *times > 1 {
                     return Err(wrong(("grain that it carries", f64::from(*id), "carried by no other body")));

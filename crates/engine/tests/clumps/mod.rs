@@ -2,9 +2,7 @@
 
 #![allow(dead_code, reason = "no test uses all of them")]
 
-use seixo_engine::world::{
-    Body, Domain, Grains, Interaction, Later, Leaving, Material, Sphere, Vec3, Wall, WallMotion, WallShape, World,
-};
+use seixo_engine::world::{Body, Domain, Grains, Interaction, Later, Leaving, Material, Sphere, Vec3, Wall, WallMotion, WallShape, World};
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
 
 /// Spheres that do not overlap, about their center of mass and along their principal axes, of glass.
@@ -80,7 +78,11 @@ pub fn dumbbell(radius: f64, half: f64) -> Shape {
 /// Spheres in a row along x, which touch each other.
 pub fn rod(count: usize, radius: f64) -> Shape {
     let middle = 0.5 * (count as f64 - 1.0);
-    Shape::of((0..count).map(|k| ([2.0 * radius * (k as f64 - middle), 0.0, 0.0], radius)).collect())
+    Shape::of(
+        (0..count)
+            .map(|k| ([2.0 * radius * (k as f64 - middle), 0.0, 0.0], radius))
+            .collect(),
+    )
 }
 
 /// A plane at z = 0.
@@ -164,8 +166,16 @@ pub fn heap(count: usize, periodic: Option<Leaving>) -> World {
         world.domain = Some(sides);
         // A floor with a hole: what is beyond falls out of the domain.
         world.walls[0].shape = WallShape::Mesh(vec![
-            [[-length, -length, 1e-4], [0.5 * length, -length, 1e-4], [0.5 * length, 2.0 * length, 1e-4]],
-            [[-length, -length, 1e-4], [0.5 * length, 2.0 * length, 1e-4], [-length, 2.0 * length, 1e-4]],
+            [
+                [-length, -length, 1e-4],
+                [0.5 * length, -length, 1e-4],
+                [0.5 * length, 2.0 * length, 1e-4],
+            ],
+            [
+                [-length, -length, 1e-4],
+                [0.5 * length, 2.0 * length, 1e-4],
+                [-length, 2.0 * length, 1e-4],
+            ],
         ]);
     } else {
         world.walls.extend([

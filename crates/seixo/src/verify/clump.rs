@@ -69,9 +69,19 @@ pub fn impact(stand: &mut Stand) -> Done {
             has_touched |= touches;
         }
         let body = only_body(&simulation)?;
-        stand.row(format!("{lean} deg: velocity after over before [-]"), body.velocity[2] / speed, rises, 2e-3);
+        stand.row(
+            format!("{lean} deg: velocity after over before [-]"),
+            body.velocity[2] / speed,
+            rises,
+            2e-3,
+        );
         let turning = body.angular_velocity[1].abs() * half / speed;
-        stand.row(format!("{lean} deg: angular velocity times length over speed [-]"), turning, turns, 2e-3);
+        stand.row(
+            format!("{lean} deg: angular velocity times length over speed [-]"),
+            turning,
+            turns,
+            2e-3,
+        );
     }
     Ok(())
 }

@@ -34,18 +34,7 @@ pub fn advance_bodies<R: Real, C: Coordinate<R> + Coordinate<C>>(
         if !is_halted(flags, parity) {
             let stands = recalled_turn::<C>(turn, b * 4usize);
             let push = push_on::<C, R>(row[b] as usize, row[b + 1usize] as usize, place, offset, &stands, force, torque);
-            let moved = advance_body::<C>(
-                b,
-                &push,
-                center,
-                half_velocity,
-                momentum,
-                turn,
-                moments,
-                velocity,
-                spin,
-                stepping,
-            );
+            let moved = advance_body::<C>(b, &push, center, half_velocity, momentum, turn, moments, velocity, spin, stepping);
             half_velocity[b * 4usize + 3usize] += moved.damping_work;
             raise(flags, parity, moved.flags);
         }

@@ -169,7 +169,7 @@ pub fn read(path: &Path, limits: &Limits) -> Result<Vec<GrainRow>, FilesError> {
         ));
     }
     let turned = (QW..QW + 4).filter(|&slot| header.has(slot)).count();
-    if turned % 4 != 0 {
+    if !turned.is_multiple_of(4) {
         return Err(lines.error(format!("{turned} of the columns qw, qx, qy and qz"), "name all four, or none"));
     }
     let mut rows = Vec::new();

@@ -207,11 +207,11 @@ pub fn drop_own(own: u32, at: usize, count: u32, stride: usize, neighbors: &mut 
     for k in 0..count {
         let j = neighbors[at + k as usize * stride];
         let other = member[j as usize];
-        let mut is_own = false;
+        let mut of_other = 0xffff_ffffu32;
         if other != 0xffff_ffffu32 {
-            is_own = body_of[other as usize] == own;
+            of_other = body_of[other as usize];
         }
-        if !is_own {
+        if of_other != own {
             neighbors[at + kept as usize * stride] = j;
             kept += 1u32;
         }

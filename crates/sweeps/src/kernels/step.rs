@@ -113,23 +113,38 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
             }
         }
         if plan.advance {
-            let mut is_carried = false;
             if plan.carries {
-                is_carried = member[i] != 0xffff_ffffu32;
-            }
-            if is_carried {
-                hold::<C, R>(
-                    i,
-                    &grain,
-                    &load,
-                    turning,
-                    half_velocity,
-                    half_spin,
-                    force,
-                    torque,
-                    new_velocity,
-                    new_spin,
-                );
+                if member[i] == 0xffff_ffffu32 {
+                    let gone = go_on::<C, R>(
+                        i,
+                        &grain,
+                        &load,
+                        turning,
+                        half_velocity,
+                        half_spin,
+                        reference,
+                        new_position,
+                        new_velocity,
+                        new_spin,
+                        stepping,
+                        plan.kind.frictional,
+                    );
+                    raised |= gone.flags;
+                    took.insert(3usize, gone.damping_work);
+                } else {
+                    hold::<C, R>(
+                        i,
+                        &grain,
+                        &load,
+                        turning,
+                        half_velocity,
+                        half_spin,
+                        force,
+                        torque,
+                        new_velocity,
+                        new_spin,
+                    );
+                }
             } else {
                 let gone = go_on::<C, R>(
                     i,

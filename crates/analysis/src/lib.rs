@@ -10,6 +10,7 @@ mod fabric;
 mod mixing;
 mod region;
 mod scalar;
+mod solid;
 mod stress;
 mod tensor;
 
@@ -19,5 +20,6 @@ pub use fabric::{Coordination, Fabric, SHARES, coordination, fabric};
 pub use mixing::{Mixing, mixing};
 pub use region::{Region, solid_fraction};
 pub use scalar::Scalar;
+pub use solid::{Solid, connected_parts, solid_of_spheres};
 pub use stress::{Stress, pressure_of_grains, stress_in, stress_of_grains};
 pub use tensor::{components, deviatoric, outer, pressure, principal};

@@ -41,7 +41,8 @@ pub(crate) fn is_frictional(world: &World) -> bool {
     let adds = |i: &Interaction| {
         i.cohesion.is_some() || i.rolling.is_some() || i.twisting.is_some() || !matches!(i.normal, NormalLaw::Linear | NormalLaw::Hertz)
     };
-    world.interactions.iter().flatten().any(|i| rubs(i) || adds(i))
+    // Bodies turn, whatever pushes on them.
+    !world.grains.bodies.is_empty() || world.interactions.iter().flatten().any(|i| rubs(i) || adds(i))
 }
 
 /// Gaps across which grains can hold each other, and walls can hold grains \[m\].
@@ -199,6 +200,12 @@ pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), Refusal> {
         }
     }
     check_grains(&world.grains, world.domain.as_ref())?;
+    if !world.grains.bodies.is_empty() && world.domain.is_some_and(|domain| domain.shear.is_some()) {
+        return Err(Refusal::WithBodies {
+            what: "sides that slide past each other",
+            remedy: "remove world.domain.shear, or use plain grains",
+        });
+    }
     check_interactions(world)?;
     check_conduction(world)
 }
@@ -210,6 +217,8 @@ pub(crate) fn check_grains(grains: &Grains, domain: Option<&Domain>) -> Result<(
     if let Some(pair) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
         return Err(Refusal::DuplicateId { id: pair[0] });
     }
+    grains.check_bodies()?;
+    let carriers = grains.carriers();
     for k in 0..grains.len() {
         let id = grains.id[k];
         let radius = grains.radius[k];
@@ -236,7 +245,8 @@ pub(crate) fn check_grains(grains: &Grains, domain: Option<&Domain>) -> Result<(
             }
         }
         if let Some(domain) = domain {
-            let at = grains.position[k];
+            // Of bodies, the center counts.
+            let at = carriers.get(&id).map_or(grains.position[k], |&b| grains.bodies[b].center);
             if (0..3).any(|axis| at[axis] < domain.min[axis] || at[axis] > domain.max[axis]) {
                 return Err(Refusal::Outside { id, at });
             }

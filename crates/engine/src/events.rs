@@ -11,6 +11,7 @@ use crate::search::Pairs;
 use crate::simulation::{Simulation, vector};
 use crate::state::{Ledger, State};
 use crate::world::{Expected, Grains, Vec3, WallMotion, check_temperatures};
+use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::views::{RECORD, TOUCH};
 use std::collections::HashSet;
 
@@ -56,6 +57,12 @@ impl Simulation {
         if grains.is_empty() {
             return Ok(());
         }
+        if !grains.bodies.is_empty() {
+            return Err(Refusal::WithBodies {
+                what: "inlets and groups that are added later",
+                remedy: "let bodies be there from the start",
+            });
+        }
         check_grains(grains, self.domain.as_ref())?;
         if self.conducts() {
             check_temperatures(grains)?;
@@ -90,13 +97,16 @@ impl Simulation {
             let new = fields_of(grains, &simulation.densities, simulation.frictional);
             simulation.book_heat_inserted(&new);
             simulation.fields.append(&new);
+            if simulation.carries {
+                simulation.fields.member.resize(first + grains.len(), FREE);
+            }
             simulation.pull_back_half_a_step(first..first + grains.len());
         })?;
         self.work.inserted += gained;
         Ok(())
     }
 
-    /// Removes grains; ids that are not there are passed over. The ledger books what they take along as what left.
+    /// Removes grains, and the whole of a body that carries one of them; ids that are not there are passed over. The ledger books what they take along as what left.
     ///
     /// # Errors
     /// As [`Simulation::observe`].
@@ -105,9 +115,8 @@ impl Simulation {
         ids.sort_unstable();
         let gained = self.edit(false, |simulation| {
             simulation.book_heat_leaving(|simulation, i| ids.binary_search(&simulation.fields.id[i]).is_ok());
-            let stays = |&i: &u32| ids.binary_search(&simulation.fields.id[i as usize]).is_err();
-            let order: Vec<u32> = (0..simulation.fields.len() as u32).filter(stays).collect();
-            simulation.fields.reorder(&simulation.device, &order);
+            let id = simulation.fields.id.clone();
+            simulation.keep_grains(|i| ids.binary_search(&id[i]).is_err());
         })?;
         self.work.left_domain -= gained;
         Ok(())
@@ -127,6 +136,7 @@ impl Simulation {
                 simulation.fields.half_velocity[i * 3..][..3].copy_from_slice(&velocity);
             }
             simulation.pull_back_half_a_step(of_group);
+            simulation.set_velocity_of_bodies(group, velocity);
         })?;
         self.work.inserted += gained;
         Ok(())
@@ -144,6 +154,9 @@ impl Simulation {
             // The kick over this moment is half of the one gravity, half of the other.
             let pull = before.minus(&simulation.stepping.gravity).times(0.5 * simulation.stepping.dt);
             for half in simulation.fields.half_velocity.chunks_exact_mut(3) {
+                half.iter_mut().zip([pull.x, pull.y, pull.z]).for_each(|(v, change)| *v += change);
+            }
+            for half in simulation.bodies.half_velocity.chunks_exact_mut(RECORD) {
                 half.iter_mut().zip([pull.x, pull.y, pull.z]).for_each(|(v, change)| *v += change);
             }
         })?;

@@ -63,6 +63,9 @@ fn gather<T: Number>(device: &Cpu, field: &mut Vec<T>, spare: &mut Vec<T>, numbe
     std::mem::swap(field, spare);
 }
 
+/// Fields that worlds may do without; their sections of a checkpoint, too.
+const OPTIONAL: [&str; 1] = ["grains/member"];
+
 macro_rules! fields {
     ($($(#[$doc:meta])* $name:ident: $type:ty, $numbers:literal, $spare:ident;)+) => {
         /// All fields of all grains, in the order of the cells. The last name in a line of the table is the buffer it reorders through.
@@ -82,7 +85,12 @@ macro_rules! fields {
 
             /// Copies every field into a checkpoint.
             pub fn save(&self, state: &mut State) {
-                $(state.sections.push((concat!("grains/", stringify!($name)).into(), Number::column(&self.$name)));)+
+                $(
+                    let name = concat!("grains/", stringify!($name));
+                    if !self.$name.is_empty() || !OPTIONAL.contains(&name) {
+                        state.sections.push((name.into(), Number::column(&self.$name)));
+                    }
+                )+
             }
 
             /// Reads every field from a checkpoint; `Err` names the one that is missing or of the wrong size.
@@ -90,7 +98,10 @@ macro_rules! fields {
                 let mut fields = Fields::default();
                 $(
                     let name = concat!("grains/", stringify!($name));
-                    fields.$name = state.get(name).and_then(Number::from_column).ok_or(name)?;
+                    fields.$name = match state.get(name) {
+                        None if OPTIONAL.contains(&name) => Vec::new(),
+                        column => column.and_then(Number::from_column).ok_or(name)?,
+                    };
                 )+
                 let n = fields.id.len();
                 $(if !fields.$name.is_empty() && fields.$name.len() != n * $numbers { return Err(concat!("grains/", stringify!($name))); })+
@@ -114,6 +125,8 @@ fields! {
     material: u32, 1, spare_u32;
     /// Index of the group.
     group: u32, 1, spare_u32;
+    /// Which member of a rigid body it is, see [`seixo_sweeps::bodies`]; empty where there are no bodies.
+    member: u32, 1, spare_u32;
     /// Center x y z and radius \[m\].
     position: f64, 4, spare_f64;
     /// Velocity at whole steps x y z \[m/s\], mass \[kg\].

@@ -5,6 +5,7 @@
 
 mod assembly;
 mod bins;
+mod bodies;
 mod exchange;
 mod heat;
 mod lists;
@@ -20,6 +21,7 @@ mod search_tests;
 use crate::simulation::Simulation;
 use assembly::Contacts;
 use bins::Binned;
+use bodies::Carriers;
 use heat::HeatOnGpu;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, Word};
 use seixo_laws::vector::Vector3Launch;
@@ -175,6 +177,8 @@ pub(crate) struct OnGpu<C, R> {
     walls: Option<WallRows<C, R>>,
     /// Where heat flows.
     heat: Option<HeatOnGpu<C>>,
+    /// Where bodies carry grains.
+    carriers: Option<Carriers<C>>,
     /// Stands in where there are no walls.
     no_rows: Buffer<u32>,
     flags: Buffer<u32>,

@@ -126,7 +126,7 @@ impl Simulation {
                 .sum::<f64>()
                 .sqrt()
         };
-        let outside = |i: usize| self.has_left(&self.fields.position[RECORD * i..]);
+        let outside = |i: usize| self.domain.is_some_and(|domain| self.has_gone(i, &domain));
         let is_bad: Box<dyn Fn(usize) -> bool + '_> = if flags & NOT_FINITE != 0 {
             Box::new(|i| !self.fields.position[RECORD * i..][..3].iter().all(|x| x.abs() < 1e18))
         } else if flags & TOO_FAST != 0 {
@@ -176,7 +176,7 @@ impl Simulation {
         let mut row = Vec::new();
         for i in 0..self.fields.len() {
             self.cells.neighbors(i, position, self.cells.skin, &mut row);
-            for &j in &row {
+            for &j in row.iter().filter(|&&j| !self.are_one_body(i, j as usize)) {
                 let (a, b) = (&position[i * RECORD..][..RECORD], &position[j as usize * RECORD..][..RECORD]);
                 let apart = load::<f64>(a, 0).minus(&load(b, 0));
                 let distance = nearest_image(&apart, &self.stepping.sides, self.sides).apart.length();

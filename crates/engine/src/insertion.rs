@@ -21,6 +21,8 @@ pub struct Seen {
     pub radius: f64,
     /// Its mass \[kg\].
     pub mass: f64,
+    /// Id of the rigid body that carries it.
+    pub body: Option<u32>,
 }
 
 /// Free places among the grains and walls of a simulation.
@@ -68,7 +70,8 @@ impl Simulation {
                 group: fields.group[i],
                 center: [place[0], place[1], place[2]],
                 radius: place[3],
-                mass: fields.velocity[i * RECORD + 3],
+                mass: self.mass_of(i),
+                body: self.body_of(i).map(|b| self.bodies.id[b]),
             }
         })
     }

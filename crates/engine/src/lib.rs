@@ -3,6 +3,8 @@
 //! A [`world::World`] becomes a [`Simulation`]; [`Simulation::step`] is the one page on which every line is one pass.
 
 mod assemble;
+mod bodies;
+mod carry;
 mod contact_records;
 mod events;
 mod fields;
@@ -25,6 +27,7 @@ mod time_step;
 mod walls;
 pub mod world;
 
+pub use bodies::BodySnapshot;
 pub use contact_records::{ContactRecord, Partner};
 pub use events::Change;
 pub use guard::{Cause, Stop};

@@ -1,5 +1,6 @@
 //! What is measured: the ledger, snapshots, momenta.
 
+use crate::bodies::Moving;
 use crate::fields::{part_range, parts};
 use crate::simulation::Simulation;
 use crate::state::{GrainSnapshot, Ledger, WallSnapshot};
@@ -45,6 +46,16 @@ struct Share {
     angular: [f64; 3],
 }
 
+impl Share {
+    fn add_momentum(&mut self, linear: &Vector3<f64>, angular: &Vector3<f64>) {
+        for (sum, v) in [(&mut self.linear, linear), (&mut self.angular, angular)] {
+            for (slot, x) in sum.iter_mut().zip([v.x, v.y, v.z]) {
+                *slot += x;
+            }
+        }
+    }
+}
+
 impl Simulation {
     /// Books the work of this step's contacts: a step's share is the mean of the powers at its two ends.
     pub(crate) fn book_work(&mut self) {
@@ -59,9 +70,22 @@ impl Simulation {
         self.work.local_damping += self.moves.iter().fold(0.0, |sum, moved| sum + moved.damping_work);
     }
 
-    /// Velocity and angular velocity of grain i at [`Simulation::time`].
-    fn velocities(&self, i: usize) -> (Vector3<f64>, Vector3<f64>) {
+    /// Mass of grain i \[kg\]: of one that is carried, its share of the body's, by the volume of its sphere.
+    pub(crate) fn mass_of(&self, i: usize) -> f64 {
+        let mass = self.fields.velocity[i * RECORD + 3];
+        match self.body_of(i) {
+            Some(_) => mass * self.bodies.offset[self.fields.member[i] as usize * RECORD + 3],
+            None => mass,
+        }
+    }
+
+    /// Velocity and angular velocity of grain i at [`Simulation::time`], where bodies move like this.
+    fn velocities(&self, i: usize, bodies: &[Moving]) -> (Vector3<f64>, Vector3<f64>) {
         let (fields, at) = (&self.fields, i * RECORD);
+        if let Some(b) = self.body_of(i) {
+            let Moving { velocity, spin, .. } = &bodies[b];
+            return (velocity.plus(&spin.cross(&self.bodies.arm(fields.member[i]))), *spin);
+        }
         let (radius, mass) = (fields.position[at + 3], fields.velocity[at + 3]);
         let linear = acceleration(&load(&fields.velocity, at), mass, &load(&fields.force, at), &self.stepping);
         let v = velocity_ahead(&load(&fields.half_velocity, 3 * i), &linear.rate, self.stepping.shows_ahead);
@@ -82,20 +106,15 @@ impl Simulation {
         let n = fields.len();
         let (part_first, part_end) = part_range(part, n);
         for i in part_first..part_end {
-            let (v, w) = self.velocities(i);
-            let mass = fields.velocity[i * RECORD + 3];
-            let radius = fields.position[i * RECORD + 3];
-            let x = load::<f64>(&fields.position, i * RECORD);
-            share.kinetic += kinetic_energy(mass, &v);
-            share.rotational += rotational_energy(mass, radius, &w);
-            share.gravity += gravity_energy(mass, &self.stepping.gravity, &x);
-            let spin = x.cross(&v.times(mass)).plus(&w.times(inertia(mass, radius)));
-            for (axis, (p, l)) in [(v.x * mass, spin.x), (v.y * mass, spin.y), (v.z * mass, spin.z)]
-                .into_iter()
-                .enumerate()
-            {
-                share.linear[axis] += p;
-                share.angular[axis] += l;
+            if self.body_of(i).is_none() {
+                let (v, w) = self.velocities(i, &[]);
+                let mass = fields.velocity[i * RECORD + 3];
+                let radius = fields.position[i * RECORD + 3];
+                let x = load::<f64>(&fields.position, i * RECORD);
+                share.kinetic += kinetic_energy(mass, &v);
+                share.rotational += rotational_energy(mass, radius, &w);
+                share.gravity += gravity_energy(mass, &self.stepping.gravity, &x);
+                share.add_momentum(&v.times(mass), &x.cross(&v.times(mass)).plus(&w.times(inertia(mass, radius))));
             }
             if self.is_remote() {
                 continue;
@@ -175,7 +194,7 @@ impl Simulation {
             .run(parts(self.fields.len()), data, |part, (share,): (Strided<Share>,)| {
                 share.items[0] = self.share_of(part)
             });
-        shares.iter().fold(Share::default(), |mut all, share| {
+        let all = shares.iter().fold(Share::default(), |mut all, share| {
             all.kinetic += share.kinetic;
             all.rotational += share.rotational;
             all.gravity += share.gravity;
@@ -185,6 +204,17 @@ impl Simulation {
                 all.linear[axis] += share.linear[axis];
                 all.angular[axis] += share.angular[axis];
             }
+            all
+        });
+        (0..self.bodies.len()).fold(all, |mut all, b| {
+            let moving = self.bodies.moving(b, &self.fields, &self.stepping);
+            let [kinetic, rotational, gravity] = self.energies_of_body(b);
+            all.kinetic += kinetic;
+            all.rotational += rotational;
+            all.gravity += gravity;
+            let center = load::<f64>(&self.bodies.center, b * RECORD);
+            let linear = moving.velocity.times(self.bodies.center[b * RECORD + 3]);
+            all.add_momentum(&linear, &center.cross(&linear).plus(&moving.momentum));
             all
         })
     }
@@ -250,9 +280,9 @@ impl Simulation {
         }
     }
 
-    /// What a grain takes along when it leaves: kinetic energy and potential in gravity \[J\].
+    /// What a grain that no body carries takes along when it leaves: kinetic energy and potential in gravity \[J\].
     pub(crate) fn energy_of(&self, i: usize) -> f64 {
-        let (v, w) = self.velocities(i);
+        let (v, w) = self.velocities(i, &[]);
         let mass = self.fields.velocity[i * RECORD + 3];
         let radius = self.fields.position[i * RECORD + 3];
         let x = load::<f64>(&self.fields.position, i * RECORD);
@@ -272,8 +302,12 @@ impl Simulation {
                 [field[RECORD * i], field[RECORD * i + 1], field[RECORD * i + 2]]
             }
         };
+        let bodies = self.bodies.all_moving(&self.fields, &self.stepping);
         for i in order {
-            let (v, w) = self.velocities(i);
+            let (v, w) = self.velocities(i, &bodies);
+            if self.carries {
+                snapshot.body.push(self.body_of(i).map_or(-1, |b| i64::from(self.bodies.id[b])));
+            }
             snapshot.id.push(self.fields.id[i]);
             snapshot.position.push(record(&self.fields.position, i));
             snapshot.velocity.push([v.x, v.y, v.z]);
@@ -281,7 +315,7 @@ impl Simulation {
             snapshot.force.push(record(&self.fields.force, i));
             snapshot.torque.push(record(&self.fields.torque, i));
             snapshot.radius.push(self.fields.position[RECORD * i + 3]);
-            snapshot.mass.push(self.fields.velocity[RECORD * i + 3]);
+            snapshot.mass.push(self.mass_of(i));
             snapshot.material.push(self.fields.material[i]);
             snapshot.group.push(self.fields.group[i]);
             snapshot.temperature.extend(self.fields.temperature.get(i));
@@ -332,7 +366,13 @@ impl Simulation {
             return remote.gpu().peak();
         }
         let tallies = (self.tallies.capacity() + self.wall_tallies.capacity()) * size_of::<Tally<f64>>();
-        self.fields.bytes() + self.cells.bytes() + self.pairs.bytes() + self.old_pairs.bytes() + self.walls.bytes() + tallies as u64
+        self.fields.bytes()
+            + self.bodies.bytes()
+            + self.cells.bytes()
+            + self.pairs.bytes()
+            + self.old_pairs.bytes()
+            + self.walls.bytes()
+            + tallies as u64
     }
 }
 

@@ -6,6 +6,7 @@ use crate::simulation::Simulation;
 use crate::walls::Walls;
 use crate::world::{Leaving, Vec3};
 use seixo_device::{Ranges, Strided};
+use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::compound::compound_contacts_of_part;
 use seixo_sweeps::contact::{Tally, press_through_cells};
 use seixo_sweeps::lanes::{contacts_of_part, prefetch};
@@ -25,16 +26,17 @@ impl Simulation {
     /// Kick and drift: velocities and positions of all grains go one step on.
     pub(crate) fn advance_grains(&mut self) {
         self.steps += 1;
-        if self.frictional {
-            self.advance_parts::<true>()
-        } else {
-            self.advance_parts::<false>()
+        match (self.frictional, self.carries) {
+            (false, _) => self.advance_parts::<false, false>(),
+            (true, false) => self.advance_parts::<true, false>(),
+            (true, true) => self.advance_parts::<true, true>(),
         }
     }
 
-    fn advance_parts<const FRICTIONAL: bool>(&mut self) {
+    fn advance_parts<const FRICTIONAL: bool, const CARRIES: bool>(&mut self) {
         let n = self.fields.len();
         let Fields {
+            member,
             position,
             velocity,
             spin,
@@ -45,7 +47,7 @@ impl Simulation {
             reference,
             ..
         } = &mut self.fields;
-        let (force, torque, reference, stepping) = (&force[..], &torque[..], &reference[..], &self.stepping);
+        let (member, force, torque, reference, stepping) = (&member[..], &force[..], &torque[..], &reference[..], &self.stepping);
         let rotating = usize::from(FRICTIONAL);
         let data = (
             Strided {
@@ -89,6 +91,9 @@ impl Simulation {
                 let torque = if FRICTIONAL { &torque[first * RECORD..] } else { &[] };
                 let mut all = STILL;
                 for i in 0..end - first {
+                    if CARRIES && member[first + i] != FREE {
+                        continue;
+                    }
                     let moved = advance(
                         i,
                         position.items,
@@ -138,13 +143,17 @@ impl Simulation {
         }
         if let Some(domain) = self.domain.filter(|domain| domain.leaving == Leaving::Delete) {
             for i in 0..self.fields.len() {
-                if self.has_left(&self.fields.position[i * RECORD..]) {
+                if self.body_of(i).is_none() && self.has_left(&self.fields.position[i * RECORD..]) {
                     self.work.left_domain += self.energy_of(i);
                 }
             }
-            self.book_heat_leaving(|simulation, i| simulation.has_left(&simulation.fields.position[i * RECORD..]));
-            let inside = |x: Vec3| !domain.has_lost(&x);
-            self.cells.sort(&self.device, &mut self.fields, inside);
+            self.book_heat_leaving(|simulation, i| simulation.has_gone(i, &domain));
+            if self.carries {
+                self.sort_without_lost(&domain);
+            } else {
+                let inside = |x: Vec3| !domain.has_lost(&x);
+                self.cells.sort(&self.device, &mut self.fields, inside);
+            }
         } else {
             self.cells.sort(&self.device, &mut self.fields, |_| true);
         }
@@ -160,7 +169,12 @@ impl Simulation {
             }
             let remembered = remembered(self.is_compound);
             self.pairs
-                .list(&self.device, &self.cells, &self.fields.position, &self.old_pairs, remembered);
+                .fill_rows::<true>(&self.device, &self.cells.index(), &self.fields.position, n);
+            if self.carries {
+                self.bodies.find_places(&self.fields.member);
+                self.pairs.drop_inside_bodies(&self.fields.member, &self.bodies.body_of);
+            }
+            self.pairs.take_over(&self.device, &self.cells.old_of, &self.old_pairs, remembered);
         } else if self.cells.lookup() != Lookup::Grids || self.conducts() {
             // Smooth grains press on each other through the cells that sort them; of other searches there is a list only, and heat needs one.
             self.pairs

@@ -8,9 +8,9 @@ use crate::refusal::Refusal;
 use crate::search::Pairs;
 use crate::simulation::Simulation;
 use crate::state::Profile;
-use crate::world::{Assembly, DeviceChoice, Precision, Settings, World};
+use crate::world::{Assembly, DeviceChoice, Leaving, Precision, Settings, World};
 use seixo_device::gpu::{Gpu, GpuError, list};
-use seixo_sweeps::motion::{Moved, STILL, TOO_CONDUCTIVE, TOO_DEEP};
+use seixo_sweeps::motion::{LEFT, Moved, STALE, STILL, TOO_CONDUCTIVE, TOO_DEEP};
 use seixo_sweeps::pair::depth_of;
 use seixo_sweeps::sides::OPEN;
 use seixo_sweeps::sides::nearest_image;
@@ -89,7 +89,7 @@ impl Simulation {
     fn go_to(&mut self, gpu: Gpu) -> Result<(), Refusal> {
         let precision = precision_on(&gpu, self.settings.precision, &mut self.notices)?;
         self.settings.precision = Some(precision);
-        if (self.is_compound || self.sides != OPEN) && self.settings.assembly != Assembly::Fused {
+        if (self.is_compound || self.sides != OPEN || self.carries) && self.settings.assembly != Assembly::Fused {
             return Err(Refusal::AssemblyElsewhere {
                 assembly: self.settings.assembly.name(),
             });
@@ -161,10 +161,44 @@ impl Simulation {
         if steps == 0 {
             return Ok(());
         }
-        self.is_current = false;
-        match self.with_remote(|remote, host| remote.advance(host, steps))? {
-            0 => Ok(()),
-            raised => Err(self.explained(raised)),
+        let end = self.steps + steps;
+        loop {
+            self.is_current = false;
+            let left = end - self.steps;
+            match self.with_remote(|remote, host| remote.advance(host, left))? {
+                0 => return Ok(()),
+                raised if self.carries && self.leaving() == Leaving::Delete && raised & !(STALE | LEFT) == 0 => self.take_lost_away()?,
+                raised => return Err(self.explained(raised)),
+            }
+            if !self.is_remote() {
+                self.rest(end - self.steps);
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes away what left the domain where bodies carry grains: on the host, as a body goes as a whole.
+    fn take_lost_away(&mut self) -> Result<(), Stop> {
+        self.observe()?;
+        let Some(domain) = self.domain else { return Ok(()) };
+        let lost = (0..self.fields.len()).filter(|&i| self.has_gone(i, &domain));
+        let ids: Vec<u32> = lost.map(|i| self.fields.id[i]).collect();
+        self.remove(&ids).map_err(|refusal| match refusal {
+            Refusal::Stopped(stop) => *stop,
+            refusal => self.failed(refusal.to_string()),
+        })
+    }
+
+    /// The device failed.
+    fn failed(&self, what: String) -> Stop {
+        Stop {
+            grain: 0,
+            affected: 0,
+            position: [0.0; 3],
+            velocity: [0.0; 3],
+            cause: Cause::Device { what },
+            step: self.steps,
+            time: self.time(),
         }
     }
 
@@ -240,15 +274,7 @@ impl Simulation {
         let mut remote = self.remote.take().expect("a simulation that is not here is on a GPU");
         let result = run(remote.as_mut(), self);
         self.remote = Some(remote);
-        result.map_err(|error| Stop {
-            grain: 0,
-            affected: 0,
-            position: [0.0; 3],
-            velocity: [0.0; 3],
-            cause: Cause::Device { what: error.to_string() },
-            step: self.steps,
-            time: self.time(),
-        })
+        result.map_err(|error| self.failed(error.to_string()))
     }
 
     /// Turns flags that the GPU raised into the error that they mean.

@@ -21,9 +21,9 @@ pub enum Refusal {
         /// What was asked for.
         assembly: &'static str,
     },
-    /// Several launches put forces together only where contacts rub and no more, and sides are open.
+    /// Several launches put forces together only where contacts rub and no more, of single grains, and sides are open.
     #[error(
-        "{assembly} puts together forces of friction in open domains, not of attraction, rolling, twisting or plastic flow, nor across periodic sides; leave the assembly out"
+        "{assembly} puts together forces of friction in open domains, not of attraction, rolling, twisting or plastic flow, nor across periodic sides or of rigid bodies; leave the assembly out"
     )]
     AssemblyElsewhere {
         /// What was asked for.
@@ -49,6 +49,26 @@ pub enum Refusal {
         value: f64,
         /// What it must be.
         must: &'static str,
+    },
+    /// A number of a rigid body is not usable.
+    #[error("body {id}: {what} is {value}, must be {must}")]
+    Body {
+        /// The body.
+        id: u32,
+        /// Which number.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it must be.
+        must: &'static str,
+    },
+    /// Something does not go together with rigid bodies.
+    #[error("rigid bodies do not go with {what}; {remedy}")]
+    WithBodies {
+        /// What does not.
+        what: &'static str,
+        /// What to do.
+        remedy: &'static str,
     },
     /// A material number is not usable.
     #[error("material {name}: {what} is {value}, must be {must}")]

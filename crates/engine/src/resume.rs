@@ -2,6 +2,7 @@
 //!
 //! Lists are not saved: they follow from the order of the grains and their reference positions, which are.
 
+use crate::bodies::Bodies;
 use crate::events::Change;
 use crate::fields::Fields;
 use crate::guard::Stop;
@@ -52,6 +53,9 @@ impl Simulation {
         self.observe()?;
         let mut state = State::default();
         self.fields.save(&mut state);
+        if self.carries {
+            self.bodies.save(&mut state);
+        }
         self.save_contacts(&mut state)?;
         let Work {
             normal_damping,
@@ -206,6 +210,13 @@ impl Simulation {
         if simulation.frictional == simulation.fields.spin.is_empty() && n > 0 {
             return Err(misfit("one of the two has friction, the other has not"));
         }
+        if simulation.carries {
+            if simulation.fields.member.len() != n {
+                return Err(misfit("its grains are of no rigid body, those of the scene are"));
+            }
+            simulation.bodies = Bodies::load(state, &simulation.fields.member)?;
+        }
+        let centers = simulation.bodies.center.clone();
         let [dt, listed_at] = *numbers(state, "clock/time_step", Some(2))? else {
             unreachable!("the length was checked")
         };
@@ -248,6 +259,7 @@ impl Simulation {
         // The order is the saved one, but where a GPU whose coordinates have fewer digits put a grain into the next cell.
         let records = simulation.cells.old_of.iter().flat_map(|&i| &now[i as usize * RECORD..][..RECORD]);
         simulation.fields.position = records.copied().collect();
+        simulation.bodies.center = centers;
         simulation.steps = steps;
         simulation.rebuilds = rebuilds;
         simulation.next_id = next_id;

@@ -106,6 +106,10 @@ impl Simulation {
             if moved.dot(&moved) == 0.0 {
                 continue;
             }
+            if self.body_of(i).is_some() {
+                store(&mut self.fields.position, at, &returned.position);
+                continue;
+            }
             let mass = self.fields.velocity[at + 3];
             let velocity: Vector3<f64> = load(&self.fields.velocity, at);
             let slowed = sides.slide.times(returned.passed);
@@ -116,5 +120,6 @@ impl Simulation {
             store(&mut self.fields.velocity, at, &after);
             store(&mut self.fields.half_velocity, 3 * i, &kept.minus(&slowed));
         }
+        self.work.wall += self.bodies.put_back(&sides, &gravity);
     }
 }

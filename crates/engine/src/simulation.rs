@@ -1,6 +1,7 @@
 //! A world in motion.
 
 use crate::assemble::{check, fields_of, is_frictional, longest_gaps, table_of};
+use crate::bodies::Bodies;
 use crate::fields::Fields;
 use crate::gpu::Remote;
 use crate::heat::Heat;
@@ -17,6 +18,7 @@ use seixo_device::gpu::Gpu;
 use seixo_laws::Vector3;
 use seixo_laws::contact::TangentialLaw;
 use seixo_laws::motion::Scheme;
+use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::contact::Tally;
 use seixo_sweeps::motion::{Moved, Stepping, acceleration, angular_acceleration};
 use seixo_sweeps::sides::SHEARED;
@@ -48,6 +50,10 @@ pub struct Simulation {
     /// Which sides of it are periodic.
     pub(crate) sides: u32,
     pub(crate) fields: Fields,
+    /// Rigid bodies, and whether there are or were any.
+    pub(crate) bodies: Bodies,
+    pub(crate) carries: bool,
+    pub(crate) moves_of_bodies: Vec<Moved<f64>>,
     pub(crate) table: Vec<f64>,
     pub(crate) materials: u32,
     /// Densities of the materials \[kg/m³\].
@@ -100,12 +106,16 @@ impl Simulation {
     pub fn new(world: World, settings: Settings) -> Result<Simulation, Refusal> {
         let mut simulation = Simulation::prepare(&world, settings, Fields::default())?;
         simulation.fields = fields_of(&world.grains, &simulation.densities, simulation.frictional);
+        if simulation.has_bodies() {
+            simulation.put_bodies_up(&world.grains);
+        }
         drop(world);
         simulation.renew_lists();
         simulation.touch_grains();
         simulation.touch_walls();
         simulation.refuse_deep_overlaps()?;
         simulation.pull_back_half_a_step(0..simulation.fields.len());
+        simulation.pull_bodies_back(0..simulation.bodies.len());
         simulation.last_tally = NO_CONTACT;
         simulation.work.initial = simulation.ledger().residual;
         simulation.open_heat_books()?;
@@ -181,6 +191,9 @@ impl Simulation {
             domain: world.domain,
             sides,
             fields,
+            bodies: Bodies::default(),
+            carries: !world.grains.bodies.is_empty(),
+            moves_of_bodies: Vec::new(),
             table,
             materials: world.materials.len() as u32,
             densities: world.materials.iter().map(|material| material.density).collect(),
@@ -301,11 +314,12 @@ impl Simulation {
         }
     }
 
-    /// Velocities that are kept at half steps start half a step back: v^{−Δt/2} = v⁰ − a⁰ Δt/2.
+    /// Velocities that are kept at half steps start half a step back: v^{−Δt/2} = v⁰ − a⁰ Δt/2. Grains that are carried keep none.
     pub(crate) fn pull_back_half_a_step(&mut self, grains: impl IntoIterator<Item = usize>) {
         let backwards = -self.stepping.shows_ahead;
         let stepping = self.stepping;
         let Fields {
+            member,
             position,
             velocity,
             spin,
@@ -316,6 +330,9 @@ impl Simulation {
             ..
         } = &mut self.fields;
         for i in grains {
+            if member.get(i).is_some_and(|&m| m != FREE) {
+                continue;
+            }
             let at = i * RECORD;
             let (radius, mass) = (position[at + 3], velocity[at + 3]);
             let rate = acceleration(&load(velocity, at), mass, &load(force, at), &stepping).rate;

@@ -44,7 +44,9 @@ pub struct GrainSnapshot {
     pub torque: Vec<[f64; 3]>,
     /// Radii \[m\].
     pub radius: Vec<f64>,
-    /// Masses \[kg\].
+    /// Ids of the rigid bodies that carry them, −1 where none does; empty in a world without bodies.
+    pub body: Vec<i64>,
+    /// Masses \[kg\]; of grains that a body carries, shares of its mass by the volumes of their spheres.
     pub mass: Vec<f64>,
     /// Material indices.
     pub material: Vec<u32>,

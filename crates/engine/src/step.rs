@@ -20,6 +20,9 @@ impl Simulation {
             self.pass(Pass::Conduct, Simulation::conduct_heat)?;
         }
         self.pass(Pass::Advance, Simulation::advance_grains);
+        if self.has_bodies() {
+            self.pass(Pass::Advance, Simulation::advance_bodies);
+        }
         self.pass(Pass::Boundaries, Simulation::move_walls);
         self.pass(Pass::Guard, Simulation::guard_motion)?;
         self.pass(Pass::Cells, Simulation::renew_lists_when_stale);

@@ -141,6 +141,12 @@ pub fn plan_time_step(world: &World) -> Result<TimeStep, Refusal> {
         let name = world.materials[material as usize].name.clone();
         return Err(Refusal::NoInteraction { a: name.clone(), b: name });
     }
+    let lightness = world.grains.lightness(&world.materials);
+    if lightness < 1.0 {
+        step.limit *= lightness.sqrt();
+        step.auto *= lightness.sqrt();
+        step.cause += &format!(", at bodies whose spheres move as easily as spheres of {lightness:.3} times the mass would");
+    }
     step.value = step.auto;
     Ok(step)
 }

@@ -1,8 +1,10 @@
 //! What a simulation starts from: materials, interactions, grains, walls, gravity. SI throughout.
 
+mod body;
 mod conduction;
 mod wall;
 
+pub use body::{Body, Sphere};
 pub use conduction::{Conduction, Thermal};
 pub(crate) use conduction::{check_conduction, check_temperatures};
 pub use seixo_device::gpu::Api;
@@ -98,6 +100,8 @@ pub struct Grains {
     pub group: Vec<u32>,
     /// Temperatures \[K\] where the world conducts heat; else empty.
     pub temperature: Vec<f64>,
+    /// Rigid bodies that carry some of them.
+    pub bodies: Vec<Body>,
 }
 
 impl Grains {

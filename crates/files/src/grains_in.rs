@@ -42,11 +42,13 @@ pub struct GrainRow {
     pub radius: Option<f64>,
     /// Name of the material, if the file gives it.
     pub material: Option<String>,
+    /// Orientation of a clump as a quaternion w x y z of any length, if the file gives it.
+    pub orientation: Option<[f64; 4]>,
     /// Temperature \[K\], not negative, if the file gives it.
     pub temperature: Option<f64>,
 }
 
-const KNOWN: [Known; 13] = [
+const KNOWN: [Known; 17] = [
     Known {
         names: &["id"],
         quantity: Quantity::Plain,
@@ -96,12 +98,29 @@ const KNOWN: [Known; 13] = [
         quantity: Quantity::AngularVelocity,
     },
     Known {
+        names: &["qw", "orientation_w"],
+        quantity: Quantity::Plain,
+    },
+    Known {
+        names: &["qx", "orientation_x"],
+        quantity: Quantity::Plain,
+    },
+    Known {
+        names: &["qy", "orientation_y"],
+        quantity: Quantity::Plain,
+    },
+    Known {
+        names: &["qz", "orientation_z"],
+        quantity: Quantity::Plain,
+    },
+    Known {
         names: &["temperature"],
         quantity: Quantity::Temperature,
     },
 ];
 const X: usize = 3;
-const TEMPERATURE: usize = 12;
+const QW: usize = 12;
+const TEMPERATURE: usize = 16;
 
 impl GrainRow {
     /// Puts one value where its column says.
@@ -120,6 +139,9 @@ impl GrainRow {
                 temperature if temperature >= 0.0 => self.temperature = Some(temperature),
                 _ => return Err(column.wrong(lines, value, "is not a temperature", "use kelvins, zero or above")),
             },
+            slot if slot >= QW => {
+                self.orientation.get_or_insert_default()[slot - QW] = column.number(lines, value)?;
+            }
             slot => {
                 let vectors = [&mut self.position, &mut self.velocity, &mut self.angular_velocity];
                 vectors
@@ -138,7 +160,7 @@ impl GrainRow {
 }
 
 /// Reads a grain file. Columns stand apart by commas, or by tabs and spaces; `x`, `y` and `z` are required,
-/// `id`, `radius`, `material`, `vx` `vy` `vz`, `wx` `wy` `wz`, `temperature` are not. Lines that are blank or start with `#` are skipped.
+/// `id`, `radius`, `material`, `vx` `vy` `vz`, `wx` `wy` `wz`, `qw` `qx` `qy` `qz`, `temperature` are not. Lines that are blank or start with `#` are skipped.
 pub fn read(path: &Path, limits: &Limits) -> Result<Vec<GrainRow>, FilesError> {
     let (file, _) = open_input(path, "a grain file", limits.bytes)?;
     let mut lines = Lines::new(path, file);
@@ -156,6 +178,10 @@ pub fn read(path: &Path, limits: &Limits) -> Result<Vec<GrainRow>, FilesError> {
             format!("no column `{}`", KNOWN[missing].names[0]),
             "name x, y and z in the first line",
         ));
+    }
+    let turned = (QW..QW + 4).filter(|&slot| header.has(slot)).count();
+    if !turned.is_multiple_of(4) {
+        return Err(lines.error(format!("{turned} of the columns qw, qx, qy and qz"), "name all four, or none"));
     }
     let mut rows = Vec::new();
     while limits.take.is_none_or(|take| rows.len() < take) {

@@ -43,6 +43,8 @@ pub enum Field {
     Coordination,
     /// Mass \[kg\].
     Mass,
+    /// Id of the rigid body that carries the grain, −1 for none; only in worlds with bodies.
+    Body,
     /// Mean pressure of contacts inside the grain \[Pa\]; the snapshot must have it.
     Pressure,
     /// Temperature \[K\]; the snapshot must have it.
@@ -51,7 +53,7 @@ pub enum Field {
 
 impl Field {
     /// Every field, with the word for it in scenes and files.
-    pub const ALL: [(Field, &'static str); 10] = [
+    pub const ALL: [(Field, &'static str); 11] = [
         (Field::Velocity, "velocity"),
         (Field::AngularVelocity, "angular_velocity"),
         (Field::Force, "force"),
@@ -60,6 +62,7 @@ impl Field {
         (Field::Group, "group"),
         (Field::Coordination, "coordination"),
         (Field::Mass, "mass"),
+        (Field::Body, "body"),
         (Field::Pressure, "pressure"),
         (Field::Temperature, "temperature"),
     ];
@@ -79,6 +82,7 @@ impl Field {
             Field::Group => Values::Integers(&snapshot.group),
             Field::Coordination => Values::Integers(&snapshot.coordination),
             Field::Mass => Values::Scalars64(&snapshot.mass),
+            Field::Body => Values::Offsets(&snapshot.body),
             Field::Pressure => Values::Scalars32(&snapshot.pressure),
             Field::Temperature => Values::Scalars64(&snapshot.temperature),
         }

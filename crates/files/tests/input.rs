@@ -69,6 +69,10 @@ fn wrong_grain_files_are_named_with_line_and_value() {
         ("0.1 0.2 0.3 0.01\n", vec!["input:1:", "`0.1`", "name the columns"]),
         ("x,y\n", vec!["input:1:", "no column `z`"]),
         ("x,y,z,weight\n", vec!["input:1:", "`weight`", "radius"]),
+        (
+            "x,y,z,qw,qx\n",
+            vec!["input:1:", "2 of the columns qw, qx, qy and qz", "all four, or none"],
+        ),
         ("x,y,z,x\n", vec!["input:1:", "`x` is there twice"]),
         ("x[kg],y,z\n", vec!["input:1:", "`x` cannot be in `kg`", "mm"]),
         ("x,y,z,vx[m]\n", vec!["input:1:", "`vx` cannot be in `m`", "m/s"]),

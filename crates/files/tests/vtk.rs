@@ -17,6 +17,7 @@ fn snapshot(count: u32) -> GrainSnapshot {
         snapshot.torque.push([x * 1e-6; 3]);
         snapshot.radius.push(0.001 + x * 1e-6);
         snapshot.mass.push(x * 1e-3);
+        snapshot.body.push(i64::from(id / 3) - 1);
         snapshot.material.push(id % 2);
         snapshot.group.push(id % 3);
         snapshot.coordination.push(id % 13);
@@ -49,7 +50,7 @@ fn grains_come_back() {
             .iter()
             .map(|(name, _, components)| (name.as_str(), *components))
             .collect();
-        let components = [3, 3, 3, 3, 1, 1, 1, 1, 1];
+        let components = [3, 3, 3, 3, 1, 1, 1, 1, 1, 1];
         assert_eq!(
             names,
             Field::ALL
@@ -62,6 +63,10 @@ fn grains_come_back() {
         assert_eq!(
             points.scalars[6].1,
             snapshot.coordination.iter().map(|&count| f64::from(count)).collect::<Vec<_>>()
+        );
+        assert_eq!(
+            points.scalars[8].1,
+            snapshot.body.iter().map(|&body| body as f64).collect::<Vec<_>>()
         );
         let force = snapshot.force.as_flattened();
         assert!(

@@ -13,9 +13,11 @@ pub mod contact;
 pub mod heat;
 pub mod motion;
 pub mod real;
+pub mod rotation;
 pub mod vector;
 pub mod wall;
 pub mod wear;
 
 pub use real::{Coordinate, Real, cube_root, larger, smaller};
+pub use rotation::Quaternion;
 pub use vector::{Vector3, between, near_vector, widened};

@@ -120,6 +120,7 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
     plan.inlets = inlet::inlets(&mut file, &materials, &world, &plan.absent, &mut findings);
     world.later.grains = plan.inlets.iter().map(Inlet::expected).collect();
     check_meetings(&world, &mut findings);
+    check_clumps(&file, &world, &plan.absent, &mut findings);
     if world.grains.is_empty() && plan.inlets.is_empty() && findings.diagnostics.list().is_empty() {
         findings.add(
             "grains",
@@ -180,6 +181,7 @@ fn check_names(file: &SceneFile, findings: &mut Findings) {
     let tables = [
         ("material", file.material.keys().collect::<Vec<_>>()),
         ("interaction", file.interaction.keys().collect()),
+        ("shape", file.shape.keys().collect()),
         ("grains", file.grains.keys().collect()),
         ("wall", file.wall.keys().collect()),
         ("zone", file.zone.keys().collect()),
@@ -264,6 +266,30 @@ fn all_walls(file: &mut SceneFile, materials: &Materials, findings: &mut Finding
         ranges.insert(name.clone(), walls::build(name, section, material, &mut walls, findings));
     }
     (walls, ranges)
+}
+
+/// Refuses what does not go with clumps, or needs them.
+fn check_clumps(file: &SceneFile, world: &World, absent: &[stage::Thing], findings: &mut Findings) {
+    for (name, section) in file.grains.iter().filter(|(_, section)| section.shape.is_some()) {
+        let is_absent = |thing: &stage::Thing| matches!(thing, stage::Thing::Group(group) if world.groups[*group as usize] == *name);
+        if absent.iter().any(is_absent) {
+            let complaint = Complaint::new(format!("grains.{name}: clumps cannot be added by a stage yet")).within("stage");
+            findings.add(
+                &format!("grains.{name}.shape"),
+                complaint.remedy("let them be there from the start, for instance above a wall that a stage removes"),
+            );
+        }
+        let is_sheared = world.domain.is_some_and(|domain| domain.shear.is_some());
+        if section.shape.is_some() && is_sheared {
+            let complaint = Complaint::new("world.domain.shear: clumps do not cross sides that slide past each other");
+            findings.add("world.domain.shear", complaint.remedy("remove `shear`, or use spheres"));
+        }
+    }
+    let wanted = file.output.fields.iter().flatten().any(|field| field.0 == Field::Body);
+    if wanted && file.grains.values().all(|section| section.shape.is_none()) {
+        let complaint = Complaint::new("output.fields: \"body\" is for scenes with clumps");
+        findings.add("output.fields", complaint.remedy("remove it, or give grains a `shape`"));
+    }
 }
 
 /// Materials that can meet need an interaction.

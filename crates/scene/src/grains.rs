@@ -6,25 +6,37 @@ use crate::{
     fill::{Surroundings, fill, refuse_too_many, si},
     interactions::Materials,
     schema::{GrainsSection, SceneFile},
+    shape::{self, Placement},
 };
+use glam::DQuat;
+use rand::SeedableRng;
+use rand_chacha::ChaCha12Rng;
 use seixo_engine::world::{Domain, Expected, Grains, Vec3};
 use seixo_files::grains_in::{self, GrainRow, Limits};
 use std::{collections::BTreeMap, collections::BTreeSet, path::Path};
+
+/// Turns of clumps are drawn from a stream beside that of their places.
+const TURNS: u64 = 0x7465_726e_7321_0001;
 
 /// A grain before it is numbered.
 struct Loose {
     row: GrainRow,
     radius: f64,
     material: u32,
+    orientation: DQuat,
     temperature: Option<f64>,
 }
 
 /// The grains of all sections in alphabetical order. Ids that files claim are kept; the others are counted from 0 on, around those.
 pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option<&Domain>, findings: &mut Findings) -> Grains {
+    let shapes = shape::shapes(file, findings);
+    let densities: Vec<f64> = file.material.values().map(|section| section.density.si).collect();
+    let known: Vec<String> = file.shape.keys().cloned().collect();
     let seed = file.run.seed.0;
     let gravity = si(&file.world.gravity);
     let (mut sections, mut so_far) = (Vec::new(), Vec::new());
     for (name, section) in &mut file.grains {
+        let shape = section.shape.clone();
         let around = Surroundings {
             seed,
             gravity,
@@ -33,17 +45,17 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
         match loose(name, section, &around, materials, findings) {
             Ok(loose) => {
                 so_far.extend(loose.iter().map(|grain| (grain.row.position, grain.radius)));
-                sections.push((name.as_str(), loose));
+                sections.push((name.as_str(), shape, loose));
             }
             Err((key, complaint)) => {
                 let complaint = complaint.within(&format!("grains.{name}"));
                 findings.add(&format!("grains.{name}.{key}"), complaint);
-                sections.push((name, Vec::new()));
+                sections.push((name, shape, Vec::new()));
             }
         }
     }
     let mut claimed: BTreeMap<u32, &str> = BTreeMap::new();
-    for (name, loose) in &sections {
+    for (name, _, loose) in &sections {
         for id in loose.iter().filter_map(|grain| grain.row.id) {
             if let Some(first) = claimed.insert(id, name) {
                 let complaint = Complaint::new(format!("grains.{name}: id {id} is already a grain of grains.{first}"));
@@ -60,9 +72,14 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
     let mut free = (0_u32..).filter(|id| !claimed.contains_key(id));
     let is_warm = sections
         .iter()
-        .any(|(_, loose)| loose.iter().any(|grain| grain.temperature.is_some()));
+        .any(|(_, _, loose)| loose.iter().any(|grain| grain.temperature.is_some()));
     let mut grains = Grains::default();
-    for (group, (name, loose)) in sections.iter().enumerate() {
+    for (group, (name, wanted, loose)) in sections.iter().enumerate() {
+        let shape = wanted.as_deref().map_or(Ok(None), |wanted| shape::find(wanted, &shapes, &known));
+        let shape = shape.unwrap_or_else(|complaint| {
+            findings.add(&format!("grains.{name}.shape"), complaint.within(&format!("grains.{name}")));
+            None
+        });
         if let Some((grain, domain)) =
             domain.and_then(|domain| Some((loose.iter().find(|grain| !is_inside(&grain.row.position, domain))?, domain)))
         {
@@ -75,11 +92,36 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
                     .remedy("enlarge world.domain or move the grains"),
             );
         }
+        if let Some(shape) = shape {
+            for one in loose {
+                let ids: Vec<u32> = free.by_ref().take(shape.len()).collect();
+                let placed = Placement {
+                    center: one.row.position,
+                    radius: one.radius,
+                    orientation: one.orientation,
+                    velocity: one.row.velocity,
+                    angular_velocity: one.row.angular_velocity,
+                };
+                shape.put(
+                    &mut grains,
+                    &placed,
+                    &ids,
+                    densities[one.material as usize],
+                    (one.material, group as u32),
+                );
+                if is_warm {
+                    let temperature = one.temperature.unwrap_or(f64::NAN);
+                    grains.temperature.resize(grains.len(), temperature);
+                }
+            }
+            continue;
+        }
         for Loose {
             row,
             radius,
             material,
             temperature,
+            ..
         } in loose
         {
             let Some(id) = row.id.or_else(|| free.next()) else { break };
@@ -127,6 +169,20 @@ fn loose(
                 .remedy("keep one, and write a section for each of the others"),
         ));
     }
+    if section.shape.is_none() && section.orientation.is_some() {
+        return Err((
+            "orientation",
+            Complaint::new("`orientation` is for clumps").remedy("add shape = \"…\", or remove it"),
+        ));
+    }
+    if section.shape.is_some() && section.inlet.is_some() {
+        return Err((
+            "inlet",
+            Complaint::new("clumps do not come through inlets yet")
+                .limit("`file`, `fill` or `at`")
+                .remedy("let them fall from a fill with method = \"rain\", or leave `shape` out"),
+        ));
+    }
     if section.file.is_none() && (section.rows.is_some() || section.scale.is_some()) {
         let key = if section.rows.is_some() { "rows" } else { "scale" };
         return Err((
@@ -169,6 +225,11 @@ fn loose(
             row.angular_velocity[axis] += angular_velocity[axis];
         }
     }
+    let is_filled = section.fill.is_some();
+    let drawn = section.orientation.as_ref().map(shape::orientation).transpose();
+    let drawn = drawn.map_err(|complaint| ("orientation", complaint))?;
+    let mut random = ChaCha12Rng::seed_from_u64(around.seed);
+    random.set_stream(fnv1a(name) ^ TURNS);
     let own = section
         .material
         .as_deref()
@@ -196,11 +257,34 @@ fn loose(
                     Complaint::new("`radius` is missing").remedy("add radius = \"2 mm\", or a radius column to the file"),
                 )
             })?;
+            if row.id.is_some() && section.shape.is_some() {
+                return Err((
+                    "file",
+                    Complaint::new("a column `id` numbers grains, and a clump has several").remedy("drop the column"),
+                ));
+            }
+            let orientation = match row.orientation {
+                Some([w, x, y, z]) => DQuat::from_xyzw(x, y, z, w),
+                None if is_filled && drawn.is_none() && section.shape.is_some() => shape::any_turn(&mut random),
+                None => drawn.unwrap_or_default(),
+            };
+            let length = orientation.length();
+            if !(length.is_finite() && length > 0.0) {
+                let complaint = Complaint::new(format!("line {line}: qw, qx, qy, qz are no orientation: their length is {length}"));
+                return Err((
+                    "file",
+                    complaint
+                        .limit("any finite length above zero")
+                        .remedy("write 1 0 0 0 for a clump that is not turned"),
+                ));
+            }
+            let orientation = orientation.normalize();
             let temperature = row.temperature.or(section.temperature.map(|temperature| temperature.si));
             Ok(Loose {
                 row,
                 radius,
                 material,
+                orientation,
                 temperature,
             })
         })

@@ -18,6 +18,7 @@ mod range;
 mod rate;
 mod reader;
 mod schema;
+mod shape;
 mod stage;
 mod templates;
 mod volume;

@@ -2,10 +2,12 @@
 
 mod fill;
 mod output;
+mod shape;
 mod wall;
 
 pub(crate) use fill::{CylinderRegion, Discrete, Fill, Radius, Region, SphereRegion, Spread};
 pub(crate) use output::{CoarseSection, OutputSection, ProbeSection};
+pub(crate) use shape::{ShapeSection, Turn};
 pub(crate) use wall::{BoxWall, Motion, Plane, Segments, ServoSection, SurfaceRotation, Vibrate, WallSection};
 
 use crate::{
@@ -48,6 +50,9 @@ pub(crate) struct SceneFile {
     /// Pairs of materials, named A-B.
     #[serde(default)]
     pub interaction: BTreeMap<String, InteractionSection>,
+    /// Shapes of clumps by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub shape: BTreeMap<String, ShapeSection>,
     /// Groups of grains by name, numbered in alphabetical order.
     #[serde(default)]
     pub grains: BTreeMap<String, GrainsSection>,
@@ -261,6 +266,12 @@ pub(crate) struct GrainsSection {
     pub inlet: Option<InletSection>,
     /// Centers of single grains.
     pub at: Option<Vec<Vector<Length>>>,
+    /// Their shape, by name: each place becomes a clump, a rigid body of spheres. Radii are then those of the spheres about the centers of mass
+    /// that just hold the clumps. Spheres if left out.
+    pub shape: Option<String>,
+    /// How clumps are turned from the way that their shape is drawn; columns qw, qx, qy, qz of a file go first. At random in a fill, as
+    /// drawn elsewhere if left out.
+    pub orientation: Option<Turn>,
     /// Radius of the grains of `at`, or of a file without radii.
     pub radius: Option<Quantity<Length, Positive>>,
     /// Velocity at the start, added to that of the file.

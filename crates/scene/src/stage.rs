@@ -415,6 +415,8 @@ pub(crate) fn set_aside(world: &mut World, absent: &[Thing]) -> Grains {
         );
         into.temperature.extend(all.temperature.get(k));
     }
+    // Groups of clumps are there from the start.
+    world.grains.bodies = all.bodies;
     world.later.grains.extend(kinds_of(&reserve));
     reserve
 }

@@ -8,6 +8,7 @@
 //! heading says so.
 
 mod balance;
+mod clump;
 mod cohesion;
 mod contact;
 mod curves;
@@ -133,6 +134,8 @@ pub const CASES: &[Case] = &[
     case!("turntable", wall::turntable),
     case!("wear_block", wear::block),
     case!("wear_ball", wear::ball),
+    case!("asymmetric_top", clump::asymmetric_top),
+    case!("clump_impact", clump::impact),
     case!("cluster", balance::cluster),
     case!("heap", balance::heap),
     case!("haff", gas::haff),

@@ -5,6 +5,7 @@
 
 pub mod assembly;
 pub mod bins;
+pub mod bodies;
 pub mod heat;
 pub mod lists;
 pub mod measure;

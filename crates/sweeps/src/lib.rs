@@ -17,6 +17,7 @@
 )]
 
 pub mod bins;
+pub mod bodies;
 pub mod buckets;
 pub mod cells;
 pub mod compound;

@@ -2,6 +2,7 @@
 
 use super::assembly::Contacts;
 use super::bins::Binned;
+use super::bodies::{BodiesFetched, Carriers};
 use super::heat::HeatOnGpu;
 use super::step::BATCH;
 use super::tables::Tables;
@@ -35,6 +36,7 @@ pub(super) struct Fetched<C, R> {
     turning: Option<[Ticket<R>; 3]>,
     heat: Option<[Ticket<C>; 2]>,
     near: Option<Near<C, R>>,
+    bodies: Option<BodiesFetched<C>>,
 }
 
 /// Rows of walls on their way to the host.
@@ -51,6 +53,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     /// host's were made.
     pub(crate) fn take_over(gpu: Gpu, host: &mut Simulation) -> Result<OnGpu<C, R>, GpuError> {
         let n = host.fields.len();
+        host.bodies.damped = 0.0;
         let remembers_radius = host.has_mindlin;
         let mut laws = host.table.chunks_exact(COEFFICIENTS).map(|row| (row[5] as i64, row[6] as i64));
         let first = laws.next();
@@ -122,6 +125,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             contacts,
             walls,
             heat,
+            carriers: host.has_bodies().then(|| Carriers::new(&gpu, host)).transpose()?,
             no_rows: gpu.zeros(1, "walls")?,
             flags: gpu.zeros(FLAGS, "flags")?,
             power: gpu.zeros(2 * RECORD * cubes, "the ledger")?,
@@ -233,6 +237,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             .then(|| [&self.spin[self.now], &self.half_spin, &self.torque].map(records));
         let entries = self.walls.as_ref().map_or(0, |near| near.entries);
         Fetched {
+            bodies: self.carriers.as_ref().map(|carriers| carriers.ask(copies, n)),
             words: [&self.id, &self.material, &self.group].map(|buffer| copies.add(buffer, 0..n)),
             places: [&self.position[self.now], &self.reference, &self.half_velocity].map(|buffer| copies.add(buffer, 0..RECORD * n)),
             motion,
@@ -264,6 +269,10 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         }
         if let Some([temperature, given]) = fetched.heat.map(|heat| heat.map(|ticket| arrived.take(ticket))) {
             self.show_heat(host, &temperature, &given);
+        }
+        if let Some(fetched) = fetched.bodies {
+            let took = fetched.show(host, arrived);
+            host.work.local_damping += took - std::mem::replace(&mut host.bodies.damped, took);
         }
         let now = host.time();
         host.walls.place(now, false);

@@ -64,8 +64,10 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             self.velocity[self.now].records(),
             self.half_velocity.records(),
             self.energy.records(),
+            self.member().argument(),
             stepping::<C, R>(&host.stepping),
             self.n as u32,
+            self.carriers.is_some(),
         );
         let cubes = self.gpu.download_part(&self.energy, 0..2 * RECORD * self.cubes()).wait()?;
         host.work.wall += cubes.chunks_exact(2 * RECORD).map(|records| records[0].double()).sum::<f64>();
@@ -148,7 +150,8 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     fn reorder(&mut self) {
         let (n, now) = (self.n, self.now);
         let (gpu, order) = (&self.gpu, &self.order);
-        for words in [&mut self.id, &mut self.material, &mut self.group] {
+        let members = self.carriers.as_mut().map(|carriers| &mut carriers.member);
+        for words in [&mut self.id, &mut self.material, &mut self.group].into_iter().chain(members) {
             gpu.gather(words, order, n, 1, &self.key);
             swap(words, &mut self.key);
         }
@@ -182,6 +185,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             self.reference.records(),
             n as u32,
         );
+        self.find_members();
     }
 
     fn list_pairs(&mut self, host: &Simulation) -> Result<(), GpuError> {
@@ -196,6 +200,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         }
         let index = Index::of(&host.cells, &self.cells, self.tables.as_ref(), &self.no_rows);
         let entries = self.rows.fill(gpu, &index, position, (n, n), &self.cells.lengths)?;
+        self.drop_inside_bodies();
         if self.kind.frictional {
             make_room(gpu, &mut self.rows.history, entries * self.kind.numbers, "histories of contacts")?;
         }

@@ -110,6 +110,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             self.rows.list.argument(),
             self.rows.history.argument(),
             self.material.argument(),
+            self.member().argument(),
             self.table.argument(),
             self.position[self.now].records(),
             self.velocity[self.now].records(),
@@ -126,6 +127,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             self.kind.numbers,
             self.kind.sides,
             outside,
+            self.carriers.is_some(),
         );
     }
 
@@ -218,6 +220,12 @@ impl<C: Number + Coordinate<R>, R: Number> Remote for OnGpu<C, R> {
         }
         host.held = held(&arrived.take(energy), &arrived.take(wall_energy));
         self.show_fields(host, &arrived, fetched);
+        for b in 0..host.bodies.len() {
+            let [kinetic, rotational, gravity] = host.energies_of_body(b);
+            host.held.kinetic += kinetic;
+            host.held.rotational += rotational;
+            host.held.gravity += gravity;
+        }
         Ok(if is_new { raised(&arrived.take(flags)) } else { 0 })
     }
 

@@ -47,6 +47,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         self.assemble_forces(host, parity)?;
         self.control_walls(host, parity);
         self.touch_and_advance(host, ahead, parity, (!self.forces_known && self.contacts.is_none(), true));
+        self.move_bodies(host, parity);
         self.forces_known = false;
         self.now ^= 1;
         self.bin();
@@ -69,8 +70,12 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             if raised & fatal != 0 {
                 return Ok(raised);
             }
+            if raised & LEFT != 0 && self.carriers.is_some() {
+                return Ok(raised);
+            }
             if raised & (STALE | LEFT) != 0 || until_walls_stale(host) == 0 {
                 let start = Instant::now();
+                self.put_bodies_back(host)?;
                 self.renew_lists(host, raised & LEFT != 0)?;
                 host.profile.book(LISTS, start, 1);
             }
@@ -226,6 +231,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             advance,
             damped: host.stepping.local_damping > 0.0 || self.kind.sides == SHEARED,
             walls: self.walls.as_ref().is_some_and(|near| near.entries > 0),
+            carries: self.carriers.is_some(),
         };
         if let Some(binned) = &self.binned {
             self.push_and_advance(binned, host, parity, plan);
@@ -243,7 +249,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         let (count, dim) = if books { units(self.n) } else { units_in_cubes_of(128, self.n) };
         // SAFETY: units beyond n do nothing; rows are interleaved in tiles whose sizes, summed by the scan, list and history have room for,
         // the list two rows of a tile more, which are read but not used;
-        // lists name places below n; all fields have n records, of rotation only where it is read; flags have all their words, powers
+        // lists name places below n; all fields have n records, of rotation only where it is read, and members n words; flags have all their words, powers
         // two records for every cube.
         unsafe {
             grains::launch_unchecked::<R, C>(
@@ -255,6 +261,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                 self.rows.list.argument(),
                 self.rows.history.argument(),
                 self.material.argument(),
+                self.member().argument(),
                 self.table.argument(),
                 self.walls.as_ref().map_or(no_walls, |near| &near.row).argument(),
                 self.position[self.now].records(),

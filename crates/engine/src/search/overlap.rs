@@ -20,11 +20,16 @@ pub fn deepest_overlap(world: &World) -> Option<(u32, u32, f64)> {
         return None;
     }
     cells.sort(&device, &mut fields, |_| true);
+    let carriers = grains.carriers();
+    let body = |place: usize| carriers.get(&grains.id[fields.id[place] as usize]);
     let mut deepest: Option<(u32, u32, f64, f64)> = None;
     let mut row = Vec::new();
     for i in 0..fields.len() {
         cells.neighbors(i, &fields.position, 0.0, &mut row);
         for &j in row.iter().filter(|&&j| j as usize > i) {
+            if body(i).is_some() && body(i) == body(j as usize) {
+                continue;
+            }
             let (a, b) = (
                 &fields.position[i * RECORD..][..RECORD],
                 &fields.position[j as usize * RECORD..][..RECORD],

@@ -1,9 +1,9 @@
 //! The Verlet list with its history.
 
-use super::cells::Cells;
 use super::resize_with_room;
 use crate::fields::{PART, part_range, parts};
 use seixo_device::{Cpu, Ranges, Strided, exclusive_scan};
+use seixo_sweeps::bodies::{FREE, drop_own};
 use seixo_sweeps::cells::GRID;
 use seixo_sweeps::contact::carry_history_of;
 use seixo_sweeps::neighbors::{Lookup, RowPlan, neighbors_of};
@@ -115,10 +115,9 @@ impl Picked {
 }
 
 impl Pairs {
-    /// Lists all pairs nearer than the skin; the history of pairs in the `old` list, `remembered` numbers each, is taken over.
-    pub fn list(&mut self, device: &Cpu, cells: &Cells, position: &[f64], old: &Pairs, remembered: usize) {
-        let n = position.len() / RECORD;
-        self.fill_rows::<true>(device, &cells.index(), position, n);
+    /// Takes over the history of pairs in the `old` list, `remembered` numbers each; `old_of` tells where the grains were in its order.
+    pub fn take_over(&mut self, device: &Cpu, old_of: &[u32], old: &Pairs, remembered: usize) {
+        let n = self.row.len() - 1;
         resize_with_room(&mut self.history, self.neighbors.len() * remembered);
         if remembered == RECORD {
             resize_with_room(&mut self.shortlist.entry, self.neighbors.len());
@@ -142,7 +141,7 @@ impl Pairs {
                     row[i + 1] as usize - base,
                     &neighbors[base..],
                     history.items,
-                    &cells.old_of,
+                    old_of,
                     &old.row,
                     &old.neighbors,
                     &old.history,
@@ -150,6 +149,34 @@ impl Pairs {
                 );
             }
         });
+    }
+
+    /// Drops pairs of grains that one body carries: they do not touch each other.
+    pub fn drop_inside_bodies(&mut self, member: &[u32], body_of: &[u32]) {
+        let n = self.row.len() - 1;
+        let (mut next, mut kept) = (0, 0);
+        for i in 0..n {
+            let first = std::mem::replace(&mut next, self.row[i + 1]);
+            let mut count = next - first;
+            if member[i] != FREE {
+                let own = body_of[member[i] as usize];
+                count = drop_own(own, first as usize, count, 1, &mut self.neighbors, member, body_of);
+            }
+            self.neighbors.copy_within(first as usize..(first + count) as usize, kept as usize);
+            self.row[i] = kept;
+            kept += count;
+        }
+        self.row[n] = kept;
+        self.neighbors.truncate(kept as usize);
+        self.divide();
+    }
+
+    /// Where the rows of each part begin.
+    fn divide(&mut self) {
+        let n = self.row.len() - 1;
+        self.part_row.clear();
+        self.part_row
+            .extend((0..parts(n)).map(|part| self.row[part * PART]).chain([self.row[n]]));
     }
 
     /// Fills the rows of the first n grains: counts, sums the counts up, writes (S2). With `ONCE`, a pair inside a part stands in one row.
@@ -170,9 +197,7 @@ impl Pairs {
             },
         );
         let entries = exclusive_scan(&mut self.row) as usize;
-        self.part_row.clear();
-        self.part_row
-            .extend((0..parts(n)).map(|part| self.row[part * PART]).chain([entries as u32]));
+        self.divide();
         resize_with_room(&mut self.neighbors, entries);
         let row = &self.row[..];
         let data = (Ranges {

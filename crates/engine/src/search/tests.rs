@@ -89,7 +89,8 @@ fn check(centers: &[Sphere], skin: f64, search: Search) {
     let mut old = Pairs::default();
     old.row.resize(centers.len() + 1, 0);
     let mut pairs = Pairs::default();
-    pairs.list(&device, &cells, &fields.position, &old, RECORD);
+    pairs.fill_rows::<true>(&device, &cells.index(), &fields.position, fields.len());
+    pairs.take_over(&device, &cells.old_of, &old, RECORD);
     let expected = near(centers, skin);
     let found = listed(&pairs, &fields);
     assert_eq!(found.iter().map(|f| f.0).collect::<BTreeSet<_>>(), expected, "{search:?}");
@@ -227,7 +228,8 @@ fn history_follows_its_pair_through_a_new_order() {
     let mut old = Pairs::default();
     old.row.resize(centers.len() + 1, 0);
     let mut pairs = Pairs::default();
-    pairs.list(&device, &cells, &fields.position, &old, RECORD);
+    pairs.fill_rows::<true>(&device, &cells.index(), &fields.position, fields.len());
+    pairs.take_over(&device, &cells.old_of, &old, RECORD);
     // A force that tells its pair, with the sign of the row it stands in.
     let mark = |pairs: &Pairs, fields: &Fields, k: usize, i: usize| {
         let (a, b) = (f64::from(fields.id[i]), f64::from(fields.id[pairs.neighbors[k] as usize]));
@@ -249,7 +251,8 @@ fn history_follows_its_pair_through_a_new_order() {
     cells.sort(&device, &mut fields, |center| center[1] > 0.5);
     assert!(fields.len() < centers.len());
     let mut renewed = Pairs::default();
-    renewed.list(&device, &cells, &fields.position, &pairs, RECORD);
+    renewed.fill_rows::<true>(&device, &cells.index(), &fields.position, fields.len());
+    renewed.take_over(&device, &cells.old_of, &pairs, RECORD);
     assert!(renewed.neighbors.len() > 9000);
     for i in 0..fields.len() {
         for k in renewed.row[i] as usize..renewed.row[i + 1] as usize {

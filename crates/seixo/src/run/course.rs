@@ -20,9 +20,10 @@ use super::measure::value;
 use super::schedule::Schedule;
 use seixo_engine::state::{Column, State};
 use seixo_engine::world::Grains;
-use seixo_engine::{Change, Refusal, Simulation};
+use seixo_engine::{Change, Refusal, Seen, Simulation};
 use seixo_scene::{Act, Inlet, Measure, Plan, Poured, Stage, Thing};
 use std::cell::OnceCell;
+use std::collections::HashMap;
 
 /// Where the plan of a scene stands.
 pub struct Course {
@@ -389,7 +390,7 @@ impl Course {
         }
     }
 
-    /// Takes away the grains in the zones that are due.
+    /// Takes away the grains in the zones that are due, and whole the bodies of which they are a part.
     fn drain(&mut self, simulation: &mut Simulation) -> Result<(), Refusal> {
         let step = simulation.steps();
         let is_due: Vec<bool> = self.zones.iter().map(|zone| zone.is_there && zone.schedule.is_due(step)).collect();
@@ -397,9 +398,14 @@ impl Course {
             return Ok(());
         }
         observe(simulation)?;
+        let zone_of = |seen: &Seen| (0..is_due.len()).find(|&index| is_due[index] && self.plan.zones[index].takes(seen));
+        let of_bodies: HashMap<u32, usize> = simulation.grains().filter_map(|seen| Some((seen.body?, zone_of(&seen)?))).collect();
+        let taken = simulation.grains().map(|seen| match seen.body {
+            Some(body) => (seen, of_bodies.get(&body).copied()),
+            None => (seen, zone_of(&seen)),
+        });
         let mut ids = Vec::new();
-        for seen in simulation.grains() {
-            let taken = (0..self.zones.len()).find(|&index| is_due[index] && self.plan.zones[index].takes(&seen));
+        for (seen, taken) in taken {
             if let Some(index) = taken {
                 ids.push(seen.id);
                 self.zones[index].count += 1;

@@ -222,6 +222,7 @@ pub(super) fn carry_on(world: &mut World, now: GrainSnapshot) {
         material: now.material,
         group: now.group,
         temperature: now.temperature,
+        bodies: Vec::new(),
     };
 }
 

@@ -127,8 +127,10 @@ pub fn put_grains_back<R: Real, C: Coordinate<R>>(
     velocity: &mut [Record<R>],
     half_velocity: &mut [Record<C>],
     energy: &mut [Record<C>],
+    member: &[u32],
     stepping: &Stepping<C, R>,
     n: u32,
+    #[comptime] carries: bool,
 ) {
     let i = ABSOLUTE_POS;
     let mut gained = Record::<C>::new(C::new(0.0));
@@ -142,10 +144,14 @@ pub fn put_grains_back<R: Real, C: Coordinate<R>>(
             let slowed = stepping.sides.slide.times(C::near(returned.passed));
             let is = was.minus(&slowed);
             let kinetic = kinetic_energy::<C>(mass, &widened::<C, R>(&is)) - kinetic_energy::<C>(mass, &widened::<C, R>(&was));
-            gained.insert(
-                0usize,
-                kinetic + gravity_energy::<C>(mass, &widened::<C, R>(&stepping.gravity), &moved),
-            );
+            let mut by_sides = kinetic + gravity_energy::<C>(mass, &widened::<C, R>(&stepping.gravity), &moved);
+            if carries {
+                // What bodies carry is put back with them.
+                if member[i] != 0xffff_ffffu32 {
+                    by_sides = C::new(0.0);
+                }
+            }
+            gained.insert(0usize, by_sides);
             position[i] = record::<C>(&returned.position, last::<C>(position[i]));
             velocity[i] = record::<R>(&is, last::<R>(velocity[i]));
             let kept = xyz::<C>(half_velocity[i]).minus(&widened::<C, R>(&slowed));

@@ -23,6 +23,7 @@ pub fn energies<R: Real, C: Coordinate<R>>(
     list: &[u32],
     history: &[R],
     material: &[u32],
+    member: &[u32],
     table: &[R],
     position: &[Record<C>],
     velocity: &[Record<R>],
@@ -39,6 +40,7 @@ pub fn energies<R: Real, C: Coordinate<R>>(
     #[comptime] numbers: usize,
     #[comptime] sides: u32,
     #[comptime] outside: bool,
+    #[comptime] carries: bool,
 ) {
     let i = ABSOLUTE_POS;
     let mut held = Record::<C>::new(C::new(0.0));
@@ -68,6 +70,10 @@ pub fn energies<R: Real, C: Coordinate<R>>(
                 &moving.rate,
                 stepping.shows_ahead,
             );
+        }
+        if carries {
+            // Of those that bodies carry, only springs: the rest is the bodies'.
+            wanted = wanted && member[i] == 0xffff_ffffu32;
         }
         if wanted {
             let wide_mass = C::wide(mass);

@@ -22,6 +22,8 @@ pub struct Plan {
     pub damped: bool,
     /// Whether some grains are near walls, whose forces the force and torque buffers hold.
     pub walls: bool,
+    /// Whether rigid bodies carry some grains, which then move with them and not by themselves.
+    pub carries: bool,
 }
 
 /// Forces of contacts at this step, and the grains on to the next, in one go: nothing between the two goes through memory.
@@ -37,6 +39,7 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
     list: &mut [u32],
     history: &mut [R],
     material: &[u32],
+    member: &[u32],
     table: &[R],
     wall_row: &[u32],
     position: &[Record<C>],
@@ -110,23 +113,57 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
             }
         }
         if plan.advance {
-            let gone = go_on::<C, R>(
-                i,
-                &grain,
-                &load,
-                turning,
-                half_velocity,
-                half_spin,
-                reference,
-                new_position,
-                new_velocity,
-                new_spin,
-                stepping,
-                plan.kind.frictional,
-            );
-            raised |= gone.flags;
-            // Sides that slide and local damping are never met together: one number serves both.
-            took.insert(3usize, gone.damping_work + load.side_power * stepping.dt);
+            if plan.carries {
+                if member[i] == 0xffff_ffffu32 {
+                    let gone = go_on::<C, R>(
+                        i,
+                        &grain,
+                        &load,
+                        turning,
+                        half_velocity,
+                        half_spin,
+                        reference,
+                        new_position,
+                        new_velocity,
+                        new_spin,
+                        stepping,
+                        plan.kind.frictional,
+                    );
+                    raised |= gone.flags;
+                    took.insert(3usize, gone.damping_work);
+                } else {
+                    hold::<C, R>(
+                        i,
+                        &grain,
+                        &load,
+                        turning,
+                        half_velocity,
+                        half_spin,
+                        force,
+                        torque,
+                        new_velocity,
+                        new_spin,
+                    );
+                }
+            } else {
+                let gone = go_on::<C, R>(
+                    i,
+                    &grain,
+                    &load,
+                    turning,
+                    half_velocity,
+                    half_spin,
+                    reference,
+                    new_position,
+                    new_velocity,
+                    new_spin,
+                    stepping,
+                    plan.kind.frictional,
+                );
+                raised |= gone.flags;
+                // Sides that slide and local damping are never met together: one number serves both.
+                took.insert(3usize, gone.damping_work + load.side_power * stepping.dt);
+            }
         } else {
             force[i] = record::<R>(&load.force, load.touches);
             if plan.kind.frictional {
@@ -219,6 +256,31 @@ pub(super) fn go_on<C: Coordinate<R>, R: Coordinate<R>>(
         flags,
         damping_work,
     }
+}
+
+/// Leaves grain i, which a body carries, its forces, and adds up what its contacts took; the body moves it.
+#[cube]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+fn hold<C: Coordinate<R>, R: Coordinate<R>>(
+    i: usize,
+    grain: &Grain<C, R>,
+    load: &Load<R>,
+    turning: Record<R>,
+    half_velocity: &mut [Record<C>],
+    half_spin: &mut [Record<R>],
+    force: &mut [Record<R>],
+    torque: &mut [Record<R>],
+    new_velocity: &mut [Record<R>],
+    new_spin: &mut [Record<R>],
+) {
+    force[i] = record::<R>(&load.force, load.touches);
+    torque[i] = record::<R>(&load.torque, R::new(0.0));
+    let half = half_velocity[i];
+    half_velocity[i] = record::<C>(&xyz::<C>(half), last::<C>(half) + C::wide(load.normal_power));
+    let half = half_spin[i];
+    half_spin[i] = record::<R>(&xyz::<R>(half), last::<R>(half) + load.tangential_power);
+    new_velocity[i] = record::<R>(&grain.velocity, grain.mass);
+    new_spin[i] = record::<R>(&grain.spin, last::<R>(turning) + load.damping_power);
 }
 
 /// Forces of walls on the n grains near them, of which `grains` gives the places: they overwrite the force and torque of these grains.

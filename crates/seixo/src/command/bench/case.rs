@@ -228,5 +228,6 @@ pub fn with_room(particles: usize) -> Grains {
         material: Vec::with_capacity(particles),
         group: Vec::with_capacity(particles),
         temperature: Vec::new(),
+        bodies: Vec::new(),
     }
 }

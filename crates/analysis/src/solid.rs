@@ -1,0 +1,206 @@
+//! The solid that overlapping spheres make together: volume, center, inertia.
+
+use crate::tensor::{outer, principal};
+use glam::{DMat3, DVec3};
+
+/// Lines that the solid is looked at through, along the longer of the two sides across them.
+const LINES: usize = 512;
+/// Gap over radius across which spheres still count as one: what rounding leaves between two that touch.
+const TOUCHING: f64 = 1e-6;
+
+/// A solid of density one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Solid {
+    /// Volume, in lengths³.
+    pub volume: f64,
+    /// Center of mass.
+    pub center: DVec3,
+    /// Inertia tensor about the center of mass, in lengths⁵.
+    pub inertia: DMat3,
+}
+
+impl Solid {
+    /// Principal moments of inertia, and the axes as columns of a rotation.
+    pub fn principal_axes(&self) -> (DVec3, DMat3) {
+        let [(a, x), (b, y), (c, _)] = principal(&self.inertia);
+        (DVec3::new(a, b, c), DMat3::from_cols(x, y, x.cross(y)))
+    }
+}
+
+fn moment_of(square: &DMat3) -> DMat3 {
+    DMat3::from_diagonal(DVec3::splat(square.col(0).x + square.col(1).y + square.col(2).z)) - *square
+}
+
+/// The union of spheres, by centers and radii. Spheres that keep apart are summed up by Steiner's theorem, exactly. Where some overlap, the
+/// union is cut by parallel lines, 512 across the longer side, along each of which it is measured exactly: good to 2·10⁻⁵ of the volume and 5·10⁻⁵ of the moments.
+pub fn solid_of_spheres(spheres: &[(DVec3, f64)]) -> Solid {
+    let overlap = |(a, r): &(DVec3, f64), (b, s): &(DVec3, f64)| a.distance(*b) < (r + s) * (1.0 - TOUCHING);
+    let do_overlap = spheres
+        .iter()
+        .enumerate()
+        .any(|(k, one)| spheres[..k].iter().any(|other| overlap(one, other)));
+    if do_overlap { by_lines(spheres) } else { by_steiner(spheres) }
+}
+
+fn by_steiner(spheres: &[(DVec3, f64)]) -> Solid {
+    let volume_of = |radius: f64| 4.0 / 3.0 * std::f64::consts::PI * radius.powi(3);
+    let volume: f64 = spheres.iter().map(|(_, radius)| volume_of(*radius)).sum();
+    let center = spheres.iter().map(|(at, radius)| *at * volume_of(*radius)).sum::<DVec3>() / volume;
+    let mut inertia = DMat3::ZERO;
+    for (at, radius) in spheres {
+        let arm = *at - center;
+        let own = DMat3::from_diagonal(DVec3::splat(0.4 * radius * radius));
+        inertia += (own + moment_of(&outer(arm, arm))) * volume_of(*radius);
+    }
+    Solid { volume, center, inertia }
+}
+
+fn by_lines(spheres: &[(DVec3, f64)]) -> Solid {
+    let low = spheres.iter().fold(DVec3::INFINITY, |low, (at, radius)| low.min(*at - *radius));
+    let high = spheres
+        .iter()
+        .fold(DVec3::NEG_INFINITY, |high, (at, radius)| high.max(*at + *radius));
+    let middle = 0.5 * (low + high);
+    let edge = (high - low).truncate().max_element() / LINES as f64;
+    let counts = ((high - low).truncate() / edge).ceil();
+    // About the middle of the box: nothing large cancels.
+    let (mut volume, mut first, mut second) = (0.0, DVec3::ZERO, DMat3::ZERO);
+    let mut cuts: Vec<(f64, f64)> = Vec::new();
+    for row in 0..counts.y as usize {
+        let y = (row as f64 + 0.5 - 0.5 * counts.y) * edge;
+        let near: Vec<(DVec3, f64)> = spheres
+            .iter()
+            .map(|(at, radius)| (*at - middle, radius * radius - (at.y - middle.y - y).powi(2)))
+            .filter(|(_, square)| *square > 0.0)
+            .collect();
+        for column in 0..counts.x as usize {
+            let x = (column as f64 + 0.5 - 0.5 * counts.x) * edge;
+            cuts.clear();
+            cuts.extend(near.iter().filter_map(|(at, square)| {
+                let half = (square - (at.x - x).powi(2)).max(0.0).sqrt();
+                (half > 0.0).then_some((at.z - half, at.z + half))
+            }));
+            cuts.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+            let mut end = f64::NEG_INFINITY;
+            for &(from, to) in &cuts {
+                let from = from.max(end);
+                if to <= from {
+                    continue;
+                }
+                end = to;
+                let length = to - from;
+                let z = 0.5 * (from + to);
+                let at = DVec3::new(x, y, z);
+                volume += length;
+                first += at * length;
+                second += outer(at, at) * length;
+                // What a piece of a line is wide and long itself.
+                let own = DVec3::new(edge * edge, edge * edge, length * length) / 12.0;
+                second += DMat3::from_diagonal(own) * length;
+            }
+        }
+    }
+    let center = first / volume;
+    let about_center = (second - outer(center, center) * volume) * (edge * edge);
+    Solid {
+        volume: volume * edge * edge,
+        center: middle + center,
+        inertia: moment_of(&about_center),
+    }
+}
+
+/// How many parts spheres hang together in: 1 if one gets from each to each through spheres that touch.
+pub fn connected_parts(spheres: &[(DVec3, f64)]) -> usize {
+    let mut is_seen = vec![false; spheres.len()];
+    let mut parts = 0;
+    for start in 0..spheres.len() {
+        if is_seen[start] {
+            continue;
+        }
+        parts += 1;
+        is_seen[start] = true;
+        let mut open = vec![start];
+        while let Some(k) = open.pop() {
+            let (at, radius) = spheres[k];
+            for (other, (place, its)) in spheres.iter().enumerate() {
+                if !is_seen[other] && at.distance(*place) <= (radius + its) * (1.0 + TOUCHING) {
+                    is_seen[other] = true;
+                    open.push(other);
+                }
+            }
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{connected_parts, solid_of_spheres};
+    use glam::{DMat3, DQuat, DVec3};
+    use std::f64::consts::PI;
+
+    /// Volume, transverse moment about the origin and moment about the axis of a body of revolution about z, from its radius at each height,
+    /// by Simpson's rule.
+    fn revolved(low: f64, high: f64, radius_square: impl Fn(f64) -> f64) -> [f64; 3] {
+        let steps = 20_000;
+        let h = (high - low) / f64::from(steps);
+        let mut sums = [0.0; 3];
+        for k in 0..=steps {
+            let z = low + f64::from(k) * h;
+            let weight = h / 3.0 * if k == 0 || k == steps { 1.0 } else { f64::from(2 + 2 * (k % 2)) };
+            let r = radius_square(z).max(0.0);
+            for (sum, slice) in sums.iter_mut().zip([PI * r, PI * r * (0.25 * r + z * z), 0.5 * PI * r * r]) {
+                *sum += weight * slice;
+            }
+        }
+        sums
+    }
+
+    #[test]
+    fn two_spheres_that_overlap_are_the_body_of_revolution_that_they_are() {
+        let turn = DQuat::from_euler(glam::EulerRot::XYZ, 0.4, -0.9, 0.3);
+        let at = DVec3::new(3.0, -2.0, 7.0);
+        let half = 0.6;
+        let spheres = [-half, half].map(|z| (at + turn * DVec3::new(0.0, 0.0, z), 1.0));
+        let solid = solid_of_spheres(&spheres);
+        let [volume, across, along] = revolved(-1.0 - half, 1.0 + half, |z| 1.0 - (z.abs() - half).powi(2));
+        // The lens that both share (Steinmetz's cap formula) is counted once.
+        let cap = 1.0 - half;
+        let lens = 2.0 * PI * cap * cap * (3.0 - cap) / 3.0;
+        assert!((volume / (8.0 / 3.0 * PI - lens) - 1.0).abs() < 1e-9);
+        assert!((solid.volume / volume - 1.0).abs() < 2e-5, "{} {volume}", solid.volume);
+        assert!(solid.center.distance(at) < 1e-5);
+        let (moments, axes) = solid.principal_axes();
+        for (found, expected) in [(moments.x, across), (moments.y, across), (moments.z, along)] {
+            assert!((found / expected - 1.0).abs() < 5e-5, "{found} {expected}");
+        }
+        assert!((axes.determinant() - 1.0).abs() < 1e-12);
+        assert!((axes.z_axis.dot(turn * DVec3::Z).abs() - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_sphere_inside_another_adds_nothing() {
+        let solid = solid_of_spheres(&[(DVec3::ZERO, 1.0), (DVec3::new(0.2, 0.1, 0.0), 0.5)]);
+        assert!((solid.volume / (4.0 / 3.0 * PI) - 1.0).abs() < 2e-5);
+        assert!(solid.center.length() < 1e-5);
+        let (moments, _) = solid.principal_axes();
+        assert!((moments / (8.0 / 15.0 * PI) - 1.0).abs().max_element() < 5e-5, "{moments}");
+    }
+
+    #[test]
+    fn spheres_that_touch_are_summed_up_exactly() {
+        let solid = solid_of_spheres(&[-2.0, 0.0, 2.0].map(|x| (DVec3::new(x, 0.0, 0.0), 1.0)));
+        let one = 4.0 / 3.0 * PI;
+        assert!((solid.volume / (3.0 * one) - 1.0).abs() < 1e-14);
+        let expected = DMat3::from_diagonal(DVec3::new(1.2, 9.2, 9.2) * one);
+        assert!((solid.inertia - expected).to_cols_array().iter().all(|x| x.abs() < 1e-12));
+    }
+
+    #[test]
+    fn parts_that_do_not_touch_are_counted() {
+        let row = |gap: f64| [0.0, 2.0, 4.0 + gap].map(|x| (DVec3::new(x, 0.0, 0.0), 1.0));
+        assert_eq!(connected_parts(&row(0.0)), 1);
+        assert_eq!(connected_parts(&row(0.01)), 2);
+        assert_eq!(connected_parts(&[]), 0);
+    }
+}

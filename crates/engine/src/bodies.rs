@@ -1,0 +1,332 @@
+//! The table of rigid bodies, and the grains that they carry.
+
+use crate::fields::Fields;
+use crate::refusal::Refusal;
+use crate::state::{Column, State};
+use crate::world::{Domain, Grains};
+use seixo_laws::motion::velocity_ahead;
+use seixo_laws::rotation::{angular_momentum, angular_velocity, energy_of_rotation};
+use seixo_laws::{Quaternion, Vector3};
+use seixo_sweeps::bodies::{FREE, Push, push_on, turn_at, turning_of};
+use seixo_sweeps::motion::{Stepping, acceleration};
+use seixo_sweeps::sides::{Sides, put_back};
+use seixo_sweeps::views::{RECORD, load, store};
+use std::collections::HashMap;
+
+/// A body as it stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BodySnapshot {
+    /// Its id.
+    pub id: u32,
+    /// Mass \[kg\].
+    pub mass: f64,
+    /// Principal moments of inertia \[kg m²\].
+    pub moments: [f64; 3],
+    /// Center of mass \[m\].
+    pub center: [f64; 3],
+    /// Unit quaternion w x y z that turns the frame of its principal axes into that of space.
+    pub orientation: [f64; 4],
+    /// Velocity of the center of mass \[m/s\].
+    pub velocity: [f64; 3],
+    /// Angular velocity \[rad/s\].
+    pub angular_velocity: [f64; 3],
+    /// Angular momentum about the center of mass \[kg m²/s\].
+    pub angular_momentum: [f64; 3],
+}
+
+/// How a body moves at the whole step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moving {
+    /// \[m/s\].
+    pub velocity: Vector3<f64>,
+    /// About the center of mass \[kg m²/s\].
+    pub momentum: Vector3<f64>,
+    /// \[rad/s\].
+    pub spin: Vector3<f64>,
+}
+
+/// All bodies, a record of four numbers each in every column.
+#[derive(Clone, Default)]
+pub(crate) struct Bodies {
+    pub id: Vec<u32>,
+    /// First member of every body, and one more.
+    pub row: Vec<u32>,
+    /// Center of mass \[m\], mass \[kg\].
+    pub center: Vec<f64>,
+    /// Velocity that is kept, at half steps \[m/s\].
+    pub half_velocity: Vec<f64>,
+    /// Angular momentum that is kept, in space \[kg m²/s\].
+    pub momentum: Vec<f64>,
+    /// Orientation w x y z.
+    pub turn: Vec<f64>,
+    /// Principal moments of inertia \[kg m²\].
+    pub moments: Vec<f64>,
+    /// Velocity that laws read \[m/s\].
+    pub velocity: Vec<f64>,
+    /// Angular velocity that laws read \[rad/s\].
+    pub spin: Vec<f64>,
+    /// Of every member: where it is in the frame of its body \[m\], and its share of the body's mass as readers see it \[-\].
+    pub offset: Vec<f64>,
+    /// Of every member: its body, and the place of its grain.
+    pub body_of: Vec<u32>,
+    pub place: Vec<u32>,
+    /// What local damping took of bodies on a GPU since they were handed over \[J\].
+    pub damped: f64,
+}
+
+/// Columns of bodies in checkpoints.
+const COLUMNS: [&str; 8] = [
+    "bodies/center",
+    "bodies/half_velocity",
+    "bodies/momentum",
+    "bodies/turn",
+    "bodies/moments",
+    "bodies/velocity",
+    "bodies/spin",
+    "bodies/offset",
+];
+
+fn array(v: &Vector3<f64>) -> [f64; 3] {
+    [v.x, v.y, v.z]
+}
+
+impl Bodies {
+    /// The bodies of a table of grains, and the member that each of these grains is, by id.
+    pub fn new(grains: &Grains) -> (Bodies, HashMap<u32, u32>) {
+        let radii: HashMap<u32, f64> = grains.id.iter().copied().zip(grains.radius.iter().copied()).collect();
+        let mut bodies = Bodies {
+            row: vec![0],
+            ..Bodies::default()
+        };
+        let mut members = HashMap::new();
+        for body in &grains.bodies {
+            let turn = body.turn();
+            let [x, y, z] = body.moments;
+            let moments = Vector3 { x, y, z };
+            let [x, y, z] = body.angular_velocity;
+            let spin = Vector3 { x, y, z };
+            let (center, velocity) = (body.center, body.velocity);
+            bodies.center.extend([center[0], center[1], center[2], body.mass]);
+            bodies.half_velocity.extend([velocity[0], velocity[1], velocity[2], 0.0]);
+            bodies.velocity.extend([velocity[0], velocity[1], velocity[2], 0.0]);
+            bodies.spin.extend([spin.x, spin.y, spin.z, 0.0]);
+            let momentum = angular_momentum(&turn, &spin, &moments);
+            bodies.momentum.extend([momentum.x, momentum.y, momentum.z, 0.0]);
+            bodies.turn.extend([turn.w, turn.x, turn.y, turn.z]);
+            bodies.moments.extend([moments.x, moments.y, moments.z, 0.0]);
+            let cubes: f64 = body.carries.iter().map(|(id, _)| radii[id].powi(3)).sum();
+            for (id, offset) in &body.carries {
+                members.insert(*id, bodies.body_of.len() as u32);
+                bodies.offset.extend([offset[0], offset[1], offset[2], radii[id].powi(3) / cubes]);
+                bodies.body_of.push(bodies.id.len() as u32);
+            }
+            bodies.row.push(bodies.body_of.len() as u32);
+            bodies.id.push(body.id);
+        }
+        bodies.place = vec![FREE; bodies.body_of.len()];
+        (bodies, members)
+    }
+
+    /// Number of bodies.
+    pub fn len(&self) -> usize {
+        self.id.len()
+    }
+
+    /// Notes where the grains of all members are.
+    pub fn find_places(&mut self, member: &[u32]) {
+        for (i, &m) in member.iter().enumerate().filter(|(_, m)| **m != FREE) {
+            self.place[m as usize] = i as u32;
+        }
+    }
+
+    /// The body of a member, unless it is free.
+    pub fn of(&self, member: u32) -> Option<usize> {
+        (member != FREE).then(|| self.body_of[member as usize] as usize)
+    }
+
+    /// Where a member is from the center of its body \[m\].
+    pub fn arm(&self, member: u32) -> Vector3<f64> {
+        let b = self.body_of[member as usize] as usize;
+        turn_at(&self.turn, b * RECORD).turned(&load(&self.offset, member as usize * RECORD))
+    }
+
+    /// What the contacts of its grains do to body b.
+    pub fn push(&self, b: usize, fields: &Fields) -> Push<f64> {
+        let (first, end) = (self.row[b] as usize, self.row[b + 1] as usize);
+        let turn = turn_at(&self.turn, b * RECORD);
+        push_on(first, end, &self.place, &self.offset, &turn, &fields.force, &fields.torque)
+    }
+
+    /// How body b moves at the whole step, under these forces of its grains.
+    pub fn moving(&self, b: usize, fields: &Fields, stepping: &Stepping<f64, f64>) -> Moving {
+        let at = b * RECORD;
+        let push = self.push(b, fields);
+        let linear = acceleration(&load(&self.velocity, at), self.center[at + 3], &push.force, stepping).rate;
+        let turning = turning_of(&load(&self.spin, at), &push.torque, stepping.local_damping).rate;
+        let momentum = velocity_ahead(&load(&self.momentum, at), &turning, stepping.shows_ahead);
+        Moving {
+            velocity: velocity_ahead(&load(&self.half_velocity, at), &linear, stepping.shows_ahead),
+            spin: angular_velocity(&turn_at(&self.turn, at), &momentum, &load(&self.moments, at)),
+            momentum,
+        }
+    }
+
+    /// How all bodies move at the whole step.
+    pub fn all_moving(&self, fields: &Fields, stepping: &Stepping<f64, f64>) -> Vec<Moving> {
+        (0..self.len()).map(|b| self.moving(b, fields, stepping)).collect()
+    }
+
+    /// Rotational energy of body b with this angular momentum \[J\].
+    pub fn rotational(&self, b: usize, momentum: &Vector3<f64>) -> f64 {
+        energy_of_rotation(&turn_at(&self.turn, b * RECORD), momentum, &load(&self.moments, b * RECORD))
+    }
+
+    /// Velocities that are kept at half steps start half a step back.
+    pub fn pull_back(&mut self, b: usize, fields: &Fields, stepping: &Stepping<f64, f64>) {
+        let (at, ahead) = (b * RECORD, stepping.shows_ahead);
+        let push = self.push(b, fields);
+        let linear = acceleration(&load(&self.velocity, at), self.center[at + 3], &push.force, stepping).rate;
+        let turning = turning_of(&load(&self.spin, at), &push.torque, stepping.local_damping).rate;
+        let kept: Vector3<f64> = load(&self.half_velocity, at);
+        store(&mut self.half_velocity, at, &kept.minus(&linear.times(ahead)));
+        let kept: Vector3<f64> = load(&self.momentum, at);
+        store(&mut self.momentum, at, &kept.minus(&turning.times(ahead)));
+    }
+
+    /// Puts centers that left through periodic sides back; returns Σ m g·Δx of all \[J\], which the sides did.
+    pub fn put_back(&mut self, sides: &Sides<f64, f64>, gravity: &Vector3<f64>) -> f64 {
+        let mut work = 0.0;
+        for center in self.center.chunks_exact_mut(RECORD) {
+            let before: Vector3<f64> = load(center, 0);
+            let returned = put_back(&before, sides).position;
+            work -= center[3] * gravity.dot(&returned.minus(&before));
+            store(center, 0, &returned);
+        }
+        work
+    }
+
+    /// Whether the center of body b is outside of a domain.
+    pub fn has_left(&self, b: usize, domain: &Domain) -> bool {
+        domain.has_lost(&self.center[b * RECORD..])
+    }
+
+    /// Keeps only some bodies; tells what each member is called from now on.
+    pub fn retain(&mut self, stays: impl Fn(usize) -> bool) -> Vec<u32> {
+        let mut renamed = vec![FREE; self.body_of.len()];
+        let old = std::mem::take(self);
+        self.row.push(0);
+        for b in (0..old.len()).filter(|&b| stays(b)) {
+            let record = b * RECORD..(b + 1) * RECORD;
+            self.center.extend(&old.center[record.clone()]);
+            self.half_velocity.extend(&old.half_velocity[record.clone()]);
+            self.momentum.extend(&old.momentum[record.clone()]);
+            self.turn.extend(&old.turn[record.clone()]);
+            self.moments.extend(&old.moments[record.clone()]);
+            self.velocity.extend(&old.velocity[record.clone()]);
+            self.spin.extend(&old.spin[record]);
+            for m in old.row[b] as usize..old.row[b + 1] as usize {
+                renamed[m] = self.body_of.len() as u32;
+                self.body_of.push(self.id.len() as u32);
+                self.offset.extend(&old.offset[m * RECORD..][..RECORD]);
+            }
+            self.row.push(self.body_of.len() as u32);
+            self.id.push(old.id[b]);
+        }
+        self.place = vec![FREE; self.body_of.len()];
+        renamed
+    }
+
+    /// Bodies as they stand.
+    pub fn snapshot(&self, fields: &Fields, stepping: &Stepping<f64, f64>) -> Vec<BodySnapshot> {
+        let one = |b: usize| {
+            let at = b * RECORD;
+            let moving = self.moving(b, fields, stepping);
+            let Quaternion { w, x, y, z } = turn_at(&self.turn, at);
+            BodySnapshot {
+                id: self.id[b],
+                mass: self.center[at + 3],
+                moments: array(&load(&self.moments, at)),
+                center: array(&load(&self.center, at)),
+                orientation: [w, x, y, z],
+                velocity: array(&moving.velocity),
+                angular_velocity: array(&moving.spin),
+                angular_momentum: array(&moving.momentum),
+            }
+        };
+        (0..self.len()).map(one).collect()
+    }
+
+    fn columns(&mut self) -> [&mut Vec<f64>; 8] {
+        [
+            &mut self.center,
+            &mut self.half_velocity,
+            &mut self.momentum,
+            &mut self.turn,
+            &mut self.moments,
+            &mut self.velocity,
+            &mut self.spin,
+            &mut self.offset,
+        ]
+    }
+
+    /// Copies all that a continuation depends on into a checkpoint.
+    pub fn save(&mut self, state: &mut State) {
+        state.sections.push(("bodies/id".into(), Column::U32(self.id.clone())));
+        state.sections.push(("bodies/row".into(), Column::U32(self.row.clone())));
+        let columns = COLUMNS.iter().zip(self.columns());
+        state
+            .sections
+            .extend(columns.map(|(name, column)| ((*name).into(), Column::F64(column.clone()))));
+    }
+
+    /// Reads bodies from a checkpoint whose grains say which members they are.
+    ///
+    /// # Errors
+    /// If a section is missing or does not fit the others.
+    pub fn load(state: &State, member: &[u32]) -> Result<Bodies, Refusal> {
+        let misfit = || Refusal::State {
+            what: "its rigid bodies are not those of the scene, or incomplete".into(),
+        };
+        let words = |name| match state.get(name) {
+            Some(Column::U32(values)) => Ok(values.clone()),
+            _ => Err(misfit()),
+        };
+        let mut bodies = Bodies {
+            id: words("bodies/id")?,
+            row: words("bodies/row")?,
+            ..Bodies::default()
+        };
+        let count = bodies.len();
+        let is_ascending = bodies.row.windows(2).all(|pair| pair[0] <= pair[1]);
+        if bodies.row.len() != count + 1 || bodies.row[0] != 0 || !is_ascending {
+            return Err(misfit());
+        }
+        let members = bodies.row[count] as usize;
+        let lengths = [[count; 7].as_slice(), &[members]].concat();
+        for ((name, column), length) in COLUMNS.iter().zip(bodies.columns()).zip(lengths) {
+            match state.get(name) {
+                Some(Column::F64(values)) if values.len() == length * RECORD => column.clone_from(values),
+                _ => return Err(misfit()),
+            }
+        }
+        for b in 0..count {
+            let of_body = bodies.row[b + 1] - bodies.row[b];
+            bodies.body_of.extend(std::iter::repeat_n(b as u32, of_body as usize));
+        }
+        let mut known: Vec<u32> = member.iter().copied().filter(|&m| m != FREE).collect();
+        known.sort_unstable();
+        if !known.iter().copied().eq(0..members as u32) {
+            return Err(misfit());
+        }
+        bodies.place = vec![FREE; members];
+        bodies.find_places(member);
+        Ok(bodies)
+    }
+
+    /// Bytes that the table holds.
+    pub fn bytes(&self) -> u64 {
+        let numbers = 7 * self.center.capacity() + self.offset.capacity();
+        let words = self.id.capacity() + self.row.capacity() + self.body_of.capacity() + self.place.capacity();
+        (8 * numbers + 4 * words) as u64
+    }
+}

@@ -1,0 +1,300 @@
+//! The pass of rigid bodies: they move under what their grains meet, and take their grains along.
+
+use crate::bodies::Bodies;
+use crate::fields::{Fields, PART, part_range, parts};
+use crate::simulation::Simulation;
+use crate::world::{Domain, Grains, Vec3};
+use seixo_device::Strided;
+use seixo_laws::Vector3;
+use seixo_laws::motion::{gravity_energy, kinetic_energy};
+use seixo_sweeps::bodies::{FREE, advance_body, carry, push_on, turn_at};
+use seixo_sweeps::motion::{Moved, STILL, acceleration};
+use seixo_sweeps::sides::{OPEN, PERIODIC};
+use seixo_sweeps::views::{RECORD, load, store};
+
+/// Bodies per part: the unit of work, the same on any number of threads.
+const BODIES_OF_PART: usize = 64;
+
+impl Simulation {
+    /// Whether bodies carry grains, or did.
+    pub(crate) fn has_bodies(&self) -> bool {
+        self.carries
+    }
+
+    /// Puts bodies up at time zero, with their grains where they belong.
+    pub(crate) fn put_bodies_up(&mut self, grains: &Grains) {
+        let (bodies, members) = Bodies::new(grains);
+        let member = self.fields.id.iter().map(|id| members.get(id).copied().unwrap_or(FREE));
+        self.fields.member = member.collect();
+        self.bodies = bodies;
+        self.bodies.find_places(&self.fields.member);
+        for i in 0..self.fields.len() {
+            let m = self.fields.member[i];
+            let Some(b) = self.bodies.of(m) else { continue };
+            let (arm, at) = (self.bodies.arm(m), i * RECORD);
+            let center: Vector3<f64> = load(&self.bodies.center, b * RECORD);
+            let spin: Vector3<f64> = load(&self.bodies.spin, b * RECORD);
+            let velocity = load::<f64>(&self.bodies.velocity, b * RECORD).plus(&spin.cross(&arm));
+            store(&mut self.fields.position, at, &center.plus(&arm));
+            store(&mut self.fields.reference, 3 * i, &center.plus(&arm));
+            store(&mut self.fields.velocity, at, &velocity);
+            store(&mut self.fields.half_velocity, 3 * i, &velocity);
+            store(&mut self.fields.spin, at, &spin);
+            // Contacts feel the inertia of the whole body, not of one of its spheres.
+            self.fields.velocity[at + 3] = self.bodies.center[b * RECORD + 3];
+        }
+    }
+
+    /// As [`Simulation::pull_back_half_a_step`], of bodies.
+    pub(crate) fn pull_bodies_back(&mut self, bodies: impl IntoIterator<Item = usize>) {
+        for b in bodies {
+            self.bodies.pull_back(b, &self.fields, &self.stepping);
+        }
+    }
+
+    /// Gives all bodies of a group this velocity \[m/s\]; they turn as before.
+    pub(crate) fn set_velocity_of_bodies(&mut self, group: u32, velocity: Vec3) {
+        let [x, y, z] = velocity;
+        let velocity = Vector3 { x, y, z };
+        for b in 0..self.bodies.len() {
+            let first = self.bodies.place[self.bodies.row[b] as usize] as usize;
+            if self.fields.group[first] == group {
+                let at = b * RECORD;
+                store(&mut self.bodies.velocity, at, &velocity);
+                let push = self.bodies.push(b, &self.fields);
+                let rate = acceleration(&velocity, self.bodies.center[at + 3], &push.force, &self.stepping).rate;
+                let back = rate.times(self.stepping.shows_ahead);
+                store(&mut self.bodies.half_velocity, at, &velocity.minus(&back));
+            }
+        }
+    }
+
+    /// Kick and drift of all bodies, which take their grains along.
+    pub(crate) fn advance_bodies(&mut self) {
+        let moved = self.move_bodies();
+        match self.sides {
+            OPEN => self.take_grains_along::<OPEN>(),
+            _ => self.take_grains_along::<PERIODIC>(),
+        }
+        // Grains that are carried raise their flags with their part; what the bodies themselves raise and lose goes with the first.
+        self.moves[0].flags |= moved.flags;
+        self.moves[0].damping_work += moved.damping_work;
+    }
+
+    /// Bodies one step on; what they raised and lost, in their order.
+    fn move_bodies(&mut self) -> Moved<f64> {
+        let count = self.bodies.len();
+        let of_bodies = count.div_ceil(BODIES_OF_PART);
+        let Bodies {
+            row,
+            center,
+            half_velocity,
+            momentum,
+            turn,
+            moments,
+            velocity,
+            spin,
+            offset,
+            place,
+            ..
+        } = &mut self.bodies;
+        let (row, moments, offset, place) = (&row[..], &moments[..], &offset[..], &place[..]);
+        let (force, torque, stepping) = (&self.fields.force[..], &self.fields.torque[..], &self.stepping);
+        self.moves_of_bodies.resize(of_bodies, STILL);
+        let records = |items| Strided {
+            items,
+            per_part: BODIES_OF_PART * RECORD,
+        };
+        let data = (
+            records(&mut center[..]),
+            records(&mut half_velocity[..]),
+            records(&mut momentum[..]),
+            records(&mut turn[..]),
+            records(&mut velocity[..]),
+            records(&mut spin[..]),
+            Strided {
+                items: &mut self.moves_of_bodies[..],
+                per_part: 1,
+            },
+        );
+        type Numbers<'a> = Strided<'a, f64>;
+        type Data<'a> = (
+            Numbers<'a>,
+            Numbers<'a>,
+            Numbers<'a>,
+            Numbers<'a>,
+            Numbers<'a>,
+            Numbers<'a>,
+            Strided<'a, Moved<f64>>,
+        );
+        self.device.run(
+            of_bodies,
+            data,
+            |part, (center, half_velocity, momentum, turn, velocity, spin, moves): Data| {
+                let first = part * BODIES_OF_PART;
+                let end = (first + BODIES_OF_PART).min(count);
+                let mut all = STILL;
+                for b in 0..end - first {
+                    let (member, members_end) = (row[first + b] as usize, row[first + b + 1] as usize);
+                    let stands = turn_at(turn.items, b * RECORD);
+                    let push = push_on::<f64, f64>(member, members_end, place, offset, &stands, force, torque);
+                    let moved = advance_body(
+                        b,
+                        &push,
+                        center.items,
+                        half_velocity.items,
+                        momentum.items,
+                        turn.items,
+                        &moments[first * RECORD..],
+                        velocity.items,
+                        spin.items,
+                        stepping,
+                    );
+                    all.flags |= moved.flags;
+                    all.damping_work += moved.damping_work;
+                }
+                moves.items[0] = all;
+            },
+        );
+        self.moves_of_bodies.iter().fold(STILL, |all, one| Moved {
+            flags: all.flags | one.flags,
+            damping_work: all.damping_work + one.damping_work,
+            ..all
+        })
+    }
+
+    /// Puts all carried grains where their bodies have them.
+    fn take_grains_along<const SIDES: u32>(&mut self) {
+        let n = self.fields.len();
+        let Fields {
+            member,
+            position,
+            velocity,
+            spin,
+            half_velocity,
+            reference,
+            ..
+        } = &mut self.fields;
+        let (member, reference, bodies, stepping) = (&member[..], &reference[..], &self.bodies, &self.stepping);
+        let records = |items| Strided {
+            items,
+            per_part: PART * RECORD,
+        };
+        let data = (
+            records(&mut position[..]),
+            records(&mut velocity[..]),
+            records(&mut spin[..]),
+            Strided {
+                items: &mut half_velocity[..],
+                per_part: PART * 3,
+            },
+            Strided {
+                items: &mut self.moves[..],
+                per_part: 1,
+            },
+        );
+        type Numbers<'a> = Strided<'a, f64>;
+        type Data<'a> = (Numbers<'a>, Numbers<'a>, Numbers<'a>, Numbers<'a>, Strided<'a, Moved<f64>>);
+        self.device
+            .run(parts(n), data, |part, (position, velocity, spin, half_velocity, moves): Data| {
+                let (first, end) = part_range(part, n);
+                for i in first..end {
+                    let Some(b) = bodies.of(member[i]) else { continue };
+                    let at = (i - first) * RECORD;
+                    let carried = carry::<f64>(
+                        b,
+                        member[i] as usize,
+                        &load(position.items, at),
+                        &load(reference, 3 * i),
+                        &bodies.offset,
+                        &bodies.center,
+                        &bodies.turn,
+                        &bodies.velocity,
+                        &bodies.spin,
+                        stepping,
+                        SIDES,
+                    );
+                    store(position.items, at, &carried.position);
+                    store(velocity.items, at, &carried.velocity);
+                    store(spin.items, at, &carried.spin);
+                    store(half_velocity.items, (i - first) * 3, &carried.moving);
+                    let moved = &mut moves.items[0];
+                    moved.flags |= carried.flags;
+                    moved.stride_square = moved.stride_square.max(carried.stride_square);
+                }
+            });
+    }
+
+    /// The body that carries the grain at place i.
+    pub(crate) fn body_of(&self, i: usize) -> Option<usize> {
+        self.fields.member.get(i).and_then(|&m| self.bodies.of(m))
+    }
+
+    /// Whether the grains at places i and j are of one body.
+    pub(crate) fn are_one_body(&self, i: usize, j: usize) -> bool {
+        let body = self.body_of(i);
+        body.is_some() && body == self.body_of(j)
+    }
+
+    /// Whether the grain at place i left a domain, or the center of the body that carries it.
+    pub(crate) fn has_gone(&self, i: usize, domain: &Domain) -> bool {
+        match self.body_of(i) {
+            Some(b) => self.bodies.has_left(b, domain),
+            None => domain.has_lost(&self.fields.position[i * RECORD..]),
+        }
+    }
+
+    /// Keeps only some grains, and only bodies all of whose grains are among them; returns their places before.
+    pub(crate) fn keep_grains(&mut self, stays: impl Fn(usize) -> bool) -> Vec<u32> {
+        let n = self.fields.len();
+        let mut of_body = vec![true; self.bodies.len()];
+        for i in (0..n).filter(|&i| !stays(i)) {
+            if let Some(b) = self.body_of(i) {
+                of_body[b] = false;
+            }
+        }
+        let is_kept = |&i: &u32| self.body_of(i as usize).map_or_else(|| stays(i as usize), |b| of_body[b]);
+        let order: Vec<u32> = (0..n as u32).filter(is_kept).collect();
+        self.fields.reorder(&self.device, &order);
+        if self.carries {
+            let renamed = self.bodies.retain(|b| of_body[b]);
+            let carried = self.fields.member.iter_mut().filter(|m| **m != FREE);
+            carried.for_each(|m| *m = renamed[*m as usize]);
+            self.bodies.find_places(&self.fields.member);
+        }
+        order
+    }
+
+    /// Sorts the grains into cells without those that left, or whose body did; what bodies take along is booked.
+    pub(crate) fn sort_without_lost(&mut self, domain: &Domain) {
+        let lost: Vec<bool> = (0..self.fields.len()).map(|i| self.has_gone(i, domain)).collect();
+        for b in (0..self.bodies.len()).filter(|&b| self.bodies.has_left(b, domain)) {
+            self.work.left_domain += self.energies_of_body(b).iter().sum::<f64>();
+        }
+        let before = lost.contains(&true).then(|| self.keep_grains(|i| !lost[i]));
+        self.cells.sort(&self.device, &mut self.fields, |_| true);
+        if let Some(before) = before {
+            self.cells.old_of.iter_mut().for_each(|old| *old = before[*old as usize]);
+        }
+    }
+
+    /// Kinetic energy, rotational energy and potential in gravity of body b \[J\].
+    pub(crate) fn energies_of_body(&self, b: usize) -> [f64; 3] {
+        let moving = self.bodies.moving(b, &self.fields, &self.stepping);
+        let (mass, center) = (self.bodies.center[b * RECORD + 3], load::<f64>(&self.bodies.center, b * RECORD));
+        [
+            kinetic_energy(mass, &moving.velocity),
+            self.bodies.rotational(b, &moving.momentum),
+            gravity_energy(mass, &self.stepping.gravity, &center),
+        ]
+    }
+
+    /// All bodies as they stand, in the order in which they were given.
+    ///
+    /// # Panics
+    /// As [`Simulation::ledger`].
+    pub fn bodies(&self) -> Vec<crate::BodySnapshot> {
+        self.assert_observed();
+        self.bodies.snapshot(&self.fields, &self.stepping)
+    }
+}

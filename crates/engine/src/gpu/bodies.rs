@@ -1,0 +1,224 @@
+//! Rigid bodies on the GPU.
+
+use super::{Number, OnGpu, doubles, numbers, stepping};
+use crate::bodies::Bodies;
+use crate::simulation::Simulation;
+use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket, units};
+use seixo_laws::Coordinate;
+use seixo_sweeps::kernels::bodies::{advance_bodies, carry_grains, drop_inside_bodies, find_places};
+use seixo_sweeps::sides::OPEN;
+use seixo_sweeps::views::RECORD;
+
+/// The table of bodies, see [`Bodies`], with the digits of coordinates.
+pub(super) struct Carriers<C> {
+    bodies: usize,
+    members: usize,
+    /// Which member every grain is.
+    pub member: Buffer<u32>,
+    row: Buffer<u32>,
+    place: Buffer<u32>,
+    body_of: Buffer<u32>,
+    offset: Buffer<C>,
+    moments: Buffer<C>,
+    center: Buffer<C>,
+    half_velocity: Buffer<C>,
+    momentum: Buffer<C>,
+    turn: Buffer<C>,
+    velocity: Buffer<C>,
+    spin: Buffer<C>,
+}
+
+/// Bodies on their way to the host.
+pub(super) struct BodiesFetched<C> {
+    member: Ticket<u32>,
+    columns: [Ticket<C>; 6],
+}
+
+impl<C: Number> Carriers<C> {
+    /// The bodies of the host.
+    pub(super) fn new(gpu: &Gpu, host: &Simulation) -> Result<Carriers<C>, GpuError> {
+        let Bodies {
+            row,
+            center,
+            half_velocity,
+            momentum,
+            turn,
+            moments,
+            velocity,
+            spin,
+            offset,
+            body_of,
+            place,
+            ..
+        } = &host.bodies;
+        // Buffers cannot be empty, though all bodies may have left.
+        let words = |values: &[u32]| gpu.upload(&[values, &[0]].concat(), "rigid bodies");
+        let upload = |values: &[f64]| {
+            let with_room = values.iter().copied().chain([0.0; RECORD]);
+            gpu.upload(&numbers::<C>(with_room), "rigid bodies")
+        };
+        Ok(Carriers {
+            bodies: host.bodies.len(),
+            members: body_of.len(),
+            member: gpu.upload(&host.fields.member, "rigid bodies")?,
+            row: words(row)?,
+            place: words(place)?,
+            body_of: words(body_of)?,
+            offset: upload(offset)?,
+            moments: upload(moments)?,
+            center: upload(center)?,
+            half_velocity: upload(half_velocity)?,
+            momentum: upload(momentum)?,
+            turn: upload(turn)?,
+            velocity: upload(velocity)?,
+            spin: upload(spin)?,
+        })
+    }
+
+    fn columns(&self) -> [&Buffer<C>; 6] {
+        [
+            &self.center,
+            &self.half_velocity,
+            &self.momentum,
+            &self.turn,
+            &self.velocity,
+            &self.spin,
+        ]
+    }
+
+    /// Asks for all that changes, of n grains.
+    pub(super) fn ask(&self, copies: &mut Copies, n: usize) -> BodiesFetched<C> {
+        BodiesFetched {
+            member: copies.add(&self.member, 0..n),
+            columns: self.columns().map(|buffer| copies.add(buffer, 0..RECORD * self.bodies.max(1))),
+        }
+    }
+}
+
+impl<C: Number> BodiesFetched<C> {
+    /// Brings the host's bodies up to date; returns the energy that local damping took of them since they were handed over \[J\].
+    pub(super) fn show(self, host: &mut Simulation, arrived: &Arrived) -> f64 {
+        host.fields.member = arrived.take(self.member);
+        let [center, half_velocity, momentum, turn, velocity, spin] = self.columns.map(|ticket| {
+            let mut column = doubles(&arrived.take(ticket));
+            column.truncate(RECORD * host.bodies.len());
+            column
+        });
+        let bodies = &mut host.bodies;
+        (bodies.center, bodies.momentum, bodies.turn) = (center, momentum, turn);
+        (bodies.velocity, bodies.spin, bodies.half_velocity) = (velocity, spin, half_velocity);
+        bodies.find_places(&host.fields.member);
+        let took = bodies.half_velocity.chunks_exact_mut(RECORD);
+        took.map(|record| std::mem::take(&mut record[RECORD - 1])).sum()
+    }
+}
+
+impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
+    /// Bodies one step on, and their grains with them.
+    pub(super) fn move_bodies(&self, host: &Simulation, parity: u32) {
+        let Some(carriers) = self.carriers.as_ref().filter(|carriers| carriers.bodies > 0) else {
+            return;
+        };
+        let client = self.gpu.client();
+        let (count, dim) = units(carriers.bodies);
+        advance_bodies::launch::<R, C>(
+            client,
+            count,
+            dim,
+            carriers.row.argument(),
+            carriers.place.argument(),
+            carriers.offset.argument(),
+            carriers.moments.argument(),
+            self.force.argument(),
+            self.torque.argument(),
+            carriers.center.argument(),
+            carriers.half_velocity.argument(),
+            carriers.momentum.argument(),
+            carriers.turn.argument(),
+            carriers.velocity.argument(),
+            carriers.spin.argument(),
+            self.flags.argument(),
+            stepping::<C, C>(&host.stepping),
+            carriers.bodies as u32,
+            parity,
+        );
+        let (count, dim) = units(carriers.members);
+        carry_grains::launch::<R, C>(
+            client,
+            count,
+            dim,
+            carriers.place.argument(),
+            carriers.body_of.argument(),
+            carriers.offset.argument(),
+            carriers.center.argument(),
+            carriers.turn.argument(),
+            carriers.velocity.argument(),
+            carriers.spin.argument(),
+            self.position[self.now].records(),
+            self.reference.records(),
+            self.half_velocity.records(),
+            self.position[self.now ^ 1].records(),
+            self.velocity[self.now ^ 1].records(),
+            self.spin[self.now ^ 1].records(),
+            self.flags.argument(),
+            stepping::<C, C>(&host.stepping),
+            carriers.members as u32,
+            parity,
+            self.kind.sides,
+        );
+    }
+
+    /// Puts centers of bodies that left through periodic sides back.
+    pub(super) fn put_bodies_back(&self, host: &mut Simulation) -> Result<(), GpuError> {
+        let Some(carriers) = self
+            .carriers
+            .as_ref()
+            .filter(|carriers| self.kind.sides != OPEN && carriers.bodies > 0)
+        else {
+            return Ok(());
+        };
+        host.place_sides();
+        let bodies = &mut host.bodies;
+        bodies.center = doubles(&self.gpu.download_part(&carriers.center, 0..RECORD * carriers.bodies).wait()?);
+        host.work.wall += bodies.put_back(&host.stepping.sides, &host.stepping.gravity);
+        self.gpu
+            .write(&carriers.center, &numbers::<C>(bodies.center.iter().copied().chain([0.0; RECORD])));
+        Ok(())
+    }
+
+    /// Notes where the grains of bodies are in the new order.
+    pub(super) fn find_members(&self) {
+        let Some(carriers) = &self.carriers else { return };
+        let (count, dim) = units(self.n);
+        find_places::launch(
+            self.gpu.client(),
+            count,
+            dim,
+            carriers.member.argument(),
+            carriers.place.argument(),
+            self.n as u32,
+        );
+    }
+
+    /// Drops pairs of grains that one body carries.
+    pub(super) fn drop_inside_bodies(&self) {
+        let Some(carriers) = &self.carriers else { return };
+        let (count, dim) = units(self.n);
+        drop_inside_bodies::launch(
+            self.gpu.client(),
+            count,
+            dim,
+            self.rows.tile_first.argument(),
+            self.rows.count.argument(),
+            self.rows.list.argument(),
+            carriers.member.argument(),
+            carriers.body_of.argument(),
+            self.n as u32,
+        );
+    }
+
+    /// Which member every grain is; without bodies a column that stands in, and is not read.
+    pub(super) fn member(&self) -> &Buffer<u32> {
+        self.carriers.as_ref().map_or(&self.group, |carriers| &carriers.member)
+    }
+}

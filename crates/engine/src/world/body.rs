@@ -1,0 +1,174 @@
+//! Rigid bodies made of spheres.
+
+use super::{Grains, Material, Vec3};
+use crate::refusal::Refusal;
+use seixo_laws::{Quaternion, Vector3};
+use std::collections::HashMap;
+
+/// A rigid body that carries grains: they move as it does, and what they touch pushes on it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Body {
+    /// Unique id.
+    pub id: u32,
+    /// Mass \[kg\].
+    pub mass: f64,
+    /// Principal moments of inertia about the center of mass \[kg m²\].
+    pub moments: Vec3,
+    /// Center of mass \[m\].
+    pub center: Vec3,
+    /// Unit quaternion w x y z that turns the frame of its principal axes into that of space.
+    pub orientation: [f64; 4],
+    /// Velocity of the center of mass \[m/s\].
+    pub velocity: Vec3,
+    /// Angular velocity \[rad/s\].
+    pub angular_velocity: Vec3,
+    /// Ids of the grains that it carries, and where they are from its center, in the frame of its principal axes \[m\].
+    pub carries: Vec<(u32, Vec3)>,
+}
+
+/// A sphere of a body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sphere {
+    /// Id of the grain that it becomes.
+    pub id: u32,
+    /// Where it is from the center of mass, in the frame of the principal axes \[m\].
+    pub offset: Vec3,
+    /// Radius \[m\].
+    pub radius: f64,
+}
+
+impl Body {
+    /// Whether the numbers are those of a body, or what is wrong with them.
+    fn flaw(&self) -> Option<(&'static str, f64, &'static str)> {
+        let vectors = [
+            ("velocity", self.velocity),
+            ("angular velocity", self.angular_velocity),
+            ("center", self.center),
+        ];
+        for (what, vector) in vectors {
+            if let Some(&value) = vector.iter().find(|x| x.is_nan() || x.abs() >= 1e15) {
+                return Some((what, value, "finite, below 1e15"));
+            }
+        }
+        if !(self.mass.is_finite() && self.mass > 0.0) {
+            return Some(("mass", self.mass, "positive"));
+        }
+        let [x, y, z] = self.moments;
+        if let Some(&moment) = self.moments.iter().find(|moment| !(moment.is_finite() && **moment > 0.0)) {
+            return Some(("principal moment of inertia", moment, "positive"));
+        }
+        let largest = x.max(y).max(z);
+        if 2.0 * largest > (x + y + z) * (1.0 + 1e-9) {
+            return Some(("largest principal moment of inertia", largest, "at most the sum of the two others"));
+        }
+        let length = self.orientation.iter().map(|c| c * c).sum::<f64>().sqrt();
+        if !((length - 1.0).abs() < 1e-6) {
+            return Some(("length of the orientation quaternion", length, "one"));
+        }
+        if self.carries.is_empty() {
+            return Some(("number of grains", 0.0, "at least one"));
+        }
+        None
+    }
+
+    /// Its orientation, for the laws.
+    pub(crate) fn turn(&self) -> Quaternion<f64> {
+        let [w, x, y, z] = self.orientation;
+        Quaternion { w, x, y, z }.normalized()
+    }
+
+    /// Where a point of its frame is in space \[m\].
+    pub fn place(&self, offset: Vec3) -> Vec3 {
+        let [x, y, z] = offset;
+        let arm = self.turn().turned(&Vector3 { x, y, z });
+        [self.center[0] + arm.x, self.center[1] + arm.y, self.center[2] + arm.z]
+    }
+}
+
+impl Grains {
+    /// Appends a body and its spheres, of one material and group; `body.carries` follows from the spheres.
+    pub fn push_body(&mut self, mut body: Body, spheres: &[Sphere], material: u32, group: u32) {
+        body.carries = spheres.iter().map(|sphere| (sphere.id, sphere.offset)).collect();
+        for sphere in spheres {
+            let at = body.place(sphere.offset);
+            let arm = [0, 1, 2].map(|k| at[k] - body.center[k]);
+            let w = body.angular_velocity;
+            let swing = [
+                w[1] * arm[2] - w[2] * arm[1],
+                w[2] * arm[0] - w[0] * arm[2],
+                w[0] * arm[1] - w[1] * arm[0],
+            ];
+            let velocity = [0, 1, 2].map(|k| body.velocity[k] + swing[k]);
+            self.push(sphere.id, at, velocity, w, sphere.radius, material, group);
+        }
+        self.bodies.push(body);
+    }
+
+    /// Places in the table of bodies, by the grains that they carry.
+    pub(crate) fn carriers(&self) -> HashMap<u32, usize> {
+        let members = self.bodies.iter().enumerate();
+        members
+            .flat_map(|(b, body)| body.carries.iter().map(move |&(id, _)| (id, b)))
+            .collect()
+    }
+
+    /// The least of the masses that contacts feel at spheres of bodies, over the masses of the spheres alone; 1 if none is less.
+    ///
+    /// A force through the middle of a sphere at o moves it as a mass of 1/(1/m + Σ (o² − o_k²)/I_k) at least, one at its surface as one of
+    /// 1/(1/m + Σ (d_k + R)²/I_k), with the distances d_k from the principal axes; for the sphere alone, the latter is m/8.5.
+    pub(crate) fn lightness(&self, materials: &[Material]) -> f64 {
+        let places: HashMap<u32, usize> = self.id.iter().enumerate().map(|(k, &id)| (id, k)).collect();
+        let mut least = 1.0f64;
+        for body in &self.bodies {
+            for (id, offset) in &body.carries {
+                let k = places[id];
+                let radius = self.radius[k];
+                let alone = 4.0 / 3.0 * std::f64::consts::PI * radius.powi(3) * materials[self.material[k] as usize].density;
+                let square: f64 = offset.iter().map(|x| x * x).sum();
+                let (mut middle, mut surface) = (1.0 / body.mass, 1.0 / body.mass);
+                for (moment, along) in body.moments.iter().zip(offset) {
+                    let from_axis = (square - along * along).max(0.0);
+                    middle += from_axis / moment;
+                    surface += (from_axis.sqrt() + radius).powi(2) / moment;
+                }
+                least = least.min(1.0 / (middle * alone)).min(8.5 / (surface * alone));
+            }
+        }
+        least
+    }
+
+    /// Refuses bodies with numbers that cannot be simulated, or that carry what is not there or is carried already.
+    pub(crate) fn check_bodies(&self) -> Result<(), Refusal> {
+        let mut carried: HashMap<u32, u32> = self.id.iter().map(|&id| (id, 0)).collect();
+        let mut ids: Vec<u32> = self.bodies.iter().map(|body| body.id).collect();
+        ids.sort_unstable();
+        let twice = ids.windows(2).find(|pair| pair[0] == pair[1]);
+        if let Some(pair) = twice {
+            return Err(Refusal::Body {
+                id: pair[0],
+                what: "id",
+                value: f64::from(pair[0]),
+                must: "its own",
+            });
+        }
+        for body in &self.bodies {
+            let wrong = |(what, value, must)| Refusal::Body {
+                id: body.id,
+                what,
+                value,
+                must,
+            };
+            body.flaw().map_or(Ok(()), |flaw| Err(wrong(flaw)))?;
+            for (id, _) in &body.carries {
+                let times = carried
+                    .get_mut(id)
+                    .ok_or_else(|| wrong(("grain that it carries", f64::from(*id), "one that is there")))?;
+                *times += 1;
+                if *times > 1 {
+                    return Err(wrong(("grain that it carries", f64::from(*id), "carried by no other body")));
+                }
+            }
+        }
+        Ok(())
+    }
+}

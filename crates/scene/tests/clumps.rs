@@ -1,0 +1,163 @@
+//! Clumps of scenes: shapes at the places of a fill, a list or a file, and what is refused.
+
+mod loaded;
+
+use loaded::{GLASS, scene};
+use seixo_engine::world::Vec3;
+use seixo_scene::{Scene, load_text};
+use std::f64::consts::PI;
+use std::path::Path;
+
+const ROD: &str =
+    "\n[shape.rod]\nspheres = [{ at = [10, 0, 0], radius = 1 }, { at = [12, 0, 0], radius = 1 }, { at = [14, 0, 0], radius = 1 }]\n";
+
+fn clumps(section: &str) -> Scene {
+    scene(&format!(
+        "{GLASS}{ROD}[grains.rods]\nmaterial = \"glass\"\nshape = \"rod\"\n{section}"
+    ))
+}
+
+fn apart(a: Vec3, b: Vec3) -> f64 {
+    (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt()
+}
+
+#[test]
+fn a_clump_is_of_the_size_that_its_place_has() {
+    let world =
+        clumps("at = [[1, 2, 3]]\nradius = \"6 mm\"\norientation = { axis = [0, 0, 2], angle = \"90 deg\" }\nangular_velocity = [0, 0, 5]")
+            .world;
+    let (grains, body) = (&world.grains, &world.grains.bodies[0]);
+    // Drawn along x, turned to y; the sphere about it is three radii wide.
+    assert_eq!(grains.len(), 3);
+    for (k, y) in [-4e-3, 0.0, 4e-3].into_iter().enumerate() {
+        assert!(apart(grains.position[k], [1.0, 2.0 + y, 3.0]) < 1e-14, "{:?}", grains.position[k]);
+        assert!(apart(grains.velocity[k], [-5.0 * y, 0.0, 0.0]) < 1e-14);
+        assert!((grains.radius[k] - 2e-3).abs() < 1e-17);
+    }
+    let sphere = 4.0 / 3.0 * PI * 8e-9 * 2500.0;
+    assert!((body.mass / (3.0 * sphere) - 1.0).abs() < 1e-13);
+    let mut moments = body.moments;
+    moments.sort_by(f64::total_cmp);
+    for (found, expected) in moments.into_iter().zip([1.2, 9.2, 9.2]) {
+        assert!((found / (expected * sphere * 4e-6) - 1.0).abs() < 1e-12, "{found}");
+    }
+}
+
+#[test]
+fn a_fill_places_clumps_that_do_not_touch_and_turns_them_all_ways() {
+    let fill = |method: &str| {
+        clumps(&format!(
+            "fill = {{ region = {{ box = {{ min = [0, 0, 0], max = [0.2, 0.2, 0.2] }} }}, method = \"{method}\", count = 200, radius = {{ uniform = [0.006, 0.009] }} }}"
+        ))
+    };
+    for method in ["lattice", "random", "growth"] {
+        let world = fill(method).world;
+        let grains = &world.grains;
+        assert_eq!((grains.len(), grains.bodies.len()), (600, 200));
+        for a in 0..600 {
+            for b in (0..a).filter(|b| a / 3 != b / 3) {
+                let gap = apart(grains.position[a], grains.position[b]) - grains.radius[a] - grains.radius[b];
+                assert!(gap > -1e-9, "{method}: {gap}");
+            }
+        }
+        // Of directions that are all equally likely, the mean of the square of each component is a third; of 200, to 0.021.
+        let along = |k: usize| {
+            let ends = (0..200).map(|c| [0, 2].map(|s| grains.position[3 * c + s]));
+            ends.map(|[a, b]| ((a[k] - b[k]) / apart(a, b)).powi(2)).sum::<f64>() / 200.0
+        };
+        for k in 0..3 {
+            assert!((along(k) - 1.0 / 3.0).abs() < 0.075, "{method}: {}", along(k));
+        }
+        assert_eq!(fill(method).world.grains, *grains, "{method}: the same seed, other clumps");
+        assert!(seixo_engine::deepest_overlap(&world).is_none_or(|(_, _, depth)| depth < 1e-9));
+    }
+}
+
+#[test]
+fn a_file_says_where_clumps_are_and_how_they_are_turned() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(
+        folder.path().join("rods.csv"),
+        "x,y,z,radius,qw,qx,qy,qz\n0,0,0,3,2,0,0,2\n9,0,0,6,1,0,0,0\n",
+    )
+    .expect("written");
+    let text = format!("{GLASS}{ROD}[grains.rods]\nmaterial = \"glass\"\nshape = \"rod\"\nfile = \"rods.csv\"");
+    let world = load_text(&text, &folder.path().join("scene.toml"), &[]).expect("sound").world;
+    assert!(
+        apart(world.grains.position[2], [0.0, 2.0, 0.0]) < 1e-12,
+        "{:?}",
+        world.grains.position
+    );
+    assert!(apart(world.grains.position[5], [13.0, 0.0, 0.0]) < 1e-12);
+}
+
+#[test]
+fn given_mass_and_inertia_go_before_those_of_the_spheres() {
+    let text = format!(
+        "{GLASS}[shape.shell]\nspheres = [{{ at = [0, 0, 0], radius = 2 }}]\nsolid = {{ volume = 1.5, center = [0, 0, 0], inertia = [3, 2, 4, 0, 0, 0.5] }}
+[grains.shells]\nmaterial = \"glass\"\nshape = \"shell\"\nat = [[0, 0, 0]]\nradius = 4"
+    );
+    let body = &scene(&text).world.grains.bodies[0];
+    assert!((body.mass - 1.5 * 8.0 * 2500.0).abs() < 1e-9);
+    // Of the block (2, 0.5; 0.5, 4): 3 ± √1.25.
+    let expected = [3.0 + 1.25f64.sqrt(), 3.0, 3.0 - 1.25f64.sqrt()];
+    for (found, moment) in body.moments.into_iter().zip(expected) {
+        assert!((found / (moment * 32.0 * 2500.0) - 1.0).abs() < 1e-12, "{:?}", body.moments);
+    }
+}
+
+#[test]
+fn shapes_in_several_parts_are_told_of() {
+    let text = format!(
+        "{GLASS}[shape.pair]\nspheres = [{{ at = [0, 0, 0], radius = 1 }}, {{ at = [3, 0, 0], radius = 1 }}]
+[grains.pairs]\nmaterial = \"glass\"\nshape = \"pair\"\nat = [[0, 0, 0]]\nradius = 1"
+    );
+    let notices = scene(&text).notices.join("\n");
+    assert!(notices.contains("shape.pair: its spheres hang together in 2 parts"), "{notices}");
+}
+
+#[test]
+fn impossible_clumps_are_refused_with_place_and_remedy() {
+    let at = "at = [[0, 0, 0]]\nradius = 1\n";
+    let cases: &[(&str, String, &str, &[&str])] = &[
+        ("no such shape", ROD.into(), "shape = \"rot\"\nat = [[0, 0, 0]]\nradius = 1", &["there is no shape `rot`", "did you mean `rod`?"]),
+        ("no spheres", "[shape.rod]\nspheres = []\n".into(), "shape = \"rod\"\nat = [[0, 0, 0]]\nradius = 1", &["a shape of 0 spheres"]),
+        (
+            "no mass",
+            "[shape.rod]\nspheres = [{ at = [0, 0, 0], radius = 1 }]\nsolid = { volume = 0, center = [0, 0, 0], inertia = [1, 1, 1, 0, 0, 0] }\n".into(),
+            "shape = \"rod\"\nat = [[0, 0, 0]]\nradius = 1",
+            &["0 is out of range"],
+        ),
+        (
+            "no such inertia",
+            "[shape.rod]\nspheres = [{ at = [0, 0, 0], radius = 1 }]\nsolid = { volume = 1, center = [0, 0, 0], inertia = [1, 1, 3, 0, 0, 0] }\n".into(),
+            "shape = \"rod\"\nat = [[0, 0, 0]]\nradius = 1",
+            &["no solid has the principal moments", "sum of the two others"],
+        ),
+        ("no clump", ROD.into(), "orientation = { axis = [0, 0, 1], angle = 1 }\nat = [[0, 0, 0]]\nradius = 1", &["`orientation` is for clumps"]),
+        ("no axis", ROD.into(), "shape = \"rod\"\norientation = { axis = [0, 0, 0], angle = 1 }\nat = [[0, 0, 0]]\nradius = 1", &["points nowhere"]),
+        (
+            "inlet",
+            ROD.into(),
+            "shape = \"rod\"\ninlet = { through = { disc = { center = [0, 0, 1], normal = [0, 0, -1], radius = 0.1 } }, rate = \"1 kg/s\", radius = 0.001 }",
+            &["clumps do not come through inlets"],
+        ),
+    ];
+    for (what, shape, section, phrases) in cases {
+        let text = format!("{GLASS}{shape}[grains.rods]\nmaterial = \"glass\"\n{section}\n");
+        let found = load_text(&text, Path::new("scene.toml"), &[]).expect_err(what);
+        let message = found.plain();
+        for phrase in *phrases {
+            assert!(message.contains(phrase), "{what}: no `{phrase}` in\n{message}");
+        }
+        assert!(found.list().iter().all(|d| !d.remedy.is_empty()), "{what}: no remedy in\n{message}");
+    }
+    let staged = format!(
+        "{GLASS}{ROD}[grains.rods]\nmaterial = \"glass\"\nshape = \"rod\"\n{at}[[stage]]\nname = \"a\"\nuntil = \"time > 0.1 s\"\n[[stage]]\nname = \"b\"\nadd = [\"grains.rods\"]\n"
+    );
+    let message = load_text(&staged, Path::new("scene.toml"), &[]).expect_err("staged").plain();
+    assert!(message.contains("clumps cannot be added by a stage"), "{message}");
+    let fields = format!("{GLASS}[grains.one]\nmaterial = \"glass\"\n{at}[output]\nfields = [\"body\"]\n");
+    let message = load_text(&fields, Path::new("scene.toml"), &[]).expect_err("fields").plain();
+    assert!(message.contains("\"body\" is for scenes with clumps"), "{message}");
+}

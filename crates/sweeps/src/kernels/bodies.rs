@@ -1,0 +1,118 @@
+//! Rigid bodies: moved under what their grains meet, and their grains with them.
+
+use super::{is_halted, raise};
+use crate::bodies::{advance_body, carry, drop_own, push_on, recalled_turn};
+use crate::entries::first_entry;
+use crate::motion::Stepping;
+use crate::views::{Record, last, record, xyz};
+use cubecl::prelude::*;
+use seixo_laws::{Coordinate, Real, near_vector};
+
+/// The n bodies one step on. What local damping takes adds up in the last numbers of `half_velocity`.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn advance_bodies<R: Real, C: Coordinate<R> + Coordinate<C>>(
+    row: &[u32],
+    place: &[u32],
+    offset: &[C],
+    moments: &[C],
+    force: &[R],
+    torque: &[R],
+    center: &mut [C],
+    half_velocity: &mut [C],
+    momentum: &mut [C],
+    turn: &mut [C],
+    velocity: &mut [C],
+    spin: &mut [C],
+    flags: &mut [u32],
+    stepping: &Stepping<C, C>,
+    n: u32,
+    parity: u32,
+) {
+    let b = ABSOLUTE_POS;
+    if b < n as usize {
+        if !is_halted(flags, parity) {
+            let stands = recalled_turn::<C>(turn, b * 4usize);
+            let push = push_on::<C, R>(row[b] as usize, row[b + 1usize] as usize, place, offset, &stands, force, torque);
+            let moved = advance_body::<C>(b, &push, center, half_velocity, momentum, turn, moments, velocity, spin, stepping);
+            half_velocity[b * 4usize + 3usize] += moved.damping_work;
+            raise(flags, parity, moved.flags);
+        }
+    }
+}
+
+/// The grains of the n members where their bodies have them now. Masses and what the grains added up stand in their records already.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn carry_grains<R: Real, C: Coordinate<R> + Coordinate<C>>(
+    place: &[u32],
+    body_of: &[u32],
+    offset: &[C],
+    center: &[C],
+    turn: &[C],
+    velocity: &[C],
+    spin: &[C],
+    position: &[Record<C>],
+    reference: &[Record<C>],
+    half_velocity: &mut [Record<C>],
+    new_position: &mut [Record<C>],
+    new_velocity: &mut [Record<R>],
+    new_spin: &mut [Record<R>],
+    flags: &mut [u32],
+    stepping: &Stepping<C, C>,
+    n: u32,
+    parity: u32,
+    #[comptime] sides: u32,
+) {
+    let m = ABSOLUTE_POS;
+    if m < n as usize {
+        if !is_halted(flags, parity) {
+            let i = place[m] as usize;
+            let carried = carry::<C>(
+                body_of[m] as usize,
+                m,
+                &xyz::<C>(position[i]),
+                &xyz::<C>(reference[i]),
+                offset,
+                center,
+                turn,
+                velocity,
+                spin,
+                stepping,
+                sides,
+            );
+            new_position[i] = record::<C>(&carried.position, last::<C>(position[i]));
+            let mass = last::<R>(new_velocity[i]);
+            new_velocity[i] = record::<R>(&near_vector::<C, R>(&carried.velocity), mass);
+            let took = last::<R>(new_spin[i]);
+            new_spin[i] = record::<R>(&near_vector::<C, R>(&carried.spin), took);
+            half_velocity[i] = record::<C>(&carried.moving, last::<C>(half_velocity[i]));
+            raise(flags, parity, carried.flags);
+        }
+    }
+}
+
+/// Notes where the grains of all members are.
+#[cube(launch)]
+pub fn find_places(member: &[u32], place: &mut [u32], n: u32) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        let m = member[i];
+        if m != 0xffff_ffffu32 {
+            place[m as usize] = i as u32;
+        }
+    }
+}
+
+/// Drops the pairs of grains that one body carries from their rows.
+#[cube(launch)]
+pub fn drop_inside_bodies(tile_first: &[u32], count: &mut [u32], list: &mut [u32], member: &[u32], body_of: &[u32], n: u32) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        let m = member[i];
+        if m != 0xffff_ffffu32 {
+            let own = body_of[m as usize];
+            count[i] = drop_own(own, first_entry(i, tile_first), count[i], 32usize, list, member, body_of);
+        }
+    }
+}

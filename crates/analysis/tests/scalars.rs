@@ -43,6 +43,7 @@ fn column() -> Simulation {
         gravity: [0.0, 0.0, -GRAVITY],
         local_damping: 0.8,
         domain: None,
+        conduction: None,
         materials: vec![Material {
             name: "glass".into(),
             density: DENSITY,

@@ -95,6 +95,7 @@ pub fn floor() -> Wall {
             normal: [0.0, 0.0, 1.0],
         },
         motion: WallMotion::default(),
+        specific_wear_rate: 0.0,
     }
 }
 
@@ -118,6 +119,7 @@ pub fn world(tangential: TangentialLaw) -> World {
         gravity: [0.0; 3],
         local_damping: 0.0,
         domain: None,
+        conduction: None,
         materials: vec![Material {
             name: "glass".into(),
             density: 2500.0,

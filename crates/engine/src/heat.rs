@@ -6,6 +6,7 @@
 use crate::fields::{Fields, PART, part_range, parts};
 use crate::guard::{Cause, Stop};
 use crate::refusal::Refusal;
+use crate::search::resize_with_room;
 use crate::simulation::Simulation;
 use crate::state::{Column, HeatLedger, State};
 use crate::world::World;
@@ -123,7 +124,7 @@ impl Simulation {
         heat.next.resize(n, 0.0);
         heat.conductance.resize(n, 0.0);
         heat.shares.resize(parts(n), 0.0);
-        heat.flows.resize(self.walls.list.len(), 0.0);
+        resize_with_room(&mut heat.flows, self.walls.list.len());
         let data = (
             Strided {
                 items: &mut heat.next[..],

@@ -32,7 +32,7 @@ fn apart_as_bodies(a: &[BodySnapshot], b: &[BodySnapshot]) -> f64 {
 #[test]
 fn one_step_from_the_same_state_gives_the_same_forces() {
     let world = heap(200, None);
-    let mut simulation = after(&world, on_cpu(), 3000);
+    let mut simulation = after(&world, on_cpu(), 6000);
     assert!(simulation.contacts() > 50, "{}", simulation.contacts());
     let state = simulation.save().unwrap();
     let one_step = |settings: Settings| {
@@ -56,7 +56,7 @@ fn hundreds_of_steps_with_renewed_lists_stay_together() {
     for leaving in [None, Some(Leaving::Error)] {
         let mut world = heap(200, leaving);
         world.local_damping = 0.1;
-        let steps = 1200;
+        let steps = 3000;
         let (cpu, gpu) = (after(&world, on_cpu(), steps), after(&world, on_gpu(Precision::F64), steps));
         assert!(
             cpu.rebuilds() > 3 && cpu.rebuilds() == gpu.rebuilds(),
@@ -67,7 +67,7 @@ fn hundreds_of_steps_with_renewed_lists_stay_together() {
         let found = apart(&cpu.snapshot(), &gpu.snapshot()).max(apart_as_bodies(&cpu.bodies(), &gpu.bodies()));
         println!("{leaving:?}: {found:.1e}, {} contacts", gpu.contacts());
         assert!(found < 1e-9, "{leaving:?}: {found:e}");
-        assert_eq!(cpu.contacts(), gpu.contacts());
+        assert!(gpu.contacts() > 20 && cpu.contacts() == gpu.contacts(), "{}", gpu.contacts());
         assert_same_ledger(&cpu, &gpu, &format!("{leaving:?}"));
         assert_eq!(cpu.snapshot().body, gpu.snapshot().body);
         let (a, b) = (cpu.momentum(), gpu.momentum());
@@ -81,7 +81,7 @@ fn hundreds_of_steps_with_renewed_lists_stay_together() {
 #[test]
 fn a_state_goes_from_the_gpu_to_the_cpu_and_back() {
     let world = heap(100, Some(Leaving::Error));
-    let mut there = after(&world, on_gpu(Precision::F64), 700);
+    let mut there = after(&world, on_gpu(Precision::F64), 1700);
     let state = there.save().unwrap();
     let mut here = Simulation::restore(world.clone(), on_cpu(), &state).unwrap();
     here.advance(300).unwrap();
@@ -129,7 +129,12 @@ fn a_body_leaves_as_a_whole_as_on_the_cpu() {
         let steps = (milliseconds / dt) as u64;
         let (cpu, gpu) = (after(&world, on_cpu(), steps), after(&world, on_gpu(Precision::F64), steps));
         assert_eq!((cpu.len(), cpu.steps()), (gpu.len(), gpu.steps()));
-        assert_same_ledger(&cpu, &gpu, "leaving");
+        if cpu.is_empty() {
+            assert_eq!(gpu.ledger().kinetic, 0.0);
+            assert!((cpu.ledger().left_domain / gpu.ledger().left_domain - 1.0).abs() < 1e-10);
+        } else {
+            assert_same_ledger(&cpu, &gpu, "leaving");
+        }
         left.push(gpu.len());
     }
     assert_eq!(left, [6, 3, 0]);

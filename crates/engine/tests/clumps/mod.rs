@@ -166,18 +166,11 @@ pub fn heap(count: usize, periodic: Option<Leaving>) -> World {
         let mut sides = domain([true, true, false], leaving, length);
         (sides.min[2], sides.max[2]) = (0.0, 2.0 * length);
         world.domain = Some(sides);
-        // A floor with a hole: what is beyond falls out of the domain.
+        // A floor with a hole where leaving is allowed: what is beyond falls out of the domain.
+        let end = if leaving == Leaving::Delete { 0.5 * length } else { 2.0 * length };
         world.walls[0].shape = WallShape::Mesh(vec![
-            [
-                [-length, -length, 1e-4],
-                [0.5 * length, -length, 1e-4],
-                [0.5 * length, 2.0 * length, 1e-4],
-            ],
-            [
-                [-length, -length, 1e-4],
-                [0.5 * length, 2.0 * length, 1e-4],
-                [-length, 2.0 * length, 1e-4],
-            ],
+            [[-length, -length, 1e-4], [end, -length, 1e-4], [end, 2.0 * length, 1e-4]],
+            [[-length, -length, 1e-4], [end, 2.0 * length, 1e-4], [-length, 2.0 * length, 1e-4]],
         ]);
     } else {
         world.walls.extend([

@@ -50,7 +50,7 @@ fn grains_come_back() {
             .iter()
             .map(|(name, _, components)| (name.as_str(), *components))
             .collect();
-        let components = [3, 3, 3, 3, 1, 1, 1, 1, 1, 1];
+        let components = [3, 3, 3, 3, 1, 1, 1, 1, 1, 1, 1];
         assert_eq!(
             names,
             Field::ALL

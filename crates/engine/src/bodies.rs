@@ -224,10 +224,11 @@ impl Bodies {
             self.moments.extend(&old.moments[record.clone()]);
             self.velocity.extend(&old.velocity[record.clone()]);
             self.spin.extend(&old.spin[record]);
-            for m in old.row[b] as usize..old.row[b + 1] as usize {
-                renamed[m] = self.body_of.len() as u32;
+            let members = old.row[b] as usize..old.row[b + 1] as usize;
+            self.offset.extend(&old.offset[members.start * RECORD..members.end * RECORD]);
+            for name in &mut renamed[members] {
+                *name = self.body_of.len() as u32;
                 self.body_of.push(self.id.len() as u32);
-                self.offset.extend(&old.offset[m * RECORD..][..RECORD]);
             }
             self.row.push(self.body_of.len() as u32);
             self.id.push(old.id[b]);

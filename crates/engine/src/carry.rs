@@ -198,12 +198,12 @@ impl Simulation {
         self.device
             .run(parts(n), data, |part, (position, velocity, spin, half_velocity, moves): Data| {
                 let (first, end) = part_range(part, n);
-                for i in first..end {
-                    let Some(b) = bodies.of(member[i]) else { continue };
+                for (i, &m) in member.iter().enumerate().take(end).skip(first) {
+                    let Some(b) = bodies.of(m) else { continue };
                     let at = (i - first) * RECORD;
                     let carried = carry::<f64>(
                         b,
-                        member[i] as usize,
+                        m as usize,
                         &load(position.items, at),
                         &load(reference, 3 * i),
                         &bodies.offset,

@@ -2,10 +2,19 @@
 
 mod clumps;
 
-use clumps::{Fill as _, Shape, domain, dumbbell, heap, one_sphere, rod, world};
+use clumps::{Fill as _, Shape, domain, heap, rod, world};
 use seixo_engine::Simulation;
 use seixo_engine::world::{Leaving, Settings, Vec3, World};
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
+
+fn one_sphere(radius: f64) -> Shape {
+    Shape::of(vec![([0.0; 3], radius)])
+}
+
+/// Two spheres along x, `half` from the middle.
+fn dumbbell(radius: f64, half: f64) -> Shape {
+    Shape::of(vec![([half, 0.0, 0.0], radius), ([-half, 0.0, 0.0], radius)])
+}
 
 fn dot(a: Vec3, b: Vec3) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()

@@ -62,7 +62,6 @@ fn store_turn<C: Real>(turn: &mut [C], at: usize, value: &Quaternion<C>) {
 /// Forces and torques of the members from `first` to before `end`, summed up in their order, about the center of their body.
 #[cube]
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
 pub fn push_on<C: Coordinate<R>, R: Real>(
     first: usize,
     end: usize,

@@ -62,7 +62,7 @@ impl Body {
             return Some(("largest principal moment of inertia", largest, "at most the sum of the two others"));
         }
         let length = self.orientation.iter().map(|c| c * c).sum::<f64>().sqrt();
-        if !((length - 1.0).abs() < 1e-6) {
+        if length.is_nan() || (length - 1.0).abs() > 1e-6 {
             return Some(("length of the orientation quaternion", length, "one"));
         }
         if self.carries.is_empty() {

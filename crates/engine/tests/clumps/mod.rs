@@ -1,7 +1,5 @@
 //! Small worlds with rigid bodies.
 
-#![allow(dead_code, reason = "no test uses all of them")]
-
 use seixo_engine::world::{Body, Domain, Grains, Interaction, Later, Leaving, Material, Sphere, Vec3, Wall, WallMotion, WallShape, World};
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
 
@@ -18,7 +16,7 @@ fn mass(radius: f64) -> f64 {
 
 impl Shape {
     /// Mass and moments by Steiner's theorem.
-    fn of(spheres: Vec<(Vec3, f64)>) -> Shape {
+    pub fn of(spheres: Vec<(Vec3, f64)>) -> Shape {
         let mut moments = [0.0; 3];
         for (at, radius) in &spheres {
             for (axis, moment) in moments.iter_mut().enumerate() {
@@ -64,15 +62,6 @@ impl Shape {
         };
         grains.push_body(body, &spheres, 0, 0);
     }
-}
-
-pub fn one_sphere(radius: f64) -> Shape {
-    Shape::of(vec![([0.0; 3], radius)])
-}
-
-/// Two spheres along x, `half` from the middle.
-pub fn dumbbell(radius: f64, half: f64) -> Shape {
-    Shape::of(vec![([half, 0.0, 0.0], radius), ([-half, 0.0, 0.0], radius)])
 }
 
 /// Spheres in a row along x, which touch each other.

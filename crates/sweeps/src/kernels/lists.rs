@@ -122,6 +122,7 @@ pub fn remember<C: Real>(position: &[Record<C>], reference: &mut [Record<C>], n:
 
 /// Puts grains that left through periodic sides back. What their energies change by is summed by cube into the first number of `energy`.
 #[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn put_grains_back<R: Real, C: Coordinate<R>>(
     position: &mut [Record<C>],
     velocity: &mut [Record<R>],

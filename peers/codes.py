@@ -97,7 +97,9 @@ def bed(code, law, folder, stem, cores, skin, warm, timed, name):
     if code == "seixo":
         shutil.copy(deck("seixo", law), os.path.join(folder, name + ".toml"))
         times = [TIME_STEP_OF_BED * steps for steps in (warm, timed)]
-        stages = ",".join('{name="%s",until="duration %.9g s",every=%.9g}' % (w, t, t) for w, t in zip(("warm", "timed"), times))
+        # Stages look every hundred steps whether they are over; all lengths are multiples of that.
+        every = 100 * TIME_STEP_OF_BED
+        stages = ",".join('{name="%s",until="duration %.9g s",every=%.9g}' % (w, t, every) for w, t in zip(("warm", "timed"), times))
         settings = {
             "grains.bed.file": stem + ".csv",
             "wall.box.box.max": "[%.12g,%.12g,1]" % (side_x, side_y),
@@ -117,15 +119,17 @@ def bed(code, law, folder, stem, cores, skin, warm, timed, name):
     return program(code, cores) + ["-in", deck("lammps", "bed.in")] + options, final
 
 
-def seconds_of(code, folder, name):
+def seconds_of(code, folder, name, timed):
     """Seconds that the timed steps of a bed took, by the code's own clock; reading, the first lists and the first steps are left out."""
     path = os.path.join(folder, name)
     if code == "yade":
         return float(re.search(r"^TIMED \d+ steps ([\d.e+-]+) s", open(path + ".log").read(), re.M).group(1))
     if code == "seixo":
         events = [json.loads(line) for line in open(path + ".out/log.jsonl")]
-        at = {(event["event"], event.get("stage")): event["at"] for event in events}
-        return at["stage_ended", "timed"] - at["stage_began", "timed"]
+        began, ended = (next(e for e in events if (e["event"], e.get("stage")) == (what, "timed")) for what in ("stage_began", "stage_ended"))
+        if ended["steps"] - began["steps"] != timed:
+            raise SystemExit("%s took %d steps, not %d" % (path, ended["steps"] - began["steps"], timed))
+        return ended["at"] - began["at"]
     loops = re.findall(r"Loop time of ([\d.e+-]+)", open(path + ".loops").read())
     return float(loops[-1])
 

@@ -27,7 +27,7 @@ const CRATES: &[Crate] = &[
     Crate {
         folder: "device",
         ours: &[],
-        outside: Some(&["rayon", "cubecl", "cudarc", "bytemuck", "thiserror"]),
+        outside: Some(&["rayon", "cubecl", "cudarc", "bytemuck", "rustix", "thiserror"]),
     },
     Crate {
         folder: "device/llvm-stand-in",

@@ -248,7 +248,8 @@ impl Simulation {
                 let holds = if self.is_compound {
                     imprint_at(record, 0).holds > 0.0
                 } else {
-                    self.do_touch(i, j as usize)
+                    // A record of zeros may be that of two grains that have just met head-on.
+                    record.iter().any(|&number| number != 0.0) || self.do_touch(i, j as usize)
                 };
                 if holds && (i as u32) < j {
                     let mut of_i = [0.0; COMPOUND];

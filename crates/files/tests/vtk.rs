@@ -22,6 +22,7 @@ fn snapshot(count: u32) -> GrainSnapshot {
         snapshot.group.push(id % 3);
         snapshot.coordination.push(id % 13);
         snapshot.pressure.push(x * 1e3);
+        snapshot.temperature.push(300.0 + x);
     }
     snapshot
 }

@@ -126,7 +126,7 @@ fn check_hertzian(world: &World, conduction: &Conduction) -> Result<(), Refusal>
 pub(crate) fn check_temperatures(grains: &Grains) -> Result<(), Refusal> {
     for (k, &id) in grains.id.iter().enumerate() {
         let value = grains.temperature.get(k).copied().unwrap_or(f64::NAN);
-        if !(value >= 0.0 && value < 1e15) {
+        if !(0.0..1e15).contains(&value) {
             return Err(Refusal::Grain {
                 id,
                 what: "temperature",

@@ -50,6 +50,8 @@ def environment():
         # Containers often forbid one process to read another's memory.
         "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
         "QT_QPA_PLATFORM": "offscreen",
+        # Nothing is left beside the decks of YADE.
+        "PYTHONDONTWRITEBYTECODE": "1",
     }
 
 

@@ -51,34 +51,20 @@ unsafe impl GlobalAlloc for Aligned {
         hint(unsafe { System.alloc(aligned(layout)) }, layout)
     }
 
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        if layout.size() < ARRAY {
-            // SAFETY: the caller's promise.
-            return unsafe { System.alloc_zeroed(layout) };
-        }
-        // SAFETY: the caller's promise about the layout.
-        let start = unsafe { self.alloc(layout) };
-        if !start.is_null() {
-            // SAFETY: so many bytes were just allocated.
-            unsafe { start.write_bytes(0, layout.size()) };
-        }
-        start
-    }
-
     unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
         // SAFETY: it was allocated with this layout.
         unsafe { System.dealloc(start, aligned(layout)) }
     }
 
     unsafe fn realloc(&self, start: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: the caller promises that the size is not too large for this alignment.
-        let new = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
-        if aligned(new).align() == aligned(layout).align() && aligned(layout).align() == layout.align() {
-            // SAFETY: the caller's promise; the alignment stays.
+        if layout.size().max(size) < ARRAY {
+            // SAFETY: the caller's promise; the system knows memory of these sizes by the layout that was asked for, before and after.
             return unsafe { System.realloc(start, layout, size) };
         }
-        // SAFETY: the caller's promise about the layout; as many bytes are copied as both have, and the old memory goes back.
+        // SAFETY: the caller promises that the size is neither zero nor too large for this alignment; as many bytes are copied as both have,
+        // and the old memory goes back.
         unsafe {
+            let new = Layout::from_size_align_unchecked(size, layout.align());
             let moved = self.alloc(new);
             if !moved.is_null() {
                 std::ptr::copy_nonoverlapping(start, moved, layout.size().min(size));

@@ -1,13 +1,15 @@
 //! The table of rigid bodies, and the grains that they carry.
 
+use crate::contact_records::array;
 use crate::fields::Fields;
 use crate::refusal::Refusal;
+use crate::simulation::vector;
 use crate::state::{Column, State};
 use crate::world::{Domain, Grains};
 use seixo_laws::motion::velocity_ahead;
 use seixo_laws::rotation::{angular_momentum, angular_velocity, energy_of_rotation};
 use seixo_laws::{Quaternion, Vector3};
-use seixo_sweeps::bodies::{FREE, Push, push_on, turn_at, turning_of};
+use seixo_sweeps::bodies::{FREE, push_on, turn_at, turning_of};
 use seixo_sweeps::motion::{Stepping, acceleration};
 use seixo_sweeps::sides::{Sides, put_back};
 use seixo_sweeps::views::{RECORD, load, store};
@@ -86,10 +88,6 @@ const COLUMNS: [&str; 8] = [
     "bodies/offset",
 ];
 
-fn array(v: &Vector3<f64>) -> [f64; 3] {
-    [v.x, v.y, v.z]
-}
-
 impl Bodies {
     /// The bodies of a table of grains, and the member that each of these grains is, by id.
     pub fn new(grains: &Grains) -> (Bodies, HashMap<u32, u32>) {
@@ -101,10 +99,7 @@ impl Bodies {
         let mut members = HashMap::new();
         for body in &grains.bodies {
             let turn = body.turn();
-            let [x, y, z] = body.moments;
-            let moments = Vector3 { x, y, z };
-            let [x, y, z] = body.angular_velocity;
-            let spin = Vector3 { x, y, z };
+            let (moments, spin) = (vector(body.moments), vector(body.angular_velocity));
             let (center, velocity) = (body.center, body.velocity);
             bodies.center.extend([center[0], center[1], center[2], body.mass]);
             bodies.half_velocity.extend([velocity[0], velocity[1], velocity[2], 0.0]);
@@ -150,19 +145,20 @@ impl Bodies {
         turn_at(&self.turn, b * RECORD).turned(&load(&self.offset, member as usize * RECORD))
     }
 
-    /// What the contacts of its grains do to body b.
-    pub fn push(&self, b: usize, fields: &Fields) -> Push<f64> {
-        let (first, end) = (self.row[b] as usize, self.row[b + 1] as usize);
-        let turn = turn_at(&self.turn, b * RECORD);
-        push_on(first, end, &self.place, &self.offset, &turn, &fields.force, &fields.torque)
+    /// How fast velocity \[m/s²\] and angular momentum \[N m\] of body b change under these forces of its grains.
+    pub fn rates(&self, b: usize, fields: &Fields, stepping: &Stepping<f64, f64>) -> [Vector3<f64>; 2] {
+        let (at, first, end) = (b * RECORD, self.row[b] as usize, self.row[b + 1] as usize);
+        let turn = turn_at(&self.turn, at);
+        let push = push_on::<f64, f64>(first, end, &self.place, &self.offset, &turn, &fields.force, &fields.torque);
+        let linear = acceleration(&load(&self.velocity, at), self.center[at + 3], &push.force, stepping);
+        let turning = turning_of(&load(&self.spin, at), &push.torque, stepping.local_damping);
+        [linear.rate, turning.rate]
     }
 
     /// How body b moves at the whole step, under these forces of its grains.
     pub fn moving(&self, b: usize, fields: &Fields, stepping: &Stepping<f64, f64>) -> Moving {
         let at = b * RECORD;
-        let push = self.push(b, fields);
-        let linear = acceleration(&load(&self.velocity, at), self.center[at + 3], &push.force, stepping).rate;
-        let turning = turning_of(&load(&self.spin, at), &push.torque, stepping.local_damping).rate;
+        let [linear, turning] = self.rates(b, fields, stepping);
         let momentum = velocity_ahead(&load(&self.momentum, at), &turning, stepping.shows_ahead);
         Moving {
             velocity: velocity_ahead(&load(&self.half_velocity, at), &linear, stepping.shows_ahead),
@@ -184,9 +180,7 @@ impl Bodies {
     /// Velocities that are kept at half steps start half a step back.
     pub fn pull_back(&mut self, b: usize, fields: &Fields, stepping: &Stepping<f64, f64>) {
         let (at, ahead) = (b * RECORD, stepping.shows_ahead);
-        let push = self.push(b, fields);
-        let linear = acceleration(&load(&self.velocity, at), self.center[at + 3], &push.force, stepping).rate;
-        let turning = turning_of(&load(&self.spin, at), &push.torque, stepping.local_damping).rate;
+        let [linear, turning] = self.rates(b, fields, stepping);
         let kept: Vector3<f64> = load(&self.half_velocity, at);
         store(&mut self.half_velocity, at, &kept.minus(&linear.times(ahead)));
         let kept: Vector3<f64> = load(&self.momentum, at);

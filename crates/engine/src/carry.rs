@@ -2,13 +2,13 @@
 
 use crate::bodies::Bodies;
 use crate::fields::{Fields, PART, part_range, parts};
-use crate::simulation::Simulation;
+use crate::simulation::{Simulation, vector};
 use crate::world::{Domain, Grains, Vec3};
 use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_laws::motion::{gravity_energy, kinetic_energy};
 use seixo_sweeps::bodies::{FREE, advance_body, carry, push_on, turn_at};
-use seixo_sweeps::motion::{Moved, STILL, acceleration};
+use seixo_sweeps::motion::{Moved, STILL};
 use seixo_sweeps::sides::{OPEN, PERIODIC};
 use seixo_sweeps::views::{RECORD, load, store};
 
@@ -16,11 +16,6 @@ use seixo_sweeps::views::{RECORD, load, store};
 const BODIES_OF_PART: usize = 64;
 
 impl Simulation {
-    /// Whether bodies carry grains, or did.
-    pub(crate) fn has_bodies(&self) -> bool {
-        self.carries
-    }
-
     /// Puts bodies up at time zero, with their grains where they belong.
     pub(crate) fn put_bodies_up(&mut self, grains: &Grains) {
         let (bodies, members) = Bodies::new(grains);
@@ -54,15 +49,13 @@ impl Simulation {
 
     /// Gives all bodies of a group this velocity \[m/s\]; they turn as before.
     pub(crate) fn set_velocity_of_bodies(&mut self, group: u32, velocity: Vec3) {
-        let [x, y, z] = velocity;
-        let velocity = Vector3 { x, y, z };
+        let velocity = vector(velocity);
         for b in 0..self.bodies.len() {
             let first = self.bodies.place[self.bodies.row[b] as usize] as usize;
             if self.fields.group[first] == group {
                 let at = b * RECORD;
                 store(&mut self.bodies.velocity, at, &velocity);
-                let push = self.bodies.push(b, &self.fields);
-                let rate = acceleration(&velocity, self.bodies.center[at + 3], &push.force, &self.stepping).rate;
+                let [rate, _] = self.bodies.rates(b, &self.fields, &self.stepping);
                 let back = rate.times(self.stepping.shows_ahead);
                 store(&mut self.bodies.half_velocity, at, &velocity.minus(&back));
             }

@@ -71,7 +71,7 @@ impl ContactRecord {
     }
 }
 
-fn array(v: &Vector3<f64>) -> Vec3 {
+pub(crate) fn array(v: &Vector3<f64>) -> Vec3 {
     [v.x, v.y, v.z]
 }
 

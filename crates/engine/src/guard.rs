@@ -4,7 +4,7 @@ use crate::simulation::Simulation;
 use crate::world::Leaving;
 use seixo_sweeps::motion::{LEFT, NOT_FINITE, TOO_FAST};
 use seixo_sweeps::sides::nearest_image;
-use seixo_sweeps::views::{ELEMENT, RECORD, TOUCH, load};
+use seixo_sweeps::views::{RECORD, TOUCH, load};
 
 /// What happened to a grain.
 #[derive(Clone, Debug, PartialEq)]
@@ -190,7 +190,7 @@ impl Simulation {
                 let radius = position[i * RECORD + 3];
                 let share = (radius - touch[3]) / radius;
                 if touch[7] > 0.0 && share > deepest.0 {
-                    let wall = self.walls.elements[self.walls.list[k] as usize * ELEMENT + 10] as usize;
+                    let wall = self.walls.wall_of(self.walls.list[k]);
                     deepest = (share, i, format!("wall {}", self.walls.given[wall].name));
                 }
             }

@@ -13,7 +13,7 @@ use crate::world::World;
 use seixo_device::{Ranges, Strided};
 use seixo_laws::heat::heat_held;
 use seixo_sweeps::heat::{HeatOfWalls, HeatOut, HeatView, conduct_part};
-use seixo_sweeps::views::{ELEMENT, RECORD};
+use seixo_sweeps::views::RECORD;
 
 /// Largest share of its difference to its surroundings that a grain may lose in a step, see [`seixo_laws::heat::share_per_step`].
 pub(crate) const MOST_PER_STEP: f64 = 1.0;
@@ -86,15 +86,11 @@ impl Simulation {
         self.find_heat(&mut heat);
         std::mem::swap(&mut self.fields.temperature, &mut heat.next);
         for (&element, flow) in self.walls.list.iter().zip(&heat.flows) {
-            heat.given[self.wall_of(element)] += flow * self.stepping.dt;
+            heat.given[self.walls.wall_of(element)] += flow * self.stepping.dt;
         }
         let is_too_much = heat.shares.iter().any(|&share| share > MOST_PER_STEP);
         self.heat = Some(heat);
         if is_too_much { Err(self.too_conductive()) } else { Ok(()) }
-    }
-
-    fn wall_of(&self, element: u32) -> usize {
-        self.walls.elements[element as usize * ELEMENT + 10] as usize
     }
 
     /// Finds temperatures one step on, and heat flows now.
@@ -255,7 +251,7 @@ impl Simulation {
                     &self.table,
                     &mut flow,
                 );
-                walls[self.wall_of(self.walls.list[k])][0] += flow[0];
+                walls[self.walls.wall_of(self.walls.list[k])][0] += flow[0];
             }
         }
         walls

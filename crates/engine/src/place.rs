@@ -244,6 +244,9 @@ impl Simulation {
             for k in self.pairs.row[i] as usize..self.pairs.row[i + 1] as usize {
                 let j = self.pairs.neighbors[k];
                 // A pair across parts stands in two rows with opposite forces; the row of the earlier one tells both.
+                if j <= i as u32 {
+                    continue;
+                }
                 let record = &self.pairs.history[k * numbers..][..numbers];
                 let holds = if self.is_compound {
                     imprint_at(record, 0).holds > 0.0
@@ -251,7 +254,7 @@ impl Simulation {
                     // A record of zeros may be that of two grains that have just met head-on.
                     record.iter().any(|&number| number != 0.0) || self.do_touch(i, j as usize)
                 };
-                if holds && (i as u32) < j {
+                if holds {
                     let mut of_i = [0.0; COMPOUND];
                     of_i[..numbers].copy_from_slice(record);
                     let known = self.of_second.binary_search_by_key(&(i as u32, j), |&(i, j, _)| (i, j));

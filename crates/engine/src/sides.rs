@@ -89,9 +89,17 @@ impl Simulation {
         (lasting - taken).floor().max(0.0) as u64
     }
 
+    /// The images `ahead` steps from now.
+    pub(crate) fn sides_ahead(&self, ahead: u32) -> Sides<f64, f64> {
+        if self.sides != SHEARED {
+            return self.stepping.sides;
+        }
+        sides_of(self.domain.as_ref(), (self.steps + u64::from(ahead)) as f64 * self.stepping.dt)
+    }
+
     /// Puts the images where they are now.
     pub(crate) fn place_sides(&mut self) {
-        self.stepping.sides = sides_of(self.domain.as_ref(), self.time());
+        self.stepping.sides = self.sides_ahead(0);
     }
 
     /// Puts grains that left through periodic sides back. What their energies change by, the sides did.

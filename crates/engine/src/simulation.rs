@@ -106,7 +106,7 @@ impl Simulation {
     pub fn new(world: World, settings: Settings) -> Result<Simulation, Refusal> {
         let mut simulation = Simulation::prepare(&world, settings, Fields::default())?;
         simulation.fields = fields_of(&world.grains, &simulation.densities, simulation.frictional);
-        if simulation.has_bodies() {
+        if simulation.carries {
             simulation.put_bodies_up(&world.grains);
         }
         drop(world);

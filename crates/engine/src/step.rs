@@ -20,7 +20,7 @@ impl Simulation {
             self.pass(Pass::Conduct, Simulation::conduct_heat)?;
         }
         self.pass(Pass::Advance, Simulation::advance_grains);
-        if self.has_bodies() {
+        if self.carries {
             self.pass(Pass::Advance, Simulation::advance_bodies);
         }
         self.pass(Pass::Boundaries, Simulation::move_walls);

@@ -229,9 +229,14 @@ impl Walls {
         self.near::<false>(0, &place, &mut []) == 0
     }
 
+    /// The wall of an element.
+    pub fn wall_of(&self, element: u32) -> usize {
+        self.elements[element as usize * ELEMENT + 10] as usize
+    }
+
     /// Whether the wall of an element is there.
     pub fn is_there(&self, element: u32) -> bool {
-        self.there[self.elements[element as usize * ELEMENT + 10] as usize]
+        self.there[self.wall_of(element)]
     }
 
     /// Records of the poses of all walls at this time, see [`POSE`], when the next step is at `next` \[s\]; what servos add is not in them.
@@ -406,7 +411,7 @@ impl Walls {
         let mut loads = vec![([0.0; 3], [0.0; 3]); self.given.len()];
         for (entry, touch) in self.touches.chunks_exact(TOUCH).enumerate() {
             let on_grain = vector(&touch[4..]);
-            let wall = self.elements[self.list[entry] as usize * ELEMENT + 10] as usize;
+            let wall = self.wall_of(self.list[entry]);
             let arm = vector(touch).minus(&vector(&self.records[wall * WALL..]));
             let torque = arm.cross(&on_grain);
             let (force_sum, torque_sum) = &mut loads[wall];

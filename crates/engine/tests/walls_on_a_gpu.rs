@@ -2,8 +2,10 @@
 
 mod beds;
 mod devices;
+mod resumed;
 
 use devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
+use resumed::assert_same_when_resumed;
 use seixo_engine::Simulation;
 use seixo_engine::world::{Frustum, Precision, Servo, Settings, SurfaceMotion, Vibration, Wall, WallMotion, WallPath, WallShape, World};
 use seixo_laws::contact::TangentialLaw;
@@ -161,21 +163,6 @@ fn one_step_among_walls_of_all_kinds_gives_the_same_forces_in_every_precision() 
 fn going_on_among_walls_of_all_kinds_is_the_same_to_the_bit() {
     let world = among_walls_of_all_kinds(TangentialLaw::Mindlin);
     for settings in [on_cpu(), on_gpu(Precision::F64), on_gpu(Precision::Mixed), on_gpu(Precision::F32)] {
-        let mut whole = Simulation::new(world.clone(), settings.clone()).unwrap();
-        whole.advance(421).unwrap();
-        let state = whole.save().unwrap();
-        let elsewhere = Settings {
-            threads: 3,
-            ..settings.clone()
-        };
-        let mut second = Simulation::restore(world.clone(), elsewhere, &state).unwrap();
-        second.observe().unwrap();
-        assert_eq!(whole.walls(), second.walls());
-        for simulation in [&mut whole, &mut second] {
-            simulation.advance(400).unwrap();
-        }
-        for ((name, a), (_, b)) in whole.save().unwrap().sections.iter().zip(&second.save().unwrap().sections) {
-            assert!(a == b, "{settings:?}: section {name} differs");
-        }
+        assert_same_when_resumed(&world, &settings, [421, 400]);
     }
 }

@@ -1,7 +1,9 @@
 //! Wear of walls: what sliding grains take from them.
 
 mod beds;
+mod resumed;
 
+use resumed::assert_same_when_resumed;
 use seixo_engine::Simulation;
 use seixo_engine::state::WallWear;
 use seixo_engine::world::{
@@ -226,24 +228,8 @@ fn any_number_of_threads_and_any_interruption_gives_the_same_bits() {
         gpu(Precision::Mixed),
         gpu(Precision::F32),
     ] {
-        let mut whole = Simulation::new(world.clone(), settings.clone()).unwrap();
-        whole.advance(421).unwrap();
-        let state = whole.save().unwrap();
-        let elsewhere = Settings {
-            threads: 3,
-            ..settings.clone()
-        };
-        let mut second = Simulation::restore(world.clone(), elsewhere, &state).unwrap();
-        second.observe().unwrap();
-        assert_eq!(whole.walls(), second.walls());
-        for simulation in [&mut whole, &mut second] {
-            simulation.advance(500).unwrap();
-        }
-        let (whole, second) = (whole.save().unwrap(), second.save().unwrap());
-        assert!(whole.get("walls/wear").is_some());
-        for ((name, a), (_, b)) in whole.sections.iter().zip(&second.sections) {
-            assert!(a == b, "{settings:?}: section {name} differs");
-        }
+        let end = assert_same_when_resumed(&world, &settings, [421, 500]);
+        assert!(end.get("walls/wear").is_some());
     }
 }
 

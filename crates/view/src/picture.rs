@@ -74,6 +74,16 @@ pub fn frame_of(run_folder: &Path, frame: Option<usize>) -> Result<PathBuf, View
     Ok(frames.swap_remove(index))
 }
 
+/// The file of the contacts of a frame, of which this is the file of the grains.
+pub fn contacts_of(run_folder: &Path, grains: &Path) -> Result<PathBuf, ViewError> {
+    let path = run_folder.join("contacts").join(file_name(grains).replace("grains_", "contacts_"));
+    if path.exists() {
+        Ok(path)
+    } else {
+        Err(ViewError::NoContacts { path })
+    }
+}
+
 /// One frame of a run folder as a PNG image.
 pub fn picture(run_folder: &Path, options: &PictureOptions) -> Result<Vec<u8>, ViewError> {
     options.check()?;
@@ -94,11 +104,8 @@ pub fn picture(run_folder: &Path, options: &PictureOptions) -> Result<Vec<u8>, V
             (coloring, Vec::new())
         }
         shown => {
-            let path = run_folder.join("contacts").join(file_name(path).replace("grains_", "contacts_"));
-            if !path.exists() {
-                return Err(ViewError::NoContacts { path });
-            }
-            rods(&read_contacts(&path)?, &grains, shown, options.range)
+            let contacts = read_contacts(&contacts_of(run_folder, path)?)?;
+            rods(&contacts, &grains, shown, options.range)
         }
     };
     let mut walls = vec![Vec::new(); file.names.len()];

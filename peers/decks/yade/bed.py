@@ -1,8 +1,13 @@
 # yade -n -x -j THREADS bed.py START.csv hertz|linear SIDE_X SIDE_Y SKIN WARM TIMED FINAL
 # Grains in an open box, Hertz-Mindlin or linear springs, both with history.
 import math
+import os
 import sys
 import time
+
+# Yade does not look for modules beside its script.
+sys.path.insert(0, os.path.dirname(sys.argv[0]))
+import grains_in
 
 start, law, final = sys.argv[1], sys.argv[2], sys.argv[8]
 side_x, side_y, skin = (float(word) for word in sys.argv[3:6])
@@ -24,14 +29,7 @@ else:
     forces = Law2_ScGeom_ViscElPhys_Basic()
 O.materials.append(material)
 
-grains = []
-for line in open(start):
-    if line[0] == "x":
-        continue
-    numbers = [float(word) for word in line.split(",")]
-    grain = sphere(numbers[:3], 0.5e-3, material=material)
-    grain.state.vel, grain.state.angVel = numbers[3:6], numbers[6:9]
-    grains.append(grain)
+grains = grains_in.read(start, material)
 O.bodies.append(grains)
 for axis, sides in enumerate(((0.0, side_x), (0.0, side_y), (0.0,))):
     for side, sense in zip(sides, (1, -1)):

@@ -1,22 +1,19 @@
 # yade -n -x -j THREADS drum.py START.csv STEPS EVERY
 # A drum about y: radius 20 mm, 15 mm long between fixed plates, E 2 MPa; 4 rad/s.
 import math
+import os
 import sys
+
+# Yade does not look for modules beside its script.
+sys.path.insert(0, os.path.dirname(sys.argv[0]))
+import grains_in
 
 start, steps, every = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 RADIUS, RATE, FACES = 20e-3, 4.0, 48
 
 material = FrictMat(density=2500, young=2e6, poisson=0.3, frictionAngle=math.atan(0.5))
 O.materials.append(material)
-grains = []
-for line in open(start):
-    if line[0] == "x":
-        continue
-    numbers = [float(word) for word in line.split(",")]
-    grain = sphere(numbers[:3], 0.5e-3, material=material)
-    grain.state.vel, grain.state.angVel = numbers[3:6], numbers[6:9]
-    grains.append(grain)
-ids = O.bodies.append(grains)
+ids = O.bodies.append(grains_in.read(start, material))
 
 # Flat faces that lie half inside, half outside of the round mantle.
 turn = 2 * math.pi / FACES

@@ -1,21 +1,18 @@
 # yade -n -x -j THREADS silo.py START.csv STEPS EVERY
 # A silo of 24 x 12 mm with a flat bottom and a slot of 8 mm from wall to wall, E 2 MPa. Its grains rest on a floor that is gone at step 0.
 import math
+import os
 import sys
+
+# Yade does not look for modules beside its script.
+sys.path.insert(0, os.path.dirname(sys.argv[0]))
+import grains_in
 
 start, steps, every = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 
 material = FrictMat(density=2500, young=2e6, poisson=0.3, frictionAngle=math.atan(0.5))
 O.materials.append(material)
-grains = []
-for line in open(start):
-    if line[0] == "x":
-        continue
-    numbers = [float(word) for word in line.split(",")]
-    grain = sphere(numbers[:3], 0.5e-3, material=material)
-    grain.state.vel, grain.state.angVel = numbers[3:6], numbers[6:9]
-    grains.append(grain)
-inside = set(O.bodies.append(grains))
+inside = set(O.bodies.append(grains_in.read(start, material)))
 # Boxes: middle, half of the lengths.
 for middle in (1.5e-3, 22.5e-3):
     O.bodies.append(box((middle, 6e-3, -0.5e-3), (6.5e-3, 11e-3, 0.5e-3), fixed=True, material=material))

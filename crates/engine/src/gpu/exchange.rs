@@ -125,7 +125,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             contacts,
             walls,
             heat,
-            carriers: host.has_bodies().then(|| Carriers::new(&gpu, host)).transpose()?,
+            carriers: host.carries.then(|| Carriers::new(&gpu, host)).transpose()?,
             no_rows: gpu.zeros(1, "walls")?,
             flags: gpu.zeros(FLAGS, "flags")?,
             power: gpu.zeros(2 * RECORD * cubes, "the ledger")?,

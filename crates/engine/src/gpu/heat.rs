@@ -3,13 +3,11 @@
 use super::lists::make_room;
 use super::{Number, OnGpu, doubles, numbers, sides};
 use crate::heat::Heat;
-use crate::sides::sides_of;
 use crate::simulation::Simulation;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::UNITS;
 use seixo_sweeps::kernels::heat::{book_heat, conduct, heat_outside};
-use seixo_sweeps::sides::SHEARED;
 use seixo_sweeps::views::RECORD;
 
 /// What heat needs: all with the digits of coordinates, since what a step adds is small beside a temperature.
@@ -48,10 +46,6 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     pub(super) fn conduct(&self, host: &Simulation, ahead: u32, parity: u32) {
         let Some(heat) = &self.heat else { return };
         let near = self.walls.as_ref().filter(|near| near.entries > 0 && heat.has_walls);
-        let mut at_step = host.stepping.sides;
-        if self.kind.sides == SHEARED {
-            at_step = sides_of(host.domain.as_ref(), (host.steps + u64::from(ahead)) as f64 * host.stepping.dt);
-        }
         let (count, dim) = units(self.n);
         let (no_words, no_numbers) = (&self.no_rows, &heat.capacities);
         conduct::launch::<R, C>(
@@ -76,7 +70,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             heat.walls.argument(),
             heat.flows.argument(),
             self.flags.argument(),
-            sides::<C, R>(&at_step),
+            sides::<C, R>(&host.sides_ahead(ahead)),
             C::of(host.stepping.dt),
             self.n as u32,
             host.materials,

@@ -1,7 +1,6 @@
 //! A time step on the GPU: a page on which every line is one pass.
 
 use super::{Number, OnGpu, doubles, numbers, raised, stepping};
-use crate::sides::sides_of;
 use crate::simulation::Simulation;
 use crate::world::Leaving;
 use seixo_device::gpu::{GpuError, units, units_in_cubes_of};
@@ -9,7 +8,7 @@ use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::step::{Plan, grains, walls};
 use seixo_sweeps::kernels::walls::{control, place};
 use seixo_sweeps::kernels::{FLAGS, UNITS};
-use seixo_sweeps::motion::{LEFT, NOT_FINITE, STALE, TOO_CONDUCTIVE, TOO_DEEP, TOO_FAST};
+use seixo_sweeps::motion::{LEFT, NOT_FINITE, STALE, Stepping, TOO_CONDUCTIVE, TOO_DEEP, TOO_FAST};
 use seixo_sweeps::pose::SERVO;
 use seixo_sweeps::sides::SHEARED;
 use seixo_sweeps::views::ELEMENT;
@@ -239,10 +238,10 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                 self.bin()
             };
         }
-        let mut now = host.stepping;
-        if self.kind.sides == SHEARED {
-            now.sides = sides_of(host.domain.as_ref(), (host.steps + u64::from(ahead)) as f64 * now.dt);
-        }
+        let now = Stepping {
+            sides: host.sides_ahead(ahead),
+            ..host.stepping
+        };
         let no_walls = &self.no_rows;
         // Measured on an H200: small cubes fill the registers better, by 5 to 10 %.
         let books = plan.damped || !advance;

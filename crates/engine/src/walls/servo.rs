@@ -5,7 +5,7 @@ use super::{Walls, vector};
 use crate::world::World;
 use seixo_laws::contact::{Touch, normal_force};
 use seixo_sweeps::pose::{SERVO, steer};
-use seixo_sweeps::views::{ELEMENT, TOUCH, coefficients, load};
+use seixo_sweeps::views::{TOUCH, coefficients, load};
 
 /// Share of the lacking force that a step makes up for, where the scene gives no gain. What a contact answers to a change of the wall's speed
 /// comes a step late; the control is stable while this share is below one, and contacts stiffer than foreseen need a margin.
@@ -78,7 +78,7 @@ impl Walls {
             let direction = load::<f64>(&self.servos, index * SERVO);
             let (mut pushed, mut touching) = (0.0, 0.0);
             for (entry, touch) in self.touches.chunks_exact(TOUCH).enumerate() {
-                if touch[7] > 0.0 && self.elements[self.list[entry] as usize * ELEMENT + 10] == index as f64 {
+                if touch[7] > 0.0 && self.wall_of(self.list[entry]) == index {
                     pushed += vector(&touch[4..]).dot(&direction);
                     touching += 1.0;
                 }

@@ -9,7 +9,7 @@ use seixo::engine::state::GrainSnapshot;
 use seixo::engine::{ContactRecord, Partner};
 use seixo::files::vtk::{VtkContacts, VtkPoints, read_contacts, read_grains};
 use seixo::scene::quantity;
-use seixo::view::{Map, ViewError, frame_of, map};
+use seixo::view::{Map, contacts_of, frame_of, map};
 use std::path::{Path, PathBuf};
 
 /// Draw a coarse-grained field of a frame on a plane: solid fraction, velocity, pressure, stress
@@ -95,21 +95,20 @@ fn input(error: impl ToString) -> Failure {
     Failure::Input(error.to_string())
 }
 
+/// The values of a field of the grains, if the frame has it.
+fn values_of<'a>(frame: &'a VtkPoints, wanted: &str) -> Option<&'a [f64]> {
+    let mut fields = frame.scalars.iter();
+    fields.find(|(name, _, _)| name == wanted).map(|(_, values, _)| values.as_slice())
+}
+
 /// Masses of the grains \[kg\]: those of the frame, or from the densities of the scene.
 fn masses(folder: &Path, frame: &VtkPoints) -> Result<Vec<f64>, Failure> {
-    let of = |wanted: &str| {
-        frame
-            .scalars
-            .iter()
-            .find(|(name, _, _)| name == wanted)
-            .map(|(_, values, _)| values)
-    };
-    if let Some(mass) = of("mass") {
-        return Ok(mass.clone());
+    if let Some(mass) = values_of(frame, "mass") {
+        return Ok(mass.to_vec());
     }
     let scene = folder.join("scene.toml");
     let densities = seixo::scene::densities(&scene).map_err(|found| Failure::Scene(Box::new(found)))?;
-    let density = |i: usize| match of("material") {
+    let density = |i: usize| match values_of(frame, "material") {
         Some(material) => densities.of_materials.get(material[i] as usize).copied(),
         None => densities.of_grains,
     };
@@ -123,11 +122,10 @@ fn masses(folder: &Path, frame: &VtkPoints) -> Result<Vec<f64>, Failure> {
 /// What the frame tells of its grains.
 fn grains_of(folder: &Path, frame: VtkPoints) -> Result<GrainSnapshot, Failure> {
     let mass = masses(folder, &frame)?;
-    let velocity = frame.scalars.iter().find(|(name, _, _)| name == "velocity");
-    let velocity = velocity.map(|(_, values, _)| values.as_chunks().0.to_vec());
+    let velocity = values_of(&frame, "velocity")
+        .ok_or_else(|| input("the frame has no velocities; add \"velocity\" to `fields` under [output] in the scene and run it"))?;
     Ok(GrainSnapshot {
-        velocity: velocity
-            .ok_or_else(|| input("the frame has no velocities; add \"velocity\" to `fields` under [output] in the scene and run it"))?,
+        velocity: velocity.as_chunks().0.to_vec(),
         mass,
         id: frame.id,
         position: frame.position,
@@ -137,7 +135,7 @@ fn grains_of(folder: &Path, frame: VtkPoints) -> Result<GrainSnapshot, Failure> 
 }
 
 /// The contacts of a frame: of each the force and the branch, which is what fields are made of.
-fn contacts_of(contacts: VtkContacts) -> Vec<ContactRecord> {
+fn records_of(contacts: &VtkContacts) -> Vec<ContactRecord> {
     let lines = contacts.ends.iter().zip(&contacts.normal_force).zip(&contacts.tangential_force);
     let record = |((&[from, to], &force), &tangential_force): ((&[[f64; 3]; 2], &f64), &[f64; 3])| {
         let branch = [0, 1, 2].map(|k| to[k] - from[k]);
@@ -208,9 +206,7 @@ impl SliceArguments {
         let high = [0, 1, 2].map(|axis| low[axis] + ((high[axis] - low[axis]) / spacing * (1.0 - 1e-9)).ceil() * spacing);
         Ok((Grid::between(low.into(), high.into(), spacing), width))
     }
-}
 
-impl SliceArguments {
     /// The axes of the plane, to the right and upwards.
     fn sides(&self) -> [usize; 2] {
         [[1, 2], [0, 2], [0, 1]][self.normal as usize]
@@ -254,8 +250,7 @@ impl SliceArguments {
 
 /// Draws the slice.
 pub fn slice(arguments: &SliceArguments) -> Done {
-    let told = |error: ViewError| input(error);
-    let path = frame_of(&arguments.folder, arguments.frame).map_err(told)?;
+    let path = frame_of(&arguments.folder, arguments.frame).map_err(input)?;
     let frame = read_grains(&path).map_err(input)?;
     let time = frame.time;
     if frame.id.is_empty() {
@@ -266,16 +261,8 @@ pub fn slice(arguments: &SliceArguments) -> Done {
     }
     let grains = grains_of(&arguments.folder, frame)?;
     let contacts = if arguments.field.needs_contacts() {
-        let name = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .replace("grains_", "contacts_");
-        let path = arguments.folder.join("contacts").join(name);
-        if !path.exists() {
-            return Err(told(ViewError::NoContacts { path }));
-        }
-        contacts_of(read_contacts(&path).map_err(input)?)
+        let path = contacts_of(&arguments.folder, &path).map_err(input)?;
+        records_of(&read_contacts(&path).map_err(input)?)
     } else {
         Vec::new()
     };

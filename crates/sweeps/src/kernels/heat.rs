@@ -1,5 +1,7 @@
 //! Heat through contacts.
 
+use super::lists::is_outside;
+use super::walls::is_of_wall;
 use super::{is_halted, raise, sum_of_cube};
 use crate::entries::first_entry;
 use crate::heat::{conduct_between, conduct_from_walls, no_conduction, warm};
@@ -111,7 +113,7 @@ pub fn book_heat<C: Real>(
         let mut sum = C::new(0.0);
         let mut k = UNIT_POS as usize;
         while k < entries as usize {
-            if C::whole(elements[list[k] as usize * 12usize + 10usize]) as usize == wall {
+            if is_of_wall::<C>(k, wall, list, elements) {
                 sum += wall_flows[k];
             }
             k += 256usize;
@@ -141,10 +143,7 @@ pub fn heat_outside<R: Real, C: Coordinate<R>>(
     let i = ABSOLUTE_POS;
     let mut amounts = Record::<C>::new(C::new(0.0));
     if i < n as usize {
-        let x = load::<C>(position, i * 4usize);
-        let low = load::<C>(domain, 0usize);
-        let high = load::<C>(domain, 3usize);
-        if x.x < low.x || x.y < low.y || x.z < low.z || x.x > high.x || x.y > high.y || x.z > high.z {
+        if is_outside::<C>(&load::<C>(position, i * 4usize), domain) {
             let mass = C::wide(velocity[i * 4usize + 3usize]);
             amounts.insert(0usize, heat_held::<C>(mass, capacities[material[i] as usize], temperature[i]));
         }

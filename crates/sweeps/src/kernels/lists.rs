@@ -61,7 +61,7 @@ pub fn bounds<C: Real>(position: &[Record<C>], domain: &[C], corners: &mut [Reco
 
 /// Whether a point is outside of the domain.
 #[cube]
-fn is_outside<C: Real>(p: &Vector3<C>, domain: &[C]) -> bool {
+pub(super) fn is_outside<C: Real>(p: &Vector3<C>, domain: &[C]) -> bool {
     let low = load::<C>(domain, 0usize);
     let high = load::<C>(domain, 3usize);
     p.x < low.x || p.y < low.y || p.z < low.z || p.x > high.x || p.y > high.y || p.z > high.z

@@ -32,6 +32,12 @@ pub fn place<C: Real>(
     }
 }
 
+/// Whether entry k of the walls' list is of this wall.
+#[cube]
+pub(super) fn is_of_wall<C: Real>(k: usize, wall: usize, list: &[u32], elements: &[C]) -> bool {
+    C::whole(elements[list[k] as usize * 12usize + 10usize]) as usize == wall
+}
+
 /// Takes the servos, a cube each, to the next step: each sees the forces on the grains that touch its wall, summed in a fixed order.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
@@ -55,8 +61,7 @@ pub fn control<C: Real>(
         let mut touching = C::new(0.0);
         let mut k = UNIT_POS as usize;
         while k < entries as usize {
-            let is_of_wall = C::whole(elements[list[k] as usize * 12usize + 10usize]) as usize == wall;
-            if is_of_wall && touches[k * 8usize + 7usize] > C::new(0.0) {
+            if is_of_wall::<C>(k, wall, list, elements) && touches[k * 8usize + 7usize] > C::new(0.0) {
                 pushed += load::<C>(touches, k * 8usize + 4usize).dot(&direction);
                 touching += C::new(1.0);
             }

@@ -4,7 +4,7 @@ use crate::contact_records::array;
 use crate::fields::Fields;
 use crate::refusal::Refusal;
 use crate::simulation::vector;
-use crate::state::{Column, State};
+use crate::state::{Column, Sections, State};
 use crate::world::{Domain, Grains};
 use seixo_laws::motion::velocity_ahead;
 use seixo_laws::rotation::{angular_momentum, angular_velocity, energy_of_rotation};
@@ -265,13 +265,12 @@ impl Bodies {
     }
 
     /// Copies all that a continuation depends on into a checkpoint.
-    pub fn save(&mut self, state: &mut State) {
-        state.sections.push(("bodies/id".into(), Column::U32(self.id.clone())));
-        state.sections.push(("bodies/row".into(), Column::U32(self.row.clone())));
-        let columns = COLUMNS.iter().zip(self.columns());
-        state
-            .sections
-            .extend(columns.map(|(name, column)| ((*name).into(), Column::F64(column.clone()))));
+    pub fn save(&mut self, to: &mut dyn Sections) {
+        to.put("bodies/id", Column::U32(self.id.clone()));
+        to.put("bodies/row", Column::U32(self.row.clone()));
+        for (name, column) in COLUMNS.iter().zip(self.columns()) {
+            to.put(name, Column::F64(column.clone()));
+        }
     }
 
     /// Reads bodies from a checkpoint whose grains say which members they are.

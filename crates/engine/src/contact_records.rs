@@ -83,14 +83,13 @@ impl Simulation {
     /// As [`Simulation::observe`].
     pub fn contacts_now(&mut self) -> Result<Vec<ContactRecord>, Stop> {
         self.observe()?;
-        let mut records: Vec<ContactRecord> = if self.frictional {
-            let remembered = self.remembered()?;
-            let touching = remembered.iter().map(|(i, j, of_i, _)| (*i as usize, *j as usize, of_i));
-            touching.filter_map(|(i, j, of_i)| self.between(i, j, of_i)).collect()
+        let mut records = Vec::new();
+        if self.frictional {
+            self.visit_touching(|simulation, i, j, of_i, _| records.extend(simulation.between(i as usize, j as usize, of_i)))?;
         } else {
             let near = self.near_pairs();
-            near.into_iter().filter_map(|(i, j)| self.between(i, j, &[0.0; COMPOUND])).collect()
-        };
+            records.extend(near.into_iter().filter_map(|(i, j)| self.between(i, j, &[0.0; COMPOUND])));
+        }
         for i in 0..self.fields.len() {
             let touching = self.walls.row[i] as usize..self.walls.row[i + 1] as usize;
             records.extend(touching.filter_map(|k| self.with_wall(i, k)));

@@ -1,6 +1,6 @@
 //! THE TABLE of grain fields: one line per field makes its storage, its reordering, its section in checkpoints and its share of memory.
 
-use crate::state::{Column, State};
+use crate::state::{Column, Sections, State};
 use seixo_device::{Cpu, Strided};
 
 /// Grains per part: the unit of work, the same on any number of threads.
@@ -84,11 +84,11 @@ macro_rules! fields {
             }
 
             /// Copies every field into a checkpoint.
-            pub fn save(&self, state: &mut State) {
+            pub fn save(&self, to: &mut dyn Sections) {
                 $(
                     let name = concat!("grains/", stringify!($name));
                     if !self.$name.is_empty() || !OPTIONAL.contains(&name) {
-                        state.sections.push((name.into(), Number::column(&self.$name)));
+                        to.put(name, Number::column(&self.$name));
                     }
                 )+
             }

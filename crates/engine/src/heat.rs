@@ -8,7 +8,7 @@ use crate::guard::{Cause, Stop};
 use crate::refusal::Refusal;
 use crate::search::resize_with_room;
 use crate::simulation::Simulation;
-use crate::state::{Column, HeatLedger, State};
+use crate::state::{Column, HeatLedger, Sections, State};
 use crate::world::World;
 use seixo_device::{Ranges, Strided};
 use seixo_laws::heat::heat_held;
@@ -258,12 +258,12 @@ impl Simulation {
     }
 
     /// Saves the books.
-    pub(crate) fn save_heat(&self, state: &mut State) {
+    pub(crate) fn save_heat(&self, to: &mut dyn Sections) {
         if let Some(heat) = &self.heat {
             let books = [heat.inserted, heat.left, heat.initial]
                 .into_iter()
                 .chain(heat.given.iter().copied());
-            state.sections.push((BOOKS.to_string(), Column::F64(books.collect())));
+            to.put(BOOKS, Column::F64(books.collect()));
         }
     }
 

@@ -1,6 +1,7 @@
 //! What is measured: the ledger, snapshots, momenta.
 
 use crate::bodies::Moving;
+use crate::contact_records::array;
 use crate::fields::{part_range, parts};
 use crate::simulation::Simulation;
 use crate::state::{GrainSnapshot, Ledger, WallSnapshot};
@@ -292,36 +293,42 @@ impl Simulation {
     /// All grains as they stand, in the order of their ids.
     pub fn snapshot(&self) -> GrainSnapshot {
         self.assert_observed();
-        let mut order: Vec<usize> = (0..self.fields.len()).collect();
-        order.sort_unstable_by_key(|&i| self.fields.id[i]);
-        let mut snapshot = GrainSnapshot::default();
-        let record = |field: &[f64], i: usize| {
-            if field.is_empty() {
-                [0.0; 3]
-            } else {
-                [field[RECORD * i], field[RECORD * i + 1], field[RECORD * i + 2]]
-            }
+        let fields = &self.fields;
+        let mut order: Vec<u32> = (0..fields.len() as u32).collect();
+        order.sort_unstable_by_key(|&i| fields.id[i as usize]);
+        let of_field = |field: &[f64]| -> Vec<[f64; 3]> {
+            let (records, _) = field.as_chunks::<RECORD>();
+            let record = |&i: &u32| records.get(i as usize).map_or([0.0; 3], |&[x, y, z, _]| [x, y, z]);
+            order.iter().map(record).collect()
         };
-        let bodies = self.bodies.all_moving(&self.fields, &self.stepping);
-        for i in order {
-            let (v, w) = self.velocities(i, &bodies);
-            if self.carries {
-                snapshot.body.push(self.body_of(i).map_or(-1, |b| i64::from(self.bodies.id[b])));
-            }
-            snapshot.id.push(self.fields.id[i]);
-            snapshot.position.push(record(&self.fields.position, i));
-            snapshot.velocity.push([v.x, v.y, v.z]);
-            snapshot.angular_velocity.push([w.x, w.y, w.z]);
-            snapshot.force.push(record(&self.fields.force, i));
-            snapshot.torque.push(record(&self.fields.torque, i));
-            snapshot.radius.push(self.fields.position[RECORD * i + 3]);
-            snapshot.mass.push(self.mass_of(i));
-            snapshot.material.push(self.fields.material[i]);
-            snapshot.group.push(self.fields.group[i]);
-            snapshot.temperature.extend(self.fields.temperature.get(i));
-            snapshot.coordination.push(f64::whole(self.fields.force[RECORD * i + 3]));
+        let of_words = |field: &[u32]| -> Vec<u32> { order.iter().map(|&i| field[i as usize]).collect() };
+        let bodies = self.bodies.all_moving(fields, &self.stepping);
+        let (velocity, angular_velocity) = order
+            .iter()
+            .map(|&i| self.velocities(i as usize, &bodies))
+            .map(|(v, w)| (array(&v), array(&w)))
+            .unzip();
+        let body = |&i: &u32| self.body_of(i as usize).map_or(-1, |b| i64::from(self.bodies.id[b]));
+        GrainSnapshot {
+            id: of_words(&fields.id),
+            position: of_field(&fields.position),
+            velocity,
+            angular_velocity,
+            force: of_field(&fields.force),
+            torque: of_field(&fields.torque),
+            radius: order.iter().map(|&i| fields.position[RECORD * i as usize + 3]).collect(),
+            body: if self.carries {
+                order.iter().map(body).collect()
+            } else {
+                Vec::new()
+            },
+            mass: order.iter().map(|&i| self.mass_of(i as usize)).collect(),
+            material: of_words(&fields.material),
+            group: of_words(&fields.group),
+            coordination: order.iter().map(|&i| f64::whole(fields.force[RECORD * i as usize + 3])).collect(),
+            temperature: order.iter().filter_map(|&i| fields.temperature.get(i as usize).copied()).collect(),
+            pressure: Vec::new(),
         }
-        snapshot
     }
 
     /// All walls as they stand.

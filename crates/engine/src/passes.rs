@@ -163,11 +163,11 @@ impl Simulation {
             .reference
             .extend(self.fields.position.chunks_exact(RECORD).flat_map(|record| &record[..3]));
         if self.frictional {
-            std::mem::swap(&mut self.pairs, &mut self.old_pairs);
-            if self.old_pairs.row.is_empty() {
-                self.old_pairs.row.resize(n + 1, 0);
-            }
             let remembered = remembered(self.is_compound);
+            if self.pairs.row.is_empty() {
+                self.pairs.row.resize(n + 1, 0);
+            }
+            self.old_pairs.keep(&self.device, &self.pairs, remembered);
             self.pairs
                 .fill_rows::<true>(&self.device, &self.cells.index(), &self.fields.position, n);
             if self.carries {

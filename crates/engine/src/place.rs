@@ -1,10 +1,11 @@
 //! Where a simulation runs: here, or on a GPU.
 
 use crate::fields::Fields;
-use crate::gpu::{OnGpu, PASSES, Remembered, Remote};
+use crate::gpu::{OnGpu, PASSES, Remote};
 use crate::guard::{Cause, Stop};
 use crate::measure::NO_CONTACT;
 use crate::refusal::Refusal;
+use crate::resume::padded;
 use crate::search::Pairs;
 use crate::simulation::Simulation;
 use crate::state::Profile;
@@ -226,17 +227,22 @@ impl Simulation {
         Ok(())
     }
 
-    /// What the pairs that touch remember.
-    pub(crate) fn remembered(&mut self) -> Result<Vec<Remembered>, Stop> {
+    /// Calls `visit` for every two grains that touch, by their places, with what each remembers of it.
+    pub(crate) fn visit_touching(
+        &mut self,
+        mut visit: impl FnMut(&Simulation, u32, u32, &[f64; COMPOUND], &[f64; COMPOUND]),
+    ) -> Result<(), Stop> {
         if self.is_remote() {
-            return self.with_remote(|remote, _| remote.remembered());
+            let remembered = self.with_remote(|remote, _| remote.remembered())?;
+            remembered.iter().for_each(|(i, j, of_i, of_j)| visit(self, *i, *j, of_i, of_j));
+        } else {
+            self.visit_listed(|i, j, of_i, of_j| visit(self, i, j, of_i, of_j));
         }
-        Ok(self.pairs_touching())
+        Ok(())
     }
 
-    /// As [`Simulation::remembered`], of pairs listed here.
-    pub(crate) fn pairs_touching(&self) -> Vec<Remembered> {
-        let mut all = Vec::new();
+    /// As [`Simulation::visit_touching`], of pairs listed here.
+    pub(crate) fn visit_listed(&self, mut visit: impl FnMut(u32, u32, &[f64; COMPOUND], &[f64; COMPOUND])) {
         let numbers = remembered(self.is_compound);
         // Smooth grains may have rows, too, but remember nothing.
         let rows = if self.frictional { self.pairs.row.len() } else { 0 };
@@ -255,15 +261,13 @@ impl Simulation {
                     record.iter().any(|&number| number != 0.0) || self.do_touch(i, j as usize)
                 };
                 if holds {
-                    let mut of_i = [0.0; COMPOUND];
-                    of_i[..numbers].copy_from_slice(record);
+                    let of_i = padded(record);
                     let known = self.of_second.binary_search_by_key(&(i as u32, j), |&(i, j, _)| (i, j));
                     let of_j = known.map_or_else(|_| of_partner(&of_i), |found| self.of_second[found].2);
-                    all.push((i as u32, j, of_i, of_j));
+                    visit(i as u32, j, &of_i, &of_j);
                 }
             }
         }
-        all
     }
 
     /// Whether two grains touch.

@@ -10,7 +10,7 @@ use crate::measure::Work;
 use crate::place::of_partner;
 use crate::refusal::Refusal;
 use crate::simulation::Simulation;
-use crate::state::{Column, State};
+use crate::state::{Column, Sections, State};
 use crate::world::{Settings, World};
 use seixo_sweeps::contact::Tally;
 use seixo_sweeps::views::{COMPOUND, RECORD, TOUCH, remembered};
@@ -40,7 +40,7 @@ fn words<'a>(state: &'a State, name: &str) -> Result<&'a [u32], Refusal> {
 }
 
 /// What a contact remembers, with zeros for what this kind of contact does not.
-fn padded(record: &[f64]) -> [f64; COMPOUND] {
+pub(crate) fn padded(record: &[f64]) -> [f64; COMPOUND] {
     std::array::from_fn(|c| record.get(c).copied().unwrap_or(0.0))
 }
 
@@ -50,13 +50,22 @@ impl Simulation {
     /// # Errors
     /// As [`Simulation::observe`].
     pub fn save(&mut self) -> Result<State, Stop> {
-        self.observe()?;
         let mut state = State::default();
-        self.fields.save(&mut state);
+        self.save_to(&mut state)?;
+        Ok(state)
+    }
+
+    /// As [`Simulation::save`], section by section.
+    ///
+    /// # Errors
+    /// As [`Simulation::observe`].
+    pub fn save_to(&mut self, to: &mut dyn Sections) -> Result<(), Stop> {
+        self.observe()?;
+        self.fields.save(to);
         if self.carries {
-            self.bodies.save(&mut state);
+            self.bodies.save(to);
         }
-        self.save_contacts(&mut state)?;
+        self.save_contacts(to)?;
         let Work {
             normal_damping,
             tangential,
@@ -68,82 +77,71 @@ impl Simulation {
             initial,
         } = self.work;
         let last = &self.last_tally;
-        self.save_heat(&mut state);
+        self.save_heat(to);
         if self.walls.has_servos() {
-            state.sections.push((SERVOS.to_string(), Column::F64(self.walls.servo_state())));
+            to.put(SERVOS, Column::F64(self.walls.servo_state()));
         }
-        self.save_wear(&mut state);
-        state.sections.extend([
-            (
-                "clock/steps".to_string(),
-                Column::U64(vec![self.steps, self.rebuilds, self.next_id]),
-            ),
-            (
-                "clock/time_step".to_string(),
-                Column::F64(vec![self.stepping.dt, self.walls.listed_at]),
-            ),
-            (
-                "ledger/work".to_string(),
-                Column::F64(vec![
-                    normal_damping,
-                    tangential,
-                    tangential_damping,
-                    local_damping,
-                    wall,
-                    left_domain,
-                    inserted,
-                    initial,
-                ]),
-            ),
-            (
-                "ledger/last".to_string(),
-                Column::F64(vec![
-                    last.normal_power,
-                    last.tangential_power,
-                    last.damping_power,
-                    last.wall_power,
-                    last.excess,
-                ]),
-            ),
-        ]);
-        Ok(state)
+        self.save_wear(to);
+        to.put("clock/steps", Column::U64(vec![self.steps, self.rebuilds, self.next_id]));
+        to.put("clock/time_step", Column::F64(vec![self.stepping.dt, self.walls.listed_at]));
+        let work = vec![
+            normal_damping,
+            tangential,
+            tangential_damping,
+            local_damping,
+            wall,
+            left_domain,
+            inserted,
+            initial,
+        ];
+        to.put("ledger/work", Column::F64(work));
+        let last = vec![
+            last.normal_power,
+            last.tangential_power,
+            last.damping_power,
+            last.wall_power,
+            last.excess,
+        ];
+        to.put("ledger/last", Column::F64(last));
+        Ok(())
     }
 
     /// What contacts remember, by ids of grains and elements of walls.
-    pub(crate) fn save_contacts(&mut self, state: &mut State) -> Result<(), Stop> {
+    pub(crate) fn save_contacts(&mut self, to: &mut dyn Sections) -> Result<(), Stop> {
         let kept = remembered(self.is_compound);
-        let (mut pair, mut pair_history, mut of_second) = (Vec::new(), Vec::new(), Vec::new());
-        for (i, j, of_i, of_j) in self.remembered()? {
-            pair.extend([self.fields.id[i as usize], self.fields.id[j as usize]]);
-            pair_history.extend(&of_i[..kept]);
-            of_second.extend(&of_j[..kept]);
+        let (mut pair, mut history, mut of_second) = (Vec::new(), Vec::new(), Vec::new());
+        let is_remote = self.is_remote();
+        self.visit_touching(|simulation, i, j, of_i, of_j| {
+            pair.extend([i, j].map(|place| simulation.fields.id[place as usize]));
+            history.extend(&of_i[..kept]);
+            if is_remote {
+                of_second.extend(&of_j[..kept]);
+            }
+        })?;
+        if is_remote {
+            to.put("contacts/of_second", Column::F64(of_second));
         }
-        if self.is_remote() {
-            state.sections.push(("contacts/of_second".to_string(), Column::F64(of_second)));
-        }
-        let (mut touching, mut touch_history, mut touches) = (Vec::new(), Vec::new(), Vec::new());
+        to.put("contacts/pair", Column::U32(pair));
+        to.put("contacts/history", Column::F64(history));
+        let (mut touching, mut history, mut touches) = (Vec::new(), Vec::new(), Vec::new());
         for i in 0..self.fields.len() {
             for k in self.walls.row[i] as usize..self.walls.row[i + 1] as usize {
                 let touch = &self.walls.touches[k * TOUCH..][..TOUCH];
                 if touch[7] > 0.0 {
                     touching.extend([self.fields.id[i], self.walls.list[k]]);
-                    touch_history.extend(&self.walls.history[k * kept..][..kept]);
+                    history.extend(&self.walls.history[k * kept..][..kept]);
                     touches.extend(touch);
                 }
             }
         }
-        state.sections.extend([
-            ("contacts/pair".to_string(), Column::U32(pair)),
-            ("contacts/history".to_string(), Column::F64(pair_history)),
-            ("walls/touching".to_string(), Column::U32(touching)),
-            ("walls/history".to_string(), Column::F64(touch_history)),
-            ("walls/touches".to_string(), Column::F64(touches)),
-        ]);
+        to.put("walls/touching", Column::U32(touching));
+        to.put("walls/history", Column::F64(history));
+        to.put("walls/touches", Column::F64(touches));
         Ok(())
     }
 
     /// What grains did to walls that wear, if any do.
-    fn save_wear(&self, state: &mut State) {
+    fn save_wear(&self, to: &mut dyn Sections) {
         if !self.walls.wears() {
             return;
         }
@@ -162,7 +160,9 @@ impl Simulation {
             Column::F64(since_listed),
             Column::U32(wearing),
         ];
-        state.sections.extend(WEAR.map(str::to_owned).into_iter().zip(columns));
+        for (name, column) in WEAR.into_iter().zip(columns) {
+            to.put(name, column);
+        }
     }
 
     /// Takes it back.

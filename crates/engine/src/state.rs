@@ -25,6 +25,23 @@ impl State {
     pub fn get(&self, name: &str) -> Option<&Column> {
         self.sections.iter().find(|(n, _)| n == name).map(|(_, c)| c)
     }
+
+    /// Puts all of it elsewhere.
+    pub fn put_to(self, to: &mut dyn Sections) {
+        self.sections.into_iter().for_each(|(name, column)| to.put(&name, column));
+    }
+}
+
+/// Where named columns go as they are saved, one after the other: each may be let go of before the next is made.
+pub trait Sections {
+    /// Takes a column.
+    fn put(&mut self, name: &str, column: Column);
+}
+
+impl Sections for State {
+    fn put(&mut self, name: &str, column: Column) {
+        self.sections.push((name.to_owned(), column));
+    }
 }
 
 /// Grains as they stand, in the order of their ids.

@@ -3,15 +3,19 @@
 //! ```text
 //! magic             8 bytes   "SEIXOCKP"
 //! format version    u32
-//! length of preface u32
-//! preface           JSON: the header, and for each section name, kind, encoding, count, stored bytes, BLAKE3 of the stored bytes
-//! sections          the stored bytes, one after the other; little-endian values, zstd level 1
+//! preface           the header
+//! preface, bytes    of each section: name, kind, encoding, count, stored bytes, BLAKE3 of the stored bytes; and these,
+//!                   little-endian values, zstd level 1
+//! 0                 u32
 //! seal              BLAKE3 of all bytes before
 //! ```
+//!
+//! A preface is its length, u32, and JSON. Sections are written as they come and let go of, so that saving takes little memory.
 
 use crate::FilesError;
-use crate::layer::{FileLayer, beside, temporary_of, write_temporary};
-use seixo_engine::state::{Column, State};
+use crate::layer::{FileLayer, LayerFile, beside, temporary_of, write_temporary};
+use seixo_engine::state::{Column, Sections, State};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -20,11 +24,14 @@ use std::path::{Path, PathBuf};
 pub const FILE_NAME: &str = "state.checkpoint";
 
 const MAGIC: &[u8; 8] = b"SEIXOCKP";
-const FORMAT_VERSION: u32 = 1;
-const FIXED_LENGTH: u64 = 16;
+const FORMAT_VERSION: u32 = 2;
+/// Bytes of a checkpoint without a header and sections.
+const LEAST: u64 = 8 + 4 + 4 + 4 + SEAL_LENGTH;
 const SEAL_LENGTH: u64 = blake3::OUT_LEN as u64;
-/// Longest preface \[bytes\]: some ten thousand sections and output files.
-const LONGEST_PREFACE: u64 = 4 << 20;
+/// Longest preface \[bytes\]: a header of some ten thousand output files.
+const LONGEST_PREFACE: u32 = 4 << 20;
+/// Most sections.
+const MOST_SECTIONS: u64 = 1 << 10;
 /// Longest file \[bytes\]: some 10⁹ grains.
 const LONGEST_FILE: u64 = 512 << 30;
 /// A file may unpack to this many bytes …
@@ -129,78 +136,125 @@ struct Section {
     blake3: String,
 }
 
-#[derive(Serialize, Deserialize)]
-struct Preface {
-    header: Header,
-    sections: Vec<Section>,
-}
-
 fn most_plain_bytes(stored: u64) -> u64 {
     stored.saturating_mul(MOST_EXPANSION).saturating_add(FREE_EXPANSION)
 }
 
 /// Bytes of a section that may shrink as far as it likes: of so few, all sections together stay below [`FREE_EXPANSION`].
-const SMALL_SECTION: usize = 1 << 19;
+const SMALL_SECTION: usize = (FREE_EXPANSION / MOST_SECTIONS) as usize;
 
-/// Packs section after section and lets go of each, so that a state is not held twice. One that shrinks more than a reader believes stays plain.
-fn encode(state: State) -> io::Result<(Vec<Section>, Vec<Vec<u8>>)> {
-    let mut sections = Vec::new();
-    let mut payloads = Vec::new();
-    for (name, column) in state.sections {
+/// A checkpoint on its way to the disk: takes the sections as they are made. What fails is told at the end.
+struct Writing<'a> {
+    file: &'a mut dyn LayerFile,
+    seal: blake3::Hasher,
+    sections: u64,
+    failed: io::Result<()>,
+}
+
+impl Writing<'_> {
+    fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.seal.update(bytes);
+        self.file.write_all(bytes)
+    }
+
+    fn preface(&mut self, preface: &impl Serialize) -> io::Result<()> {
+        let preface = serde_json::to_vec(preface)?;
+        let length = u32::try_from(preface.len()).ok().filter(|&length| length <= LONGEST_PREFACE);
+        let length =
+            length.ok_or_else(|| io::Error::other(format!("a preface takes {} bytes of at most {LONGEST_PREFACE}", preface.len())))?;
+        self.bytes(&length.to_le_bytes())?;
+        self.bytes(&preface)
+    }
+
+    /// Packs a section; one that shrinks more than a reader believes stays plain.
+    fn section(&mut self, name: &str, column: Column) -> io::Result<()> {
+        self.sections += 1;
+        if self.sections > MOST_SECTIONS {
+            return Err(io::Error::other(format!("more than {MOST_SECTIONS} sections")));
+        }
         let plain = plain_bytes(&column);
         let (kind, count) = (Kind::of(&column), count(&column));
         drop(column);
-        let mut packed = zstd::bulk::compress(&plain, 1)?;
-        packed.shrink_to_fit();
+        let packed = zstd::bulk::compress(&plain, 1)?;
         let is_believed = plain.len() <= SMALL_SECTION || plain.len() as u64 <= packed.len() as u64 * MOST_EXPANSION;
         let (encoding, stored) = if is_believed {
             (Encoding::Zstd, packed)
         } else {
             (Encoding::Plain, plain)
         };
-        sections.push(Section {
-            name,
+        self.preface(&Section {
+            name: name.to_owned(),
             kind,
             encoding,
             count,
             stored: stored.len() as u64,
             blake3: blake3::hash(&stored).to_string(),
-        });
-        payloads.push(stored);
+        })?;
+        self.bytes(&stored)
     }
-    Ok((sections, payloads))
+}
+
+impl Sections for Writing<'_> {
+    fn put(&mut self, name: &str, column: Column) {
+        if self.failed.is_ok() {
+            self.failed = self.section(name, column);
+        }
+    }
 }
 
 /// Writes `folder/state.checkpoint`; the one that was there becomes `state.checkpoint.prev`. Once this returns, the checkpoint
-/// survives a power cut; if it fails or the machine stops, an older one is still there.
-pub fn write(layer: &dyn FileLayer, folder: &Path, header: &Header, state: State) -> Result<PathBuf, FilesError> {
+/// survives a power cut; if it fails or the machine stops, an older one is still there. `save` puts the sections.
+///
+/// # Errors
+/// If the disk fails; and what `save` returns.
+pub fn write<E: From<FilesError>>(
+    layer: &dyn FileLayer,
+    folder: &Path,
+    header: &Header,
+    save: impl FnOnce(&mut dyn Sections) -> Result<(), E>,
+) -> Result<PathBuf, E> {
     let path = folder.join(FILE_NAME);
-    write_bytes(layer, folder, &path, header, state).map_err(FilesError::disk(&path, "write the checkpoint"))?;
-    Ok(path)
+    let (mut save, mut not_saved) = (Some(save), None);
+    let written = write_sections(layer, folder, &path, header, &mut |to| {
+        // Called once.
+        not_saved = save.take().and_then(|save| save(to).err());
+        if not_saved.is_some() {
+            Err(io::Error::other("not saved"))
+        } else {
+            Ok(())
+        }
+    });
+    match (not_saved, written) {
+        (Some(error), _) => Err(error),
+        (None, written) => {
+            written.map_err(FilesError::disk(&path, "write the checkpoint"))?;
+            Ok(path)
+        }
+    }
 }
 
-fn write_bytes(layer: &dyn FileLayer, folder: &Path, path: &Path, header: &Header, state: State) -> io::Result<()> {
-    let (sections, payloads) = encode(state)?;
-    let preface = serde_json::to_vec(&Preface {
-        header: header.clone(),
-        sections,
-    })?;
-    let length = u32::try_from(preface.len())
-        .ok()
-        .filter(|&length| u64::from(length) <= LONGEST_PREFACE);
-    let length =
-        length.ok_or_else(|| io::Error::other(format!("the preface takes {} bytes of at most {LONGEST_PREFACE}", preface.len())))?;
-    let start = [&MAGIC[..], &FORMAT_VERSION.to_le_bytes(), &length.to_le_bytes(), &preface].concat();
-    let mut seal = blake3::Hasher::new();
-    for part in [&start].into_iter().chain(&payloads) {
-        seal.update(part);
-    }
-
+fn write_sections(
+    layer: &dyn FileLayer,
+    folder: &Path,
+    path: &Path,
+    header: &Header,
+    save: &mut dyn FnMut(&mut dyn Sections) -> io::Result<()>,
+) -> io::Result<()> {
     layer.create_dir_all(folder)?;
     let temporary = write_temporary(layer, path, &mut |file| {
-        file.write_all(&start)?;
-        payloads.iter().try_for_each(|payload| file.write_all(payload))?;
-        file.write_all(seal.finalize().as_bytes())
+        let mut writing = Writing {
+            file,
+            seal: blake3::Hasher::new(),
+            sections: 0,
+            failed: Ok(()),
+        };
+        writing.bytes(&[&MAGIC[..], &FORMAT_VERSION.to_le_bytes()].concat())?;
+        writing.preface(header)?;
+        save(&mut writing)?;
+        std::mem::replace(&mut writing.failed, Ok(()))?;
+        writing.bytes(&0u32.to_le_bytes())?;
+        let seal = writing.seal.finalize();
+        writing.file.write_all(seal.as_bytes())
     })?;
     // The new file's name is made durable first: from here on it stands in for the current one even if that is damaged.
     layer.sync_dir(folder)?;
@@ -230,8 +284,9 @@ pub fn read(layer: &dyn FileLayer, path: &Path) -> Result<(Header, State), Files
     let mut input = Sealed {
         input: layer.open(path).map_err(disk)?,
         seal: blake3::Hasher::new(),
+        left: size,
     };
-    decode(&mut input, size).map_err(|error| match error {
+    decode(&mut input).map_err(|error| match error {
         Refused::Disk(source) if source.kind() != io::ErrorKind::UnexpectedEof => disk(source),
         Refused::Disk(_) => FilesError::content(path, "the checkpoint ends too early", USE_ANOTHER),
         Refused::Content(problem) => FilesError::content(path, problem, USE_ANOTHER),
@@ -259,20 +314,25 @@ fn refused<T>(problem: impl Into<String>) -> Result<T, Refused> {
     Err(Refused::Content(problem.into()))
 }
 
-/// A reader that remembers the hash of what it gave.
+/// A reader that remembers the hash of what it gave, and how much is left.
 struct Sealed {
     input: Box<dyn Read + Send>,
     seal: blake3::Hasher,
+    left: u64,
 }
 
 impl Sealed {
     fn take(&mut self, length: u64) -> Result<Vec<u8>, Refused> {
+        if length > self.left {
+            return Err(Refused::Disk(io::ErrorKind::UnexpectedEof.into()));
+        }
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(usize::try_from(length).unwrap_or(usize::MAX))?;
         (&mut self.input).take(length).read_to_end(&mut bytes)?;
         if bytes.len() as u64 != length {
             return Err(Refused::Disk(io::ErrorKind::UnexpectedEof.into()));
         }
+        self.left -= length;
         self.seal.update(&bytes);
         Ok(bytes)
     }
@@ -281,10 +341,27 @@ impl Sealed {
         let bytes = self.take(4)?;
         Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
     }
+
+    /// The next preface; none where there are no more.
+    fn take_preface<T: DeserializeOwned>(&mut self) -> Result<Option<T>, Refused> {
+        let length = self.take_u32()?;
+        if length == 0 {
+            return Ok(None);
+        }
+        if length > LONGEST_PREFACE {
+            return refused(format!("a preface of {length} bytes does not fit (limit {LONGEST_PREFACE})"));
+        }
+        let preface = self.take(length.into())?;
+        serde_json::from_slice(&preface).map_or_else(
+            |error| refused(format!("a preface in it is damaged: {error}")),
+            |preface| Ok(Some(preface)),
+        )
+    }
 }
 
-fn decode(input: &mut Sealed, size: u64) -> Result<(Header, State), Refused> {
-    if size < FIXED_LENGTH + SEAL_LENGTH {
+fn decode(input: &mut Sealed) -> Result<(Header, State), Refused> {
+    let size = input.left;
+    if size < LEAST {
         return refused(format!("{size} bytes are too few for a checkpoint"));
     }
     if input.take(8)? != MAGIC {
@@ -296,20 +373,25 @@ fn decode(input: &mut Sealed, size: u64) -> Result<(Header, State), Refused> {
             "checkpoint format {version}, but this program reads format {FORMAT_VERSION}"
         ));
     }
-    let length = u64::from(input.take_u32()?);
-    if length > LONGEST_PREFACE.min(size - FIXED_LENGTH - SEAL_LENGTH) {
-        return refused(format!(
-            "a preface of {length} bytes does not fit (file {size} bytes, limit {LONGEST_PREFACE})"
-        ));
-    }
-    let preface = input.take(length)?;
-    let preface: Preface = match serde_json::from_slice(&preface) {
-        Ok(preface) => preface,
-        Err(error) => return refused(format!("its preface is damaged: {error}")),
+    let Some(header) = input.take_preface::<Header>()? else {
+        return refused("it has no header");
     };
-    check_sizes(&preface.sections, length, size)?;
     let mut state = State::default();
-    for section in preface.sections {
+    let (mut stored, mut plain) = (0u64, 0u64);
+    while let Some(section) = input.take_preface::<Section>()? {
+        // What a section promises is weighed against the bytes that are there before any of it is unpacked.
+        if section.stored > input.left {
+            return Err(Refused::Disk(io::ErrorKind::UnexpectedEof.into()));
+        }
+        stored += section.stored;
+        plain = plain.saturating_add(section.count.saturating_mul(section.kind.width()));
+        let limit = most_plain_bytes(stored);
+        if plain > limit || state.sections.len() as u64 == MOST_SECTIONS {
+            return refused(format!(
+                "it claims to unpack to {plain} bytes in {} sections or more; of {stored} bytes, {limit} are believed",
+                state.sections.len() + 1
+            ));
+        }
         let column = decode_section(input, &section)?;
         state.sections.push((section.name, column));
     }
@@ -317,28 +399,10 @@ fn decode(input: &mut Sealed, size: u64) -> Result<(Header, State), Refused> {
     if input.take(SEAL_LENGTH)? != seal.as_bytes() {
         return refused("the checksum over the whole file is wrong: the file is damaged");
     }
-    Ok((preface.header, state))
-}
-
-/// Everything the preface promises is weighed against the length of the file before any of it is unpacked.
-fn check_sizes(sections: &[Section], preface: u64, size: u64) -> Result<(), Refused> {
-    let total = |bytes: &dyn Fn(&Section) -> Option<u64>| sections.iter().try_fold(0u64, |sum, section| sum.checked_add(bytes(section)?));
-    let stored = total(&|section| Some(section.stored));
-    let expected = stored.and_then(|stored| stored.checked_add(FIXED_LENGTH + preface + SEAL_LENGTH));
-    if expected != Some(size) {
-        let expected = expected.map_or("far more".into(), |expected| expected.to_string());
-        return refused(format!("{size} bytes long instead of {expected}: cut off or damaged"));
+    if input.left > 0 {
+        return refused(format!("{} bytes follow its end: damaged", input.left));
     }
-    let limit = most_plain_bytes(stored.unwrap_or(0));
-    match total(&|section| section.count.checked_mul(section.kind.width())) {
-        Some(plain) if plain <= limit => Ok(()),
-        plain => {
-            let plain = plain.map_or("more than 2⁶⁴".into(), |plain| plain.to_string());
-            refused(format!(
-                "it claims to unpack to {plain} bytes, more than the {limit} a file of {size} bytes may"
-            ))
-        }
-    }
+    Ok((header, state))
 }
 
 fn decode_section(input: &mut Sealed, section: &Section) -> Result<Column, Refused> {

@@ -132,6 +132,17 @@ impl Values<'_> {
         }
     }
 
+    /// Bytes of one point or cell before they are packed.
+    fn bytes_a_point(&self) -> usize {
+        match self {
+            Values::Tensors32(_) => 36,
+            Values::Vectors64(_) => 24,
+            Values::Vectors32(_) => 12,
+            Values::Scalars64(_) | Values::Offsets(_) => 8,
+            Values::Scalars32(_) | Values::Integers(_) => 4,
+        }
+    }
+
     fn bytes(&self) -> Vec<u8> {
         let singles = |values: &[f64]| values.iter().flat_map(|&value| (value as f32).to_le_bytes()).collect();
         match self {
@@ -194,7 +205,7 @@ impl Document {
 /// Blocks of zlib behind a header of their number, size, last size (0 = full) and packed sizes; header and blocks are base64 each.
 fn pack(out: &mut String, bytes: &[u8]) {
     let mut header = vec![bytes.len().div_ceil(BLOCK) as u64, BLOCK as u64, (bytes.len() % BLOCK) as u64];
-    let mut packed = Vec::new();
+    let mut packed = Vec::with_capacity(bytes.len());
     for block in bytes.chunks(BLOCK) {
         let start = packed.len();
         let mut encoder = ZlibEncoder::new(&mut packed, Compression::new(1));
@@ -217,6 +228,9 @@ pub fn grains(snapshot: &GrainSnapshot, fields: &[Field], time: f64) -> Vec<u8> 
         ("id", Values::Integers(&snapshot.id)),
     ];
     arrays.extend(fields.iter().map(|field| (field.keyword(), field.values(snapshot))));
+    // Room for all at once: a text that grows by moving is held twice. What is not needed is never touched.
+    let bytes_a_grain: usize = 24 + 2 * 8 + arrays.iter().map(|(_, values)| values.bytes_a_point()).sum::<usize>();
+    document.text.reserve_exact(count * bytes_a_grain * 3 / 2);
     document.group(r#"PointData Scalars="radius""#, &arrays);
     document.group("Points", &[("position", Values::Vectors64(&snapshot.position))]);
     let connectivity: Vec<i64> = (0..count as i64).collect();

@@ -6,7 +6,7 @@ use seixo_files::FilesError;
 use seixo_files::checkpoint::{self, Header};
 use seixo_files::layer::{Disk, Fault, FaultyDisk, FileLayer, Unsynced, remove_temporaries};
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const FOLDER: &str = "/run/checkpoints";
@@ -38,6 +38,13 @@ fn state(steps: u64) -> State {
     }
 }
 
+fn write(layer: &dyn FileLayer, folder: &Path, header: &Header, state: State) -> Result<PathBuf, FilesError> {
+    checkpoint::write(layer, folder, header, |to| {
+        state.put_to(to);
+        Ok(())
+    })
+}
+
 fn put(layer: &dyn FileLayer, path: &Path, bytes: &[u8]) {
     let mut file = layer.create(path).unwrap();
     file.write_all(bytes).unwrap();
@@ -47,7 +54,7 @@ fn put(layer: &dyn FileLayer, path: &Path, bytes: &[u8]) {
 
 fn written() -> Vec<u8> {
     let disk = FaultyDisk::new();
-    checkpoint::write(&disk, Path::new(FOLDER), &header(3), state(3)).unwrap();
+    write(&disk, Path::new(FOLDER), &header(3), state(3)).unwrap();
     disk.read(current()).unwrap()
 }
 
@@ -62,7 +69,7 @@ fn read_bytes(bytes: &[u8]) -> Result<(Header, State), FilesError> {
 fn comes_back_to_the_bit_from_the_real_disk() {
     let folder = tempfile::tempdir().unwrap();
     for steps in [1, 2, 3] {
-        checkpoint::write(&Disk, folder.path(), &header(steps), state(steps)).unwrap();
+        write(&Disk, folder.path(), &header(steps), state(steps)).unwrap();
     }
     let (path, found, restored) = checkpoint::newest_valid(&Disk, folder.path()).unwrap();
     assert_eq!((found, &restored), (header(3), &state(3)));
@@ -97,13 +104,13 @@ fn a_large_state_of_zeros_comes_back() {
         sections: vec![("history".into(), Column::F64(vec![0.0; 10_000_000]))],
     };
     let folder = tempfile::tempdir().unwrap();
-    let path = checkpoint::write(&Disk, folder.path(), &header(1), zeros.clone()).unwrap();
+    let path = write(&Disk, folder.path(), &header(1), zeros.clone()).unwrap();
     assert_eq!(checkpoint::read(&Disk, &path).unwrap().1, zeros);
 }
 
 /// Writes checkpoints 1, 2, 3; gives the newest that was acknowledged (0 = none).
 fn write_three(disk: &FaultyDisk) -> u64 {
-    let done = [1, 2, 3].map(|steps| checkpoint::write(disk, Path::new(FOLDER), &header(steps), state(steps)).map_or(0, |_| steps));
+    let done = [1, 2, 3].map(|steps| write(disk, Path::new(FOLDER), &header(steps), state(steps)).map_or(0, |_| steps));
     done.into_iter().max().unwrap()
 }
 
@@ -167,7 +174,7 @@ fn a_damaged_current_checkpoint_does_not_push_out_the_good_one_before_it() {
     let prepare = || {
         let disk = FaultyDisk::new();
         for steps in [1, 2] {
-            checkpoint::write(&disk, Path::new(FOLDER), &header(steps), state(steps)).unwrap();
+            write(&disk, Path::new(FOLDER), &header(steps), state(steps)).unwrap();
         }
         put(&disk, current(), b"damaged");
         disk
@@ -178,7 +185,7 @@ fn a_damaged_current_checkpoint_does_not_push_out_the_good_one_before_it() {
     for fault in (0..20).flat_map(faults) {
         let disk = prepare();
         disk.set_fault(Some(fault));
-        let _ = checkpoint::write(&disk, Path::new(FOLDER), &header(3), state(3));
+        let _ = write(&disk, Path::new(FOLDER), &header(3), state(3));
         for crash in CRASHES {
             let disk = disk.reopen_with(crash);
             let (_, found, restored) = checkpoint::newest_valid(&disk, Path::new(FOLDER)).unwrap();
@@ -208,15 +215,13 @@ fn every_cut_and_every_flipped_bit_is_refused() {
 fn forged(count: u64, stored: &[u8], encoding: &str) -> Vec<u8> {
     let section = serde_json::json!({ "name": "position", "kind": "f64", "encoding": encoding, "count": count,
         "stored": stored.len(), "blake3": blake3::hash(stored).to_string() });
-    let preface = serde_json::json!({ "header": header(1), "sections": [section] }).to_string();
-    let mut bytes = [
-        b"SEIXOCKP",
-        &1u32.to_le_bytes()[..],
-        &(preface.len() as u32).to_le_bytes(),
-        preface.as_bytes(),
-        stored,
-    ]
-    .concat();
+    let mut bytes = [b"SEIXOCKP", &2u32.to_le_bytes()[..]].concat();
+    for preface in [serde_json::to_string(&header(1)).unwrap(), section.to_string()] {
+        bytes.extend((preface.len() as u32).to_le_bytes());
+        bytes.extend(preface.as_bytes());
+    }
+    bytes.extend(stored);
+    bytes.extend(0u32.to_le_bytes());
     bytes.extend(blake3::hash(&bytes).as_bytes());
     bytes
 }
@@ -226,14 +231,17 @@ fn bombs_are_refused_before_they_go_off() {
     let gigabyte = zstd::stream::encode_all(std::io::Read::take(std::io::repeat(0), 1 << 30), 1).unwrap();
     let cases = [
         (forged(1 << 27, &gigabyte, "zstd"), "claims to unpack to 1073741824 bytes"),
-        (forged(u64::MAX, &gigabyte, "zstd"), "claims to unpack to more than"),
+        (
+            forged(u64::MAX, &gigabyte, "zstd"),
+            "claims to unpack to 18446744073709551615 bytes",
+        ),
         (forged(8, &gigabyte, "zstd"), "cannot be unpacked"),
         (forged(9, &[0; 64], "plain"), "holds 64 bytes instead of 72"),
         (
-            [b"SEIXOCKP\x01\0\0\0\xff\xff\xff\xff".as_slice(), &[b'['; 100]].concat(),
+            [b"SEIXOCKP\x02\0\0\0\xff\xff\xff\xff".as_slice(), &[b'['; 100]].concat(),
             "preface of 4294967295 bytes",
         ),
-        ([b"SEIXOCKP\x02\0\0\0".as_slice(), &[0; 100]].concat(), "format 2"),
+        ([b"SEIXOCKP\x01\0\0\0".as_slice(), &[0; 100]].concat(), "format 1"),
         (vec![b'['; 1000], "not a Seixo checkpoint"),
     ];
     for (bytes, expected) in cases {
@@ -246,6 +254,22 @@ fn bombs_are_refused_before_they_go_off() {
         read_bytes(&forged(8, &[0; 64], "plain")).is_ok(),
         "the forgery itself is well-formed"
     );
+}
+
+#[test]
+fn what_could_not_be_saved_leaves_the_checkpoint_before() {
+    let folder = tempfile::tempdir().unwrap();
+    write(&Disk, folder.path(), &header(1), state(1)).unwrap();
+    let refused = checkpoint::write(&Disk, folder.path(), &header(2), |to| {
+        to.put("position", Column::F64(vec![0.0]));
+        Err(FilesError::NoCheckpoint {
+            folder: "device".into(),
+            reasons: "lost".into(),
+        })
+    });
+    assert!(refused.unwrap_err().to_string().contains("lost"));
+    assert_eq!(checkpoint::newest_valid(&Disk, folder.path()).unwrap().2, state(1));
+    assert_eq!(Disk.list(folder.path()).unwrap().len(), 1, "nothing half is left");
 }
 
 #[test]
@@ -265,7 +289,7 @@ proptest! {
             ("u".to_owned(), Column::U64(bits)),
         ];
         let (disk, sent) = (FaultyDisk::new(), State { sections });
-        let path = checkpoint::write(&disk, Path::new(FOLDER), &Header { time, steps, ..header(0) }, sent.clone()).unwrap();
+        let path = write(&disk, Path::new(FOLDER), &Header { time, steps, ..header(0) }, sent.clone()).unwrap();
         let (found, restored) = checkpoint::read(&disk, &path).unwrap();
         prop_assert_eq!(checkpoint::digest(&restored), checkpoint::digest(&sent));
         prop_assert!(found.steps == steps && (found.time == time || time.is_nan() && found.time.is_nan()));

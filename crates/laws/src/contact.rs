@@ -45,6 +45,15 @@ pub struct NormalForce<R: Real> {
     pub damping: R,
 }
 
+/// The spring of a normal law whose dashpot is a share of critical damping.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct NormalSpring<R: Real> {
+    /// Spring force \[N\], repulsive when positive.
+    pub elastic: R,
+    /// Tangent stiffness over the constant that the damping parameter holds the root of.
+    pub tangent: R,
+}
+
 /// What a pair of materials means to the laws, derived once on the host by [`derive()`].
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq)]
 pub struct Coefficients<R: Real> {
@@ -151,8 +160,8 @@ const NOTHING: f32 = 1.0e-37;
 pub fn carried<R: Real>(stored: &Vector3<R>, normal: &Vector3<R>, turn: R) -> Vector3<R> {
     let flat = stored.minus(&normal.times(stored.dot(normal)));
     let turned = flat.plus(&normal.cross(&flat).times(turn));
-    let length = R::root(stored.dot(stored));
-    turned.times(length * R::inverse_root(larger::<R>(turned.dot(&turned), R::new(NOTHING))))
+    let shortening = R::inverse(larger::<R>(turned.dot(&turned), R::new(NOTHING)));
+    turned.times(R::root(stored.dot(stored) * shortening))
 }
 
 /// Energy of a tangential spring that pulls with `force` \[J\].
@@ -190,23 +199,26 @@ pub struct Restraint<R: Real> {
 pub fn restrain<R: Real>(stored: &Vector3<R>, velocity: &Vector3<R>, stiffness: R, dashpot: R, limit: R, dt: R) -> Restraint<R> {
     let step = velocity.times(stiffness * dt);
     let spring = stored.minus(&step.times(R::new(0.5)));
-    let pull = spring.dot(&spring);
+    let slides = spring.dot(&spring) >= limit * limit;
     // No branches on numbers at the end of so long a chain: a processor that guesses wrong there waits for all of it.
-    let share = smaller::<R>(limit * R::inverse_root(larger::<R>(pull, R::new(NOTHING))), R::new(1.0));
     let mut onward = R::new(0.5);
     let mut damping = dashpot;
-    if share < R::new(1.0) {
+    if slides {
         onward = R::new(0.0);
         damping = R::new(0.0);
     }
-    let elastic = spring.times(share);
-    let next = elastic.minus(&step.times(onward));
-    let damped = elastic.minus(&velocity.times(damping));
-    let cap = smaller::<R>(
+    let damped = spring.minus(&velocity.times(damping));
+    let share = smaller::<R>(
         limit * R::inverse_root(larger::<R>(damped.dot(&damped), R::new(NOTHING))),
         R::new(1.0),
     );
-    let force = damped.times(cap);
+    let force = damped.times(share);
+    let mut kept = R::new(1.0);
+    if slides {
+        kept = share;
+    }
+    let elastic = spring.times(kept);
+    let next = elastic.minus(&step.times(onward));
     let power = -force.dot(velocity);
     let damping_power = elastic.dot(velocity) + power;
     Restraint::<R> {

@@ -63,7 +63,7 @@ struct Lanes<R> {
     going: [[Lane<R>; RECORD]; 5],
     /// Sums of the powers, in the order of the pairs: which others were looked at between them must not show.
     total: [R; RECORD],
-    /// Of all pairs that passed through each lane, the most by which an overlap is too deep.
+    /// Of all pairs that ever passed through each lane, the most by which an overlap is too deep.
     excess: Lane<R>,
 }
 
@@ -315,9 +315,10 @@ impl<R: Real> Lanes<R> {
         }
     }
 
-    /// What came of all pairs. Of a pair across parts, which stands in two rows, each row books half.
-    fn tally(&self, share: R) -> Tally<R> {
-        let [normal_power, tangential_power, damping_power, wall_power] = self.total.map(|power| share * power);
+    /// What came of the pairs since the last tally. Of a pair across parts, which stands in two rows, each row books half.
+    fn tally(&mut self, share: R) -> Tally<R> {
+        let total = std::mem::replace(&mut self.total, [R::new(0.0); RECORD]);
+        let [normal_power, tangential_power, damping_power, wall_power] = total.map(|power| share * power);
         Tally {
             normal_power,
             tangential_power,
@@ -405,7 +406,6 @@ fn contacts_with<R: Real, const SIDES: u32, const UNIT: u32>(
         lanes.give_back::<true>(&inside, at, &mut out);
     }
     let of_inside = lanes.tally(R::new(1.0));
-    lanes = Lanes::new();
     for at in (0..across.entries.len()).step_by(LANES) {
         lanes.fetch::<SIDES>(grains, &across, at, out.history);
         lanes.resolve::<SIDES, UNIT>(limits, uniform);
@@ -417,7 +417,7 @@ fn contacts_with<R: Real, const SIDES: u32, const UNIT: u32>(
         tangential_power: of_inside.tangential_power + of_across.tangential_power,
         damping_power: of_inside.damping_power + of_across.damping_power,
         wall_power: of_inside.wall_power + of_across.wall_power,
-        excess: larger::<R>(of_inside.excess, of_across.excess),
+        excess: of_across.excess,
     }
 }
 

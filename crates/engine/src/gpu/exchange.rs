@@ -171,14 +171,11 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             place[old as usize] = new as u32;
         }
         if self.kind.frictional {
-            let remembered = host.pairs_touching();
-            let mut by_place: Vec<(u32, u32, [f64; COMPOUND])> = remembered
-                .iter()
-                .flat_map(|&(i, j, of_i, of_j)| {
-                    let (i, j) = (place[i as usize], place[j as usize]);
-                    [(i, j, of_i), (j, i, of_j)]
-                })
-                .collect();
+            let mut by_place: Vec<(u32, u32, [f64; COMPOUND])> = Vec::new();
+            host.visit_listed(|i, j, of_i, of_j| {
+                let (i, j) = (place[i as usize], place[j as usize]);
+                by_place.extend([(i, j, *of_i), (j, i, *of_j)]);
+            });
             by_place.sort_unstable_by_key(|&(i, j, _)| (i, j));
             let rows = &self.rows;
             let (count, first) = (gpu.download(&rows.count)?, gpu.download(&rows.tile_first)?);

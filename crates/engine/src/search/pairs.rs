@@ -115,6 +115,51 @@ impl Picked {
 }
 
 impl Pairs {
+    /// Takes the pairs of another list that remember something, `remembered` numbers each, and those alone: what an old list is still good for.
+    pub fn keep(&mut self, device: &Cpu, list: &Pairs, remembered: usize) {
+        let n = list.row.len() - 1;
+        let entries_of = |i: usize| {
+            let entries = list.row[i] as usize..list.row[i + 1] as usize;
+            entries.filter(|k| list.history[k * remembered..][..remembered].iter().any(|&number| number != 0.0))
+        };
+        self.row.resize(n + 1, 0);
+        self.row[n] = 0;
+        let count = (Strided {
+            items: &mut self.row[..n],
+            per_part: PART,
+        },);
+        device.run(parts(n), count, |part, (count,): (Strided<u32>,)| {
+            let (first, end) = part_range(part, n);
+            for i in first..end {
+                count.items[i - first] = entries_of(i).count() as u32;
+            }
+        });
+        let entries = exclusive_scan(&mut self.row) as usize;
+        self.divide();
+        resize_with_room(&mut self.neighbors, entries);
+        resize_with_room(&mut self.history, entries * remembered);
+        let data = (
+            Ranges {
+                items: &mut self.neighbors[..],
+                bounds: &self.part_row,
+                stride: 1,
+            },
+            Ranges {
+                items: &mut self.history[..],
+                bounds: &self.part_row,
+                stride: remembered,
+            },
+        );
+        device.run(parts(n), data, |part, (neighbors, history): (Ranges<u32>, Ranges<f64>)| {
+            let (first, end) = part_range(part, n);
+            let kept = neighbors.items.iter_mut().zip(history.items.chunks_exact_mut(remembered));
+            for ((neighbor, record), k) in kept.zip((first..end).flat_map(entries_of)) {
+                *neighbor = list.neighbors[k];
+                record.copy_from_slice(&list.history[k * remembered..][..remembered]);
+            }
+        });
+    }
+
     /// Takes over the history of pairs in the `old` list, `remembered` numbers each; `old_of` tells where the grains were in its order.
     pub fn take_over(&mut self, device: &Cpu, old_of: &[u32], old: &Pairs, remembered: usize) {
         let n = self.row.len() - 1;

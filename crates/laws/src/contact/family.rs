@@ -344,13 +344,16 @@ fn coefficients(normal: NormalLaw, tangential: TangentialLaw, pair: &PairOfMater
 #[cube]
 #[inline(always)]
 pub fn normal_force<R: Real>(touch: &Touch<R>, coefficients: &Coefficients<R>) -> NormalForce<R> {
-    let mut law = hertz::normal::<R>(touch, coefficients);
+    let mut spring = hertz::normal::<R>(touch, coefficients);
     if coefficients.normal_law == R::new(0.0) {
         let linear = linear::normal::<R>(touch, coefficients);
-        law.elastic = linear.elastic;
-        law.damping = linear.damping;
+        spring.elastic = linear.elastic;
+        spring.tangent = linear.tangent;
     }
-    law
+    NormalForce::<R> {
+        elastic: spring.elastic,
+        damping: coefficients.normal_damping * R::root(touch.effective_mass * spring.tangent),
+    }
 }
 
 /// Energy stored by the pair's normal law \[J\].
@@ -379,11 +382,11 @@ pub fn tangential_stiffness<R: Real>(contact_radius: R, coefficients: &Coefficie
 #[cube]
 #[inline(always)]
 pub fn tangential_dashpot<R: Real>(touch: &Touch<R>, coefficients: &Coefficients<R>) -> R {
-    let mut root = R::root(touch.effective_mass * touch.contact_radius);
+    let mut tangent = touch.contact_radius;
     if coefficients.tangential_law == R::new(1.0) {
-        root = R::root(touch.effective_mass);
+        tangent = R::new(1.0);
     }
-    coefficients.tangential_damping * root
+    coefficients.tangential_damping * R::root(touch.effective_mass * tangent)
 }
 
 /// What the pair's tangential law leaves of the stored force when the contact radius changes.

@@ -1,7 +1,7 @@
 //! Hertz: F_n = 4/3 E* √R* δ^{3/2} + 2 ζ √(m* k_n) δ̇ with the tangent stiffness k_n = 2 E* √(R* δ)
 //! (Thornton, Cummins & Cleary 2013, Powder Technology 233:30), limited to repulsion.
 
-use super::{Coefficients, NormalForce, PairOfMaterials, Touch};
+use super::{Coefficients, NormalSpring, PairOfMaterials, Touch};
 use crate::real::Real;
 use cubecl::prelude::*;
 
@@ -13,13 +13,13 @@ pub fn normal_parameters(pair: &PairOfMaterials, damping_ratio: f64) -> (f64, f6
     )
 }
 
-/// Spring force \[N\] and dashpot \[N s/m\].
+/// Spring force \[N\], and the tangent stiffness over 2 E* \[m\].
 #[cube]
 #[inline(always)]
-pub fn normal<R: Real>(touch: &Touch<R>, coefficients: &Coefficients<R>) -> NormalForce<R> {
-    NormalForce::<R> {
+pub fn normal<R: Real>(touch: &Touch<R>, coefficients: &Coefficients<R>) -> NormalSpring<R> {
+    NormalSpring::<R> {
         elastic: coefficients.normal_stiffness * touch.contact_radius * touch.overlap,
-        damping: coefficients.normal_damping * R::root(touch.effective_mass * touch.contact_radius),
+        tangent: touch.contact_radius,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Hooke's spring with a dashpot: F_n = k_n δ − γ_n v_n (S0, S2), limited to repulsion; tangential spring of constant stiffness.
 
-use super::{Coefficients, NormalForce, PairOfMaterials, Touch};
+use super::{Coefficients, NormalSpring, PairOfMaterials, Touch};
 use crate::real::Real;
 use cubecl::prelude::*;
 
@@ -9,13 +9,13 @@ pub fn normal_parameters(pair: &PairOfMaterials, damping_ratio: f64) -> (f64, f6
     (pair.stiffness, 2.0 * damping_ratio * pair.stiffness.sqrt())
 }
 
-/// Spring force \[N\] and dashpot \[N s/m\].
+/// Spring force \[N\], and the tangent stiffness over k_n.
 #[cube]
 #[inline(always)]
-pub fn normal<R: Real>(touch: &Touch<R>, coefficients: &Coefficients<R>) -> NormalForce<R> {
-    NormalForce::<R> {
+pub fn normal<R: Real>(touch: &Touch<R>, coefficients: &Coefficients<R>) -> NormalSpring<R> {
+    NormalSpring::<R> {
         elastic: coefficients.normal_stiffness * touch.overlap,
-        damping: coefficients.normal_damping * R::root(touch.effective_mass),
+        tangent: R::new(1.0),
     }
 }
 

@@ -13,6 +13,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use indicatif::ProgressBar;
 use seixo::Simulation;
+use seixo::files::FilesError;
 use seixo::files::checkpoint::{self, Header};
 use seixo::files::layer::Disk;
 use seixo::place::{PlaceArguments, is_on_cpu};
@@ -197,7 +198,11 @@ fn bench_case(case: Case, particles: u32, arguments: &BenchArguments) -> Done {
                     steps: settle,
                     outputs: serde_json::Value::Null,
                 };
-                checkpoint::write(&Disk, folder, &header, state.clone()).map_err(|error| Failure::Run(error.to_string()))?;
+                checkpoint::write(&Disk, folder, &header, |to| {
+                    state.clone().put_to(to);
+                    Ok(())
+                })
+                .map_err(|error: FilesError| Failure::Run(error.to_string()))?;
             }
             Some(state)
         }

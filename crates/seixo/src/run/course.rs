@@ -18,7 +18,7 @@
 use super::Event;
 use super::measure::value;
 use super::schedule::Schedule;
-use seixo_engine::state::{Column, State};
+use seixo_engine::state::{Column, Sections, State};
 use seixo_engine::world::Grains;
 use seixo_engine::{Change, Refusal, Seen, Simulation};
 use seixo_scene::{Act, Inlet, Measure, Plan, Poured, Stage, Thing};
@@ -138,41 +138,22 @@ impl Course {
     }
 
     /// Adds to a state what the course depends on.
-    pub fn save(&self, state: &mut State) {
+    pub fn save(&self, to: &mut dyn Sections) {
         if self.is_empty() {
             return;
         }
         let held = self.held_since.map_or(0, |step| step + 1);
         let stages = [u64::from(self.is_over), held].into_iter().chain(self.began.iter().copied());
-        let poured = self.inlets.iter().map(|pouring| &pouring.poured);
-        state.sections.extend([
-            (STAGES.to_owned(), Column::U64(stages.collect())),
-            (
-                POURED[0].to_owned(),
-                Column::U64(poured.clone().map(|poured| poured.count).collect()),
-            ),
-            (
-                POURED[1].to_owned(),
-                Column::F64(
-                    self.inlets
-                        .iter()
-                        .flat_map(|pouring| [pouring.poured.mass, pouring.before])
-                        .collect(),
-                ),
-            ),
-            (
-                DRAINED[0].to_owned(),
-                Column::U64(self.zones.iter().map(|zone| zone.count).collect()),
-            ),
-            (
-                DRAINED[1].to_owned(),
-                Column::F64(self.zones.iter().map(|zone| zone.mass).collect()),
-            ),
-        ]);
-        let all = self.plan.inlets.iter().zip(poured);
-        state
-            .sections
-            .extend(all.map(|(inlet, poured)| (waiting(inlet), Column::F64(poured.waiting.clone()))));
+        to.put(STAGES, Column::U64(stages.collect()));
+        let poured = || self.inlets.iter().map(|pouring| &pouring.poured);
+        to.put(POURED[0], Column::U64(poured().map(|poured| poured.count).collect()));
+        let masses = self.inlets.iter().flat_map(|pouring| [pouring.poured.mass, pouring.before]);
+        to.put(POURED[1], Column::F64(masses.collect()));
+        to.put(DRAINED[0], Column::U64(self.zones.iter().map(|zone| zone.count).collect()));
+        to.put(DRAINED[1], Column::F64(self.zones.iter().map(|zone| zone.mass).collect()));
+        for (inlet, poured) in self.plan.inlets.iter().zip(poured()) {
+            to.put(&waiting(inlet), Column::F64(poured.waiting.clone()));
+        }
     }
 
     /// What was changed around the grains, and when: what [`Simulation::restore_changed`] asks for.

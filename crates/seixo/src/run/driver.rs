@@ -371,9 +371,7 @@ impl<'a> Driver<'a> {
 
     fn write_checkpoint(&mut self) -> Result<(), RunError> {
         let clock = Instant::now();
-        let mut state = self.simulation.save().map_err(|stop| self.stopped(stop))?;
-        self.books.outputs.save(&mut state);
-        self.course.save(&mut state);
+        self.simulation.observe().map_err(|stop| self.stopped(stop))?;
         let mut marks = self.books.outputs.marks(self.options.layer)?;
         if let Some(exchange) = &mut self.books.exchange {
             exchange.mark(&mut marks)?;
@@ -386,7 +384,12 @@ impl<'a> Driver<'a> {
             outputs: serde_json::to_value(marks).unwrap_or_default(),
         };
         let layer = self.options.layer;
-        let path = checkpoint::write(layer, &self.folder.join(CHECKPOINTS), &header, state)?;
+        let path = checkpoint::write(layer, &self.folder.join(CHECKPOINTS), &header, |to| {
+            self.simulation.save_to(to).map_err(|stop| self.stopped(stop))?;
+            self.books.outputs.save(to);
+            self.course.save(to);
+            Ok::<(), RunError>(())
+        })?;
         if !self.keeps_previous {
             let previous = path.with_extension("checkpoint.prev");
             if layer.exists(&previous).map_err(disk(&previous, "look at it"))? {

@@ -4,7 +4,7 @@ use super::folder::ENERGIES;
 use super::frames::{Corners, Frames};
 use super::probes::ProbeLog;
 use super::schedule::Schedule;
-use seixo_engine::state::{GrainSnapshot, HeatLedger, Ledger, State, WallSnapshot};
+use seixo_engine::state::{GrainSnapshot, HeatLedger, Ledger, Sections, State, WallSnapshot};
 use seixo_engine::{ContactRecord, Simulation};
 use seixo_files::FilesError;
 use seixo_files::layer::FileLayer;
@@ -110,8 +110,8 @@ impl Outputs {
     }
 
     /// Adds to a checkpoint what the next outputs depend on.
-    pub fn save(&self, state: &mut State) {
-        self.probes.iter().for_each(|probe| probe.save(state));
+    pub fn save(&self, to: &mut dyn Sections) {
+        self.probes.iter().for_each(|probe| probe.save(to));
     }
 
     /// Lists the frames that are written.

@@ -4,7 +4,7 @@ use super::folder::PROBES;
 use super::outputs::{Marks, Sample, table};
 use super::schedule::Schedule;
 use seixo_analysis::{SHARES, components, coordination, deviatoric, fabric, mixing, pressure, solid_fraction, stress_in};
-use seixo_engine::state::{Column, GrainSnapshot, HeatLedger, Ledger, State, WallSnapshot};
+use seixo_engine::state::{Column, GrainSnapshot, HeatLedger, Ledger, Sections, State, WallSnapshot};
 use seixo_files::FilesError;
 use seixo_files::layer::FileLayer;
 use seixo_files::table::Table;
@@ -99,14 +99,12 @@ impl ProbeLog {
     }
 
     /// Adds to a checkpoint what the next lines depend on.
-    pub fn save(&self, state: &mut State) {
+    pub fn save(&self, to: &mut dyn Sections) {
         if let ProbeKind::CountThrough { .. } = self.what {
             let [behind, ahead, passed] = self.sections();
-            state.sections.push((behind, Column::U32(self.passage.behind.clone())));
-            state.sections.push((ahead, Column::U32(self.passage.ahead.clone())));
-            state
-                .sections
-                .push((passed, Column::F64(vec![self.passage.count, self.passage.mass, self.passage.time])));
+            to.put(&behind, Column::U32(self.passage.behind.clone()));
+            to.put(&ahead, Column::U32(self.passage.ahead.clone()));
+            to.put(&passed, Column::F64(vec![self.passage.count, self.passage.mass, self.passage.time]));
         }
     }
 

@@ -44,6 +44,8 @@ fn column() -> Simulation {
         local_damping: 0.8,
         domain: None,
         conduction: None,
+        bonds: Vec::new(),
+        loads: Vec::new(),
         materials: vec![Material {
             name: "glass".into(),
             density: DENSITY,

@@ -1,10 +1,12 @@
 //! What a simulation starts from: materials, interactions, grains, walls, gravity. SI throughout.
 
 mod body;
+mod bond;
 mod conduction;
 mod wall;
 
 pub use body::{Body, Sphere};
+pub use bond::{BondSize, Bonded, Bonds, CrossSection, UNBREAKABLE};
 pub use conduction::{Conduction, Thermal};
 pub(crate) use conduction::{check_conduction, check_temperatures};
 pub use seixo_device::gpu::Api;
@@ -211,6 +213,21 @@ pub struct World {
     pub later: Later,
     /// How heat flows; `None` where nobody asks.
     pub conduction: Option<Conduction>,
+    /// What glues grains together.
+    pub bonds: Vec<Bonds>,
+    /// Forces laid on grains from outside.
+    pub loads: Vec<Load>,
+}
+
+/// A force and a torque that act on every grain of a group.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Load {
+    /// Index into [`World::groups`].
+    pub group: u32,
+    /// Force \[N\].
+    pub force: Vec3,
+    /// Torque \[N m\].
+    pub torque: Vec3,
 }
 
 /// What is not there at the start, but may come.

@@ -9,6 +9,7 @@
     reason = "the cube macro generates undocumented items; `cargo xtask tidy` checks the written ones"
 )]
 
+pub mod bond;
 pub mod contact;
 pub mod heat;
 pub mod motion;

@@ -110,6 +110,8 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
         walls,
         later: Later::default(),
         conduction: None,
+        bonds: Vec::new(),
+        loads: Vec::new(),
     };
     world.conduction = heat::conduction(&file, &world, &ranges, &mut findings);
     let mut plan = Plan {

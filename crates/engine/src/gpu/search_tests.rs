@@ -39,6 +39,8 @@ fn world(spheres: &[Sphere]) -> World {
         walls: Vec::new(),
         later: Later::default(),
         conduction: None,
+        bonds: Vec::new(),
+        loads: Vec::new(),
     }
 }
 

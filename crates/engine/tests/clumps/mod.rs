@@ -109,6 +109,8 @@ pub fn world(tangential: TangentialLaw) -> World {
         local_damping: 0.0,
         domain: None,
         conduction: None,
+        bonds: Vec::new(),
+        loads: Vec::new(),
         materials: vec![Material {
             name: "glass".into(),
             density: 2500.0,

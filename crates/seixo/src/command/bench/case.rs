@@ -200,6 +200,8 @@ pub fn world_of(grains: Grains, interaction: Interaction, walls: Vec<Wall>, grav
         walls,
         later: Later::default(),
         conduction: None,
+        bonds: Vec::new(),
+        loads: Vec::new(),
     }
 }
 

@@ -1,0 +1,130 @@
+//! Bonds: which grains are glued together, and with what.
+
+use seixo_laws::bond::{BondLaw, Glue};
+
+/// Shape of a bond's cross-section.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CrossSection {
+    /// A disk; its size is the radius.
+    #[default]
+    Circle,
+    /// A square; its size is the side.
+    Square,
+}
+
+impl CrossSection {
+    /// Every shape.
+    pub const ALL: [CrossSection; 2] = [CrossSection::Circle, CrossSection::Square];
+
+    /// Its word in a scene.
+    pub fn name(self) -> &'static str {
+        match self {
+            CrossSection::Circle => "circle",
+            CrossSection::Square => "square",
+        }
+    }
+
+    /// c_A, c_I, c_J, c_W and c_T of [`Glue`], and Timoshenko's shear coefficient κ at Poisson's ratio ν (G. R. Cowper 1966, J. Appl. Mech.
+    /// 33:335). Torsion of a square after S. P. Timoshenko & J. N. Goodier, Theory of Elasticity, § 109.
+    fn shares(self, nu: f64) -> ([f64; 5], f64) {
+        use std::f64::consts::PI;
+        match self {
+            CrossSection::Circle => ([PI, PI / 4.0, PI / 2.0, PI / 4.0, PI / 2.0], 6.0 * (1.0 + nu) / (7.0 + 6.0 * nu)),
+            CrossSection::Square => (
+                [1.0, 1.0 / 12.0, 0.140_577, 1.0 / 6.0, 0.208_17],
+                10.0 * (1.0 + nu) / (12.0 + 11.0 * nu),
+            ),
+        }
+    }
+}
+
+/// Size of a bond's cross-section: radius of a disk, side of a square.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BondSize {
+    /// This share of the smaller of the two radii, of a square of twice that \[-\].
+    Share(f64),
+    /// This length \[m\].
+    Length(f64),
+}
+
+/// Which pairs are bonded.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Bonded {
+    /// All pairs of grains of these groups, indices into [`super::World::groups`], whose centers are closer than (R_i + R_j)(1 + tolerance).
+    Near {
+        /// Groups.
+        groups: Vec<u32>,
+        /// Tolerance \[-\].
+        tolerance: f64,
+    },
+    /// These pairs of ids.
+    Pairs(Vec<[u32; 2]>),
+}
+
+/// Bonds of one kind.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bonds {
+    /// Name as the scene spells it.
+    pub name: String,
+    /// Between which grains.
+    pub between: Bonded,
+    /// What they are.
+    pub law: BondLaw,
+    /// Shape of the cross-section.
+    pub section: CrossSection,
+    /// Size of the cross-section.
+    pub size: BondSize,
+    /// Young's modulus E \[Pa\].
+    pub youngs_modulus: f64,
+    /// Poisson's ratio ν \[-\].
+    pub poisson_ratio: f64,
+    /// Damping ratio ζ \[-\].
+    pub damping_ratio: f64,
+    /// Tensile strength σ_t \[Pa\]; infinite if they do not tear.
+    pub tensile_strength: f64,
+    /// Cohesion c \[Pa\]; infinite if they do not shear off.
+    pub cohesion: f64,
+    /// Friction angle φ of Mohr and Coulomb's line \[rad\].
+    pub friction_angle: f64,
+    /// Energy that a unit of their area takes to part \[J/m²\]; infinite if that breaks none.
+    pub fracture_energy: f64,
+    /// Weibull modulus by which strengths scatter about the given ones; none if all are alike.
+    pub weibull_modulus: Option<f64>,
+    /// Seed of the scatter.
+    pub seed: u64,
+}
+
+/// Stands for a strength without end, in numbers that single precision holds, too.
+pub const UNBREAKABLE: f64 = 1e30;
+
+impl Bonds {
+    /// What the laws read.
+    pub fn glue(&self) -> Glue<f64> {
+        let ([area, bending, torsion, bending_edge, torsion_edge], shear_share) = self.section.shares(self.poisson_ratio);
+        Glue {
+            law: self.law.code(),
+            youngs_modulus: self.youngs_modulus,
+            shear_modulus: self.youngs_modulus / (2.0 * (1.0 + self.poisson_ratio)),
+            shear_share,
+            area,
+            bending,
+            torsion,
+            bending_edge,
+            torsion_edge,
+            damping_ratio: self.damping_ratio,
+            tensile_strength: self.tensile_strength.min(UNBREAKABLE),
+            cohesion: self.cohesion.min(UNBREAKABLE),
+            slope: self.friction_angle.tan(),
+            fracture_energy: self.fracture_energy.min(UNBREAKABLE),
+        }
+    }
+
+    /// Size of the cross-section between grains of these radii \[m\].
+    pub fn size_between(&self, radius_i: f64, radius_j: f64) -> f64 {
+        match (self.size, self.section) {
+            (BondSize::Length(length), _) => length,
+            (BondSize::Share(share), CrossSection::Circle) => share * radius_i.min(radius_j),
+            (BondSize::Share(share), CrossSection::Square) => 2.0 * share * radius_i.min(radius_j),
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! From a world to columns and coefficients, and what is refused at the door.
 
+use crate::bonds::check_bonds;
 use crate::fields::Fields;
 use crate::refusal::Refusal;
 use crate::world::{Domain, Grains, Interaction, Material, Settings, World, check_conduction};
@@ -157,6 +158,7 @@ pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), Refusal> {
         }
     };
     positive("run.overlap_limit", settings.overlap_limit)?;
+    check_bonds(world)?;
     settings.time_step.map_or(Ok(()), |value| positive("run.time_step", value))?;
     if let Some(value) = settings.skin.filter(|skin| !(skin.is_finite() && *skin >= 0.0)) {
         return Err(Refusal::Setting {

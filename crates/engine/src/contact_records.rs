@@ -5,7 +5,7 @@
 
 use crate::fields::Fields;
 use crate::guard::Stop;
-use crate::search::Cells;
+use crate::search::{Cells, pairs_within};
 use crate::simulation::Simulation;
 use crate::world::{Precision, Search, Vec3};
 use seixo_laws::Vector3;
@@ -100,26 +100,14 @@ impl Simulation {
 
     /// Pairs of places i, j of grains that may touch, each once. There is no list where nothing rubs, and on a GPU no cells of the host.
     fn near_pairs(&self) -> Vec<(usize, usize)> {
-        let mut pairs = Vec::new();
-        let (n, position) = (self.fields.len(), &self.fields.position);
-        if n == 0 {
-            return pairs;
+        let position = &self.fields.position;
+        if position.is_empty() {
+            return Vec::new();
         }
-        let mut sorted = Fields::default();
-        sorted.id.extend(0..n as u32);
-        sorted.position.extend(position);
         let skin = self.cells.skin;
         let mut cells = Cells::new(position.chunks_exact(RECORD).map(|record| record[3]), Search::Auto, skin);
         (cells.sides, cells.kind) = (self.stepping.sides, self.sides);
-        cells.sort(&self.device, &mut sorted, |_| true);
-        let mut row = Vec::new();
-        for i in 0..n {
-            // Grains may stand outside of periodic sides by half the skin.
-            cells.neighbors(i, &sorted.position, skin, &mut row);
-            let later = row.iter().filter(|&&j| j as usize > i);
-            pairs.extend(later.map(|&j| (sorted.id[i] as usize, sorted.id[j as usize] as usize)));
-        }
-        pairs
+        pairs_within(&self.device, cells, position, skin)
     }
 
     /// The contact of the grains at places i and j, if they touch or hold each other; `of_i` is what i remembers of it.

@@ -9,7 +9,7 @@ use crate::measure::NO_CONTACT;
 use crate::refusal::Refusal;
 use crate::search::Pairs;
 use crate::simulation::{Simulation, vector};
-use crate::state::{Ledger, State};
+use crate::state::State;
 use crate::world::{Expected, Grains, Vec3, WallMotion, check_temperatures};
 use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::views::{RECORD, TOUCH};
@@ -100,6 +100,7 @@ impl Simulation {
             if simulation.carries {
                 simulation.fields.member.resize(first + grains.len(), FREE);
             }
+            simulation.orient_grains();
             simulation.pull_back_half_a_step(first..first + grains.len());
         })?;
         self.work.inserted += gained;
@@ -195,8 +196,7 @@ impl Simulation {
         let after = self.held_energies();
         // What springs had or have more is neither lost to friction nor won from it.
         self.work.tangential += after.elastic_tangential - before.elastic_tangential;
-        let total = |held: &Ledger| held.kinetic + held.rotational + held.elastic_normal + held.elastic_tangential + held.gravity;
-        Ok(total(&after) - total(&before))
+        Ok(after.total() - before.total())
     }
 
     /// Finds how deep grains are in walls that appeared, for the books; forces follow with the next step.

@@ -64,7 +64,7 @@ fn gather<T: Number>(device: &Cpu, field: &mut Vec<T>, spare: &mut Vec<T>, numbe
 }
 
 /// Fields that worlds may do without; their sections of a checkpoint, too.
-const OPTIONAL: [&str; 1] = ["grains/member"];
+const OPTIONAL: [&str; 2] = ["grains/member", "grains/turn"];
 
 macro_rules! fields {
     ($($(#[$doc:meta])* $name:ident: $type:ty, $numbers:literal, $spare:ident;)+) => {
@@ -143,6 +143,8 @@ fields! {
     torque: f64, 4, spare_f64;
     /// Center when the cells were last sorted \[m\].
     reference: f64, 3, spare_f64;
+    /// Orientation, a unit quaternion w x y z; empty without bonds.
+    turn: f64, 4, spare_f64;
     /// Temperature \[K\]; empty where no heat flows.
     temperature: f64, 1, spare_f64;
 }

@@ -4,6 +4,7 @@
 
 mod assemble;
 mod bodies;
+mod bonds;
 mod carry;
 mod contact_records;
 mod events;
@@ -28,6 +29,7 @@ mod walls;
 pub mod world;
 
 pub use bodies::BodySnapshot;
+pub use bonds::{BondSnapshot, Break};
 pub use contact_records::{ContactRecord, Partner};
 pub use events::Change;
 pub use guard::{Cause, Stop};

@@ -236,15 +236,19 @@ impl Simulation {
         self.assert_observed();
         let now = self.held_energies();
         let work = &self.work;
-        let held = now.kinetic + now.rotational + now.elastic_normal + now.elastic_tangential + now.gravity;
+        let held = now.total();
         // What tangential forces took and neither damping nor springs have, sliding took.
         let friction = work.tangential - work.tangential_damping - now.elastic_tangential;
-        let taken = work.normal_damping + work.tangential_damping + friction + work.local_damping + work.left_domain;
+        let bonds = self.bonds.as_ref().map_or_else(Default::default, |network| network.work);
+        let of_bonds = bonds.damping + bonds.fracture;
+        let taken = work.normal_damping + work.tangential_damping + friction + work.local_damping + of_bonds + work.left_domain;
         Ledger {
             normal_damping: work.normal_damping,
             tangential_damping: work.tangential_damping,
             friction,
             local_damping: work.local_damping,
+            bond_damping: bonds.damping,
+            fracture: bonds.fracture,
             wall_work: work.wall,
             left_domain: work.left_domain,
             inserted: work.inserted,
@@ -266,6 +270,7 @@ impl Simulation {
             rotational: now.rotational,
             elastic_normal: now.stored.normal,
             elastic_tangential: now.stored.tangential,
+            elastic_bonds: self.bonds.as_ref().map_or(0.0, |network| network.energy()),
             gravity: now.gravity,
             ..Ledger::default()
         }
@@ -379,6 +384,7 @@ impl Simulation {
             + self.pairs.bytes()
             + self.old_pairs.bytes()
             + self.walls.bytes()
+            + self.bonds.as_ref().map_or(0, |network| network.bytes())
             + tallies as u64
     }
 }

@@ -95,6 +95,9 @@ impl Simulation {
                 assembly: self.settings.assembly.name(),
             });
         }
+        if self.is_bonded() {
+            return Err(Refusal::OnlyOnCpu { what: "bonds" });
+        }
         if self.conducts() && precision == Precision::F32 {
             return Err(Refusal::HeatInSingle);
         }

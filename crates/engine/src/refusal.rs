@@ -29,6 +29,20 @@ pub enum Refusal {
         /// What was asked for.
         assembly: &'static str,
     },
+    /// Bonds that cannot be.
+    #[error("bonds {name}: {what}")]
+    Bond {
+        /// Their name.
+        name: String,
+        /// What is wrong with them.
+        what: String,
+    },
+    /// Something that only the CPU does.
+    #[error("{what} run on the CPU so far; take device = \"cpu\"")]
+    OnlyOnCpu {
+        /// What.
+        what: &'static str,
+    },
     /// No grain in the world.
     #[error("the world holds no grain; add a [grains.*] table")]
     NoGrains,

@@ -3,6 +3,7 @@
 //! Lists are not saved: they follow from the order of the grains and their reference positions, which are.
 
 use crate::bodies::Bodies;
+use crate::bonds::Network;
 use crate::events::Change;
 use crate::fields::Fields;
 use crate::guard::Stop;
@@ -64,6 +65,9 @@ impl Simulation {
         self.fields.save(to);
         if self.carries {
             self.bodies.save(to);
+        }
+        if let Some(network) = &mut self.bonds {
+            network.save(to);
         }
         self.save_contacts(to)?;
         let Work {
@@ -215,6 +219,12 @@ impl Simulation {
                 return Err(misfit("its grains are of no rigid body, those of the scene are"));
             }
             simulation.bodies = Bodies::load(state, &simulation.fields.member)?;
+        }
+        if !world.bonds.is_empty() {
+            if simulation.fields.turn.len() != n * RECORD {
+                return Err(misfit("its grains have no orientations, those of the scene do"));
+            }
+            simulation.bonds = Some(Box::new(Network::load(&world, state)?));
         }
         let centers = simulation.bodies.center.clone();
         let [dt, listed_at] = *numbers(state, "clock/time_step", Some(2))? else {

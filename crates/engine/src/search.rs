@@ -9,9 +9,12 @@ mod pairs;
 mod tables;
 mod trial;
 
+use crate::fields::Fields;
 pub use cells::Cells;
 pub use overlap::deepest_overlap;
 pub use pairs::Pairs;
+use seixo_device::Cpu;
+use seixo_sweeps::views::RECORD;
 pub use tables::Tables;
 pub(crate) use trial::{Filed, TablePlace};
 pub use trial::{SearchTrial, Sharing, TableTrial};
@@ -25,4 +28,21 @@ pub fn resize_with_room<T: Clone + Default>(items: &mut Vec<T>, len: usize) {
         items.reserve_exact(len + len / 4 - items.len());
     }
     items.resize(len, T::default());
+}
+
+/// Pairs of spheres, by their places in a table of centers and radii, whose surfaces are closer than `skin` or nearly so, each once.
+pub fn pairs_within(device: &Cpu, mut cells: Cells, position: &[f64], skin: f64) -> Vec<(usize, usize)> {
+    let n = position.len() / RECORD;
+    let mut sorted = Fields::default();
+    sorted.id.extend(0..n as u32);
+    sorted.position.extend(position);
+    cells.sort(device, &mut sorted, |_| true);
+    let (mut row, mut pairs) = (Vec::new(), Vec::new());
+    for i in 0..n {
+        // Grains may stand outside of periodic sides by half the skin.
+        cells.neighbors(i, &sorted.position, skin, &mut row);
+        let later = row.iter().filter(|&&j| j as usize > i);
+        pairs.extend(later.map(|&j| (sorted.id[i] as usize, sorted.id[j as usize] as usize)));
+    }
+    pairs
 }

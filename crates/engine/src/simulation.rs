@@ -2,6 +2,7 @@
 
 use crate::assemble::{check, fields_of, is_frictional, longest_gaps, table_of};
 use crate::bodies::Bodies;
+use crate::bonds::Network;
 use crate::fields::Fields;
 use crate::gpu::Remote;
 use crate::heat::Heat;
@@ -35,12 +36,23 @@ pub(crate) enum Pass {
     Cells,
     Contacts,
     Walls,
+    Bonds,
     Measure,
     Guard,
 }
 
 /// Names of the passes, in their order.
-const PASSES: [&str; 8] = ["conduct", "advance", "boundaries", "cells", "contacts", "walls", "measure", "guard"];
+const PASSES: [&str; 9] = [
+    "conduct",
+    "advance",
+    "boundaries",
+    "cells",
+    "contacts",
+    "walls",
+    "bonds",
+    "measure",
+    "guard",
+];
 
 /// A world in motion: made from a [`World`], advanced step by step.
 pub struct Simulation {
@@ -93,6 +105,8 @@ pub struct Simulation {
     pub(crate) held: Ledger,
     /// What the second of each pair remembers, where it is not just the opposite of what the first does.
     pub(crate) of_second: Vec<(u32, u32, [f64; COMPOUND])>,
+    /// What glues grains together, if anything does.
+    pub(crate) bonds: Option<Box<Network>>,
     /// What heat needs, where it flows.
     pub(crate) heat: Option<Box<Heat>>,
     pub(crate) notices: Vec<String>,
@@ -109,10 +123,12 @@ impl Simulation {
         if simulation.carries {
             simulation.put_bodies_up(&world.grains);
         }
+        simulation.bond_grains(&world)?;
         drop(world);
         simulation.renew_lists();
         simulation.touch_grains();
         simulation.touch_walls();
+        simulation.hold_grains();
         simulation.refuse_deep_overlaps()?;
         simulation.pull_back_half_a_step(0..simulation.fields.len());
         simulation.pull_bodies_back(0..simulation.bodies.len());
@@ -135,7 +151,7 @@ impl Simulation {
             time_step.value = value;
         }
         let (table, is_compound) = table_of(world)?;
-        let frictional = is_frictional(world);
+        let frictional = is_frictional(world) || !world.bonds.is_empty();
         let usual_skin = usual_skin(world);
         let skin = settings.skin.unwrap_or(usual_skin);
         // Walls are listed even where cells are made anew at every step.
@@ -223,6 +239,7 @@ impl Simulation {
             is_current: true,
             held: Ledger::default(),
             of_second: Vec::new(),
+            bonds: None,
             heat: Heat::of(world),
             notices,
         })

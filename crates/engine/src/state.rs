@@ -120,6 +120,8 @@ pub struct Ledger {
     pub elastic_normal: f64,
     /// Stored in tangential contact springs.
     pub elastic_tangential: f64,
+    /// Stored in bonds.
+    pub elastic_bonds: f64,
     /// −Σ m g·x.
     pub gravity: f64,
     /// Taken by normal damping.
@@ -130,6 +132,10 @@ pub struct Ledger {
     pub friction: f64,
     /// Taken by local non-viscous damping.
     pub local_damping: f64,
+    /// Taken by damping in bonds.
+    pub bond_damping: f64,
+    /// Held by bonds when they broke.
+    pub fracture: f64,
     /// Work done by moving walls on the grains.
     pub wall_work: f64,
     /// Taken along by grains that left the domain or were removed.
@@ -144,16 +150,19 @@ pub struct Ledger {
 
 impl Ledger {
     /// Column names with units, in the order of [`Ledger::values`].
-    pub const NAMES: [&'static str; 14] = [
+    pub const NAMES: [&'static str; 17] = [
         "kinetic [J]",
         "rotational [J]",
         "elastic_normal [J]",
         "elastic_tangential [J]",
+        "elastic_bonds [J]",
         "gravity [J]",
         "normal_damping [J]",
         "tangential_damping [J]",
         "friction [J]",
         "local_damping [J]",
+        "bond_damping [J]",
+        "fracture [J]",
         "wall_work [J]",
         "left_domain [J]",
         "inserted [J]",
@@ -161,18 +170,26 @@ impl Ledger {
         "residual [J]",
     ];
 
+    /// What grains, contacts and bonds hold.
+    pub(crate) fn total(&self) -> f64 {
+        self.kinetic + self.rotational + self.elastic_normal + self.elastic_tangential + self.elastic_bonds + self.gravity
+    }
+
     /// The terms in the order of [`Ledger::NAMES`].
-    pub fn values(&self) -> [f64; 14] {
+    pub fn values(&self) -> [f64; 17] {
         [
             self.kinetic,
             self.rotational,
             self.elastic_normal,
             self.elastic_tangential,
+            self.elastic_bonds,
             self.gravity,
             self.normal_damping,
             self.tangential_damping,
             self.friction,
             self.local_damping,
+            self.bond_damping,
+            self.fracture,
             self.wall_work,
             self.left_domain,
             self.inserted,

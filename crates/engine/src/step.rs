@@ -23,11 +23,17 @@ impl Simulation {
         if self.carries {
             self.pass(Pass::Advance, Simulation::advance_bodies);
         }
+        if self.is_bonded() {
+            self.pass(Pass::Advance, Simulation::turn_grains);
+        }
         self.pass(Pass::Boundaries, Simulation::move_walls);
         self.pass(Pass::Guard, Simulation::guard_motion)?;
         self.pass(Pass::Cells, Simulation::renew_lists_when_stale);
         self.pass(Pass::Contacts, Simulation::touch_grains);
         self.pass(Pass::Walls, Simulation::bear_on_walls);
+        if self.is_bonded() {
+            self.pass(Pass::Bonds, Simulation::hold_grains);
+        }
         self.pass(Pass::Measure, Simulation::book_work);
         self.pass(Pass::Guard, Simulation::guard_contacts)
     }

@@ -1,5 +1,6 @@
 //! The time step: what is stable, and what "auto" takes.
 
+use crate::bonds::{limit_of_bonds, pairs_to_bond};
 use crate::refusal::Refusal;
 use crate::world::{Material, World};
 use seixo_laws::contact::NormalLaw;
@@ -140,6 +141,12 @@ pub fn plan_time_step(world: &World) -> Result<TimeStep, Refusal> {
         let material = world.grains.material.first().copied().unwrap_or_else(|| expected[0].material);
         let name = world.materials[material as usize].name.clone();
         return Err(Refusal::NoInteraction { a: name.clone(), b: name });
+    }
+    if let Some((limit, cause)) = limit_of_bonds(world, &pairs_to_bond(world)?) {
+        step.auto = step.auto.min(AUTO_OF_LIMIT * limit);
+        if limit < step.limit {
+            (step.limit, step.cause) = (limit, cause);
+        }
     }
     let lightness = world.grains.lightness(&world.materials);
     if lightness < 1.0 {

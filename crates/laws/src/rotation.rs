@@ -133,6 +133,21 @@ fn turned_about<R: Real>(turn: &Quaternion<R>, momentum: &Vector3<R>, axis: &Vec
     turn.after(&about.normalized())
 }
 
+/// An orientation turned with this angular velocity in space for a time: Cayley's map, about ω by 2 atan(½|ω|Δt), so of second order and its own
+/// reverse.
+#[cube]
+#[inline(always)]
+pub fn turned_by<R: Real>(turn: &Quaternion<R>, spin: &Vector3<R>, dt: R) -> Quaternion<R> {
+    let half = R::new(0.5) * dt;
+    let about = Quaternion::<R> {
+        w: R::new(1.0),
+        x: half * spin.x,
+        y: half * spin.y,
+        z: half * spin.z,
+    };
+    about.after(turn).normalized()
+}
+
 /// Rotational energy of a body, Σ L_k²/2I_k in its own frame \[J\].
 #[cube]
 #[inline(always)]

@@ -19,10 +19,7 @@ pub fn hold<R: Real>(ends: &Ends<R>, rest: &Rest<R>, glue: &Glue<R>) -> Hold<R> 
     let from_i = arm_i.plus(&middle);
     let from_j = arm_j.minus(&middle);
     let drag = R::new(2.0) * glue.damping_ratio * R::root(stiffness * ends.effective_mass);
-    let sliding = ends
-        .velocity
-        .plus(&ends.spin_j.cross(&from_j))
-        .minus(&ends.spin_i.cross(&from_i));
+    let sliding = ends.velocity.plus(&ends.spin_j.cross(&from_j)).minus(&ends.spin_i.cross(&from_i));
     let spring = gap.times(-stiffness);
     let force = spring.minus(&sliding.times(drag));
     let e = ends.apart.times(R::new(1.0) / ends.apart.length());

@@ -1,0 +1,241 @@
+//! The table of bonds, and their rows in the order of the grains.
+
+use super::Break;
+use super::plan::Found;
+use crate::fields::{Fields, PART, parts};
+use crate::refusal::Refusal;
+use crate::state::{Column, Sections, State};
+use crate::world::World;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha12Rng;
+use seixo_device::exclusive_scan;
+use seixo_laws::bond::{BondLaw, BreakMode, point};
+use seixo_sweeps::bonds::{BOND, BROKEN, BondTally, ENERGY, FIRST, ends_of, made_now, row_of};
+use seixo_sweeps::sides::Sides;
+use seixo_sweeps::views::RECORD;
+use std::collections::HashMap;
+
+/// Energies that bonds took \[J\].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct BondWork {
+    pub damping: f64,
+    pub fracture: f64,
+}
+
+/// All bonds of a simulation: a table in the order in which they were made, and rows in the order of the grains.
+#[derive(Default)]
+pub(crate) struct Network {
+    pub glue: Vec<f64>,
+    /// Ids of the two grains of every bond, two words each.
+    pub ends: Vec<u32>,
+    /// Row of glue of every bond.
+    pub kind: Vec<u32>,
+    /// Records of all bonds.
+    pub records: Vec<f64>,
+    pub row: Vec<u32>,
+    pub part_row: Vec<u32>,
+    pub partner: Vec<u32>,
+    pub kind_of_entry: Vec<u32>,
+    pub bond_of_entry: Vec<u32>,
+    pub entries: Vec<f64>,
+    pub tallies: Vec<BondTally>,
+    pub last: BondTally,
+    pub work: BondWork,
+    pub breaks: Vec<Break>,
+}
+
+impl Network {
+    /// Bonds what is to be bonded, as the grains stand in these fields.
+    pub fn new(world: &World, found: &[Found], fields: &Fields, sides: (&Sides<f64, f64>, u32)) -> Network {
+        let places: HashMap<u32, usize> = fields.id.iter().copied().zip(0..).collect();
+        let mut network = Network {
+            glue: world.bonds.iter().flat_map(|bonds| row_of(&bonds.glue())).collect(),
+            ..Network::default()
+        };
+        for (number, one) in found.iter().enumerate() {
+            let ids = one.pair.map(|k| world.grains.id[k]);
+            let [i, j] = ids.map(|id| places[&id]);
+            let ends = ends_of::<f64, f64>(
+                i,
+                j,
+                &fields.position,
+                &fields.velocity,
+                &fields.spin,
+                &fields.turn,
+                sides.0,
+                sides.1,
+            );
+            let bonds = &world.bonds[one.kind];
+            let in_space = match bonds.law {
+                BondLaw::Beam => [ends.apart.times(1.0 / one.length); 2],
+                BondLaw::Point => point::arms(&ends.apart, fields.position[i * RECORD + 3], fields.position[j * RECORD + 3]).into(),
+            };
+            let strength = bonds
+                .weibull_modulus
+                .map_or(1.0, |modulus| scatter(modulus, bonds.seed, number as u64));
+            let mut record = made_now(&ends, in_space, one.length, one.size, strength);
+            record[13] = one.kind as f64;
+            network.ends.extend(ids);
+            network.kind.push(one.kind as u32);
+            network.records.extend(record);
+        }
+        network
+    }
+
+    /// Number of bonds that were ever made.
+    pub fn len(&self) -> usize {
+        self.kind.len()
+    }
+
+    /// Lists the bonds that hold in the order of these grains; those of grains that are gone are forgotten.
+    pub fn list(&mut self, id: &[u32]) {
+        self.take_back();
+        let n = id.len();
+        let places: HashMap<u32, u32> = id.iter().copied().zip(0..n as u32).collect();
+        let of = |bond: usize| Some([*places.get(&self.ends[2 * bond])?, *places.get(&self.ends[2 * bond + 1])?]);
+        let holding: Vec<(usize, [u32; 2])> = (0..self.len())
+            .filter(|&bond| self.records[bond * BOND + BROKEN] == 0.0)
+            .filter_map(|bond| Some((bond, of(bond)?)))
+            .collect();
+        // A bond inside a part stands in the row of the earlier grain, one across parts in both.
+        let rows_of = |&(_, [i, j]): &(usize, [u32; 2])| {
+            let is_inside = i as usize / PART == j as usize / PART;
+            let (early, late) = (i.min(j), i.max(j));
+            [Some(early), (!is_inside).then_some(late)].into_iter().flatten()
+        };
+        self.row.clear();
+        self.row.resize(n + 1, 0);
+        holding.iter().flat_map(rows_of).for_each(|i| self.row[i as usize] += 1);
+        let entries = exclusive_scan(&mut self.row) as usize;
+        let mut next = self.row.clone();
+        self.partner = vec![0; entries];
+        self.kind_of_entry = vec![0; entries];
+        self.bond_of_entry = vec![0; entries];
+        self.entries = vec![0.0; entries * BOND];
+        for one in &holding {
+            let (bond, [first, second]) = *one;
+            for i in rows_of(one) {
+                let k = next[i as usize] as usize;
+                next[i as usize] += 1;
+                self.partner[k] = if i == first { second } else { first | FIRST };
+                self.kind_of_entry[k] = self.kind[bond];
+                self.bond_of_entry[k] = bond as u32;
+                self.entries[k * BOND..(k + 1) * BOND].copy_from_slice(&self.records[bond * BOND..(bond + 1) * BOND]);
+            }
+        }
+        self.part_row.clear();
+        self.part_row
+            .extend((0..parts(n)).map(|part| self.row[part * PART]).chain([self.row[n]]));
+        self.tallies.resize(parts(n), BondTally::default());
+    }
+
+    /// Takes what became of the entries of the rows back into the table.
+    pub fn take_back(&mut self) {
+        for (k, &bond) in self.bond_of_entry.iter().enumerate() {
+            let (entry, record) = (k * BOND, bond as usize * BOND);
+            for number in [BROKEN, ENERGY] {
+                self.records[record + number] = self.entries[entry + number];
+            }
+        }
+    }
+
+    /// Notes what broke at this time, with grains at these positions.
+    pub fn note_breaks(&mut self, time: f64, position: &[f64]) {
+        let mut breaks = Vec::new();
+        for i in 0..self.row.len() - 1 {
+            for k in self.row[i] as usize..self.row[i + 1] as usize {
+                let bond = self.bond_of_entry[k] as usize;
+                let is_known = self.records[bond * BOND + BROKEN] != 0.0;
+                let Some(mode) = BreakMode::of(self.entries[k * BOND + BROKEN]).filter(|_| !is_known) else {
+                    continue;
+                };
+                self.records[bond * BOND + BROKEN] = self.entries[k * BOND + BROKEN];
+                let j = (self.partner[k] & !FIRST) as usize;
+                let middle = |axis: usize| 0.5 * (position[i * RECORD + axis] + position[j * RECORD + axis]);
+                breaks.push((bond, [0, 1, 2].map(middle), mode, self.entries[k * BOND + ENERGY]));
+            }
+        }
+        breaks.sort_unstable_by_key(|(bond, ..)| *bond);
+        self.breaks.extend(breaks.into_iter().map(|(bond, place, mode, energy)| Break {
+            time,
+            kind: self.kind[bond],
+            grains: [self.ends[2 * bond], self.ends[2 * bond + 1]],
+            place,
+            mode,
+            energy,
+        }));
+    }
+
+    /// Elastic energy of all bonds that hold \[J\].
+    pub fn energy(&self) -> f64 {
+        self.last.energy
+    }
+
+    /// Copies all that a continuation depends on into a checkpoint.
+    pub fn save(&mut self, to: &mut dyn Sections) {
+        self.take_back();
+        to.put("bonds/ends", Column::U32(self.ends.clone()));
+        to.put("bonds/kind", Column::U32(self.kind.clone()));
+        to.put("bonds/record", Column::F64(self.records.clone()));
+        let BondTally {
+            energy,
+            damping_power,
+            used,
+            ..
+        } = self.last;
+        let ledger = vec![self.work.damping, self.work.fracture, energy, damping_power, used];
+        to.put("bonds/ledger", Column::F64(ledger));
+    }
+
+    /// Reads bonds from a checkpoint; they are listed with the grains.
+    ///
+    /// # Errors
+    /// If a section is missing or does not fit the others.
+    pub fn load(world: &World, state: &State) -> Result<Network, Refusal> {
+        let misfit = || Refusal::State {
+            what: "its bonds are not those of the scene, or incomplete".into(),
+        };
+        let (Some(Column::U32(ends)), Some(Column::U32(kind))) = (state.get("bonds/ends"), state.get("bonds/kind")) else {
+            return Err(misfit());
+        };
+        let (Some(Column::F64(records)), Some(Column::F64(ledger))) = (state.get("bonds/record"), state.get("bonds/ledger")) else {
+            return Err(misfit());
+        };
+        let &[damping, fracture, energy, damping_power, used] = ledger.as_slice() else {
+            return Err(misfit());
+        };
+        let kinds = world.bonds.len() as u32;
+        if ends.len() != 2 * kind.len() || records.len() != BOND * kind.len() || kind.iter().any(|&kind| kind >= kinds) {
+            return Err(misfit());
+        }
+        Ok(Network {
+            glue: world.bonds.iter().flat_map(|bonds| row_of(&bonds.glue())).collect(),
+            ends: ends.clone(),
+            kind: kind.clone(),
+            records: records.clone(),
+            last: BondTally {
+                energy,
+                damping_power,
+                used,
+                ..BondTally::default()
+            },
+            work: BondWork { damping, fracture },
+            ..Network::default()
+        })
+    }
+
+    /// Bytes that the table and the rows hold.
+    pub fn bytes(&self) -> u64 {
+        let words = self.ends.capacity() + self.kind.capacity() + self.row.capacity() + 3 * self.partner.capacity();
+        (8 * (self.records.capacity() + self.entries.capacity()) + 4 * words) as u64
+    }
+}
+
+/// A strength over the nominal one, by Weibull's distribution of this modulus, of which 63.2 % are below the nominal one; the same for the same
+/// seed and number.
+fn scatter(modulus: f64, seed: u64, number: u64) -> f64 {
+    let mut random = ChaCha12Rng::seed_from_u64(seed);
+    random.set_stream(number);
+    let u: f64 = random.random();
+    (-(-u).ln_1p()).powf(1.0 / modulus)
+}

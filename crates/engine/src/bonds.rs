@@ -12,11 +12,12 @@ use crate::refusal::Refusal;
 use crate::simulation::Simulation;
 use crate::world::{Vec3, World};
 use seixo_device::{Ranges, Strided};
+use seixo_laws::Vector3;
 use seixo_laws::bond::{BreakMode, hold, utilization};
 use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::bonds::{BOND, BROKEN, BondRows, BondTally, BondedGrains, FIRST, bonds_of_part, ends_of, glue_at, rest_at, turn_on};
 use seixo_sweeps::sides::{OPEN, PERIODIC, SHEARED};
-use seixo_sweeps::views::RECORD;
+use seixo_sweeps::views::{RECORD, load};
 
 /// A bond that broke.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +43,8 @@ pub struct BondSnapshot {
     pub kind: u32,
     /// Ids of its grains.
     pub grains: [u32; 2],
+    /// Center of the first grain, and of the image of the second next to it \[m\].
+    pub ends: [Vec3; 2],
     /// Force on the second grain \[N\].
     pub force: Vec3,
     /// Elastic axial force, positive where it pulls \[N\].
@@ -238,6 +241,10 @@ impl Simulation {
             BondSnapshot {
                 kind: network.kind[bond],
                 grains: [network.ends[2 * bond], network.ends[2 * bond + 1]],
+                ends: {
+                    let from: Vector3<f64> = load(&fields.position, first * RECORD);
+                    [array(&from), array(&from.plus(&ends.apart))]
+                },
                 force: array(&held.force),
                 tension: held.tension,
                 shear: held.shear,

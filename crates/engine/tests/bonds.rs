@@ -97,7 +97,11 @@ fn two_grains_swing_as_a_spring_does() {
             let left = (-TAU * zeta / (1.0 - zeta * zeta as f64).sqrt()).exp();
             // The scheme is of second order: (ω Δt)²/24 in the phase, and as much in the amplitude.
             let second_order = (omega * dt).powi(2);
-            assert!((after.velocity[1][0] / (speed * left) - 1.0).abs() < second_order, "{law:?} {zeta}: {:?}", after.velocity);
+            assert!(
+                (after.velocity[1][0] / (speed * left) - 1.0).abs() < second_order,
+                "{law:?} {zeta}: {:?}",
+                after.velocity
+            );
             let way = after.position[1][0] - SPACING;
             assert!(way.abs() < second_order * TAU * speed / omega, "{law:?} {zeta}: {way:e}");
             let ledger = simulation.ledger();
@@ -127,13 +131,19 @@ fn a_whirling_rod_keeps_what_it_has() {
         for axis in 0..3 {
             assert!((now.linear[axis] - start.linear[axis]).abs() < 1e-12 * mass() * rate * middle);
             // Angular momentum is shown with velocities of the whole step: second order in the step.
-            assert!((now.angular[axis] - start.angular[axis]).abs() < 1e-5 * start.angular[2].abs(), "{now:?} {start:?}");
+            assert!(
+                (now.angular[axis] - start.angular[axis]).abs() < 1e-5 * start.angular[2].abs(),
+                "{now:?} {start:?}"
+            );
         }
         assert!(ledger.residual.abs() < 1e-3 * energy, "{ledger:?}");
     }
     // It did whirl, and its ends are as far apart as they were, but for what centrifugal force stretches.
     let after = simulation.snapshot();
-    let ends: f64 = (0..3).map(|k| (after.position[count - 1][k] - after.position[0][k]).powi(2)).sum::<f64>().sqrt();
+    let ends: f64 = (0..3)
+        .map(|k| (after.position[count - 1][k] - after.position[0][k]).powi(2))
+        .sum::<f64>()
+        .sqrt();
     assert!((ends / (2.0 * middle) - 1.0).abs() < 0.01, "{ends}");
 }
 
@@ -179,7 +189,11 @@ fn a_bond_tears_at_its_strength_and_says_so() {
     let released = 0.5 * force * force / stiffness;
     // It breaks in the step after it reached its strength: what is stretched in one step, relative to the whole.
     let overshoot = 2.0 * 2.0 * speed * 2e-8 / (force / stiffness);
-    assert!(breaks[0].energy >= released && breaks[0].energy < released * (1.0 + overshoot), "{:?} {released}", breaks[0]);
+    assert!(
+        breaks[0].energy >= released && breaks[0].energy < released * (1.0 + overshoot),
+        "{:?} {released}",
+        breaks[0]
+    );
     let ledger = simulation.ledger();
     assert_eq!((ledger.fracture, ledger.elastic_bonds), (breaks[0].energy, 0.0));
     assert!(ledger.residual.abs() < overshoot * released, "{ledger:?}");
@@ -200,7 +214,9 @@ fn a_breaking_bar_is_the_same_when_it_is_taken_up() {
     let world = row(3000, |k| [0.0, 0.3 * (0.01 * k as f64).sin(), 0.2 * (k as f64 / 7.0).cos()], glue);
     let end = assert_same_when_resumed(&world, &settings(2e-6), [300, 300]);
     let broken = end.get("bonds/ledger").unwrap();
-    let seixo_engine::state::Column::F64(ledger) = broken else { panic!() };
+    let seixo_engine::state::Column::F64(ledger) = broken else {
+        panic!()
+    };
     assert!(ledger[1] > 0.0, "nothing broke");
 }
 
@@ -220,6 +236,9 @@ fn bonds_that_cannot_be_are_refused() {
     assert!(refused(&|world| world.bonds[0].between = Bonded::Pairs(vec![[0, 9]])).contains("grain 9, which is not there"));
     assert!(refused(&|world| world.bonds[0].between = Bonded::Pairs(vec![[0, 1], [1, 0]])).contains("bonded already"));
     assert!(refused(&|world| world.bonds[0].tensile_strength = 0.0).contains("tensile_strength is 0"));
-    let long = Simulation::new(row(3, |_| [0.0; 3], bonds(BondLaw::Beam)), settings(1e-4)).err().unwrap().to_string();
+    let long = Simulation::new(row(3, |_| [0.0; 3], bonds(BondLaw::Beam)), settings(1e-4))
+        .err()
+        .unwrap()
+        .to_string();
     assert!(long.contains("the bonds glue at grains"), "{long}");
 }

@@ -1,10 +1,12 @@
 //! Fields for ParaView and its kin: `.vtp` and `.vti` (XML, base64 of zlib level 1) and the `.pvd` that lists them by time.
 
+mod bonds;
 mod contacts;
 mod image;
 mod plane;
 mod read;
 
+pub use bonds::bonds;
 pub use contacts::{VtkContacts, contacts, read_contacts};
 pub use image::{Image, image};
 pub use read::{VtkPoints, VtkWalls, read_grains, read_walls};
@@ -194,6 +196,20 @@ impl Document {
         }
         let name = tag.split_whitespace().next().unwrap_or(tag);
         let _ = writeln!(self.text, "</{name}>");
+    }
+
+    /// Lines between each two of these points.
+    fn lines(&mut self, ends: &[[f64; 3]]) {
+        self.group("Points", &[("position", Values::Vectors64(ends))]);
+        let connectivity: Vec<i64> = (0..ends.len() as i64).collect();
+        let offsets: Vec<i64> = (1..=ends.len() as i64 / 2).map(|line| 2 * line).collect();
+        self.group(
+            "Lines",
+            &[
+                ("connectivity", Values::Offsets(&connectivity)),
+                ("offsets", Values::Offsets(&offsets)),
+            ],
+        );
     }
 
     fn finish(mut self) -> Vec<u8> {

@@ -42,16 +42,7 @@ pub fn contacts(records: &[ContactRecord], is_in_chain: &[bool], time: f64) -> V
             ("is_wall", Values::Integers(&is_wall)),
         ],
     );
-    document.group("Points", &[("position", Values::Vectors64(&ends))]);
-    let connectivity: Vec<i64> = (0..2 * count as i64).collect();
-    let offsets: Vec<i64> = (1..=count as i64).map(|line| 2 * line).collect();
-    document.group(
-        "Lines",
-        &[
-            ("connectivity", Values::Offsets(&connectivity)),
-            ("offsets", Values::Offsets(&offsets)),
-        ],
-    );
+    document.lines(&ends);
     document.finish()
 }
 

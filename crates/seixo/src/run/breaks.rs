@@ -2,6 +2,7 @@
 
 use super::folder::BREAKS;
 use super::outputs::{Marks, table};
+use seixo_engine::world::Bonds;
 use seixo_engine::{Break, Simulation};
 use seixo_files::FilesError;
 use seixo_files::layer::FileLayer;
@@ -16,7 +17,7 @@ pub(super) struct Breaks {
 
 impl Breaks {
     /// The table of a run that starts, or goes on from the marks of a checkpoint; none for a run without bonds.
-    pub fn open((layer, folder): (&dyn FileLayer, &Path), kinds: &[String], marks: &Marks) -> Result<Option<Breaks>, FilesError> {
+    pub fn open((layer, folder): (&dyn FileLayer, &Path), kinds: &[Bonds], marks: &Marks) -> Result<Option<Breaks>, FilesError> {
         if kinds.is_empty() {
             return Ok(None);
         }
@@ -24,7 +25,7 @@ impl Breaks {
             let names: Vec<String> = names.enumerate().map(|(number, name)| format!("{number} {name}")).collect();
             names.join("; ")
         };
-        let kind = format!("kind ({})", numbered(&mut kinds.iter().map(String::as_str)));
+        let kind = format!("kind ({})", numbered(&mut kinds.iter().map(|kind| kind.name.as_str())));
         let mode = format!("mode ({})", numbered(&mut BreakMode::ALL.iter().map(|mode| mode.keyword())));
         let columns = ["first", "second", "x [m]", "y [m]", "z [m]", "energy [J]", &kind, &mode];
         let table = table(layer, &folder.join(BREAKS), &columns, marks.get(BREAKS))?;
@@ -44,7 +45,17 @@ impl Breaks {
         {
             let mode = BreakMode::ALL.iter().position(|other| *other == mode).unwrap_or(0);
             let [first, second] = grains.map(f64::from);
-            let line = [time, first, second, place[0], place[1], place[2], energy, f64::from(kind), mode as f64];
+            let line = [
+                time,
+                first,
+                second,
+                place[0],
+                place[1],
+                place[2],
+                energy,
+                f64::from(kind),
+                mode as f64,
+            ];
             self.table.row(&line)?;
         }
         Ok(())

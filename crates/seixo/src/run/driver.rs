@@ -1,5 +1,6 @@
 //! The run loop: steps up to the next event, outputs, checkpoints, requests from outside.
 
+use super::breaks::Breaks;
 use super::course::Course;
 use super::exchange::Exchange;
 use super::folder::{self, CHECKPOINTS, SCENE, disk};
@@ -64,10 +65,12 @@ pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<Ending
     let course = Course::new(&scene.plan, time_step);
     let every = scene.output.energies_every;
     let exchange = Exchange::open((layer, folder), &course, every, time_step, (&Marks::new(), 0))?;
+    let breaks = Breaks::open((layer, folder), &scene.world.bonds, &Marks::new())?;
     let log = Log::create(layer, folder)?;
     let books = Books {
         outputs,
         exchange,
+        breaks,
         log,
         record,
     };
@@ -120,6 +123,7 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
     outputs.restore(&state, &simulation);
     let place = (layer, folder);
     let exchange = Exchange::open(place, &course, scene.output.energies_every, time_step, (&marks, header.steps))?;
+    let breaks = Breaks::open(place, &scene.world.bonds, &marks)?;
     let resumed = Event::Resumed {
         checkpoint: from,
         time: simulation.time(),
@@ -134,6 +138,7 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
     let books = Books {
         outputs,
         exchange,
+        breaks,
         log,
         record,
     };
@@ -172,6 +177,7 @@ pub fn expected_output(scene: &Scene, time_step: f64) -> u64 {
 struct Books {
     outputs: Outputs,
     exchange: Option<Exchange>,
+    breaks: Option<Breaks>,
     log: Log,
     record: Record,
 }
@@ -355,6 +361,9 @@ impl<'a> Driver<'a> {
         if let Some(exchange) = &mut self.books.exchange {
             exchange.write_due(&self.course, steps, time)?;
         }
+        if let Some(breaks) = &mut self.books.breaks {
+            breaks.write(&mut self.simulation)?;
+        }
         if self.course.is_over() {
             self.steps_at_end = steps;
         }
@@ -375,6 +384,10 @@ impl<'a> Driver<'a> {
         let mut marks = self.books.outputs.marks(self.options.layer)?;
         if let Some(exchange) = &mut self.books.exchange {
             exchange.mark(&mut marks)?;
+        }
+        if let Some(breaks) = &mut self.books.breaks {
+            breaks.write(&mut self.simulation)?;
+            breaks.mark(&mut marks)?;
         }
         let header = Header {
             version: self.books.record.version.clone(),

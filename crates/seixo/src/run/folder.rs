@@ -17,6 +17,8 @@ pub const LOG: &str = "log.jsonl";
 pub const ENERGIES: &str = "energies.csv";
 /// What came through inlets and what zones took, over time.
 pub const EXCHANGE: &str = "exchange.csv";
+/// Table of the bonds that broke.
+pub const BREAKS: &str = "bonds.csv";
 /// Seconds per pass.
 pub const PROFILE: &str = "profile.csv";
 /// Folder of the probes' tables.
@@ -108,7 +110,7 @@ fn is_of_a_run(folder: &Path, path: &Path) -> bool {
     };
     let has = |ending: &str| inside.extension().is_some_and(|own| own == ending);
     match inside.parent().and_then(Path::to_str) {
-        Some("") => [RECORD, SCENE, LOG, ENERGIES, EXCHANGE, PROFILE]
+        Some("") => [RECORD, SCENE, LOG, ENERGIES, EXCHANGE, BREAKS, PROFILE]
             .iter()
             .any(|name| inside == Path::new(name)),
         Some(CHECKPOINTS) => inside

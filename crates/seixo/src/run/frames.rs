@@ -91,6 +91,7 @@ pub(super) struct Frames {
     schedule: Schedule,
     grains: Series,
     walls: Option<Series>,
+    bonds: Option<Series>,
     contacts: Option<Series>,
     coarse: Option<(Series, CoarsePlan)>,
     listed_at: Option<Instant>,
@@ -105,6 +106,7 @@ impl Frames {
         time_step: f64,
     ) -> Result<Frames, FilesError> {
         let has_walls = !world.walls.is_empty();
+        let has_bonds = !world.bonds.is_empty();
         let contacts = plan.contacts.then(|| Series::within(layer, run, CONTACTS, "vtp"));
         let coarse = plan
             .coarse
@@ -116,6 +118,7 @@ impl Frames {
             schedule: Schedule::new(plan.every, time_step),
             grains: Series::new(run.join(FIELDS), "grains", "vtp"),
             walls: has_walls.then(|| Series::new(run.join(FIELDS), "walls", "vtp")),
+            bonds: has_bonds.then(|| Series::new(run.join(FIELDS), "bonds", "vtp")),
             contacts: contacts.transpose()?,
             coarse: coarse.transpose()?,
             listed_at: None,
@@ -147,6 +150,9 @@ impl Frames {
             let walls = sample.walls();
             series.put(layer, index, &vtk::walls(walls, Some(within_planes(self.bounds, walls)), time))?;
         }
+        if let Some(series) = &mut self.bonds {
+            series.put(layer, index, &vtk::bonds(&sample.bonds(), time))?;
+        }
         if let Some(series) = &mut self.contacts {
             let contacts = sample.contacts();
             let chains = force_chains(sample.grains(), contacts);
@@ -167,7 +173,7 @@ impl Frames {
         let step_of = |event: u64| self.schedule.step_of(event) as f64;
         let times: Vec<f64> = (0..self.schedule.next()).map(|event| step_of(event) * self.time_step).collect();
         let coarse = self.coarse.as_mut().map(|(series, _)| series);
-        let optional = [self.walls.as_mut(), self.contacts.as_mut(), coarse];
+        let optional = [self.walls.as_mut(), self.bonds.as_mut(), self.contacts.as_mut(), coarse];
         for series in [&mut self.grains].into_iter().chain(optional.into_iter().flatten()) {
             series.list(layer, &times)?;
         }

@@ -5,7 +5,7 @@ use super::frames::{Corners, Frames};
 use super::probes::ProbeLog;
 use super::schedule::Schedule;
 use seixo_engine::state::{GrainSnapshot, HeatLedger, Ledger, Sections, State, WallSnapshot};
-use seixo_engine::{ContactRecord, Simulation};
+use seixo_engine::{BondSnapshot, ContactRecord, Simulation};
 use seixo_files::FilesError;
 use seixo_files::layer::FileLayer;
 use seixo_files::table::{Mark, Table};
@@ -48,6 +48,9 @@ impl<'a> Sample<'a> {
     /// Single contacts, where an output that is due said that it needs them.
     pub fn contacts(&self) -> &[ContactRecord] {
         self.contacts
+    }
+    pub fn bonds(&self) -> Vec<BondSnapshot> {
+        self.simulation.bonds_now()
     }
     pub fn walls(&self) -> &[WallSnapshot] {
         self.walls.get_or_init(|| self.simulation.walls())

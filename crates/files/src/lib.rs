@@ -9,6 +9,7 @@ mod error;
 pub mod grains_in;
 pub mod layer;
 pub mod mesh_in;
+pub mod pairs_in;
 pub mod path_in;
 pub mod sieve_in;
 pub mod table;

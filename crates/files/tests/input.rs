@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use seixo_files::FilesError;
 use seixo_files::grains_in::{self, GrainRow, Limits};
-use seixo_files::{mesh_in, path_in, sieve_in};
+use seixo_files::{mesh_in, pairs_in, path_in, sieve_in};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -266,6 +266,27 @@ fn paths_are_read_and_wrong_ones_named() {
 }
 
 #[test]
+fn pairs_are_read_and_wrong_ones_named() {
+    let read = |text: &str| with_file(text.as_bytes(), pairs_in::read);
+    let pairs = read("# joints\nb, a\n3,7\n\n0,4294967295\n").unwrap();
+    let found: Vec<_> = pairs.iter().map(|pair| (pair.line, pair.ids)).collect();
+    assert_eq!(found, [(3, [7, 3]), (5, [u32::MAX, 0])]);
+    for (text, expected) in [
+        ("a b\n1 2\n3 4\n2 1\n", "input:4: the grains 1 and 2 are already the pair of line 2"),
+        ("a b\n5 5\n", "input:2: the grain 5 makes a pair with itself"),
+        ("a b\n1 -2\n", "input:2: column `b`: `-2` is not an id"),
+        ("a b\n1 2 3\n", "input:2: 3 values, but the header names 2 columns"),
+        ("a\n1\n", "input:1: no column `a`, or no column `b`"),
+        ("a c\n1 2\n", "`c` is none of them"),
+        ("a b\n", "names no pair"),
+        ("", "says nothing"),
+    ] {
+        let message = read(text).unwrap_err().to_string();
+        assert!(message.contains(expected), "{expected}: {message}");
+    }
+}
+
+#[test]
 fn a_table_of_corners_is_read() {
     let header = "vertex1_X[mm] vertex1_Y[mm] vertex1_Z[mm] vertex2_X[m] vertex2_Y[m] vertex2_Z[m] vertex3_X[m] vertex3_Y[m] vertex3_Z[m]";
     let triangles = mesh(format!("{header}\r\n1\t2\t3\t4\t5\t6\t7\t8\t9\r\n")).unwrap();
@@ -392,6 +413,7 @@ proptest! {
         let _ = grains(&text);
         let _ = mesh(format!("solid {text}"));
         let _ = with_file(format!("r,passing\n{text}").as_bytes(), |path| sieve_in::read(path).is_ok());
+        let _ = with_file(format!("a,b\n{text}").as_bytes(), |path| pairs_in::read(path).is_ok());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! From the keys of a scene file to a world, with everything checked that one key alone cannot tell.
 
 use crate::{
-    CheckpointPlan, CoarsePlan, OutputPlan, RunPlan, Scene,
+    CheckpointPlan, CoarsePlan, OutputPlan, RunPlan, Scene, bonds,
     device::Device,
     diagnostics::{Complaint, Diagnostics},
     document::Node,
@@ -11,7 +11,7 @@ use crate::{
     interactions::{Materials, interactions},
     probes::probes,
     quantity::Quantity,
-    schema::{BoxShape, CoarseSection, SceneFile, WorldSection},
+    schema::{BoxShape, CoarseSection, GrainsSection, SceneFile, WorldSection},
     stage::{self, Plan},
     walls,
     words::{Side, Word},
@@ -111,7 +111,7 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
         later: Later::default(),
         conduction: None,
         bonds: Vec::new(),
-        loads: Vec::new(),
+        loads: grains::loads(&file),
     };
     world.conduction = heat::conduction(&file, &world, &ranges, &mut findings);
     let mut plan = Plan {
@@ -121,8 +121,9 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
     (plan.stages, plan.absent) = stage::stages(&file, &world, &ranges, &mut findings);
     plan.inlets = inlet::inlets(&mut file, &materials, &world, &plan.absent, &mut findings);
     world.later.grains = plan.inlets.iter().map(Inlet::expected).collect();
+    world.bonds = bonds::bonds(&mut file, &world, &plan.absent, &mut findings);
     check_meetings(&world, &mut findings);
-    check_clumps(&file, &world, &plan.absent, &mut findings);
+    check_bodies(&file, &world, &plan.absent, &mut findings);
     if world.grains.is_empty() && plan.inlets.is_empty() && findings.diagnostics.list().is_empty() {
         findings.add(
             "grains",
@@ -186,6 +187,7 @@ fn check_names(file: &SceneFile, findings: &mut Findings) {
         ("shape", file.shape.keys().collect()),
         ("grains", file.grains.keys().collect()),
         ("wall", file.wall.keys().collect()),
+        ("bonds", file.bonds.keys().collect()),
         ("zone", file.zone.keys().collect()),
         ("probe", file.probe.keys().collect()),
     ];
@@ -270,27 +272,56 @@ fn all_walls(file: &mut SceneFile, materials: &Materials, findings: &mut Finding
     (walls, ranges)
 }
 
-/// Refuses what does not go with clumps, or needs them.
-fn check_clumps(file: &SceneFile, world: &World, absent: &[stage::Thing], findings: &mut Findings) {
-    for (name, section) in file.grains.iter().filter(|(_, section)| section.shape.is_some()) {
+/// Refuses what does not go with rigid bodies, which clumps and boundaries are, or needs them.
+fn check_bodies(file: &SceneFile, world: &World, absent: &[stage::Thing], findings: &mut Findings) {
+    for (name, section) in &file.grains {
+        let Some(Bodies { what, key, early, instead }) = Bodies::of(section) else {
+            continue;
+        };
         let is_absent = |thing: &stage::Thing| matches!(thing, stage::Thing::Group(group) if world.groups[*group as usize] == *name);
         if absent.iter().any(is_absent) {
-            let complaint = Complaint::new(format!("grains.{name}: clumps cannot be added by a stage yet")).within("stage");
-            findings.add(
-                &format!("grains.{name}.shape"),
-                complaint.remedy("let them be there from the start, for instance above a wall that a stage removes"),
-            );
+            let complaint = Complaint::new(format!("grains.{name}: {what} cannot be added by a stage yet")).within("stage");
+            findings.add(&format!("grains.{name}.{key}"), complaint.remedy(early));
         }
-        let is_sheared = world.domain.is_some_and(|domain| domain.shear.is_some());
-        if section.shape.is_some() && is_sheared {
-            let complaint = Complaint::new("world.domain.shear: clumps do not cross sides that slide past each other");
-            findings.add("world.domain.shear", complaint.remedy("remove `shear`, or use spheres"));
+        if world.domain.is_some_and(|domain| domain.shear.is_some()) {
+            let complaint = Complaint::new(format!("world.domain.shear: {what} do not cross sides that slide past each other"));
+            findings.add("world.domain.shear", complaint.remedy(format!("remove `shear`, or {instead}")));
         }
     }
     let wanted = file.output.fields.iter().flatten().any(|field| field.0 == Field::Body);
-    if wanted && file.grains.values().all(|section| section.shape.is_none()) {
+    if wanted && file.grains.values().all(|section| Bodies::of(section).is_none()) {
         let complaint = Complaint::new("output.fields: \"body\" is for scenes with clumps");
         findings.add("output.fields", complaint.remedy("remove it, or give grains a `shape`"));
+    }
+}
+
+/// What makes rigid bodies of the grains of a section.
+struct Bodies {
+    what: &'static str,
+    /// The key that says so.
+    key: &'static str,
+    /// How to do without adding them later.
+    early: &'static str,
+    /// What to use in their place.
+    instead: &'static str,
+}
+
+impl Bodies {
+    fn of(section: &GrainsSection) -> Option<Bodies> {
+        if section.shape.is_some() {
+            return Some(Bodies {
+                what: "clumps",
+                key: "shape",
+                early: "let them be there from the start, for instance above a wall that a stage removes",
+                instead: "use spheres",
+            });
+        }
+        section.is_boundary().then_some(Bodies {
+            what: "boundaries of grains",
+            key: if section.fixed { "fixed" } else { "motion" },
+            early: "let them be there from the start, with a motion that has a `start`, or add a wall in their place",
+            instead: "write the boundary as a wall",
+        })
     }
 }
 

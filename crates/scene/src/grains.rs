@@ -2,6 +2,7 @@
 
 use crate::{
     assemble::Findings,
+    boundary::{self, Member},
     diagnostics::Complaint,
     fill::{Surroundings, fill, refuse_too_many, si},
     interactions::Materials,
@@ -11,7 +12,7 @@ use crate::{
 use glam::DQuat;
 use rand::SeedableRng;
 use rand_chacha::ChaCha12Rng;
-use seixo_engine::world::{Domain, Expected, Grains, Vec3};
+use seixo_engine::world::{Domain, Expected, Grains, Load, Vec3, WallMotion};
 use seixo_files::grains_in::{self, GrainRow, Limits};
 use std::{collections::BTreeMap, collections::BTreeSet, path::Path};
 
@@ -25,6 +26,15 @@ struct Loose {
     material: u32,
     orientation: DQuat,
     temperature: Option<f64>,
+}
+
+/// A section whose grains are not numbered yet.
+struct Unnumbered<'a> {
+    name: &'a str,
+    shape: Option<String>,
+    /// How its grains move as one; none if each moves on its own.
+    motion: Option<WallMotion>,
+    loose: Vec<Loose>,
 }
 
 /// The grains of all sections in alphabetical order. Ids that files claim are kept; the others are counted from 0 on, around those.
@@ -42,20 +52,23 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
             gravity,
             grains: &so_far,
         };
-        match loose(name, section, &around, materials, findings) {
-            Ok(loose) => {
-                so_far.extend(loose.iter().map(|grain| (grain.row.position, grain.radius)));
-                sections.push((name.as_str(), shape, loose));
-            }
-            Err((key, complaint)) => {
-                let complaint = complaint.within(&format!("grains.{name}"));
-                findings.add(&format!("grains.{name}.{key}"), complaint);
-                sections.push((name, shape, Vec::new()));
-            }
-        }
+        let motion = boundary::motion(section, findings);
+        let found = motion.and_then(|motion| Ok((motion, loose(name, section, &around, materials, findings)?)));
+        let (motion, loose) = found.unwrap_or_else(|(key, complaint)| {
+            let complaint = complaint.within(&format!("grains.{name}"));
+            findings.add(&format!("grains.{name}.{key}"), complaint);
+            (None, Vec::new())
+        });
+        so_far.extend(loose.iter().map(|grain| (grain.row.position, grain.radius)));
+        sections.push(Unnumbered {
+            name: name.as_str(),
+            shape,
+            motion,
+            loose,
+        });
     }
     let mut claimed: BTreeMap<u32, &str> = BTreeMap::new();
-    for (name, _, loose) in &sections {
+    for Unnumbered { name, loose, .. } in &sections {
         for id in loose.iter().filter_map(|grain| grain.row.id) {
             if let Some(first) = claimed.insert(id, name) {
                 let complaint = Complaint::new(format!("grains.{name}: id {id} is already a grain of grains.{first}"));
@@ -72,10 +85,16 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
     let mut free = (0_u32..).filter(|id| !claimed.contains_key(id));
     let is_warm = sections
         .iter()
-        .any(|(_, _, loose)| loose.iter().any(|grain| grain.temperature.is_some()));
+        .any(|section| section.loose.iter().any(|grain| grain.temperature.is_some()));
     let mut grains = Grains::default();
-    for (group, (name, wanted, loose)) in sections.iter().enumerate() {
-        let shape = wanted.as_deref().map_or(Ok(None), |wanted| shape::find(wanted, &shapes, &known));
+    for (group, section) in sections.iter().enumerate() {
+        let Unnumbered {
+            name,
+            shape,
+            motion,
+            loose,
+        } = section;
+        let shape = shape.as_deref().map_or(Ok(None), |wanted| shape::find(wanted, &shapes, &known));
         let shape = shape.unwrap_or_else(|complaint| {
             findings.add(&format!("grains.{name}.shape"), complaint.within(&format!("grains.{name}")));
             None
@@ -114,6 +133,24 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
                     grains.temperature.resize(grains.len(), temperature);
                 }
             }
+            continue;
+        }
+        if let Some(motion) = motion {
+            let mut members = Vec::with_capacity(loose.len());
+            for one in loose {
+                let Some(id) = one.row.id.or_else(|| free.next()) else { break };
+                members.push(Member {
+                    id,
+                    position: one.row.position,
+                    radius: one.radius,
+                    material: one.material,
+                    density: densities[one.material as usize],
+                });
+                if is_warm {
+                    grains.temperature.push(one.temperature.unwrap_or(f64::NAN));
+                }
+            }
+            boundary::put(&mut grains, &members, motion.clone(), group as u32);
             continue;
         }
         for Loose {
@@ -225,6 +262,9 @@ fn loose(
             row.angular_velocity[axis] += angular_velocity[axis];
         }
     }
+    if section.is_boundary() {
+        boundary::refuse_moving(&rows)?;
+    }
     let is_filled = section.fill.is_some();
     let drawn = section.orientation.as_ref().map(shape::orientation).transpose();
     let drawn = drawn.map_err(|complaint| ("orientation", complaint))?;
@@ -332,6 +372,19 @@ fn from_file(section: &mut GrainsSection, findings: &Findings) -> Result<Vec<Gra
 fn refuse_a_large_file(path: &Path) -> Result<(), At> {
     let bytes = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
     refuse_too_many(bytes as f64 / 64.0).map_err(|complaint| ("file", complaint))
+}
+
+/// The constant forces of a scene, by groups.
+pub(crate) fn loads(file: &SceneFile) -> Vec<Load> {
+    let load = |(group, section): (usize, &GrainsSection)| {
+        let load = Load {
+            group: group as u32,
+            force: section.force.as_ref().map_or([0.0; 3], si),
+            torque: section.torque.as_ref().map_or([0.0; 3], si),
+        };
+        (load.force != [0.0; 3] || load.torque != [0.0; 3]).then_some(load)
+    };
+    file.grains.values().enumerate().filter_map(load).collect()
 }
 
 /// Fowler, Noll and Vo's hash, variant 1a: the same on every machine and in every version.

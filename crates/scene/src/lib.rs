@@ -3,6 +3,8 @@
 //! [`load`] is the whole way: text → tree with places (`document`) → keys and quantities (`reader`, `schema`) → world (`assemble`).
 
 mod assemble;
+mod bonds;
+mod boundary;
 mod condition;
 mod device;
 pub mod diagnostics;

@@ -69,6 +69,7 @@ dimensions! {
     Volume          "volume",           "m^3",     "1e-12 m^3",    [3, 0, 0, 0];
     Force           "force",            "N",       "10 N",         [1, 1, -2, 0];
     Energy          "energy",           "J",       "1 mJ",         [2, 1, -2, 0];
+    Torque          "torque",           "N m",     "0.1 N m",      [2, 1, -2, 0];
     Frequency       "frequency",        "Hz",      "50 Hz",        [0, 0, -1, 0];
     Area            "area",             "m^2",     "10 cm^2",      [2, 0, 0, 0];
     Mobility        "speed per force",  "m/s/N",   "1 mm/s/N",     [0, -1, 1, 0];
@@ -354,19 +355,29 @@ impl<D: Dimension, R: Range> Quantity<D, R> {
 
     fn written(text: &str) -> Result<Self, Complaint> {
         let parsed = parse(text)?;
-        let wanted = || Complaint::wanted(D::POWERS.to_string(), format!("write it as in {}", example::<D>()));
+        let kind = kind::<D>();
+        let wanted = || Complaint::wanted(kind.clone(), format!("write it as in {}", example::<D>()));
         match parsed.powers {
             None if D::UNIT.is_empty() => Self::checked(parsed.value),
             None => Err(Complaint {
-                message: format!("\"{text}\" has no unit, {} is wanted", D::POWERS),
+                message: format!("\"{text}\" has no unit, {kind} is wanted"),
                 ..wanted()
             }),
             Some(powers) if powers == D::POWERS => Self::checked(parsed.value),
             Some(powers) => Err(Complaint {
-                message: format!("\"{text}\" is {powers}, but {} belongs here", D::POWERS),
+                message: format!("\"{text}\" is {powers}, but {kind} belongs here"),
                 ..wanted()
             }),
         }
+    }
+}
+
+/// The dimension in words; its powers alone do not tell a torque from an energy.
+fn kind<D: Dimension>() -> String {
+    if D::UNIT.is_empty() {
+        D::NAME.to_owned()
+    } else {
+        format!("{} [{}]", D::NAME, D::UNIT)
     }
 }
 
@@ -385,7 +396,7 @@ impl<'de, D: Dimension, R: Range> Deserialize<'de> for Quantity<D, R> {
         impl<D: Dimension, R: Range> Visitor<'_> for Reader<D, R> {
             type Value = Quantity<D, R>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "{} such as {}", D::POWERS, example::<D>())
+                write!(f, "{} such as {}", kind::<D>(), example::<D>())
             }
             fn visit_f64<E: de::Error>(self, value: f64) -> Result<Self::Value, E> {
                 Quantity::checked(value).map_err(E::custom)
@@ -439,6 +450,7 @@ mod tests {
             ("1e3 m", 1e3),
             ("2 h", 7200.0),
             ("1000 1/s", 1000.0),
+            ("2 mN*m", 2e-3),
         ] {
             assert_eq!(parse(text).map(|p| p.value), Ok(si), "{text}");
         }
@@ -448,6 +460,7 @@ mod tests {
     fn dimensions_are_told_apart() {
         assert_eq!(parse("1 N s/m").unwrap().powers, Some(Powers::of([0, 1, -1])));
         assert_eq!(parse("2 rad/s").unwrap().powers, parse("2 rpm").unwrap().powers);
+        assert_eq!(parse("3 N m").unwrap().powers, Some(Torque::POWERS));
         assert_ne!(parse("2 rad/s").unwrap().powers, parse("2 Hz").unwrap().powers);
         assert_eq!(Powers::of([1, 1, -1]).to_string(), "[m kg s^-1]");
         assert!(

@@ -57,6 +57,10 @@ ranges! {
     UpToOne Bound::Excluded(0.0), Bound::Included(1.0);
     /// Zero or above, below one.
     BelowOne Bound::Included(0.0), Bound::Excluded(1.0);
+    /// Zero to one, with both.
+    ZeroToOne Bound::Included(0.0), Bound::Included(1.0);
+    /// Zero or above, below a right angle \[rad\].
+    BelowRightAngle Bound::Included(0.0), Bound::Excluded(std::f64::consts::FRAC_PI_2);
     /// Poisson's ratio of a stable isotropic solid.
     PoissonRatio Bound::Excluded(-1.0), Bound::Included(0.5);
 }

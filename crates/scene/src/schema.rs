@@ -1,10 +1,12 @@
 //! The scene file, key by key. Reading, `seixo schema` and the resolved scene all follow these types.
 
+mod bond;
 mod fill;
 mod output;
 mod shape;
 mod wall;
 
+pub(crate) use bond::BondsSection;
 pub(crate) use fill::{CylinderRegion, Discrete, Fill, Radius, Region, SphereRegion, Spread};
 pub(crate) use output::{CoarseSection, OutputSection, ProbeSection};
 pub(crate) use shape::{ShapeSection, Turn};
@@ -14,8 +16,9 @@ use crate::{
     device::Device,
     inlet::InletSection,
     quantity::{
-        Acceleration, Angle, AngularVelocity, Any, BelowOne, Conductivity, Density, Energy, Frequency, HeatCapacity, Length, NotNegative,
-        Number, PoissonRatio, Positive, Pressure, Quantity, Stiffness, SurfaceEnergy, Temperature, Time, UpToOne, Velocity, Volume,
+        Acceleration, Angle, AngularVelocity, Any, BelowOne, Conductivity, Density, Energy, Force, Frequency, HeatCapacity, Length,
+        NotNegative, Number, PoissonRatio, Positive, Pressure, Quantity, Stiffness, SurfaceEnergy, Temperature, Time, Torque, UpToOne,
+        Velocity, Volume,
     },
     stage::{StageSection, ZoneSection},
     words::{AutoOr, Axis, LARGEST_WHOLE, Scale, Side, Whole, Word},
@@ -59,6 +62,9 @@ pub(crate) struct SceneFile {
     /// Walls by name.
     #[serde(default)]
     pub wall: BTreeMap<String, WallSection>,
+    /// Bonds between grains by name: what glues them together until it breaks.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub bonds: BTreeMap<String, BondsSection>,
     /// Parts of space from which grains are taken away, by name.
     #[serde(default)]
     pub zone: BTreeMap<String, ZoneSection>,
@@ -283,6 +289,23 @@ pub(crate) struct GrainsSection {
     /// Temperature at the start, or with which they come; a `temperature` column of the file goes first. If some grains have one, all have, and
     /// heat flows through their contacts.
     pub temperature: Option<Quantity<Temperature, NotNegative>>,
+    /// Constant force on each grain, beside gravity and what it touches; of a clump, on each sphere. None if left out.
+    pub force: Option<Vector<Force>>,
+    /// Constant torque on each grain; of a clump, on each sphere. None if left out.
+    pub torque: Option<Vector<Torque>>,
+    /// Makes a boundary of the grains: as one rigid body they move like this, whatever pushes them, and what they touch or are bonded to is
+    /// pushed. As of walls, but without `servo`.
+    pub motion: Option<Motion>,
+    /// Makes a boundary of the grains that stays where it is, whatever pushes it.
+    #[serde(default)]
+    pub fixed: bool,
+}
+
+impl GrainsSection {
+    /// Whether its grains move as one, whatever pushes them.
+    pub fn is_boundary(&self) -> bool {
+        self.fixed || self.motion.is_some()
+    }
 }
 
 /// An upright box.

@@ -74,6 +74,7 @@ impl Shape {
             velocity: placed.velocity,
             angular_velocity: placed.angular_velocity,
             carries: Vec::new(),
+            motion: None,
         };
         grains.push_body(body, &spheres, material, group);
     }

@@ -386,6 +386,13 @@ impl Cast<'_> {
         }
         for (name, grains) in &set.grains {
             let group = self.group(name).map_err(|complaint| ("grains", complaint))?;
+            if self.file.grains[name].is_boundary() {
+                let complaint = Complaint::new(format!("grains.{name} is a boundary, which moves as its own section says"));
+                return Err((
+                    "grains",
+                    complaint.remedy(format!("remove this, or write its motion in [grains.{name}], with a `start`")),
+                ));
+            }
             acts.push(Act::Velocity(group, si(&grains.velocity)));
         }
         Ok(acts)
@@ -415,7 +422,7 @@ pub(crate) fn set_aside(world: &mut World, absent: &[Thing]) -> Grains {
         );
         into.temperature.extend(all.temperature.get(k));
     }
-    // Groups of clumps are there from the start.
+    // Groups of clumps, and boundaries, are there from the start.
     world.grains.bodies = all.bodies;
     world.later.grains.extend(kinds_of(&reserve));
     reserve

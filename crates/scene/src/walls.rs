@@ -2,7 +2,7 @@
 
 mod motion;
 
-pub(crate) use motion::motion_of_stage;
+pub(crate) use motion::{motion_of_boundary, motion_of_stage};
 
 use crate::{
     assemble::Findings,

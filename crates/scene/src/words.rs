@@ -5,8 +5,9 @@ use crate::{
     quantity,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use seixo_engine::world::{Leaving, Precision, Scheme, Search};
+use seixo_engine::world::{CrossSection, Leaving, Precision, Scheme, Search};
 use seixo_files::vtk::Field;
+use seixo_laws::bond::BondLaw;
 use seixo_laws::contact::{CohesionLaw, NormalLaw, RollingLaw, TangentialLaw, TwistingLaw};
 use serde::de::{self, Deserialize, Deserializer, IntoDeserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
@@ -136,6 +137,8 @@ vocabulary! {
     CohesionLaw, "law of cohesion": CohesionLaw::ALL.iter().map(|law| (law.keyword(), *law));
     RollingLaw, "law against rolling": RollingLaw::ALL.iter().map(|law| (law.keyword(), *law));
     TwistingLaw, "law against twisting": TwistingLaw::ALL.iter().map(|law| (law.keyword(), *law));
+    BondLaw, "law of bonds": BondLaw::ALL.map(|law| (law.keyword(), law));
+    CrossSection, "cross-section": CrossSection::ALL.map(|section| (section.name(), section));
     Field, "output field": Field::ALL.map(|(field, word)| (word, field));
 }
 

@@ -1,6 +1,6 @@
 //! Rigid bodies made of spheres.
 
-use super::{Grains, Material, Vec3};
+use super::{Grains, Material, Vec3, WallMotion};
 use crate::refusal::Refusal;
 use seixo_laws::{Quaternion, Vector3};
 use std::collections::HashMap;
@@ -24,6 +24,8 @@ pub struct Body {
     pub angular_velocity: Vec3,
     /// Ids of the grains that it carries, and where they are from its center, in the frame of its principal axes \[m\].
     pub carries: Vec<(u32, Vec3)>,
+    /// How it is moved, whatever pushes it; `None` for a body that moves freely.
+    pub motion: Option<WallMotion>,
 }
 
 /// A sphere of a body.

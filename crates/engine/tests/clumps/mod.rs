@@ -59,6 +59,7 @@ impl Shape {
             velocity,
             angular_velocity,
             carries: Vec::new(),
+            motion: None,
         };
         grains.push_body(body, &spheres, 0, 0);
     }

@@ -113,7 +113,7 @@ pub(crate) struct SphereWall {
     pub radius: Quantity<Length, Positive>,
 }
 
-/// Motion of a wall: the sum of what is given here, from `start` to `stop`.
+/// Motion of a wall, or of grains that are a boundary: the sum of what is given here, from `start` to `stop`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Motion {
     /// Velocity of the wall and of its axis.
@@ -132,7 +132,7 @@ pub(crate) struct Motion {
     /// Text file with a column each for t, x, y, z and, to turn about the axis, angle: places at times. The first row is where the scene puts
     /// the wall, which rests before it and after the last row; between rows it goes without a jump in velocity and never overshoots.
     pub path: Option<String>,
-    /// Force control.
+    /// Force control; of a wall only.
     pub servo: Option<ServoSection>,
     /// Time before which the wall rests; times of vibrations and of the path count from it.
     #[serde(default)]

@@ -12,8 +12,26 @@ use seixo_engine::world::{Servo, SurfaceMotion, Vec3, Vibration, WallMotion, Wal
 /// The motion of a section, its path read from its file. A complaint comes with the key of the section that it is about.
 pub(super) fn motion(section: &mut WallSection, findings: &Findings) -> Result<WallMotion, At> {
     let surface = surface(section)?;
-    let has_faces = section.box_.is_some();
-    let motion = &mut section.motion;
+    let motion = prescribed(&mut section.motion, findings)?;
+    let servo = section.motion.servo.as_ref().map(servo).transpose()?;
+    if servo.is_some() && section.box_.is_some() {
+        let complaint = Complaint::new("a servo moves one wall, and each face of a box is one");
+        return Err(("motion.servo", complaint.remedy("write the face that the servo moves as a `plane`")));
+    }
+    Ok(WallMotion { servo, surface, ..motion })
+}
+
+/// The motion of a boundary that is made of grains, its path read from its file.
+pub(crate) fn motion_of_boundary(motion: &mut Motion, findings: &Findings) -> Result<WallMotion, At> {
+    if motion.servo.is_some() {
+        let complaint = Complaint::new("a servo moves a wall, not grains").limit("translate, rotate, vibrate and path");
+        return Err(("motion.servo", complaint.remedy("remove it, or write the boundary as a wall")));
+    }
+    prescribed(motion, findings)
+}
+
+/// What of a motion follows from time alone, its path read from its file.
+fn prescribed(motion: &mut Motion, findings: &Findings) -> Result<WallMotion, At> {
     let (start, stop) = (motion.start.si, motion.stop.map(|stop| stop.si));
     if let Some(stop) = stop.filter(|&stop| stop <= start) {
         let complaint = Complaint::new(format!("it stops at {stop} s, but starts at {start} s")).limit("a stop after the start");
@@ -31,21 +49,15 @@ pub(super) fn motion(section: &mut WallSection, findings: &Findings) -> Result<W
     }
     let turn = if turns_by_path || rate != 0.0 { Some(axis(motion)?) } else { None };
     let (axis, through) = turn.unwrap_or_default();
-    let servo = motion.servo.as_ref().map(servo).transpose()?;
-    if servo.is_some() && has_faces {
-        let complaint = Complaint::new("a servo moves one wall, and each face of a box is one");
-        return Err(("motion.servo", complaint.remedy("write the face that the servo moves as a `plane`")));
-    }
     Ok(WallMotion {
         velocity: si(&motion.translate),
         angular_velocity: axis.map(|component| component * rate),
         through,
         vibrations: vibrations(motion)?,
         path: path.map(|path| WallPath { axis, ..path }),
-        servo,
         start,
         stop,
-        surface,
+        ..WallMotion::default()
     })
 }
 

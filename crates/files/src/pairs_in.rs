@@ -1,0 +1,86 @@
+//! Pairs of grains from a text file: a first line that names the columns `a` and `b`, then the ids of two grains a line.
+
+use crate::FilesError;
+use crate::columns::{Header, Known, Lines, Quantity, open_input};
+use std::path::Path;
+
+/// Longest file \[bytes\], and most pairs.
+const LONGEST_FILE: u64 = 4 << 30;
+const MOST_PAIRS: usize = 100_000_000;
+
+/// Two grains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// Line of the file, from 1, for messages.
+    pub line: u64,
+    /// Their ids, which differ.
+    pub ids: [u32; 2],
+}
+
+const KNOWN: [Known; 2] = [
+    Known {
+        names: &["a", "id_a"],
+        quantity: Quantity::Plain,
+    },
+    Known {
+        names: &["b", "id_b"],
+        quantity: Quantity::Plain,
+    },
+];
+
+/// Reads pairs, each given once, in either order. Columns stand apart by commas, or by tabs and spaces; lines that are blank or start with `#`
+/// are skipped.
+pub fn read(path: &Path) -> Result<Vec<Pair>, FilesError> {
+    let (file, _) = open_input(path, "a file of pairs", LONGEST_FILE)?;
+    let mut lines = Lines::new(path, file);
+    let mut text = String::new();
+    let remedy = "start it with the line `a b`, and give the ids of two grains in each line after it";
+    if lines.next(&mut text)?.is_none() {
+        return Err(FilesError::content(path, "the file says nothing", remedy));
+    }
+    let header = Header::parse(&lines, &text, &KNOWN)?;
+    if header.columns.len() < KNOWN.len() {
+        return Err(lines.error("no column `a`, or no column `b`", remedy));
+    }
+    let mut pairs = Vec::new();
+    while let Some(line) = lines.next(&mut text)? {
+        if pairs.len() == MOST_PAIRS {
+            return Err(lines.error(format!("more than {MOST_PAIRS} pairs, which is the limit"), "bond fewer grains"));
+        }
+        let mut ids = [0_u32; 2];
+        header.row(&lines, &text, |column, value| match value.parse::<u32>() {
+            Ok(id) => {
+                ids[column.slot] = id;
+                Ok(())
+            }
+            Err(_) => Err(column.wrong(&lines, value, "is not an id", "use whole numbers from 0 to 4294967295")),
+        })?;
+        if ids[0] == ids[1] {
+            return Err(lines.error(
+                format!("the grain {} makes a pair with itself", ids[0]),
+                "give the ids of two grains",
+            ));
+        }
+        pairs.push(Pair { line, ids });
+    }
+    if pairs.is_empty() {
+        return Err(FilesError::content(path, "the file names no pair", remedy));
+    }
+    refuse_equal_pairs(path, &pairs)?;
+    Ok(pairs)
+}
+
+fn refuse_equal_pairs(path: &Path, pairs: &[Pair]) -> Result<(), FilesError> {
+    let in_order = |[a, b]: [u32; 2]| [a.min(b), a.max(b)];
+    let mut sorted: Vec<([u32; 2], u64)> = pairs.iter().map(|pair| (in_order(pair.ids), pair.line)).collect();
+    sorted.sort_unstable();
+    match sorted.windows(2).find(|two| two[0].0 == two[1].0) {
+        Some(&[([a, b], first), (_, second)]) => Err(FilesError::line(
+            path,
+            second,
+            format!("the grains {a} and {b} are already the pair of line {first}"),
+            "give each pair once, in either order",
+        )),
+        _ => Ok(()),
+    }
+}

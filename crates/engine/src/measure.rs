@@ -331,6 +331,10 @@ impl Simulation {
             material: of_words(&fields.material),
             group: of_words(&fields.group),
             coordination: order.iter().map(|&i| f64::whole(fields.force[RECORD * i as usize + 3])).collect(),
+            orientation: {
+                let (turns, _) = fields.turn.as_chunks::<RECORD>();
+                order.iter().filter_map(|&i| turns.get(i as usize).copied()).collect()
+            },
             temperature: order.iter().filter_map(|&i| fields.temperature.get(i as usize).copied()).collect(),
             pressure: Vec::new(),
         }

@@ -71,6 +71,8 @@ pub struct GrainSnapshot {
     pub group: Vec<u32>,
     /// Grains and wall elements touched.
     pub coordination: Vec<u32>,
+    /// Orientations, unit quaternions w x y z; empty without bonds.
+    pub orientation: Vec<[f64; 4]>,
     /// Temperatures \[K\]; empty where no heat flows.
     pub temperature: Vec<f64>,
     /// Mean pressure inside each grain from its contacts \[Pa\]; empty where nobody asked for it, since it takes all single contacts.

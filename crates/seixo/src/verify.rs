@@ -8,6 +8,7 @@
 //! heading says so.
 
 mod balance;
+mod bond;
 mod clump;
 mod cohesion;
 mod contact;
@@ -149,6 +150,9 @@ pub const CASES: &[Case] = &[
     case!(long "penetration", granular::penetration),
     case!(long "drum", granular::drum),
     case!(long "silo", granular::silo),
+    case!("cantilever", bond::cantilever),
+    case!("bond_failure", bond::failure),
+    case!("bar", bond::bar),
 ];
 
 /// What a case came to.

@@ -23,6 +23,7 @@ impl Simulation {
         self.fields.member = member.collect();
         self.bodies = bodies;
         self.bodies.find_places(&self.fields.member);
+        self.hold_bodies(true);
         for i in 0..self.fields.len() {
             let m = self.fields.member[i];
             let Some(b) = self.bodies.of(m) else { continue };
@@ -47,12 +48,12 @@ impl Simulation {
         }
     }
 
-    /// Gives all bodies of a group this velocity \[m/s\]; they turn as before.
+    /// Gives all bodies of a group this velocity \[m/s\], but for those that are held; they turn as before.
     pub(crate) fn set_velocity_of_bodies(&mut self, group: u32, velocity: Vec3) {
         let velocity = vector(velocity);
         for b in 0..self.bodies.len() {
             let first = self.bodies.place[self.bodies.row[b] as usize] as usize;
-            if self.fields.group[first] == group {
+            if self.fields.group[first] == group && !self.bodies.held.holds(b) {
                 let at = b * RECORD;
                 store(&mut self.bodies.velocity, at, &velocity);
                 let [rate, _] = self.bodies.rates(b, &self.fields, &self.stepping);
@@ -64,7 +65,8 @@ impl Simulation {
 
     /// Kick and drift of all bodies, which take their grains along.
     pub(crate) fn advance_bodies(&mut self) {
-        let moved = self.move_bodies();
+        let mut moved = self.move_bodies();
+        moved.flags |= self.hold_bodies(false);
         match self.sides {
             OPEN => self.take_grains_along::<OPEN>(),
             _ => self.take_grains_along::<PERIODIC>(),
@@ -74,7 +76,7 @@ impl Simulation {
         self.moves[0].damping_work += moved.damping_work;
     }
 
-    /// Bodies one step on; what they raised and lost, in their order.
+    /// Bodies that nothing holds one step on; what they raised and lost, in their order.
     fn move_bodies(&mut self) -> Moved<f64> {
         let count = self.bodies.len();
         let of_bodies = count.div_ceil(BODIES_OF_PART);
@@ -89,9 +91,10 @@ impl Simulation {
             spin,
             offset,
             place,
+            held,
             ..
         } = &mut self.bodies;
-        let (row, moments, offset, place) = (&row[..], &moments[..], &offset[..], &place[..]);
+        let (row, moments, offset, place, held) = (&row[..], &moments[..], &offset[..], &place[..], &*held);
         let (force, torque, stepping) = (&self.fields.force[..], &self.fields.torque[..], &self.stepping);
         self.moves_of_bodies.resize(of_bodies, STILL);
         let records = |items| Strided {
@@ -127,7 +130,7 @@ impl Simulation {
                 let first = part * BODIES_OF_PART;
                 let end = (first + BODIES_OF_PART).min(count);
                 let mut all = STILL;
-                for b in 0..end - first {
+                for b in (0..end - first).filter(|b| !held.holds(first + b)) {
                     let (member, members_end) = (row[first + b] as usize, row[first + b + 1] as usize);
                     let stands = turn_at(turn.items, b * RECORD);
                     let push = push_on::<f64, f64>(member, members_end, place, offset, &stands, force, torque);
@@ -271,8 +274,11 @@ impl Simulation {
         }
     }
 
-    /// Kinetic energy, rotational energy and potential in gravity of body b \[J\].
+    /// Kinetic energy, rotational energy and potential in gravity of body b \[J\]; none of one that is held.
     pub(crate) fn energies_of_body(&self, b: usize) -> [f64; 3] {
+        if self.bodies.held.holds(b) {
+            return [0.0; 3];
+        }
         let moving = self.bodies.moving(b, &self.fields, &self.stepping);
         let (mass, center) = (self.bodies.center[b * RECORD + 3], load::<f64>(&self.bodies.center, b * RECORD));
         [

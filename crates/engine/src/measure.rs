@@ -27,7 +27,7 @@ pub(crate) struct Work {
     pub initial: f64,
 }
 
-/// Linear and angular momentum of all grains.
+/// Linear and angular momentum of all grains but those of bodies that are held.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Momentum {
     /// Σ m v \[kg m/s\].
@@ -207,7 +207,8 @@ impl Simulation {
             }
             all
         });
-        (0..self.bodies.len()).fold(all, |mut all, b| {
+        let free = (0..self.bodies.len()).filter(|&b| !self.bodies.held.holds(b));
+        free.fold(all, |mut all, b| {
             let moving = self.bodies.moving(b, &self.fields, &self.stepping);
             let [kinetic, rotational, gravity] = self.energies_of_body(b);
             all.kinetic += kinetic;

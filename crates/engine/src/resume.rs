@@ -214,7 +214,7 @@ impl Simulation {
             if simulation.fields.member.len() != n {
                 return Err(misfit("its grains are of no rigid body, those of the scene are"));
             }
-            simulation.bodies = Bodies::load(state, &simulation.fields.member)?;
+            simulation.bodies = Bodies::load(state, &simulation.fields.member, &world.grains.bodies)?;
         }
         let centers = simulation.bodies.center.clone();
         let [dt, listed_at] = *numbers(state, "clock/time_step", Some(2))? else {

@@ -28,6 +28,9 @@ impl Simulation {
         self.pass(Pass::Cells, Simulation::renew_lists_when_stale);
         self.pass(Pass::Contacts, Simulation::touch_grains);
         self.pass(Pass::Walls, Simulation::bear_on_walls);
+        if self.is_driven() {
+            self.pass(Pass::Walls, Simulation::drive);
+        }
         self.pass(Pass::Measure, Simulation::book_work);
         self.pass(Pass::Guard, Simulation::guard_contacts)
     }

@@ -58,6 +58,7 @@ impl Shape {
             orientation,
             velocity,
             angular_velocity,
+            motion: None,
             carries: Vec::new(),
         };
         grains.push_body(body, &spheres, 0, 0);

@@ -208,6 +208,12 @@ pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), Refusal> {
             remedy: "remove world.domain.shear, or use plain grains",
         });
     }
+    if !world.grains.bodies.is_empty() && world.conduction.is_some() {
+        return Err(Refusal::WithBodies {
+            what: "heat",
+            remedy: "leave the temperatures out, or use plain grains",
+        });
+    }
     check_interactions(world)?;
     check_conduction(world)
 }

@@ -2,14 +2,15 @@
 
 use crate::contact_records::array;
 use crate::fields::Fields;
+use crate::held::HeldBodies;
 use crate::refusal::Refusal;
 use crate::simulation::vector;
 use crate::state::{Column, Sections, State};
-use crate::world::{Domain, Grains};
+use crate::world::{Body, Domain, Grains};
 use seixo_laws::motion::velocity_ahead;
 use seixo_laws::rotation::{angular_momentum, angular_velocity, energy_of_rotation};
 use seixo_laws::{Quaternion, Vector3};
-use seixo_sweeps::bodies::{FREE, push_on, turn_at, turning_of};
+use seixo_sweeps::bodies::{FREE, Push, push_on, turn_at, turning_of};
 use seixo_sweeps::motion::{Stepping, acceleration};
 use seixo_sweeps::sides::{Sides, put_back};
 use seixo_sweeps::views::{RECORD, load, store};
@@ -72,6 +73,8 @@ pub(crate) struct Bodies {
     /// Of every member: its body, and the place of its grain.
     pub body_of: Vec<u32>,
     pub place: Vec<u32>,
+    /// Those that move as they are told. Not in checkpoints: the world has it.
+    pub held: HeldBodies,
     /// What local damping took of bodies on a GPU since they were handed over \[J\].
     pub damped: f64,
 }
@@ -119,6 +122,7 @@ impl Bodies {
             bodies.id.push(body.id);
         }
         bodies.place = vec![FREE; bodies.body_of.len()];
+        bodies.held = HeldBodies::new(&grains.bodies, &bodies.id);
         (bodies, members)
     }
 
@@ -145,11 +149,16 @@ impl Bodies {
         turn_at(&self.turn, b * RECORD).turned(&load(&self.offset, member as usize * RECORD))
     }
 
+    /// What these forces of its grains do to body b.
+    pub fn push(&self, b: usize, fields: &Fields) -> Push<f64> {
+        let (first, end) = (self.row[b] as usize, self.row[b + 1] as usize);
+        let turn = turn_at(&self.turn, b * RECORD);
+        push_on::<f64, f64>(first, end, &self.place, &self.offset, &turn, &fields.force, &fields.torque)
+    }
+
     /// How fast velocity \[m/s²\] and angular momentum \[N m\] of body b change under these forces of its grains.
     pub fn rates(&self, b: usize, fields: &Fields, stepping: &Stepping<f64, f64>) -> [Vector3<f64>; 2] {
-        let (at, first, end) = (b * RECORD, self.row[b] as usize, self.row[b + 1] as usize);
-        let turn = turn_at(&self.turn, at);
-        let push = push_on::<f64, f64>(first, end, &self.place, &self.offset, &turn, &fields.force, &fields.torque);
+        let (at, push) = (b * RECORD, self.push(b, fields));
         let linear = acceleration(&load(&self.velocity, at), self.center[at + 3], &push.force, stepping);
         let turning = turning_of(&load(&self.spin, at), &push.torque, stepping.local_damping);
         [linear.rate, turning.rate]
@@ -158,6 +167,13 @@ impl Bodies {
     /// How body b moves at the whole step, under these forces of its grains.
     pub fn moving(&self, b: usize, fields: &Fields, stepping: &Stepping<f64, f64>) -> Moving {
         let at = b * RECORD;
+        if self.held.holds(b) {
+            return Moving {
+                velocity: load(&self.velocity, at),
+                momentum: load(&self.momentum, at),
+                spin: load(&self.spin, at),
+            };
+        }
         let [linear, turning] = self.rates(b, fields, stepping);
         let momentum = velocity_ahead(&load(&self.momentum, at), &turning, stepping.shows_ahead);
         Moving {
@@ -177,8 +193,11 @@ impl Bodies {
         energy_of_rotation(&turn_at(&self.turn, b * RECORD), momentum, &load(&self.moments, b * RECORD))
     }
 
-    /// Velocities that are kept at half steps start half a step back.
+    /// Velocities that are kept at half steps start half a step back, unless the body is held.
     pub fn pull_back(&mut self, b: usize, fields: &Fields, stepping: &Stepping<f64, f64>) {
+        if self.held.holds(b) {
+            return;
+        }
         let (at, ahead) = (b * RECORD, stepping.shows_ahead);
         let [linear, turning] = self.rates(b, fields, stepping);
         let kept: Vector3<f64> = load(&self.half_velocity, at);
@@ -187,10 +206,12 @@ impl Bodies {
         store(&mut self.momentum, at, &kept.minus(&turning.times(ahead)));
     }
 
-    /// Puts centers that left through periodic sides back; returns Σ m g·Δx of all \[J\], which the sides did.
+    /// Puts centers that left through periodic sides back; returns Σ m g·Δx of all \[J\], which the sides did. Those of bodies that are held
+    /// are never outside.
     pub fn put_back(&mut self, sides: &Sides<f64, f64>, gravity: &Vector3<f64>) -> f64 {
         let mut work = 0.0;
-        for center in self.center.chunks_exact_mut(RECORD) {
+        let centers = self.center.chunks_exact_mut(RECORD).enumerate();
+        for (_, center) in centers.filter(|(b, _)| !self.held.holds(*b)) {
             let before: Vector3<f64> = load(center, 0);
             let returned = put_back(&before, sides).position;
             work -= center[3] * gravity.dot(&returned.minus(&before));
@@ -228,6 +249,7 @@ impl Bodies {
             self.id.push(old.id[b]);
         }
         self.place = vec![FREE; self.body_of.len()];
+        self.held = old.held.kept(stays);
         renamed
     }
 
@@ -273,11 +295,11 @@ impl Bodies {
         }
     }
 
-    /// Reads bodies from a checkpoint whose grains say which members they are.
+    /// Reads bodies from a checkpoint whose grains say which members they are, with what the world says of how they are held.
     ///
     /// # Errors
     /// If a section is missing or does not fit the others.
-    pub fn load(state: &State, member: &[u32]) -> Result<Bodies, Refusal> {
+    pub fn load(state: &State, member: &[u32], given: &[Body]) -> Result<Bodies, Refusal> {
         let misfit = || Refusal::State {
             what: "its rigid bodies are not those of the scene, or incomplete".into(),
         };
@@ -314,6 +336,7 @@ impl Bodies {
         }
         bodies.place = vec![FREE; members];
         bodies.find_places(member);
+        bodies.held = HeldBodies::new(given, &bodies.id);
         Ok(bodies)
     }
 

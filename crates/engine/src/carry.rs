@@ -12,6 +12,9 @@ use seixo_sweeps::motion::{Moved, STILL};
 use seixo_sweeps::sides::{OPEN, PERIODIC};
 use seixo_sweeps::views::{RECORD, load, store};
 
+/// How many times its mass contacts feel of a body that is held: so many that the effective mass is that of the other grain.
+const UNMOVED: f64 = 1e9;
+
 /// Bodies per part: the unit of work, the same on any number of threads.
 const BODIES_OF_PART: usize = 64;
 
@@ -23,6 +26,7 @@ impl Simulation {
         self.fields.member = member.collect();
         self.bodies = bodies;
         self.bodies.find_places(&self.fields.member);
+        self.hold_bodies(true);
         for i in 0..self.fields.len() {
             let m = self.fields.member[i];
             let Some(b) = self.bodies.of(m) else { continue };
@@ -35,8 +39,9 @@ impl Simulation {
             store(&mut self.fields.velocity, at, &velocity);
             store(&mut self.fields.half_velocity, 3 * i, &velocity);
             store(&mut self.fields.spin, at, &spin);
-            // Contacts feel the inertia of the whole body, not of one of its spheres.
-            self.fields.velocity[at + 3] = self.bodies.center[b * RECORD + 3];
+            // Contacts feel the inertia of the whole body, not of one of its spheres; nothing moves one that is held.
+            let inertia = if self.bodies.held.holds(b) { UNMOVED } else { 1.0 };
+            self.fields.velocity[at + 3] = inertia * self.bodies.center[b * RECORD + 3];
         }
     }
 
@@ -47,12 +52,12 @@ impl Simulation {
         }
     }
 
-    /// Gives all bodies of a group this velocity \[m/s\]; they turn as before.
+    /// Gives all bodies of a group this velocity \[m/s\], but for those that are held; they turn as before.
     pub(crate) fn set_velocity_of_bodies(&mut self, group: u32, velocity: Vec3) {
         let velocity = vector(velocity);
         for b in 0..self.bodies.len() {
             let first = self.bodies.place[self.bodies.row[b] as usize] as usize;
-            if self.fields.group[first] == group {
+            if self.fields.group[first] == group && !self.bodies.held.holds(b) {
                 let at = b * RECORD;
                 store(&mut self.bodies.velocity, at, &velocity);
                 let [rate, _] = self.bodies.rates(b, &self.fields, &self.stepping);
@@ -64,7 +69,8 @@ impl Simulation {
 
     /// Kick and drift of all bodies, which take their grains along.
     pub(crate) fn advance_bodies(&mut self) {
-        let moved = self.move_bodies();
+        let mut moved = self.move_bodies();
+        moved.flags |= self.hold_bodies(false);
         match self.sides {
             OPEN => self.take_grains_along::<OPEN>(),
             _ => self.take_grains_along::<PERIODIC>(),
@@ -74,7 +80,7 @@ impl Simulation {
         self.moves[0].damping_work += moved.damping_work;
     }
 
-    /// Bodies one step on; what they raised and lost, in their order.
+    /// Bodies that nothing holds one step on; what they raised and lost, in their order.
     fn move_bodies(&mut self) -> Moved<f64> {
         let count = self.bodies.len();
         let of_bodies = count.div_ceil(BODIES_OF_PART);
@@ -89,9 +95,10 @@ impl Simulation {
             spin,
             offset,
             place,
+            held,
             ..
         } = &mut self.bodies;
-        let (row, moments, offset, place) = (&row[..], &moments[..], &offset[..], &place[..]);
+        let (row, moments, offset, place, held) = (&row[..], &moments[..], &offset[..], &place[..], &*held);
         let (force, torque, stepping) = (&self.fields.force[..], &self.fields.torque[..], &self.stepping);
         self.moves_of_bodies.resize(of_bodies, STILL);
         let records = |items| Strided {
@@ -127,7 +134,7 @@ impl Simulation {
                 let first = part * BODIES_OF_PART;
                 let end = (first + BODIES_OF_PART).min(count);
                 let mut all = STILL;
-                for b in 0..end - first {
+                for b in (0..end - first).filter(|b| !held.holds(first + b)) {
                     let (member, members_end) = (row[first + b] as usize, row[first + b + 1] as usize);
                     let stands = turn_at(turn.items, b * RECORD);
                     let push = push_on::<f64, f64>(member, members_end, place, offset, &stands, force, torque);
@@ -271,8 +278,11 @@ impl Simulation {
         }
     }
 
-    /// Kinetic energy, rotational energy and potential in gravity of body b \[J\].
+    /// Kinetic energy, rotational energy and potential in gravity of body b \[J\]; none of one that is held.
     pub(crate) fn energies_of_body(&self, b: usize) -> [f64; 3] {
+        if self.bodies.held.holds(b) {
+            return [0.0; 3];
+        }
         let moving = self.bodies.moving(b, &self.fields, &self.stepping);
         let (mass, center) = (self.bodies.center[b * RECORD + 3], load::<f64>(&self.bodies.center, b * RECORD));
         [

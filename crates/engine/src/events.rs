@@ -101,6 +101,8 @@ impl Simulation {
                 simulation.fields.member.resize(first + grains.len(), FREE);
             }
             simulation.orient_grains();
+            let power = simulation.lay_loads_on(first..first + grains.len());
+            simulation.last_tally.wall_power += power;
             simulation.pull_back_half_a_step(first..first + grains.len());
         })?;
         self.work.inserted += gained;
@@ -123,14 +125,14 @@ impl Simulation {
         Ok(())
     }
 
-    /// Gives all grains of a group this velocity \[m/s\], as of this moment.
+    /// Gives all grains of a group this velocity \[m/s\], as of this moment, but for those of bodies that are held.
     ///
     /// # Errors
     /// As [`Simulation::observe`].
     pub fn set_velocity(&mut self, group: u32, velocity: Vec3) -> Result<(), Refusal> {
         let gained = self.edit(false, |simulation| {
             let of_group: Vec<usize> = (0..simulation.fields.len())
-                .filter(|&i| simulation.fields.group[i] == group)
+                .filter(|&i| simulation.fields.group[i] == group && !simulation.is_held(i))
                 .collect();
             for &i in &of_group {
                 simulation.fields.velocity[i * RECORD..][..3].copy_from_slice(&velocity);
@@ -157,7 +159,9 @@ impl Simulation {
             for half in simulation.fields.half_velocity.chunks_exact_mut(3) {
                 half.iter_mut().zip([pull.x, pull.y, pull.z]).for_each(|(v, change)| *v += change);
             }
-            for half in simulation.bodies.half_velocity.chunks_exact_mut(RECORD) {
+            let bodies = &mut simulation.bodies;
+            let halves = bodies.half_velocity.chunks_exact_mut(RECORD).enumerate();
+            for (_, half) in halves.filter(|(b, _)| !bodies.held.holds(*b)) {
                 half.iter_mut().zip([pull.x, pull.y, pull.z]).for_each(|(v, change)| *v += change);
             }
         })?;

@@ -137,9 +137,9 @@ fields! {
     half_velocity: f64, 3, spare_f64;
     /// Angular velocity at half steps \[rad/s\]; empty without friction.
     half_spin: f64, 3, spare_f64;
-    /// Force of contacts x y z \[N\], number of touches.
+    /// Force of contacts and loads x y z \[N\], number of touches.
     force: f64, 4, spare_f64;
-    /// Torque of contacts x y z \[N m\]; empty without friction.
+    /// Torque of contacts and loads x y z \[N m\]; empty without friction.
     torque: f64, 4, spare_f64;
     /// Center when the cells were last sorted \[m\].
     reference: f64, 3, spare_f64;

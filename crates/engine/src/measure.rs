@@ -27,7 +27,7 @@ pub(crate) struct Work {
     pub initial: f64,
 }
 
-/// Linear and angular momentum of all grains.
+/// Linear and angular momentum of all grains but those of bodies that are held.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Momentum {
     /// Σ m v \[kg m/s\].
@@ -73,10 +73,9 @@ impl Simulation {
 
     /// Mass of grain i \[kg\]: of one that is carried, its share of the body's, by the volume of its sphere.
     pub(crate) fn mass_of(&self, i: usize) -> f64 {
-        let mass = self.fields.velocity[i * RECORD + 3];
         match self.body_of(i) {
-            Some(_) => mass * self.bodies.offset[self.fields.member[i] as usize * RECORD + 3],
-            None => mass,
+            Some(b) => self.bodies.center[b * RECORD + 3] * self.bodies.offset[self.fields.member[i] as usize * RECORD + 3],
+            None => self.fields.velocity[i * RECORD + 3],
         }
     }
 
@@ -207,7 +206,8 @@ impl Simulation {
             }
             all
         });
-        (0..self.bodies.len()).fold(all, |mut all, b| {
+        let free = (0..self.bodies.len()).filter(|&b| !self.bodies.held.holds(b));
+        free.fold(all, |mut all, b| {
             let moving = self.bodies.moving(b, &self.fields, &self.stepping);
             let [kinetic, rotational, gravity] = self.energies_of_body(b);
             all.kinetic += kinetic;

@@ -70,7 +70,13 @@ impl Simulation {
 
     /// Takes the grains to the device that the settings ask for.
     pub(crate) fn go_where_asked(&mut self) -> Result<(), Refusal> {
-        let Some(gpu) = gpu_asked_for(self.settings.device, &mut self.notices)? else {
+        let mut choice = self.settings.device;
+        if choice == DeviceChoice::Auto && self.is_driven() {
+            self.notices
+                .push("held and loaded grains run on the CPU so far: running on the CPU".to_owned());
+            choice = DeviceChoice::Cpu;
+        }
+        let Some(gpu) = gpu_asked_for(choice, &mut self.notices)? else {
             if self.settings.assembly != Assembly::Fused {
                 return Err(Refusal::Assembly {
                     assembly: self.settings.assembly.name(),
@@ -88,6 +94,9 @@ impl Simulation {
 
     /// Takes the grains to a GPU.
     fn go_to(&mut self, gpu: Gpu) -> Result<(), Refusal> {
+        if self.is_driven() {
+            return Err(Refusal::DrivenOnGpu);
+        }
         let precision = precision_on(&gpu, self.settings.precision, &mut self.notices)?;
         self.settings.precision = Some(precision);
         if (self.is_compound || self.sides != OPEN || self.carries) && self.settings.assembly != Assembly::Fused {

@@ -15,6 +15,9 @@ pub enum Refusal {
     /// Temperatures with too few digits.
     #[error("in f32 a temperature has too few digits for what a step adds to it; use --precision mixed or f64")]
     HeatInSingle,
+    /// A GPU knows nothing of loads and of what holds bodies.
+    #[error("held and loaded grains run on the CPU so far; take device = \"cpu\"")]
+    DrivenOnGpu,
     /// The device does not put forces together like this.
     #[error("the CPU has one way to put forces together, not {assembly}; leave --assembly out, or use --device gpu")]
     Assembly {
@@ -75,6 +78,14 @@ pub enum Refusal {
         value: f64,
         /// What it must be.
         must: &'static str,
+    },
+    /// The motion of a rigid body that is held is not usable.
+    #[error("body {id}: {what}")]
+    BodyMotion {
+        /// The body.
+        id: u32,
+        /// What is wrong, with value, limit and remedy.
+        what: String,
     },
     /// Something does not go together with rigid bodies.
     #[error("rigid bodies do not go with {what}; {remedy}")]

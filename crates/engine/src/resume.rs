@@ -218,7 +218,7 @@ impl Simulation {
             if simulation.fields.member.len() != n {
                 return Err(misfit("its grains are of no rigid body, those of the scene are"));
             }
-            simulation.bodies = Bodies::load(state, &simulation.fields.member)?;
+            simulation.bodies = Bodies::load(state, &simulation.fields.member, &world.grains.bodies)?;
         }
         if !world.bonds.is_empty() {
             if simulation.fields.turn.len() != n * RECORD {

@@ -6,6 +6,7 @@ use crate::bonds::Network;
 use crate::fields::Fields;
 use crate::gpu::Remote;
 use crate::heat::Heat;
+use crate::loads::Loads;
 use crate::measure::{NO_CONTACT, Work};
 use crate::refusal::Refusal;
 use crate::search::{Cells, Pairs};
@@ -85,6 +86,7 @@ pub struct Simulation {
     pub(crate) pairs: Pairs,
     pub(crate) old_pairs: Pairs,
     pub(crate) walls: Walls,
+    pub(crate) loads: Loads,
     pub(crate) stepping: Stepping<f64, f64>,
     pub(crate) moves: Vec<Moved<f64>>,
     pub(crate) tallies: Vec<Tally<f64>>,
@@ -130,9 +132,13 @@ impl Simulation {
         simulation.touch_walls();
         simulation.hold_grains();
         simulation.refuse_deep_overlaps()?;
+        let power = simulation.drive_at_start();
         simulation.pull_back_half_a_step(0..simulation.fields.len());
         simulation.pull_bodies_back(0..simulation.bodies.len());
-        simulation.last_tally = NO_CONTACT;
+        simulation.last_tally = Tally {
+            wall_power: power,
+            ..NO_CONTACT
+        };
         simulation.work.initial = simulation.ledger().residual;
         simulation.open_heat_books()?;
         simulation.go_where_asked()?;
@@ -223,6 +229,7 @@ impl Simulation {
             pairs: Pairs::default(),
             old_pairs: Pairs::default(),
             walls,
+            loads: Loads::of(world)?,
             stepping,
             moves: Vec::new(),
             tallies: Vec::new(),

@@ -55,9 +55,9 @@ pub struct GrainSnapshot {
     pub velocity: Vec<[f64; 3]>,
     /// Angular velocities at this time \[rad/s\].
     pub angular_velocity: Vec<[f64; 3]>,
-    /// Contact forces, gravity not included \[N\].
+    /// Forces of contacts and loads, gravity not included \[N\].
     pub force: Vec<[f64; 3]>,
-    /// Contact torques \[N m\].
+    /// Torques of contacts and loads \[N m\].
     pub torque: Vec<[f64; 3]>,
     /// Radii \[m\].
     pub radius: Vec<f64>,
@@ -138,7 +138,7 @@ pub struct Ledger {
     pub bond_damping: f64,
     /// Held by bonds when they broke.
     pub fracture: f64,
-    /// Work done by moving walls on the grains.
+    /// Work done on the grains by moving walls, by loads, and by what holds bodies.
     pub wall_work: f64,
     /// Taken along by grains that left the domain or were removed.
     pub left_domain: f64,

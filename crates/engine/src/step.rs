@@ -34,6 +34,9 @@ impl Simulation {
         if self.is_bonded() {
             self.pass(Pass::Bonds, Simulation::hold_grains);
         }
+        if self.is_driven() {
+            self.pass(Pass::Walls, Simulation::drive);
+        }
         self.pass(Pass::Measure, Simulation::book_work);
         self.pass(Pass::Guard, Simulation::guard_contacts)
     }

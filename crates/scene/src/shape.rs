@@ -73,8 +73,8 @@ impl Shape {
             orientation: [turn.w, turn.x, turn.y, turn.z],
             velocity: placed.velocity,
             angular_velocity: placed.angular_velocity,
-            carries: Vec::new(),
             motion: None,
+            carries: Vec::new(),
         };
         grains.push_body(body, &spheres, material, group);
     }

@@ -2,7 +2,7 @@
 
 use super::vector;
 use crate::world::{WallMotion, WallPath};
-use seixo_laws::Vector3;
+use seixo_laws::{Quaternion, Vector3};
 use std::f64::consts::{PI, TAU};
 
 /// How far a wall is from where it started, and its rates.
@@ -59,6 +59,13 @@ impl Stance {
             stance.rate = 0.0;
         }
         stance
+    }
+
+    /// By what all is turned since the start.
+    pub fn turn(&self) -> Quaternion<f64> {
+        let (sin, cos) = (0.5 * self.angle).sin_cos();
+        let Vector3 { x, y, z } = self.axis.times(sin);
+        Quaternion { w: cos, x, y, z }
     }
 
     /// Upper bound of how far a point within `farthest` of the axis is from where this other stance of the same motion has it, when a

@@ -18,14 +18,15 @@ pub struct Body {
     pub center: Vec3,
     /// Unit quaternion w x y z that turns the frame of its principal axes into that of space.
     pub orientation: [f64; 4],
-    /// Velocity of the center of mass \[m/s\].
+    /// Velocity of the center of mass \[m/s\]; that of a body which is held follows from its motion.
     pub velocity: Vec3,
-    /// Angular velocity \[rad/s\].
+    /// Angular velocity \[rad/s\]; likewise.
     pub angular_velocity: Vec3,
+    /// How it is moved, whatever pushes it; `None` for a body that moves freely. Center and orientation are those at time zero, the axis and
+    /// all else is as for walls.
+    pub motion: Option<WallMotion>,
     /// Ids of the grains that it carries, and where they are from its center, in the frame of its principal axes \[m\].
     pub carries: Vec<(u32, Vec3)>,
-    /// How it is moved, whatever pushes it; `None` for a body that moves freely.
-    pub motion: Option<WallMotion>,
 }
 
 /// A sphere of a body.
@@ -66,6 +67,15 @@ impl Body {
         let length = self.orientation.iter().map(|c| c * c).sum::<f64>().sqrt();
         if length.is_nan() || (length - 1.0).abs() > 1e-6 {
             return Some(("length of the orientation quaternion", length, "one"));
+        }
+        if let Some(motion) = &self.motion {
+            if let Some(servo) = &motion.servo {
+                return Some(("force of a servo", servo.force, "left out: a body moves as it is told"));
+            }
+            let surface = [motion.surface.velocity, motion.surface.angular_velocity];
+            if let Some(&value) = surface.as_flattened().iter().find(|x| **x != 0.0) {
+                return Some(("motion of its surface", value, "zero: surfaces run on walls only"));
+            }
         }
         if self.carries.is_empty() {
             return Some(("number of grains", 0.0, "at least one"));
@@ -121,7 +131,8 @@ impl Grains {
     pub(crate) fn lightness(&self, materials: &[Material]) -> f64 {
         let places: HashMap<u32, usize> = self.id.iter().enumerate().map(|(k, &id)| (id, k)).collect();
         let mut least = 1.0f64;
-        for body in &self.bodies {
+        // What is held is not moved by any force.
+        for body in self.bodies.iter().filter(|body| body.motion.is_none()) {
             for (id, offset) in &body.carries {
                 let k = places[id];
                 let radius = self.radius[k];
@@ -161,6 +172,9 @@ impl Grains {
                 must,
             };
             body.flaw().map_or(Ok(()), |flaw| Err(wrong(flaw)))?;
+            if let Some(what) = body.motion.as_ref().and_then(WallMotion::flaw) {
+                return Err(Refusal::BodyMotion { id: body.id, what });
+            }
             for (id, _) in &body.carries {
                 let times = carried
                     .get_mut(id)

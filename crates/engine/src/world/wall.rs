@@ -244,7 +244,7 @@ pub struct SurfaceMotion {
     pub through: Vec3,
 }
 
-/// How a wall moves: the sum of what is given here.
+/// How a wall, or a body that is held, moves: the sum of what is given here.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WallMotion {
     /// Velocity of the whole wall and of its axis \[m/s\].
@@ -269,7 +269,7 @@ pub struct WallMotion {
 
 impl WallMotion {
     /// What makes the motion unusable.
-    fn flaw(&self) -> Option<String> {
+    pub(super) fn flaw(&self) -> Option<String> {
         let is_finite = |v: &[f64]| v.iter().all(|x| x.is_finite());
         let SurfaceMotion {
             velocity,

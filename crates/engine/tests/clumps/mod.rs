@@ -58,8 +58,8 @@ impl Shape {
             orientation,
             velocity,
             angular_velocity,
-            carries: Vec::new(),
             motion: None,
+            carries: Vec::new(),
         };
         grains.push_body(body, &spheres, 0, 0);
     }

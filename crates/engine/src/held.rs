@@ -1,0 +1,165 @@
+//! Bodies that are held: they move as they are told, whatever pushes on them.
+//!
+//! What holds a body bears all that pushes on it, gravity included, so such bodies have no energy and no momentum in the books; what they do
+//! to everything else is booked as the work of walls.
+
+use crate::bodies::Bodies;
+use crate::simulation::{Simulation, vector};
+use crate::walls::{Stance, is_moving};
+use crate::world::{Body, WallMotion};
+use seixo_laws::rotation::angular_momentum;
+use seixo_laws::{Quaternion, Vector3};
+use seixo_sweeps::motion::{LEFT, flags_of};
+use seixo_sweeps::sides::{OPEN, Sides};
+use seixo_sweeps::views::{RECORD, load, store};
+use std::collections::HashMap;
+
+/// How a body is held.
+#[derive(Clone, Debug)]
+pub(crate) struct Held {
+    motion: WallMotion,
+    /// From the point of the motion's axis to the center of mass, before anything moves \[m\].
+    arm: Vector3<f64>,
+    /// Orientation then.
+    turn: Quaternion<f64>,
+}
+
+/// Where a body is held at a time, and how it moves then.
+struct Pose {
+    /// Center of mass \[m\].
+    center: Vector3<f64>,
+    turn: Quaternion<f64>,
+    /// Velocity of the center of mass \[m/s\].
+    velocity: Vector3<f64>,
+    /// \[rad/s\].
+    spin: Vector3<f64>,
+}
+
+impl Held {
+    /// How the world has a body held, if it does.
+    fn of(body: &Body) -> Option<Held> {
+        let motion = body.motion.clone()?;
+        Some(Held {
+            arm: vector(body.center).minus(&vector(motion.through)),
+            turn: body.turn(),
+            motion,
+        })
+    }
+
+    /// The pose at this time \[s\].
+    fn at(&self, time: f64) -> Pose {
+        let stance = Stance::at(&self.motion, time);
+        let turned = stance.turn();
+        let arm = turned.turned(&self.arm);
+        let spin = stance.axis.times(stance.rate);
+        Pose {
+            center: vector(self.motion.through).plus(&stance.shift).plus(&arm),
+            turn: turned.after(&self.turn),
+            velocity: stance.velocity.plus(&spin.cross(&arm)),
+            spin,
+        }
+    }
+}
+
+/// Which bodies are held and how, in the order of the table; empty where none is.
+#[derive(Clone, Default)]
+pub(crate) struct HeldBodies(Vec<Option<Box<Held>>>);
+
+impl HeldBodies {
+    /// How the bodies with these ids are held, as the world has it.
+    pub fn new(given: &[Body], ids: &[u32]) -> HeldBodies {
+        let held: HashMap<u32, Held> = given.iter().filter_map(|body| Some((body.id, Held::of(body)?))).collect();
+        if held.is_empty() {
+            return HeldBodies::default();
+        }
+        HeldBodies(ids.iter().map(|id| held.get(id).cloned().map(Box::new)).collect())
+    }
+
+    /// Whether no body was ever held.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether body b is held.
+    pub fn holds(&self, b: usize) -> bool {
+        self.0.get(b).is_some_and(Option::is_some)
+    }
+
+    /// Those that are held, and their places in the table; all of them, or only those that do not stand still for good.
+    fn iter(&self, all: bool) -> impl Iterator<Item = (usize, &Held)> {
+        let held = self.0.iter().enumerate().filter_map(|(b, held)| Some((b, held.as_deref()?)));
+        held.filter(move |(_, held)| all || is_moving(&held.motion))
+    }
+
+    /// Keeps only some bodies.
+    pub fn kept(mut self, stays: impl Fn(usize) -> bool) -> HeldBodies {
+        let mut b = 0;
+        self.0.retain(|_| {
+            b += 1;
+            stays(b - 1)
+        });
+        self
+    }
+}
+
+/// The image of a place that lies in the domain: a motion may go on and on through periodic sides.
+fn image_inside(place: &Vector3<f64>, sides: &Sides<f64, f64>) -> Vector3<f64> {
+    let inside = |x: f64, low: f64, length: f64| x - length * ((x - low) / length).floor();
+    Vector3 {
+        x: inside(place.x, sides.low.x, sides.length.x),
+        y: inside(place.y, sides.low.y, sides.length.y),
+        z: inside(place.z, sides.low.z, sides.length.z),
+    }
+}
+
+impl Simulation {
+    /// Puts bodies that are held where they are now; all of them, or only those that do not stand still for good. Tells which flags they raise.
+    pub(crate) fn hold_bodies(&mut self, all: bool) -> u32 {
+        let (time, kind, stepping) = (self.time(), self.sides, &self.stepping);
+        let Bodies {
+            center,
+            half_velocity,
+            momentum,
+            turn,
+            moments,
+            velocity,
+            spin,
+            held,
+            ..
+        } = &mut self.bodies;
+        let mut flags = 0;
+        for (b, held) in held.iter(all) {
+            let at = b * RECORD;
+            let pose = held.at(time);
+            flags |= flags_of::<f64, f64>(&pose.center, 0.0, 0.0, stepping) & LEFT;
+            let place = if kind == OPEN {
+                pose.center
+            } else {
+                image_inside(&pose.center, &stepping.sides)
+            };
+            store(center, at, &place);
+            store(half_velocity, at, &pose.velocity);
+            store(velocity, at, &pose.velocity);
+            store(spin, at, &pose.spin);
+            store(momentum, at, &angular_momentum(&pose.turn, &pose.spin, &load(moments, at)));
+            let Quaternion { w, x, y, z } = pose.turn;
+            turn[at..at + RECORD].copy_from_slice(&[w, x, y, z]);
+        }
+        flags
+    }
+
+    /// Power that what holds bodies puts in \[W\]: it bears what pushes on them.
+    pub(crate) fn power_of_holding(&self) -> f64 {
+        let bodies = &self.bodies;
+        bodies.held.iter(false).fold(0.0, |power, (b, _)| {
+            let push = bodies.push(b, &self.fields);
+            let (velocity, spin) = (load::<f64>(&bodies.velocity, b * RECORD), load::<f64>(&bodies.spin, b * RECORD));
+            power - push.force.dot(&velocity) - push.torque.dot(&spin)
+        })
+    }
+
+    /// Whether the grain at place i is of a body that is held.
+    pub(crate) fn is_held(&self, i: usize) -> bool {
+        self.body_of(i).is_some_and(|b| self.bodies.held.holds(b))
+    }
+}

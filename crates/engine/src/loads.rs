@@ -1,0 +1,170 @@
+//! What acts on grains from outside: loads, and what holds bodies.
+
+use crate::fields::{Fields, PART, part_range, parts};
+use crate::refusal::Refusal;
+use crate::simulation::{Simulation, vector};
+use crate::world::World;
+use seixo_device::Strided;
+use seixo_laws::Vector3;
+use seixo_sweeps::contact::Tally;
+use seixo_sweeps::views::{RECORD, add, load};
+use std::ops::Range;
+
+/// What acts on every grain of a group.
+#[derive(Clone, Copy)]
+struct Pull {
+    /// \[N\].
+    force: Vector3<f64>,
+    /// \[N m\].
+    torque: Vector3<f64>,
+}
+
+/// The loads of a world, added up by groups; empty where there are none.
+#[derive(Default)]
+pub(crate) struct Loads(Vec<Option<Pull>>);
+
+impl Loads {
+    /// Those of a world.
+    ///
+    /// # Errors
+    /// If a number is not finite, or a group is not there.
+    pub fn of(world: &World) -> Result<Loads, Refusal> {
+        let mut loads = Loads::default();
+        for given in &world.loads {
+            if given.group as usize >= world.groups.len() {
+                return Err(Refusal::Setting {
+                    what: "group of a load",
+                    value: f64::from(given.group),
+                    must: "the index of a group of the world",
+                });
+            }
+            if let Some(&value) = given.force.iter().chain(&given.torque).find(|x| !x.is_finite()) {
+                return Err(Refusal::Setting {
+                    what: "force or torque of a load",
+                    value,
+                    must: "finite numbers",
+                });
+            }
+            loads.0.resize(world.groups.len(), None);
+            let (force, torque) = (vector(given.force), vector(given.torque));
+            let of_group = &mut loads.0[given.group as usize];
+            *of_group = Some(of_group.map_or(Pull { force, torque }, |others| Pull {
+                force: others.force.plus(&force),
+                torque: others.torque.plus(&torque),
+            }));
+        }
+        Ok(loads)
+    }
+
+    /// What acts on the grains of a group.
+    fn on(&self, group: u32) -> Option<&Pull> {
+        self.0.get(group as usize)?.as_ref()
+    }
+}
+
+/// What loads read of the grains. `spin` is empty where nothing turns.
+struct Loaded<'a> {
+    loads: &'a Loads,
+    group: &'a [u32],
+    velocity: &'a [f64],
+    spin: &'a [f64],
+}
+
+impl Loaded<'_> {
+    /// Lays its load on grain i, whose force and torque stand in slot `slot`; returns the power of the load \[W\].
+    fn lay_on(&self, i: usize, slot: usize, force: &mut [f64], torque: &mut [f64]) -> f64 {
+        let Some(pull) = self.loads.on(self.group[i]) else { return 0.0 };
+        add(force, slot * RECORD, &pull.force);
+        let power = pull.force.dot(&load(self.velocity, i * RECORD));
+        if self.spin.is_empty() {
+            return power;
+        }
+        add(torque, slot * RECORD, &pull.torque);
+        power + pull.torque.dot(&load(self.spin, i * RECORD))
+    }
+}
+
+impl Simulation {
+    /// Whether anything but gravity acts from outside: loads, or what holds bodies.
+    pub(crate) fn is_driven(&self) -> bool {
+        !self.loads.0.is_empty() || !self.bodies.held.is_empty()
+    }
+
+    /// Lays the loads on the grains, after all else that pushes on them is found, and tallies what they and what holds bodies do with the
+    /// work of walls.
+    pub(crate) fn drive(&mut self) {
+        self.lay_loads();
+        let power = self.power_of_holding();
+        if let Some(tally) = self.wall_tallies.first_mut() {
+            tally.wall_power += power;
+        }
+    }
+
+    /// As [`Simulation::drive`], at time zero; returns the power \[W\].
+    pub(crate) fn drive_at_start(&mut self) -> f64 {
+        let laid = self.lay_loads_on(0..self.fields.len());
+        laid + self.power_of_holding()
+    }
+
+    /// Lays their loads on some grains, in turn; returns the power \[W\].
+    pub(crate) fn lay_loads_on(&mut self, grains: Range<usize>) -> f64 {
+        let Fields {
+            group,
+            velocity,
+            spin,
+            force,
+            torque,
+            ..
+        } = &mut self.fields;
+        let loaded = Loaded {
+            loads: &self.loads,
+            group: &group[..],
+            velocity: &velocity[..],
+            spin: &spin[..],
+        };
+        grains.fold(0.0, |power, i| power + loaded.lay_on(i, i, force, torque))
+    }
+
+    /// Lays the loads on all grains.
+    fn lay_loads(&mut self) {
+        if self.loads.0.is_empty() {
+            return;
+        }
+        let n = self.fields.len();
+        let rotating = usize::from(self.frictional);
+        let Fields {
+            group,
+            velocity,
+            spin,
+            force,
+            torque,
+            ..
+        } = &mut self.fields;
+        let loaded = Loaded {
+            loads: &self.loads,
+            group: &group[..],
+            velocity: &velocity[..],
+            spin: &spin[..],
+        };
+        let data = (
+            Strided {
+                items: &mut force[..],
+                per_part: PART * RECORD,
+            },
+            Strided {
+                items: &mut torque[..],
+                per_part: PART * RECORD * rotating,
+            },
+            Strided {
+                items: &mut self.wall_tallies[..],
+                per_part: 1,
+            },
+        );
+        type Data<'a> = (Strided<'a, f64>, Strided<'a, f64>, Strided<'a, Tally<f64>>);
+        self.device.run(parts(n), data, |part, (force, torque, tally): Data| {
+            let (first, end) = part_range(part, n);
+            let power = (first..end).fold(0.0, |power, i| power + loaded.lay_on(i, i - first, force.items, torque.items));
+            tally.items[0].wall_power += power;
+        });
+    }
+}

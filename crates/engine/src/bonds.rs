@@ -67,6 +67,13 @@ impl Simulation {
         self.bonds.is_some()
     }
 
+    /// Lists bonds in the order of the grains.
+    pub(crate) fn list_bonds(&mut self) {
+        if let Some(network) = &mut self.bonds {
+            network.list(&self.fields.id);
+        }
+    }
+
     /// Bonds what the world wants bonded, as the grains stand.
     pub(crate) fn bond_grains(&mut self, world: &World) -> Result<(), Refusal> {
         if world.bonds.is_empty() {

@@ -182,9 +182,7 @@ impl Simulation {
         }
         self.walls
             .list(&self.device, &self.cells, &self.fields, self.steps as f64 * self.stepping.dt);
-        if let Some(network) = &mut self.bonds {
-            network.list(&self.fields.id);
-        }
+        self.list_bonds();
         self.moves.resize(parts(n), STILL);
         self.tallies.resize(parts(n), NO_CONTACT);
         self.wall_tallies.resize(parts(n), NO_CONTACT);

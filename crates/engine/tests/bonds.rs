@@ -82,19 +82,19 @@ fn two_grains_swing_as_a_spring_does() {
     let stiffness = MODULUS * SIDE * SIDE / SPACING;
     let omega = (stiffness / (0.5 * mass())).sqrt();
     for law in BondLaw::ALL {
-        for zeta in [0.0, 0.1] {
+        for zeta in [0.0f64, 0.1] {
             let glue = Bonds {
                 damping_ratio: zeta,
                 ..bonds(law)
             };
             let speed = 1e-3;
             let world = row(2, |k| [if k == 0 { -speed } else { speed }, 0.0, 0.0], glue);
-            let period = TAU / omega / (1.0 - zeta * zeta as f64).sqrt();
+            let period = TAU / omega / (1.0 - zeta * zeta).sqrt();
             let dt = period / 1000.0;
             let mut simulation = Simulation::new(world, settings(dt)).unwrap();
             simulation.advance(1000).unwrap();
             let after = simulation.snapshot();
-            let left = (-TAU * zeta / (1.0 - zeta * zeta as f64).sqrt()).exp();
+            let left = (-TAU * zeta / (1.0 - zeta * zeta).sqrt()).exp();
             // The scheme is of second order: (ω Δt)²/24 in the phase, and as much in the amplitude.
             let second_order = (omega * dt).powi(2);
             assert!(

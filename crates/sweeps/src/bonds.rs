@@ -249,7 +249,7 @@ pub fn bonds_of_part<const SIDES: u32>(
             let share = if is_inside { 1.0 } else { 0.5 };
             records[at + ENERGY] = held.energy;
             // A share that is no number is as good as broken: it must not pass unseen.
-            if !(used.share <= 1.0) {
+            if used.share > 1.0 || used.share.is_nan() {
                 records[at + BROKEN] = used.mode;
                 all.released += share * held.energy;
                 all.broken += share;

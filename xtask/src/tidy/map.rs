@@ -37,7 +37,7 @@ const CRATES: &[Crate] = &[
     Crate {
         folder: "engine",
         ours: &["laws", "sweeps", "device"],
-        outside: Some(&["thiserror"]),
+        outside: Some(&["rand", "rand_chacha", "thiserror"]),
     },
     Crate {
         folder: "analysis",

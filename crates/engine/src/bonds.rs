@@ -205,12 +205,9 @@ impl Simulation {
             .map_or_else(Vec::new, |network| std::mem::take(&mut network.breaks))
     }
 
-    /// How many bonds were made, and how many of them broke.
-    pub fn bonds_made_and_broken(&mut self) -> [usize; 2] {
-        let Some(network) = &mut self.bonds else { return [0; 2] };
-        network.take_back();
-        let broken = network.records.chunks_exact(BOND).filter(|record| record[BROKEN] != 0.0).count();
-        [network.len(), broken]
+    /// How many bonds were made, and how many of them hold.
+    pub fn bonds_made_and_holding(&self) -> [usize; 2] {
+        self.bonds.as_ref().map_or([0; 2], |network| [network.len(), network.holding()])
     }
 
     /// Bonds that hold, as they stand, in the order in which they were made.

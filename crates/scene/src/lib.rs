@@ -143,6 +143,13 @@ pub enum ProbeKind {
         /// Index into [`World::groups`].
         group: u32,
     },
+    /// Force of contacts, walls, bonds and loads on a group: of a boundary, what it is pushed with.
+    GroupForce {
+        /// Index into [`World::groups`].
+        group: u32,
+    },
+    /// How many bonds were made, and how many hold.
+    Bonds,
     /// Force of the grains on a wall.
     WallForce {
         /// Indices into [`World::walls`]: several for a box, whose faces count as one.

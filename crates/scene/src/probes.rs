@@ -57,6 +57,11 @@ fn probe_kind(section: &ProbeSection, world: &World, walls: &BTreeMap<String, Ra
         let group = group_of(name, world).map_err(|complaint| ("group_center".to_owned(), complaint))?;
         Ok(ProbeKind::GroupCenter { group })
     }));
+    add(section.group_force.as_ref().map(|name| {
+        let group = group_of(name, world).map_err(|complaint| ("group_force".to_owned(), complaint))?;
+        Ok(ProbeKind::GroupForce { group })
+    }));
+    add(section.bonds.filter(|&is_wanted| is_wanted).map(|_| Ok(ProbeKind::Bonds)));
     let of_wall = |key: &str, name: &String| {
         let known = walls.keys().map(String::as_str);
         let range = walls.get(name).cloned();
@@ -126,7 +131,7 @@ fn probe_kind(section: &ProbeSection, world: &World, walls: &BTreeMap<String, Ra
         Some(kind) if kinds.is_empty() => kind,
         _ => {
             let complaint = Complaint::new(
-                "a probe logs exactly one of `position`, `count_through`, `energy = true`, `group_center`, `wall_force`, `wall_torque`, \
+                "a probe logs exactly one of `position`, `count_through`, `energy = true`, `group_center`, `group_force`, `bonds = true`, `wall_force`, `wall_torque`, \
                  `wall_position`, `worn_volume`, `stress`, `fabric`, `coordination`, `solid_fraction`, `mixing`, `group_temperature`, `wall_heat` and \
                  `heat = true`",
             );

@@ -87,6 +87,15 @@ impl Network {
         self.kind.len()
     }
 
+    /// Number of bonds that hold.
+    pub fn holding(&self) -> usize {
+        let mut broken = vec![true; self.len()];
+        for (k, &bond) in self.bond_of_entry.iter().enumerate() {
+            broken[bond as usize] = self.entries[k * BOND + BROKEN] != 0.0;
+        }
+        broken.iter().filter(|is_broken| !**is_broken).count()
+    }
+
     /// Lists the bonds that hold in the order of these grains; those of grains that are gone are forgotten.
     pub fn list(&mut self, id: &[u32]) {
         self.take_back();

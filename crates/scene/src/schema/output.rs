@@ -49,6 +49,10 @@ pub(crate) struct ProbeSection {
     pub energy: Option<bool>,
     /// Center of mass of a group of grains.
     pub group_center: Option<String>,
+    /// Force on a group of grains by all that touches, bonds or loads it; of a boundary, what it is pushed with.
+    pub group_force: Option<String>,
+    /// How many bonds were made, and how many hold.
+    pub bonds: Option<bool>,
     /// Force of the grains on a wall.
     pub wall_force: Option<String>,
     /// Torque of the grains on a wall, about the point that its axis goes through; about the origin if it has none.

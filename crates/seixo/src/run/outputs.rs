@@ -52,6 +52,9 @@ impl<'a> Sample<'a> {
     pub fn bonds(&self) -> Vec<BondSnapshot> {
         self.simulation.bonds_now()
     }
+    pub fn bonds_made_and_holding(&self) -> [usize; 2] {
+        self.simulation.bonds_made_and_holding()
+    }
     pub fn walls(&self) -> &[WallSnapshot] {
         self.walls.get_or_init(|| self.simulation.walls())
     }

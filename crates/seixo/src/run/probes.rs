@@ -48,6 +48,8 @@ impl ProbeLog {
             }
             ProbeKind::Energy => row.extend(sample.ledger().values()),
             ProbeKind::GroupCenter { group } => row.extend(center(sample.grains(), *group)),
+            ProbeKind::GroupForce { group } => row.extend(force(sample.grains(), *group)),
+            ProbeKind::Bonds => row.extend(sample.bonds_made_and_holding().map(|count| count as f64)),
             ProbeKind::WallForce { walls } => row.extend(total(&sample.walls()[walls.clone()], |wall| wall.force)),
             ProbeKind::WallTorque { walls } => row.extend(total(&sample.walls()[walls.clone()], |wall| wall.torque)),
             ProbeKind::WallPosition { walls } => {
@@ -180,7 +182,8 @@ fn columns(what: &ProbeKind) -> &'static [&'static str] {
         ProbeKind::Position { .. } | ProbeKind::GroupCenter { .. } => &["x [m]", "y [m]", "z [m]"],
         ProbeKind::CountThrough { .. } => &["count", "mass [kg]", "mass_flow [kg/s]"],
         ProbeKind::Energy => &Ledger::NAMES,
-        ProbeKind::WallForce { .. } => &["force_x [N]", "force_y [N]", "force_z [N]"],
+        ProbeKind::Bonds => &["made", "holding"],
+        ProbeKind::WallForce { .. } | ProbeKind::GroupForce { .. } => &["force_x [N]", "force_y [N]", "force_z [N]"],
         ProbeKind::GroupTemperature { .. } => &["mean [K]", "lowest [K]", "highest [K]"],
         ProbeKind::WallHeat { .. } => &["heat_flow [W]", "heat [J]"],
         ProbeKind::Heat => &HeatLedger::NAMES,
@@ -216,6 +219,12 @@ fn center(grains: &GrainSnapshot, group: u32) -> [f64; 3] {
         }
     }
     moment.map(|sum| sum / mass)
+}
+
+/// Force on all grains of a group; zero once all of it has left the domain.
+fn force(grains: &GrainSnapshot, group: u32) -> [f64; 3] {
+    let members = (0..grains.id.len()).filter(|&index| grains.group[index] == group);
+    members.fold([0.0; 3], |sum, index| [0, 1, 2].map(|k| sum[k] + grains.force[index][k]))
 }
 
 /// Mean temperature of a group by mass, its lowest and its highest; not numbers once all of it has left the domain.

@@ -208,6 +208,12 @@ pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), Refusal> {
             remedy: "remove world.domain.shear, or use plain grains",
         });
     }
+    if settings.scheme.corrects().is_some() && world.grains.bodies.iter().any(|body| body.motion.is_none()) {
+        return Err(Refusal::WithBodies {
+            what: "Gear's methods",
+            remedy: "take another run.integrator, or hold the bodies",
+        });
+    }
     if !world.grains.bodies.is_empty() && world.conduction.is_some() {
         return Err(Refusal::WithBodies {
             what: "heat",

@@ -76,11 +76,13 @@ impl Simulation {
 
     /// Bonds what the world wants bonded, as the grains stand.
     pub(crate) fn bond_grains(&mut self, world: &World) -> Result<(), Refusal> {
-        if world.bonds.is_empty() {
+        if !world.bonds.is_empty() {
+            self.bonds = Some(Box::default());
+        }
+        self.orient_grains();
+        if !self.is_bonded() {
             return Ok(());
         }
-        self.bonds = Some(Box::default());
-        self.orient_grains();
         let found = pairs_to_bond(world)?;
         self.bonds = Some(Box::new(Network::new(
             world,
@@ -93,7 +95,7 @@ impl Simulation {
 
     /// Gives grains that have none an orientation: that of space, or of the body that carries them.
     pub(crate) fn orient_grains(&mut self) {
-        if !self.is_bonded() {
+        if !self.is_bonded() && !(self.is_geared() && self.frictional) {
             return;
         }
         for i in self.fields.turn.len() / RECORD..self.fields.len() {
@@ -107,6 +109,7 @@ impl Simulation {
 
     /// Orientations of all grains one step on; those that are carried turn as their bodies do.
     pub(crate) fn turn_grains(&mut self) {
+        let is_geared = self.is_geared();
         let n = self.fields.len();
         let Fields {
             member, turn, half_spin, ..
@@ -121,6 +124,8 @@ impl Simulation {
             for i in first..end {
                 match bodies.of(member.get(i).copied().unwrap_or(FREE)) {
                     Some(b) => turn.items[(i - first) * RECORD..][..RECORD].copy_from_slice(&bodies.turn[b * RECORD..][..RECORD]),
+                    // Gear's method turned it with its other derivatives.
+                    None if is_geared => {}
                     None => turn_on(i - first, turn.items, &half_spin[first * 3..], dt),
                 }
             }

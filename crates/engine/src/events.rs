@@ -103,6 +103,7 @@ impl Simulation {
             simulation.orient_grains();
             let power = simulation.lay_loads_on(first..first + grains.len());
             simulation.last_tally.wall_power += power;
+            simulation.begin_gear(first..first + grains.len());
             simulation.pull_back_half_a_step(first..first + grains.len());
         })?;
         self.work.inserted += gained;

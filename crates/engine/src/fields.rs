@@ -64,7 +64,7 @@ fn gather<T: Number>(device: &Cpu, field: &mut Vec<T>, spare: &mut Vec<T>, numbe
 }
 
 /// Fields that worlds may do without; their sections of a checkpoint, too.
-const OPTIONAL: [&str; 2] = ["grains/member", "grains/turn"];
+const OPTIONAL: [&str; 4] = ["grains/member", "grains/turn", "grains/ways", "grains/turns"];
 
 macro_rules! fields {
     ($($(#[$doc:meta])* $name:ident: $type:ty, $numbers:literal, $spare:ident;)+) => {
@@ -143,8 +143,12 @@ fields! {
     torque: f64, 4, spare_f64;
     /// Center when the cells were last sorted \[m\].
     reference: f64, 3, spare_f64;
-    /// Orientation, a unit quaternion w x y z; empty without bonds.
+    /// Orientation, a unit quaternion w x y z; empty without bonds and Gear's method.
     turn: f64, 4, spare_f64;
+    /// Second to fourth derivatives of the place; empty but for Gear's method.
+    ways: f64, 9, spare_f64;
+    /// First to fourth derivatives of the orientation; likewise.
+    turns: f64, 16, spare_f64;
     /// Temperature \[K\]; empty where no heat flows.
     temperature: f64, 1, spare_f64;
 }

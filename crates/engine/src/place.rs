@@ -107,6 +107,9 @@ impl Simulation {
         if self.is_bonded() {
             return Err(Refusal::OnlyOnCpu { what: "bonds" });
         }
+        if self.is_geared() {
+            return Err(Refusal::OnlyOnCpu { what: "Gear's methods" });
+        }
         if self.conducts() && precision == Precision::F32 {
             return Err(Refusal::HeatInSingle);
         }

@@ -220,6 +220,9 @@ impl Simulation {
             }
             simulation.bodies = Bodies::load(state, &simulation.fields.member, &world.grains.bodies)?;
         }
+        if simulation.is_geared() && simulation.fields.ways.is_empty() && n > 0 {
+            return Err(misfit("its grains were not moved by Gear's method"));
+        }
         if !world.bonds.is_empty() {
             if simulation.fields.turn.len() != n * RECORD {
                 return Err(misfit("its grains have no orientations, those of the scene do"));

@@ -19,7 +19,11 @@ impl Simulation {
         if self.conducts() {
             self.pass(Pass::Conduct, Simulation::conduct_heat)?;
         }
-        self.pass(Pass::Advance, Simulation::advance_grains);
+        if self.is_geared() {
+            self.pass(Pass::Advance, Simulation::advance_grains_by_gear);
+        } else {
+            self.pass(Pass::Advance, Simulation::advance_grains);
+        }
         if self.carries {
             self.pass(Pass::Advance, Simulation::advance_bodies);
         }

@@ -2,6 +2,8 @@
 //!
 //! All schemes kick a velocity that is kept, v ← v + a Δt, and move the grain with it. They differ in three things, see [`Scheme`].
 
+pub mod gear;
+
 use crate::real::{Coordinate, Real};
 use crate::vector::{Vector3, widened};
 use cubecl::prelude::*;
@@ -42,15 +44,21 @@ pub enum Scheme {
     SymplecticEuler,
     /// v^{t+Δt} = v^t + a^t Δt, x^{t+Δt} = x^t + v^t Δt (S2): of first order, and springs gain energy.
     ExplicitEuler,
+    /// Gear's predictor and corrector of five values, see [`gear`], with the coefficients for forces that depend on velocities (S1).
+    Gear,
+    /// The same with the coefficients for forces that depend on places alone.
+    GearOfPlaces,
 }
 
 impl Scheme {
     /// Every scheme with its word in a scene.
-    pub const ALL: [(Scheme, &'static str); 4] = [
+    pub const ALL: [(Scheme, &'static str); 6] = [
         (Scheme::Leapfrog, "leapfrog"),
         (Scheme::VelocityVerlet, "velocity_verlet"),
         (Scheme::SymplecticEuler, "symplectic_euler"),
         (Scheme::ExplicitEuler, "explicit_euler"),
+        (Scheme::Gear, "gear"),
+        (Scheme::GearOfPlaces, "gear_of_places"),
     ];
 
     /// By which share of a step the velocity that laws read is ahead of the one that is kept \[-\].
@@ -62,7 +70,19 @@ impl Scheme {
     pub fn shows_ahead(self) -> f64 {
         match self {
             Scheme::Leapfrog | Scheme::VelocityVerlet => 0.5,
-            Scheme::SymplecticEuler | Scheme::ExplicitEuler => 0.0,
+            Scheme::SymplecticEuler | Scheme::ExplicitEuler | Scheme::Gear | Scheme::GearOfPlaces => 0.0,
+        }
+    }
+
+    /// α₀ of Gear's method with forces that depend on velocities.
+    pub const GEAR: f64 = 19.0 / 90.0;
+
+    /// α₀ of a scheme that predicts and corrects; none of one that kicks and drifts.
+    pub fn corrects(self) -> Option<f64> {
+        match self {
+            Scheme::Gear => Some(Scheme::GEAR),
+            Scheme::GearOfPlaces => Some(19.0 / 120.0),
+            _ => None,
         }
     }
 

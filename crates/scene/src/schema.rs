@@ -91,7 +91,8 @@ pub(crate) struct RunSection {
     #[serde(default)]
     pub time_step: AutoOr<Quantity<Time, Positive>>,
     /// How grains are moved: "leapfrog" (of second order, with friction and damping, too), "velocity_verlet", "symplectic_euler",
-    /// "explicit_euler".
+    /// "explicit_euler", "gear" (predictor and corrector of five values; "gear_of_places" with the coefficients for forces that do not depend on
+    /// velocities).
     #[serde(default)]
     pub integrator: Word<Scheme>,
     /// Where to compute: "cpu", "gpu", "auto" (a GPU where there is one), "cuda", "wgpu", and of several GPUs one as in "gpu:1". "cpu" if

@@ -24,6 +24,7 @@ pub mod cells;
 pub mod compound;
 pub mod contact;
 pub mod entries;
+pub mod gear;
 pub mod heat;
 pub mod kernels;
 pub mod lanes;

@@ -69,7 +69,7 @@ const OPTIONAL: [&str; 4] = ["grains/member", "grains/turn", "grains/ways", "gra
 macro_rules! fields {
     ($($(#[$doc:meta])* $name:ident: $type:ty, $numbers:literal, $spare:ident;)+) => {
         /// All fields of all grains, in the order of the cells. The last name in a line of the table is the buffer it reorders through.
-        #[derive(Default)]
+        #[derive(Clone, Default)]
         pub struct Fields { $($(#[$doc])* pub $name: Vec<$type>,)+ spare_f64: Vec<f64>, spare_u32: Vec<u32> }
 
         impl Fields {

@@ -5,10 +5,32 @@ use crate::simulation::Simulation;
 use seixo_device::Strided;
 use seixo_laws::motion::Scheme;
 use seixo_sweeps::bodies::FREE;
-use seixo_sweeps::gear::{Geared, Pushed, TURNS, WAYS, advance_by_gear, begin};
+use seixo_sweeps::gear::{Geared, Pushed, TURNS, WAYS, advance_by_gear, begin, give_higher, look_ahead, rates_of};
 use seixo_sweeps::motion::{Moved, STILL};
 use seixo_sweeps::views::RECORD;
 use std::ops::Range;
+
+/// What moves all grains, with room for their derivatives, and what pushes them.
+fn geared(fields: &mut Fields) -> (Geared<'_>, Pushed<'_>) {
+    fields.ways.resize(fields.id.len() * WAYS, 0.0);
+    fields.turns.resize(fields.turn.len() / RECORD * TURNS, 0.0);
+    let grains = Geared {
+        position: &mut fields.position,
+        velocity: &mut fields.velocity,
+        half_velocity: &mut fields.half_velocity,
+        ways: &mut fields.ways,
+        spin: &mut fields.spin,
+        half_spin: &mut fields.half_spin,
+        turn: &mut fields.turn,
+        turns: &mut fields.turns,
+    };
+    let pushed = Pushed {
+        force: &fields.force,
+        torque: &fields.torque,
+        reference: &fields.reference,
+    };
+    (grains, pushed)
+}
 
 impl Simulation {
     /// Whether grains move by Gear's method.
@@ -16,30 +38,52 @@ impl Simulation {
         self.settings.scheme.corrects().is_some()
     }
 
-    /// Begins Gear's method with some grains: their derivatives are those of the forces that they feel.
+    /// Begins Gear's method with some grains: their derivatives are those of the forces that they feel, the third and fourth are zero.
     pub(crate) fn begin_gear(&mut self, grains: Range<usize>) {
         if !self.is_geared() {
             return;
         }
-        let fields = &mut self.fields;
-        fields.ways.resize(fields.id.len() * WAYS, 0.0);
-        fields.turns.resize(fields.turn.len() / RECORD * TURNS, 0.0);
-        let mut geared = Geared {
-            position: &mut fields.position,
-            velocity: &mut fields.velocity,
-            half_velocity: &mut fields.half_velocity,
-            ways: &mut fields.ways,
-            spin: &mut fields.spin,
-            half_spin: &mut fields.half_spin,
-            turn: &mut fields.turn,
-            turns: &mut fields.turns,
-        };
-        let pushed = Pushed {
-            force: &fields.force,
-            torque: &fields.torque,
-            reference: &fields.reference,
-        };
-        grains.for_each(|i| begin(i, &mut geared, &pushed, &self.stepping));
+        let stepping = self.stepping;
+        let (mut geared, pushed) = geared(&mut self.fields);
+        grains.for_each(|i| begin(i, &mut geared, &pushed, &stepping));
+    }
+
+    /// As [`Simulation::begin_gear`] at time zero, with all grains and with third and fourth derivatives, without which the first step would cost
+    /// two orders: from forces where the grains will be a step later and were a step before. What contacts remember begins anew each time.
+    pub(crate) fn begin_gear_at_start(&mut self) {
+        if !self.is_geared() {
+            return;
+        }
+        let n = self.fields.len();
+        self.begin_gear(0..n);
+        let (dt, stepping, bonds) = (self.stepping.dt, self.stepping, self.bonds.clone());
+        // The first round sees forces along a series that ends with the second derivative.
+        for _round in 0..2 {
+            let start = self.fields.clone();
+            let mut rates = Vec::new();
+            for time in [-dt, dt] {
+                let (mut there, _) = geared(&mut self.fields);
+                (0..n).for_each(|i| look_ahead(i, &mut there, time));
+                self.find_forces_anew();
+                let (there, pushed) = geared(&mut self.fields);
+                rates.push((0..n).map(|i| rates_of(i, &there, &pushed, &stepping)).collect::<Vec<_>>());
+                self.fields = start.clone();
+                self.bonds = bonds.clone();
+            }
+            let (mut grains, _) = geared(&mut self.fields);
+            (0..n).for_each(|i| give_higher(i, &mut grains, &rates[0][i], &rates[1][i], dt));
+        }
+        self.find_forces_anew();
+    }
+
+    /// Forces where the grains are now, as at time zero: no contact remembers anything.
+    fn find_forces_anew(&mut self) {
+        self.pairs.history.fill(0.0);
+        self.walls.history.fill(0.0);
+        self.touch_grains();
+        self.touch_walls();
+        self.hold_grains();
+        self.lay_loads_on(0..self.fields.len());
     }
 
     /// All grains one step on.

@@ -132,8 +132,8 @@ impl Simulation {
         simulation.touch_walls();
         simulation.hold_grains();
         simulation.refuse_deep_overlaps()?;
-        simulation.begin_gear(0..simulation.fields.len());
         let power = simulation.drive_at_start();
+        simulation.begin_gear_at_start();
         simulation.pull_back_half_a_step(0..simulation.fields.len());
         simulation.pull_bodies_back(0..simulation.bodies.len());
         simulation.last_tally = Tally {

@@ -150,6 +150,7 @@ pub const CASES: &[Case] = &[
     case!(long "penetration", granular::penetration),
     case!(long "drum", granular::drum),
     case!(long "silo", granular::silo),
+    case!("gear", motion::integrators),
     case!("cantilever", bond::cantilever),
     case!("bond_failure", bond::failure),
     case!("bar", bond::bar),

@@ -95,6 +95,83 @@ pub fn begin(i: usize, grains: &mut Geared, pushed: &Pushed, stepping: &Stepping
     turns[4..8].copy_from_slice(&acceleration_of_turn(&turn, &first, &turning));
 }
 
+/// Puts the grain in slot i where its series has it some time on \[s\], without a look at forces.
+pub fn look_ahead(i: usize, grains: &mut Geared, time: f64) {
+    let at = i * 4;
+    for axis in 0..3 {
+        let ways = i * WAYS + axis;
+        let ahead = predicted(
+            &Series {
+                value: grains.position[at + axis],
+                first: grains.velocity[at + axis],
+                second: grains.ways[ways],
+                third: grains.ways[ways + 3],
+                fourth: grains.ways[ways + 6],
+            },
+            time,
+        );
+        (grains.position[at + axis], grains.velocity[at + axis]) = (ahead.value, ahead.first);
+    }
+    if grains.turn.is_empty() {
+        return;
+    }
+    let (mut next, mut rate) = ([0.0; 4], [0.0; 4]);
+    for part in 0..4 {
+        let turns = &grains.turns[i * TURNS..];
+        let ahead = predicted(
+            &Series {
+                value: grains.turn[at + part],
+                first: turns[part],
+                second: turns[4 + part],
+                third: turns[8 + part],
+                fourth: turns[12 + part],
+            },
+            time,
+        );
+        (next[part], rate[part]) = (ahead.value, ahead.first);
+    }
+    let turn = quaternion(&next).normalized();
+    grains.turn[at..at + 4].copy_from_slice(&[turn.w, turn.x, turn.y, turn.z]);
+    grains.turns[i * TURNS..i * TURNS + 4].copy_from_slice(&rate);
+    let spin = quaternion(&rate).after(&turn.back());
+    let spin = Vector3 {
+        x: 2.0 * spin.x,
+        y: 2.0 * spin.y,
+        z: 2.0 * spin.z,
+    };
+    store(grains.spin, at, &spin);
+}
+
+/// Second derivatives of place and orientation of the grain in slot i under the forces that act on it.
+pub fn rates_of(i: usize, grains: &Geared, pushed: &Pushed, stepping: &Stepping<f64, f64>) -> ([f64; 3], [f64; 4]) {
+    let at = i * 4;
+    let (radius, mass) = (grains.position[at + 3], grains.velocity[at + 3]);
+    let rate = acceleration(&load(grains.velocity, at), mass, &load(pushed.force, at), stepping).rate;
+    let rate = [rate.x, rate.y, rate.z];
+    if grains.turn.is_empty() {
+        return (rate, [0.0; 4]);
+    }
+    let turning = angular_acceleration(&load(grains.spin, at), mass, radius, &load(pushed.torque, at), stepping).rate;
+    let first = &grains.turns[i * TURNS..i * TURNS + 4];
+    (rate, acceleration_of_turn(&quaternion(&grains.turn[at..at + 4]), first, &turning))
+}
+
+/// Gives the grain in slot i its third and fourth derivatives, from the second ones now and a time before and after \[s\].
+pub fn give_higher(i: usize, grains: &mut Geared, before: &([f64; 3], [f64; 4]), after: &([f64; 3], [f64; 4]), time: f64) {
+    let slopes = |now: f64, before: f64, after: f64| [(after - before) / (2.0 * time), (after - 2.0 * now + before) / (time * time)];
+    let ways = &mut grains.ways[i * WAYS..(i + 1) * WAYS];
+    for axis in 0..3 {
+        [ways[3 + axis], ways[6 + axis]] = slopes(ways[axis], before.0[axis], after.0[axis]);
+    }
+    if grains.turn.is_empty() {
+        return;
+    }
+    let turns = &mut grains.turns[i * TURNS..(i + 1) * TURNS];
+    for part in 0..4 {
+        [turns[8 + part], turns[12 + part]] = slopes(turns[4 + part], before.1[part], after.1[part]);
+    }
+}
+
 /// Moves the grain in slot i by one step; `share` as [`corrected`] takes it.
 pub fn advance_by_gear(i: usize, grains: &mut Geared, pushed: &Pushed, stepping: &Stepping<f64, f64>, share: f64) -> Moved<f64> {
     let (at, dt) = (i * 4, stepping.dt);

@@ -23,7 +23,7 @@ pub(crate) struct BondWork {
 }
 
 /// All bonds of a simulation: a table in the order in which they were made, and rows in the order of the grains.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Network {
     pub glue: Vec<f64>,
     /// Ids of the two grains of every bond, two words each.

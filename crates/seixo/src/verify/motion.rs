@@ -97,7 +97,12 @@ pub fn integrators(stand: &mut Stand) -> Done {
             }
             errors.push(error);
         }
-        stand.row(format!("{name}: order [-]"), (errors[0] / errors[1]).log2(), expected, 0.15);
+        stand.row(
+            format!("{name}: order [-]"),
+            (errors[0] / errors[1]).log2(),
+            expected,
+            0.075 * expected,
+        );
     }
     Ok(())
 }

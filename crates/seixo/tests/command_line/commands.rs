@@ -38,11 +38,11 @@ fn a_run_writes_all_that_was_asked_for() {
             "line {line} is at {} s",
             row[0]
         );
-        let budget = row[13] + row[10];
+        let budget = row[16] + row[13];
         assert!(
-            row[14].abs() < 5e-3 * budget,
+            row[17].abs() < 5e-3 * budget,
             "the ledger misses {} J of {budget} J at {} s",
-            row[14],
+            row[17],
             row[0]
         );
     }

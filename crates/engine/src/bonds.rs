@@ -95,7 +95,7 @@ impl Simulation {
 
     /// Gives grains that have none an orientation: that of space, or of the body that carries them.
     pub(crate) fn orient_grains(&mut self) {
-        if !self.is_bonded() && !(self.is_geared() && self.frictional) {
+        if !(self.is_bonded() || self.is_geared() && self.frictional) {
             return;
         }
         for i in self.fields.turn.len() / RECORD..self.fields.len() {

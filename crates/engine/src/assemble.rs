@@ -159,6 +159,12 @@ pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), Refusal> {
     };
     positive("run.overlap_limit", settings.overlap_limit)?;
     check_bonds(world)?;
+    if !world.bonds.is_empty() && world.domain.is_some_and(|domain| domain.shear.is_some()) {
+        return Err(Refusal::Bond {
+            name: world.bonds[0].name.clone(),
+            what: "bonds do not go with sides that slide past each other; remove world.domain.shear".into(),
+        });
+    }
     settings.time_step.map_or(Ok(()), |value| positive("run.time_step", value))?;
     if let Some(value) = settings.skin.filter(|skin| !(skin.is_finite() && *skin >= 0.0)) {
         return Err(Refusal::Setting {

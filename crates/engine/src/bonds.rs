@@ -67,6 +67,18 @@ impl Simulation {
         self.bonds.is_some()
     }
 
+    /// Elastic energy of all bonds that hold \[J\].
+    pub(crate) fn energy_of_bonds(&self) -> f64 {
+        self.bonds.as_ref().map_or(0.0, |network| network.energy())
+    }
+
+    /// Books the energy of bonds whose grains leave the domain while lists are renewed.
+    pub(crate) fn book_bonds_leaving(&mut self, renew: impl FnOnce(&mut Simulation)) {
+        let held = self.energy_of_bonds();
+        renew(self);
+        self.work.left_domain += held - self.energy_of_bonds();
+    }
+
     /// Lists bonds in the order of the grains.
     pub(crate) fn list_bonds(&mut self) {
         if let Some(network) = &mut self.bonds {
@@ -199,7 +211,7 @@ impl Simulation {
         }
         network.work.fracture += now.released;
         if now.broken > 0.0 {
-            network.note_breaks(time, &self.fields.position);
+            network.note_breaks(time, &self.fields.position, (&self.stepping.sides, self.sides));
         }
     }
 

@@ -270,7 +270,7 @@ impl Simulation {
             rotational: now.rotational,
             elastic_normal: now.stored.normal,
             elastic_tangential: now.stored.tangential,
-            elastic_bonds: self.bonds.as_ref().map_or(0.0, |network| network.energy()),
+            elastic_bonds: self.energy_of_bonds(),
             gravity: now.gravity,
             ..Ledger::default()
         }

@@ -71,9 +71,9 @@ impl Simulation {
     /// Takes the grains to the device that the settings ask for.
     pub(crate) fn go_where_asked(&mut self) -> Result<(), Refusal> {
         let mut choice = self.settings.device;
-        if choice == DeviceChoice::Auto && self.is_driven() {
+        if choice == DeviceChoice::Auto && (self.is_driven() || self.is_bonded() || self.is_geared()) {
             self.notices
-                .push("held and loaded grains run on the CPU so far: running on the CPU".to_owned());
+                .push("held, loaded and bonded grains, and Gear's methods, run on the CPU so far: running on the CPU".to_owned());
             choice = DeviceChoice::Cpu;
         }
         let Some(gpu) = gpu_asked_for(choice, &mut self.notices)? else {

@@ -149,7 +149,7 @@ impl Simulation {
     /// Checks a world and sets everything up but lists and forces.
     pub(crate) fn prepare(world: &World, settings: Settings, fields: Fields) -> Result<Simulation, Refusal> {
         check(world, &settings)?;
-        let mut time_step = plan_time_step(world)?;
+        let mut time_step = plan_time_step(world, settings.scheme)?;
         if let Some(value) = settings.time_step {
             if value > time_step.limit {
                 let TimeStep { limit, auto, cause, .. } = time_step;

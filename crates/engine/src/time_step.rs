@@ -4,6 +4,7 @@ use crate::bonds::{limit_of_bonds, pairs_to_bond};
 use crate::refusal::Refusal;
 use crate::world::{Material, World};
 use seixo_laws::contact::NormalLaw;
+use seixo_laws::motion::Scheme;
 
 /// A time step and what limits it.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +27,10 @@ const LIMIT_OF_RAYLEIGH: f64 = 0.5;
 const STEPS_PER_COLLISION: f64 = 40.0;
 /// Share of √(m/k) above which a dense frictional packing of linear contacts is unstable.
 const LIMIT_OF_PERIOD: f64 = 0.5;
+
+/// What Gear's methods leave of the limits of contacts and of bonds: springs gain energy above ω Δt = 0.35, and bonds are judged closer to their
+/// limit than contacts are.
+const GEAR_OF_LIMIT: [f64; 2] = [0.5, 0.1];
 
 /// Share of the limit that "auto" takes at most.
 const AUTO_OF_LIMIT: f64 = 0.7;
@@ -52,14 +57,14 @@ fn hertz_time(effective_mass: f64, effective_radius: f64, effective_modulus: f64
     2.87 * (effective_mass * effective_mass / (effective_radius * effective_modulus * effective_modulus * speed)).powf(0.2)
 }
 
-/// The stable time step of a world, and the one that "auto" takes.
+/// The stable time step of a world that is moved by a scheme, and the one that "auto" takes.
 ///
 /// Hertzian contacts are limited by the Rayleigh time of the smallest grain of each material, linear ones by its mass and the pair's
 /// stiffness, both further by damping; "auto" also resolves the impact of the fastest grain at the start or as it comes.
 ///
 /// # Errors
 /// If there is no grain and none may come, or no interaction for materials that can touch.
-pub fn plan_time_step(world: &World) -> Result<TimeStep, Refusal> {
+pub fn plan_time_step(world: &World, scheme: Scheme) -> Result<TimeStep, Refusal> {
     let expected = &world.later.grains;
     if world.grains.is_empty() && expected.is_empty() {
         return Err(Refusal::NoGrains);
@@ -142,7 +147,11 @@ pub fn plan_time_step(world: &World) -> Result<TimeStep, Refusal> {
         let name = world.materials[material as usize].name.clone();
         return Err(Refusal::NoInteraction { a: name.clone(), b: name });
     }
+    let [of_contacts, of_bonds] = scheme.corrects().map_or([1.0; 2], |_| GEAR_OF_LIMIT);
+    step.limit *= of_contacts;
+    step.auto *= of_contacts;
     if let Some((limit, cause)) = limit_of_bonds(world, &pairs_to_bond(world)?) {
+        let limit = of_bonds * limit;
         step.auto = step.auto.min(AUTO_OF_LIMIT * limit);
         if limit < step.limit {
             (step.limit, step.cause) = (limit, cause);

@@ -4,7 +4,7 @@ mod resumed;
 
 use resumed::assert_same_when_resumed;
 use seixo_engine::Simulation;
-use seixo_engine::world::{BondSize, Bonded, Bonds, CrossSection, Grains, Interaction, Later, Material, Settings, World};
+use seixo_engine::world::{BondSize, Bonded, Bonds, CrossSection, Domain, Grains, Interaction, Later, Leaving, Material, Settings, World};
 use seixo_laws::bond::{BondLaw, BreakMode};
 use seixo_laws::motion::Scheme;
 use std::f64::consts::{PI, TAU};
@@ -279,4 +279,54 @@ fn gear_is_of_its_order_on_bonded_grains() {
             );
         }
     }
+}
+
+/// A block of thirty rows of bonds with strong dashpots stays calm at the step that is taken by itself, with either way to move grains.
+#[test]
+fn the_step_that_is_taken_by_itself_is_stable() {
+    for (scheme, zeta) in [
+        (Scheme::Leapfrog, 0.0),
+        (Scheme::Leapfrog, 0.5),
+        (Scheme::Gear, 0.0),
+        (Scheme::Gear, 0.5),
+    ] {
+        let glue = Bonds {
+            damping_ratio: zeta,
+            size: BondSize::Share(1.0),
+            section: CrossSection::Circle,
+            ..bonds(BondLaw::Beam)
+        };
+        let mut world = row(1, |_| [0.0; 3], glue);
+        world.grains = Grains::default();
+        for k in 0..343u32 {
+            let at = [k % 7, k / 7 % 7, k / 49].map(|cell| f64::from(cell) * SPACING);
+            let velocity = [0, 1, 2].map(|axis| 1e-3 * (f64::from(k * 3 + axis) * 0.7).sin());
+            world.grains.push(k, at, velocity, [0.0; 3], RADIUS, 0, 0);
+        }
+        let settings = Settings {
+            scheme,
+            threads: 1,
+            ..Settings::default()
+        };
+        let mut simulation = Simulation::new(world, settings).unwrap();
+        let start = simulation.ledger().kinetic;
+        simulation.advance(3000).unwrap();
+        let now = simulation.ledger();
+        let held = now.kinetic + now.rotational + now.elastic_bonds;
+        assert!(held < 1.05 * start, "{scheme:?} {zeta}: {held:e} of {start:e}");
+    }
+}
+
+/// What bonds of grains that leave hold goes with them: the ledger balances when a loaded bar flies out of its domain.
+#[test]
+fn bonds_of_grains_that_leave_take_their_energy_along() {
+    let mut world = row(20, |k| [0.5, 0.0, if k % 2 == 0 { 0.05 } else { -0.05 }], bonds(BondLaw::Beam));
+    let end = 20.0 * SPACING;
+    world.domain = Some(Domain::open([-1.0; 3], [end, 1.0, 1.0], Leaving::Delete));
+    let mut simulation = Simulation::new(world, settings(2e-6)).unwrap();
+    let energy = simulation.ledger().kinetic;
+    simulation.advance(60_000).unwrap();
+    let ledger = simulation.ledger();
+    assert!(simulation.len() < 15 && simulation.len() > 0, "{}", simulation.len());
+    assert!(ledger.residual.abs() < 2e-3 * energy, "{ledger:?}");
 }

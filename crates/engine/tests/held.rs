@@ -6,6 +6,7 @@ mod resumed;
 use clumps::{Fill as _, Shape, heap, rod, world};
 use resumed::assert_same_when_resumed;
 use seixo_engine::state::Ledger;
+use seixo_engine::world::Scheme;
 use seixo_engine::world::{DeviceChoice, Leaving, Load, Servo, Settings, SurfaceMotion, Vec3, Vibration, WallMotion, World};
 use seixo_engine::{Simulation, plan_time_step};
 use seixo_laws::Vector3;
@@ -28,7 +29,7 @@ fn on_one_thread() -> Settings {
 
 /// With steps shorter than usual by this factor.
 fn started(world: World, finer: u64) -> Simulation {
-    let usual = plan_time_step(&world).expect("the world is sound").value;
+    let usual = plan_time_step(&world, Scheme::default()).expect("the world is sound").value;
     let settings = Settings {
         time_step: Some(usual / finer as f64),
         ..on_one_thread()

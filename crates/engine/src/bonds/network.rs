@@ -2,6 +2,7 @@
 
 use super::Break;
 use super::plan::Found;
+use crate::contact_records::array;
 use crate::fields::{Fields, PART, parts};
 use crate::refusal::Refusal;
 use crate::state::{Column, Sections, State};
@@ -9,10 +10,11 @@ use crate::world::World;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use seixo_device::exclusive_scan;
+use seixo_laws::Vector3;
 use seixo_laws::bond::{BondLaw, BreakMode, point};
 use seixo_sweeps::bonds::{BOND, BROKEN, BondTally, ENERGY, FIRST, ends_of, made_now, row_of};
-use seixo_sweeps::sides::Sides;
-use seixo_sweeps::views::RECORD;
+use seixo_sweeps::sides::{Sides, nearest_image};
+use seixo_sweeps::views::{RECORD, load};
 use std::collections::HashMap;
 
 /// Energies that bonds took \[J\].
@@ -52,7 +54,9 @@ impl Network {
             glue: world.bonds.iter().flat_map(|bonds| row_of(&bonds.glue())).collect(),
             ..Network::default()
         };
-        for (number, one) in found.iter().enumerate() {
+        let mut of_kind = vec![0; world.bonds.len()];
+        for one in found {
+            let number = std::mem::replace(&mut of_kind[one.kind], of_kind[one.kind] + 1);
             let ids = one.pair.map(|k| world.grains.id[k]);
             let [i, j] = ids.map(|id| places[&id]);
             let ends = ends_of::<f64, f64>(
@@ -70,9 +74,7 @@ impl Network {
                 BondLaw::Beam => [ends.apart.times(1.0 / one.length); 2],
                 BondLaw::Point => point::arms(&ends.apart, fields.position[i * RECORD + 3], fields.position[j * RECORD + 3]).into(),
             };
-            let strength = bonds
-                .weibull_modulus
-                .map_or(1.0, |modulus| scatter(modulus, bonds.seed, number as u64));
+            let strength = bonds.weibull_modulus.map_or(1.0, |modulus| scatter(modulus, bonds.seed, number));
             let mut record = made_now(&ends, in_space, one.length, one.size, strength);
             record[13] = one.kind as f64;
             network.ends.extend(ids);
@@ -102,10 +104,17 @@ impl Network {
         let n = id.len();
         let places: HashMap<u32, u32> = id.iter().copied().zip(0..n as u32).collect();
         let of = |bond: usize| Some([*places.get(&self.ends[2 * bond])?, *places.get(&self.ends[2 * bond + 1])?]);
-        let holding: Vec<(usize, [u32; 2])> = (0..self.len())
-            .filter(|&bond| self.records[bond * BOND + BROKEN] == 0.0)
-            .filter_map(|bond| Some((bond, of(bond)?)))
-            .collect();
+        let (mut holding, mut gone) = (Vec::new(), Vec::new());
+        for bond in (0..self.len()).filter(|&bond| self.records[bond * BOND + BROKEN] == 0.0) {
+            match of(bond) {
+                Some(ends) => holding.push((bond, ends)),
+                None => gone.push(bond),
+            }
+        }
+        // They take their energy along, once.
+        for bond in gone {
+            self.last.energy -= std::mem::take(&mut self.records[bond * BOND + ENERGY]);
+        }
         // A bond inside a part stands in the row of the earlier grain, one across parts in both.
         let rows_of = |&(_, [i, j]): &(usize, [u32; 2])| {
             let is_inside = i as usize / PART == j as usize / PART;
@@ -148,8 +157,8 @@ impl Network {
         }
     }
 
-    /// Notes what broke at this time, with grains at these positions.
-    pub fn note_breaks(&mut self, time: f64, position: &[f64]) {
+    /// Notes what broke at this time, with grains at these positions between these sides.
+    pub fn note_breaks(&mut self, time: f64, position: &[f64], (sides, kind): (&Sides<f64, f64>, u32)) {
         let mut breaks = Vec::new();
         for i in 0..self.row.len() - 1 {
             for k in self.row[i] as usize..self.row[i + 1] as usize {
@@ -160,8 +169,9 @@ impl Network {
                 };
                 self.records[bond * BOND + BROKEN] = self.entries[k * BOND + BROKEN];
                 let j = (self.partner[k] & !FIRST) as usize;
-                let middle = |axis: usize| 0.5 * (position[i * RECORD + axis] + position[j * RECORD + axis]);
-                breaks.push((bond, [0, 1, 2].map(middle), mode, self.entries[k * BOND + ENERGY]));
+                let here: Vector3<f64> = load(position, i * RECORD);
+                let apart = nearest_image::<f64, f64>(&load::<f64>(position, j * RECORD).minus(&here), sides, kind).apart;
+                breaks.push((bond, array(&here.plus(&apart.times(0.5))), mode, self.entries[k * BOND + ENERGY]));
             }
         }
         breaks.sort_unstable_by_key(|(bond, ..)| *bond);

@@ -51,10 +51,31 @@ pub(crate) fn pairs_to_bond(world: &World) -> Result<Vec<Found>, Refusal> {
                     .collect::<Result<_, Refusal>>()?
             }
         };
+        let carrier = grains.carriers();
+        let is_one_body = |&[i, j]: &[usize; 2]| {
+            let body = |k: usize| carrier.get(&grains.id[k]);
+            body(i).is_some() && body(i) == body(j)
+        };
+        match &bonds.between {
+            Bonded::Near { .. } => pairs.retain(|pair| !is_one_body(pair)),
+            Bonded::Pairs(_) => {
+                if let Some([i, j]) = pairs.iter().find(|pair| is_one_body(pair)) {
+                    let (a, b) = (grains.id[*i], grains.id[*j]);
+                    return Err(Refusal::Bond {
+                        name: bonds.name.clone(),
+                        what: format!("it bonds grains {a} and {b}, which one rigid body carries"),
+                    });
+                }
+            }
+        }
         for pair in &mut pairs {
             pair.sort_unstable_by_key(|&i| grains.id[i]);
         }
         pairs.sort_unstable_by_key(|pair| pair.map(|i| grains.id[i]));
+        if matches!(bonds.between, Bonded::Near { .. }) {
+            // Across narrow periodic sides a pair is found more than once.
+            pairs.dedup();
+        }
         if pairs.is_empty() {
             return Err(Refusal::Bond {
                 name: bonds.name.clone(),
@@ -72,6 +93,12 @@ pub(crate) fn pairs_to_bond(world: &World) -> Result<Vec<Found>, Refusal> {
             let [i, j] = pair;
             let apart = across(world, i, j);
             let length = apart.iter().map(|x| x * x).sum::<f64>().sqrt();
+            if length <= 0.0 {
+                return Err(Refusal::Bond {
+                    name: bonds.name.clone(),
+                    what: format!("it bonds grains {a} and {b}, which are in one place"),
+                });
+            }
             let size = bonds.size_between(grains.radius[i], grains.radius[j]);
             found.push(Found { kind, pair, length, size });
         }
@@ -115,15 +142,16 @@ fn near_pairs(world: &World, groups: &[u32], tolerance: f64) -> Result<Vec<[usiz
 /// The stable limit of a time step that these bonds set \[s\], and what sets it.
 ///
 /// ω² is below the largest sum of a row of √M⁻¹ K √M⁻¹ (Gershgorin): every bond of a grain adds its stiffness along and across, and what couples
-/// these with turns. Damping lowers the limit as that of a single oscillator, by √(1 + ζ²) − ζ.
+/// these with turns. Dashpots are added up in the same way, and lower the limit as that of an oscillator whose velocity is read half a step
+/// ahead, by √(1 + g²) − g with their sum over ω.
 pub(crate) fn limit_of_bonds(world: &World, found: &[Found]) -> Option<(f64, String)> {
     let grains = &world.grains;
     let mass_of = |i: usize| {
         let density = world.materials[grains.material[i] as usize].density;
         4.0 / 3.0 * std::f64::consts::PI * grains.radius[i].powi(3) * density
     };
-    let mut rows = vec![[0.0f64; 2]; grains.len()];
-    let mut damping = vec![0.0f64; grains.len()];
+    // Sums of stiffnesses and of dashpots, each of motion and of turning.
+    let mut rows = vec![[[0.0f64; 2]; 2]; grains.len()];
     for one in found {
         let glue = world.bonds[one.kind].glue();
         let rest = Rest {
@@ -131,13 +159,14 @@ pub(crate) fn limit_of_bonds(world: &World, found: &[Found]) -> Option<(f64, Str
             size: one.size,
             ..NO_REST
         };
-        let (axial, shear, lever, turning) = if world.bonds[one.kind].law == BondLaw::Point {
+        let (axial, shear, lever, turning, couple) = if world.bonds[one.kind].law == BondLaw::Point {
             let stiffness = glue.youngs_modulus * glue.area * one.size * one.size / one.length;
             (
                 stiffness,
                 stiffness,
                 0.5 * one.length * stiffness,
                 0.25 * one.length * one.length * stiffness,
+                0.0,
             )
         } else {
             let beam = beam::stiffness(&rest, &glue);
@@ -147,6 +176,7 @@ pub(crate) fn limit_of_bonds(world: &World, found: &[Found]) -> Option<(f64, Str
                 swing / (one.length * one.length),
                 swing / one.length,
                 swing.max(beam.twist) + beam.couple.abs(),
+                beam.couple,
             )
         };
         let [i, j] = one.pair;
@@ -154,16 +184,23 @@ pub(crate) fn limit_of_bonds(world: &World, found: &[Found]) -> Option<(f64, Str
             let (mass, far) = (mass_of(own), mass_of(other));
             let (moment, far_moment) = (inertia(mass, grains.radius[own]), inertia(far, grains.radius[other]));
             let k = axial.max(shear);
-            rows[own][0] += k / mass + k / (mass * far).sqrt() + lever / (mass * moment).sqrt() + lever / (mass * far_moment).sqrt();
-            rows[own][1] +=
-                turning / moment + turning / (moment * far_moment).sqrt() + lever / (moment * mass).sqrt() + lever / (moment * far).sqrt();
-            damping[own] = damping[own].max(glue.damping_ratio);
+            let effective = mass * far / (mass + far);
+            let effective_moment = moment * far_moment / (moment + far_moment);
+            let drag = 2.0 * glue.damping_ratio * (axial * effective).sqrt();
+            let turning_drag = 2.0 * glue.damping_ratio * (couple.max(0.0) * effective_moment).sqrt();
+            let of_drag = [drag, 0.5 * drag * one.length, 0.25 * drag * one.length * one.length + turning_drag];
+            for (row, [along, lever, about]) in rows[own].iter_mut().zip([[k, lever, turning], of_drag]) {
+                row[0] += along / mass + along / (mass * far).sqrt() + lever / (mass * moment).sqrt() + lever / (mass * far_moment).sqrt();
+                row[1] +=
+                    about / moment + about / (moment * far_moment).sqrt() + lever / (moment * mass).sqrt() + lever / (moment * far).sqrt();
+            }
         }
     }
     let limit_of = |i: usize| {
-        let square = rows[i][0].max(rows[i][1]);
-        let zeta = damping[i];
-        LIMIT_OF_PERIOD * 2.0 / square.sqrt() * ((1.0 + zeta * zeta).sqrt() - zeta)
+        let [of_springs, of_dashpots] = rows[i].map(|[of_motion, of_turning]| of_motion.max(of_turning));
+        let pulse = of_springs.sqrt();
+        let share = of_dashpots / pulse;
+        LIMIT_OF_PERIOD * 2.0 / pulse * ((1.0 + share * share).sqrt() - share)
     };
     let stiffest = found.iter().min_by(|a, b| {
         let limit = |one: &Found| limit_of(one.pair[0]).min(limit_of(one.pair[1]));

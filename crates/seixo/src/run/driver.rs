@@ -29,7 +29,7 @@ const LOOK_EVERY: f64 = 0.1;
 pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<Ending, RunError> {
     let layer = options.layer;
     folder::check_free(layer, folder, options.overwrite)?;
-    let needed = expected_output(&scene, seixo_engine::plan_time_step(&scene.world)?.value);
+    let needed = expected_output(&scene, seixo_engine::plan_time_step(&scene.world, scene.settings.scheme)?.value);
     let free = folder::free_space(layer, folder)?;
     if needed > free {
         return Err(RunError::NoSpace {
@@ -103,10 +103,10 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
     let Some(marks) = marks.filter(|_| header.scene_hash == scene_hash) else {
         return Err(RunError::OtherScene { folder: folder.to_owned() });
     };
-    let time_step = scene
-        .settings
-        .time_step
-        .map_or_else(|| seixo_engine::plan_time_step(&scene.world).map(|step| step.value), Ok)?;
+    let time_step = scene.settings.time_step.map_or_else(
+        || seixo_engine::plan_time_step(&scene.world, scene.settings.scheme).map(|step| step.value),
+        Ok,
+    )?;
     let Some(course) = Course::restore(&scene.plan, time_step, &state, header.steps) else {
         return Err(RunError::OtherScene { folder: folder.to_owned() });
     };
@@ -167,9 +167,11 @@ pub fn expected_output(scene: &Scene, time_step: f64) -> u64 {
     // Some three contacts a grain, and twenty-four numbers a point.
     let contacts = if scene.output.contacts { 3.0 * grains * 110.0 } else { 0.0 };
     let points = scene.output.coarse.map_or(0.0, |coarse| coarse.grid.len() as f64 * 130.0);
-    let frame = frame + contacts + points;
+    // As many bonds, where there are any, and as much in a checkpoint.
+    let bonds = if scene.world.bonds.is_empty() { 0.0 } else { 3.0 * grains * 110.0 };
+    let frame = frame + contacts + points + bonds;
     let lines: f64 = scene.probes.iter().map(|probe| 70.0 * times(probe.every)).sum();
-    let checkpoint = 300.0 * grains;
+    let checkpoint = 300.0 * grains + bonds;
     (frame * times(scene.output.every) + 250.0 * times(scene.output.energies_every) + lines + 2.0 * checkpoint) as u64
 }
 
@@ -237,6 +239,9 @@ impl<'a> Driver<'a> {
             Ok(_) => closed.map_err(RunError::from)?,
             Err(error) => {
                 // A full disk keeps the books from being closed, too; the first error is the one worth telling.
+                if let Some(breaks) = &mut self.books.breaks {
+                    let _ = breaks.write(&mut self.simulation);
+                }
                 let _ = self.books.outputs.list_frames(self.options.layer);
                 let _ = self.report(&Event::Failed {
                     reason: error.to_string(),

@@ -4,7 +4,7 @@ use super::course::Course;
 use super::folder::{PROFILE, RECORD, disk};
 use super::log::Event;
 use seixo_engine::Simulation;
-use seixo_engine::world::{Grains, WallShape, World};
+use seixo_engine::world::{Bonded, Grains, WallShape, World};
 use seixo_files::FilesError;
 use seixo_files::layer::{FileLayer, replace};
 use serde::{Deserialize, Serialize};
@@ -222,7 +222,7 @@ pub(super) fn write_profile(
     replace(layer, &path, text.as_bytes()).map_err(disk(&path, "write it"))
 }
 
-/// BLAKE3 of a resolved scene and of what its files gave: grains, those that come later, too, meshes and paths of walls.
+/// BLAKE3 of a resolved scene and of what its files gave: grains, those that come later, too, meshes, paths, and pairs that are bonded.
 pub(super) fn scene_hash(resolved: &str, world: &World, reserve: &Grains) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(resolved.as_bytes());
@@ -230,7 +230,9 @@ pub(super) fn scene_hash(resolved: &str, world: &World, reserve: &Grains) -> Str
         WallShape::Mesh(triangles) => Some(triangles.as_flattened().as_flattened()),
         _ => None,
     });
-    let paths = world.walls.iter().filter_map(|wall| wall.motion.path.as_ref());
+    let boundaries = world.grains.bodies.iter().filter_map(|body| body.motion.as_ref());
+    let motions = world.walls.iter().map(|wall| &wall.motion).chain(boundaries);
+    let paths = motions.filter_map(|motion| motion.path.as_ref());
     let places = paths.flat_map(|path| path.time.iter().chain(path.position.as_flattened()).chain(&path.angle));
     for grains in [&world.grains, reserve] {
         let vectors = [&grains.position, &grains.velocity, &grains.angular_velocity]
@@ -245,6 +247,13 @@ pub(super) fn scene_hash(resolved: &str, world: &World, reserve: &Grains) -> Str
     }
     for value in meshes.flatten().chain(places) {
         hasher.update(&value.to_le_bytes());
+    }
+    for bonds in &world.bonds {
+        if let Bonded::Pairs(pairs) = &bonds.between {
+            pairs.as_flattened().iter().for_each(|id| {
+                hasher.update(&id.to_le_bytes());
+            });
+        }
     }
     hasher.finalize().to_string()
 }

@@ -56,7 +56,8 @@ impl Network {
         };
         let mut of_kind = vec![0; world.bonds.len()];
         for one in found {
-            let number = std::mem::replace(&mut of_kind[one.kind], of_kind[one.kind] + 1);
+            let number = of_kind[one.kind];
+            of_kind[one.kind] += 1;
             let ids = one.pair.map(|k| world.grains.id[k]);
             let [i, j] = ids.map(|id| places[&id]);
             let ends = ends_of::<f64, f64>(

@@ -327,6 +327,6 @@ fn bonds_of_grains_that_leave_take_their_energy_along() {
     let energy = simulation.ledger().kinetic;
     simulation.advance(60_000).unwrap();
     let ledger = simulation.ledger();
-    assert!(simulation.len() < 15 && simulation.len() > 0, "{}", simulation.len());
+    assert!(simulation.len() < 15 && !simulation.is_empty(), "{}", simulation.len());
     assert!(ledger.residual.abs() < 2e-3 * energy, "{ledger:?}");
 }

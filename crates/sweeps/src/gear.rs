@@ -172,7 +172,7 @@ pub fn give_higher(i: usize, grains: &mut Geared, before: &([f64; 3], [f64; 4]),
     }
 }
 
-/// Moves the grain in slot i by one step; `share` as [`corrected`] takes it.
+/// Moves the grain in slot i by one step; `share` as [`corrected()`] takes it.
 pub fn advance_by_gear(i: usize, grains: &mut Geared, pushed: &Pushed, stepping: &Stepping<f64, f64>, share: f64) -> Moved<f64> {
     let (at, dt) = (i * 4, stepping.dt);
     let (radius, mass) = (grains.position[at + 3], grains.velocity[at + 3]);

@@ -56,6 +56,17 @@ impl Loads {
         Ok(loads)
     }
 
+    /// What they read of the grains, and the forces and torques that they add to.
+    fn and_fields<'a>(&'a self, fields: &'a mut Fields) -> (Loaded<'a>, &'a mut [f64], &'a mut [f64]) {
+        let loaded = Loaded {
+            loads: self,
+            group: &fields.group,
+            velocity: &fields.velocity,
+            spin: &fields.spin,
+        };
+        (loaded, &mut fields.force, &mut fields.torque)
+    }
+
     /// What acts on the grains of a group.
     fn on(&self, group: u32) -> Option<&Pull> {
         self.0.get(group as usize)?.as_ref()
@@ -108,20 +119,7 @@ impl Simulation {
 
     /// Lays their loads on some grains, in turn; returns the power \[W\].
     pub(crate) fn lay_loads_on(&mut self, grains: Range<usize>) -> f64 {
-        let Fields {
-            group,
-            velocity,
-            spin,
-            force,
-            torque,
-            ..
-        } = &mut self.fields;
-        let loaded = Loaded {
-            loads: &self.loads,
-            group: &group[..],
-            velocity: &velocity[..],
-            spin: &spin[..],
-        };
+        let (loaded, force, torque) = self.loads.and_fields(&mut self.fields);
         grains.fold(0.0, |power, i| power + loaded.lay_on(i, i, force, torque))
     }
 
@@ -132,20 +130,7 @@ impl Simulation {
         }
         let n = self.fields.len();
         let rotating = usize::from(self.frictional);
-        let Fields {
-            group,
-            velocity,
-            spin,
-            force,
-            torque,
-            ..
-        } = &mut self.fields;
-        let loaded = Loaded {
-            loads: &self.loads,
-            group: &group[..],
-            velocity: &velocity[..],
-            spin: &spin[..],
-        };
+        let (loaded, force, torque) = self.loads.and_fields(&mut self.fields);
         let data = (
             Strided {
                 items: &mut force[..],

@@ -95,7 +95,9 @@ impl Simulation {
     /// Takes the grains to a GPU.
     fn go_to(&mut self, gpu: Gpu) -> Result<(), Refusal> {
         if self.is_driven() {
-            return Err(Refusal::DrivenOnGpu);
+            return Err(Refusal::OnlyOnCpu {
+                what: "held and loaded grains",
+            });
         }
         let precision = precision_on(&gpu, self.settings.precision, &mut self.notices)?;
         self.settings.precision = Some(precision);

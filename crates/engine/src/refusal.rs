@@ -15,9 +15,6 @@ pub enum Refusal {
     /// Temperatures with too few digits.
     #[error("in f32 a temperature has too few digits for what a step adds to it; use --precision mixed or f64")]
     HeatInSingle,
-    /// A GPU knows nothing of loads and of what holds bodies.
-    #[error("held and loaded grains run on the CPU so far; take device = \"cpu\"")]
-    DrivenOnGpu,
     /// The device does not put forces together like this.
     #[error("the CPU has one way to put forces together, not {assembly}; leave --assembly out, or use --device gpu")]
     Assembly {

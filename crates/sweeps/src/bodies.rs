@@ -52,7 +52,7 @@ pub fn recalled_turn<C: Real>(turn: &mut [C], at: usize) -> Quaternion<C> {
 /// Overwrites an orientation.
 #[cube]
 #[inline(always)]
-fn store_turn<C: Real>(turn: &mut [C], at: usize, value: &Quaternion<C>) {
+pub fn store_turn<C: Real>(turn: &mut [C], at: usize, value: &Quaternion<C>) {
     turn[at] = value.w;
     turn[at + 1usize] = value.x;
     turn[at + 2usize] = value.y;

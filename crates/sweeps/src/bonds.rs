@@ -3,13 +3,14 @@
 //! A bond stands in the row of either of its grains, as contacts do: inside a part once, across parts in both, each time with the numbers of the
 //! first and the second in the same order, so that both rows come to the same bits, whatever they do with them.
 
+use crate::bodies::{recalled_turn, store_turn, turn_at};
 use crate::sides::{Sides, nearest_image};
 use crate::views::{add, load, store};
 use cubecl::prelude::*;
 use seixo_laws::bond::{Ends, GLUE, Glue, Hold, Rest, hold, utilization};
 use seixo_laws::motion::inertia;
 use seixo_laws::rotation::turned_by;
-use seixo_laws::{Coordinate, Quaternion, Real, Vector3, widened};
+use seixo_laws::{Coordinate, Real, Vector3, widened};
 
 /// Numbers per bond: axis or point in the frame of the first grain, and the length; the same of the second, and the size of the cross-section;
 /// the turn w x y z; what the strengths are multiplied with, the row of the table of glue, how it broke (0: it holds), and its energy.
@@ -32,12 +33,7 @@ pub fn rest_at<R: Real>(bonds: &[R], at: usize) -> Rest<R> {
     Rest::<R> {
         of_i: load::<R>(bonds, at),
         of_j: load::<R>(bonds, at + 4usize),
-        turn: Quaternion::<R> {
-            w: bonds[at + 8usize],
-            x: bonds[at + 9usize],
-            y: bonds[at + 10usize],
-            z: bonds[at + 11usize],
-        },
+        turn: turn_at::<R>(bonds, at + 8usize),
         length: bonds[at + 3usize],
         size: bonds[at + 7usize],
         strength,
@@ -90,19 +86,6 @@ pub fn row_of(glue: &Glue<f64>) -> [f64; GLUE] {
     ]
 }
 
-/// The orientation of the grain in slot i.
-#[cube]
-#[inline(always)]
-fn orientation<C: Real>(turn: &[C], i: usize) -> Quaternion<C> {
-    let z = turn[i * 4usize + 3usize];
-    Quaternion::<C> {
-        w: turn[i * 4usize],
-        x: turn[i * 4usize + 1usize],
-        y: turn[i * 4usize + 2usize],
-        z,
-    }
-}
-
 /// How the grains i and j of a bond stand and move.
 #[cube]
 #[inline(always)]
@@ -125,8 +108,8 @@ pub fn ends_of<C: Coordinate<R>, R: Real>(
     Ends::<C> {
         apart: nearest_image::<C, R>(&apart, sides, kind).apart,
         velocity: widened::<C, R>(&load::<R>(velocity, at_j).minus(&load::<R>(velocity, at_i))),
-        turn_i: orientation::<C>(turn, i),
-        turn_j: orientation::<C>(turn, j),
+        turn_i: turn_at::<C>(turn, at_i),
+        turn_j: turn_at::<C>(turn, at_j),
         spin_i: widened::<C, R>(&load::<R>(spin, at_i)),
         spin_j: widened::<C, R>(&load::<R>(spin, at_j)),
         effective_mass: mass_i * mass_j / (mass_i + mass_j),
@@ -138,19 +121,9 @@ pub fn ends_of<C: Coordinate<R>, R: Real>(
 #[cube]
 #[inline(always)]
 pub fn turn_on<C: Real>(i: usize, turn: &mut [C], half_spin: &[C], dt: C) {
-    let at = i * 4usize;
-    let z = turn[at + 3usize];
-    let before = Quaternion::<C> {
-        w: turn[at],
-        x: turn[at + 1usize],
-        y: turn[at + 2usize],
-        z,
-    };
+    let before = recalled_turn::<C>(turn, i * 4usize);
     let after = turned_by::<C>(&before, &load::<C>(half_spin, i * 3usize), dt);
-    turn[at] = after.w;
-    turn[at + 1usize] = after.x;
-    turn[at + 2usize] = after.y;
-    turn[at + 3usize] = after.z;
+    store_turn::<C>(turn, i * 4usize, &after);
 }
 
 /// What bonds read of all grains.

@@ -1,5 +1,6 @@
 //! Motion of grains by Gear's method: corrected by the force of the step before, then predicted.
 
+use crate::bodies::{store_turn, turn_at};
 use crate::motion::{Moved, Stepping, acceleration, angular_acceleration, flags_of};
 use crate::views::{load, recall, store};
 use seixo_laws::motion::gear::{Series, corrected, predicted};
@@ -41,24 +42,51 @@ pub struct Pushed<'a> {
     pub reference: &'a [f64],
 }
 
-fn quaternion(numbers: &[f64]) -> Quaternion<f64> {
-    Quaternion {
-        w: numbers[0],
-        x: numbers[1],
-        y: numbers[2],
-        z: numbers[3],
+impl Geared<'_> {
+    /// Place of the grain in slot i along an axis, with its derivatives.
+    fn way(&self, i: usize, axis: usize) -> Series<f64> {
+        let ways = i * WAYS + axis;
+        Series {
+            value: self.position[i * 4 + axis],
+            first: self.velocity[i * 4 + axis],
+            second: self.ways[ways],
+            third: self.ways[ways + 3],
+            fourth: self.ways[ways + 6],
+        }
     }
+
+    /// A number of the orientation of the grain in slot i, with its derivatives.
+    fn turning(&self, i: usize, part: usize) -> Series<f64> {
+        let turns = &self.turns[i * TURNS..];
+        Series {
+            value: self.turn[i * 4 + part],
+            first: turns[part],
+            second: turns[4 + part],
+            third: turns[8 + part],
+            fourth: turns[12 + part],
+        }
+    }
+}
+
+/// A vector as a quaternion.
+fn pure(v: &Vector3<f64>) -> Quaternion<f64> {
+    Quaternion {
+        w: 0.0,
+        x: v.x,
+        y: v.y,
+        z: v.z,
+    }
+}
+
+/// ω = 2 q̇ q* in space.
+fn spin_of(turn: &Quaternion<f64>, rate: &[f64]) -> Vector3<f64> {
+    let Quaternion { x, y, z, .. } = turn_at(rate, 0).after(&turn.back());
+    Vector3 { x, y, z }.times(2.0)
 }
 
 /// q̈ = ½ ω̇ q − |q̇|² q of a sphere with this angular acceleration in space (S1, Algorithm 6, with the moments of a sphere).
 fn acceleration_of_turn(turn: &Quaternion<f64>, rate: &[f64], turning: &Vector3<f64>) -> [f64; 4] {
-    let push = Quaternion {
-        w: 0.0,
-        x: turning.x,
-        y: turning.y,
-        z: turning.z,
-    };
-    let bend = push.after(turn);
+    let bend = pure(turning).after(turn);
     let square: f64 = rate.iter().map(|part| part * part).sum();
     [
         0.5 * bend.w - square * turn.w,
@@ -70,76 +98,37 @@ fn acceleration_of_turn(turn: &Quaternion<f64>, rate: &[f64], turning: &Vector3<
 
 /// Begins with the grain in slot i: its derivatives are those of the forces that it feels, the third and fourth are zero.
 pub fn begin(i: usize, grains: &mut Geared, pushed: &Pushed, stepping: &Stepping<f64, f64>) {
-    let at = i * 4;
-    let (radius, mass) = (grains.position[at + 3], grains.velocity[at + 3]);
-    let rate = acceleration(&recall(grains.velocity, at), mass, &load(pushed.force, at), stepping).rate;
     grains.ways[i * WAYS..(i + 1) * WAYS].fill(0.0);
-    store(grains.ways, i * WAYS, &rate);
-    if grains.turn.is_empty() {
-        return;
+    if !grains.turn.is_empty() {
+        let (turn, spin) = (turn_at(grains.turn, i * 4), load(grains.spin, i * 4));
+        let first = pure(&spin.times(0.5)).after(&turn);
+        grains.turns[i * TURNS..(i + 1) * TURNS].fill(0.0);
+        store_turn(grains.turns, i * TURNS, &first);
     }
-    let spin: Vector3<f64> = recall(grains.spin, at);
-    let turning = angular_acceleration(&spin, mass, radius, &load(pushed.torque, at), stepping).rate;
-    let turn = quaternion(&grains.turn[at..at + 4]);
-    let half = Quaternion {
-        w: 0.0,
-        x: 0.5 * spin.x,
-        y: 0.5 * spin.y,
-        z: 0.5 * spin.z,
-    };
-    let first = half.after(&turn);
-    let first = [first.w, first.x, first.y, first.z];
-    let turns = &mut grains.turns[i * TURNS..(i + 1) * TURNS];
-    turns.fill(0.0);
-    turns[..4].copy_from_slice(&first);
-    turns[4..8].copy_from_slice(&acceleration_of_turn(&turn, &first, &turning));
+    let (way, turning) = rates_of(i, grains, pushed, stepping);
+    grains.ways[i * WAYS..][..3].copy_from_slice(&way);
+    if !grains.turn.is_empty() {
+        grains.turns[i * TURNS + 4..][..4].copy_from_slice(&turning);
+    }
 }
 
 /// Puts the grain in slot i where its series has it some time on \[s\], without a look at forces.
 pub fn look_ahead(i: usize, grains: &mut Geared, time: f64) {
     let at = i * 4;
     for axis in 0..3 {
-        let ways = i * WAYS + axis;
-        let ahead = predicted(
-            &Series {
-                value: grains.position[at + axis],
-                first: grains.velocity[at + axis],
-                second: grains.ways[ways],
-                third: grains.ways[ways + 3],
-                fourth: grains.ways[ways + 6],
-            },
-            time,
-        );
+        let ahead = predicted(&grains.way(i, axis), time);
         (grains.position[at + axis], grains.velocity[at + axis]) = (ahead.value, ahead.first);
     }
     if grains.turn.is_empty() {
         return;
     }
-    let (mut next, mut rate) = ([0.0; 4], [0.0; 4]);
     for part in 0..4 {
-        let turns = &grains.turns[i * TURNS..];
-        let ahead = predicted(
-            &Series {
-                value: grains.turn[at + part],
-                first: turns[part],
-                second: turns[4 + part],
-                third: turns[8 + part],
-                fourth: turns[12 + part],
-            },
-            time,
-        );
-        (next[part], rate[part]) = (ahead.value, ahead.first);
+        let ahead = predicted(&grains.turning(i, part), time);
+        (grains.turn[at + part], grains.turns[i * TURNS + part]) = (ahead.value, ahead.first);
     }
-    let turn = quaternion(&next).normalized();
-    grains.turn[at..at + 4].copy_from_slice(&[turn.w, turn.x, turn.y, turn.z]);
-    grains.turns[i * TURNS..i * TURNS + 4].copy_from_slice(&rate);
-    let spin = quaternion(&rate).after(&turn.back());
-    let spin = Vector3 {
-        x: 2.0 * spin.x,
-        y: 2.0 * spin.y,
-        z: 2.0 * spin.z,
-    };
-    store(grains.spin, at, &spin);
+    let turn = turn_at(grains.turn, at).normalized();
+    store_turn(grains.turn, at, &turn);
+    store(grains.spin, at, &spin_of(&turn, &grains.turns[i * TURNS..]));
 }
 
 /// Second derivatives of place and orientation of the grain in slot i under the forces that act on it.
@@ -153,7 +142,7 @@ pub fn rates_of(i: usize, grains: &Geared, pushed: &Pushed, stepping: &Stepping<
     }
     let turning = angular_acceleration(&load(grains.spin, at), mass, radius, &load(pushed.torque, at), stepping).rate;
     let first = &grains.turns[i * TURNS..i * TURNS + 4];
-    (rate, acceleration_of_turn(&quaternion(&grains.turn[at..at + 4]), first, &turning))
+    (rate, acceleration_of_turn(&turn_at(grains.turn, at), first, &turning))
 }
 
 /// Gives the grain in slot i its third and fourth derivatives, from the second ones now and a time before and after \[s\].
@@ -183,14 +172,7 @@ pub fn advance_by_gear(i: usize, grains: &mut Geared, pushed: &Pushed, stepping:
     let rates = [moving.rate.x, moving.rate.y, moving.rate.z];
     for (axis, rate) in rates.into_iter().enumerate() {
         let ways = i * WAYS + axis;
-        let series = Series {
-            value: grains.position[at + axis],
-            first: grains.velocity[at + axis],
-            second: grains.ways[ways],
-            third: grains.ways[ways + 3],
-            fourth: grains.ways[ways + 6],
-        };
-        let next = predicted(&corrected(&series, rate, share, dt), dt);
+        let next = predicted(&corrected(&grains.way(i, axis), rate, share, dt), dt);
         grains.position[at + axis] = next.value;
         grains.velocity[at + axis] = next.first;
         grains.half_velocity[i * 3 + axis] = next.first;
@@ -215,36 +197,25 @@ pub fn advance_by_gear(i: usize, grains: &mut Geared, pushed: &Pushed, stepping:
 
 /// Orientation and angular velocity ω = 2 q̇ q* one step on; |q| = 1 and q·q̇ = 0 are put right.
 fn turn_by_gear(i: usize, grains: &mut Geared, turning: &Vector3<f64>, share: f64, dt: f64) {
-    let at = i * 4;
-    let turns = &mut grains.turns[i * TURNS..(i + 1) * TURNS];
-    let now = quaternion(&grains.turn[at..at + 4]);
-    let seconds = acceleration_of_turn(&now, &turns[..4], turning);
-    let mut next = [0.0; 4];
+    let (at, first) = (i * 4, i * TURNS);
+    let seconds = acceleration_of_turn(&turn_at(grains.turn, at), &grains.turns[first..first + 4], turning);
     for (part, second) in seconds.into_iter().enumerate() {
-        let series = Series {
-            value: grains.turn[at + part],
-            first: turns[part],
-            second: turns[4 + part],
-            third: turns[8 + part],
-            fourth: turns[12 + part],
-        };
-        let after = predicted(&corrected(&series, second, share, dt), dt);
-        next[part] = after.value;
-        (turns[part], turns[4 + part], turns[8 + part], turns[12 + part]) = (after.first, after.second, after.third, after.fourth);
+        let next = predicted(&corrected(&grains.turning(i, part), second, share, dt), dt);
+        grains.turn[at + part] = next.value;
+        let derivatives = [next.first, next.second, next.third, next.fourth];
+        for (order, derivative) in derivatives.into_iter().enumerate() {
+            grains.turns[first + 4 * order + part] = derivative;
+        }
     }
-    let turn = quaternion(&next).normalized();
-    let numbers = [turn.w, turn.x, turn.y, turn.z];
-    let along: f64 = numbers.iter().zip(&turns[..4]).map(|(q, rate)| q * rate).sum();
-    for (rate, q) in turns[..4].iter_mut().zip(numbers) {
+    let turn = turn_at(grains.turn, at).normalized();
+    store_turn(grains.turn, at, &turn);
+    let rate = &mut grains.turns[first..first + 4];
+    let numbers = &grains.turn[at..at + 4];
+    let along: f64 = numbers.iter().zip(&*rate).map(|(q, rate)| q * rate).sum();
+    for (rate, q) in rate.iter_mut().zip(numbers) {
         *rate -= along * q;
     }
-    grains.turn[at..at + 4].copy_from_slice(&numbers);
-    let spin = quaternion(&turns[..4]).after(&turn.back());
-    let spin = Vector3 {
-        x: 2.0 * spin.x,
-        y: 2.0 * spin.y,
-        z: 2.0 * spin.z,
-    };
+    let spin = spin_of(&turn, rate);
     store(grains.spin, at, &spin);
     store(grains.half_spin, i * 3, &spin);
 }

@@ -46,12 +46,17 @@ pub(crate) struct Network {
     pub breaks: Vec<Break>,
 }
 
+/// Rows of glue of all kinds of bonds.
+fn glue_of(world: &World) -> Vec<f64> {
+    world.bonds.iter().flat_map(|bonds| row_of(&bonds.glue())).collect()
+}
+
 impl Network {
     /// Bonds what is to be bonded, as the grains stand in these fields.
     pub fn new(world: &World, found: &[Found], fields: &Fields, sides: (&Sides<f64, f64>, u32)) -> Network {
         let places: HashMap<u32, usize> = fields.id.iter().copied().zip(0..).collect();
         let mut network = Network {
-            glue: world.bonds.iter().flat_map(|bonds| row_of(&bonds.glue())).collect(),
+            glue: glue_of(world),
             ..Network::default()
         };
         let mut of_kind = vec![0; world.bonds.len()];
@@ -229,7 +234,7 @@ impl Network {
             return Err(misfit());
         }
         Ok(Network {
-            glue: world.bonds.iter().flat_map(|bonds| row_of(&bonds.glue())).collect(),
+            glue: glue_of(world),
             ends: ends.clone(),
             kind: kind.clone(),
             records: records.clone(),

@@ -13,11 +13,14 @@ use crate::simulation::Simulation;
 use crate::world::{Vec3, World};
 use seixo_device::{Ranges, Strided};
 use seixo_laws::Vector3;
-use seixo_laws::bond::{BreakMode, hold, utilization};
+use seixo_laws::bond::{BreakMode, Glue, Hold, Span, deformed, hold, utilization};
 use seixo_sweeps::bodies::FREE;
-use seixo_sweeps::bonds::{BOND, BROKEN, BondRows, BondTally, BondedGrains, FIRST, bonds_of_part, ends_of, glue_at, rest_at, turn_on};
+use seixo_sweeps::bonds::{
+    BOND, BROKEN, BondRows, BondTally, BondedGrains, ENERGY, apart_of, bonds_of_part, end_at, glue_at, moves_of, rest_at, span_at, turn_on,
+};
 use seixo_sweeps::sides::{OPEN, PERIODIC, SHEARED};
-use seixo_sweeps::views::{RECORD, load};
+use seixo_sweeps::views::RECORD;
+use std::collections::HashMap;
 
 /// A bond that broke.
 #[derive(Clone, Debug, PartialEq)]
@@ -166,7 +169,7 @@ impl Simulation {
             glue: &network.glue,
             sides: &self.stepping.sides,
         };
-        let (row, partner, kind) = (&network.row[..], &network.partner[..], &network.kind_of_entry[..]);
+        let (row, partner) = (&network.row[..], &network.partner[..]);
         let data = (
             Ranges {
                 items: &mut network.entries[..],
@@ -194,13 +197,7 @@ impl Simulation {
         };
         self.device.run(parts(n), data, |part, (entries, force, torque, tally): Data| {
             let (first, end) = part_range(part, n);
-            let rows = BondRows {
-                first,
-                end,
-                row,
-                partner,
-                kind,
-            };
+            let rows = BondRows { first, end, row, partner };
             tally.items[0] = bonds(&grains, &rows, entries.items, force.items, torque.items);
         });
         let now = network.tallies.iter().fold(BondTally::default(), |all, one| all.plus(one));
@@ -234,47 +231,77 @@ impl Simulation {
     pub fn bonds_now(&self) -> Vec<BondSnapshot> {
         self.assert_observed();
         let Some(network) = &self.bonds else { return Vec::new() };
-        let mut entries: Vec<(u32, usize, usize)> = (0..self.fields.len())
-            .flat_map(|i| (network.row[i]..network.row[i + 1]).map(move |k| (network.bond_of_entry[k as usize], i, k as usize)))
-            .filter(|&(_, _, k)| network.entries[k * BOND + BROKEN] == 0.0)
-            .collect();
-        entries.sort_unstable();
-        entries.dedup_by_key(|(bond, ..)| *bond);
-        let fields = &self.fields;
-        let snapshot = |(bond, i, k): (u32, usize, usize)| {
-            let j = (network.partner[k] & !FIRST) as usize;
-            let (first, second) = if network.partner[k] & FIRST != 0 { (j, i) } else { (i, j) };
-            let (sides, kind) = (&self.stepping.sides, self.sides);
-            let ends = ends_of::<f64, f64>(
-                first,
-                second,
-                &fields.position,
-                &fields.velocity,
-                &fields.spin,
-                &fields.turn,
-                sides,
-                kind,
-            );
-            let rest = rest_at(&network.entries, k * BOND);
-            let glue = glue_at(&network.glue, network.kind_of_entry[k] as usize);
-            let held = hold(&ends, &rest, &glue);
-            let bond = bond as usize;
+        let snapshot = |(bond, standing): (usize, Standing)| {
+            let Standing {
+                from,
+                apart,
+                held,
+                span,
+                glue,
+            } = standing;
             BondSnapshot {
                 kind: network.kind[bond],
                 grains: [network.ends[2 * bond], network.ends[2 * bond + 1]],
-                ends: {
-                    let from: Vector3<f64> = load(&fields.position, first * RECORD);
-                    [array(&from), array(&from.plus(&ends.apart))]
-                },
+                ends: [array(&from), array(&from.plus(&apart))],
                 force: array(&held.force),
                 tension: held.tension,
                 shear: held.shear,
                 bending: held.bending,
                 torsion: held.torsion,
                 energy: held.energy,
-                used: utilization(&held, &rest, &glue).share,
+                used: utilization(&held, &span, &glue).share,
             }
         };
-        entries.into_iter().map(snapshot).collect()
+        self.standing_bonds(network).map(snapshot).collect()
     }
+
+    /// Bonds that hold, and how they stand.
+    fn standing_bonds<'a>(&'a self, network: &'a Network) -> impl Iterator<Item = (usize, Standing)> + 'a {
+        let fields = &self.fields;
+        let places: HashMap<u32, usize> = fields.id.iter().copied().zip(0..).collect();
+        let holding = (0..network.len()).filter(|&bond| network.records[bond * BOND + BROKEN] == 0.0);
+        holding.filter_map(move |bond| {
+            let end = |id: u32| {
+                let place = *places.get(&id)?;
+                Some(end_at(place, &fields.position, &fields.velocity, &fields.spin, &fields.turn))
+            };
+            let (i, j) = (end(network.ends[2 * bond])?, end(network.ends[2 * bond + 1])?);
+            let apart = apart_of::<f64, f64>(&i, &j, &self.stepping.sides, self.sides);
+            let record = &network.records[bond * BOND..][..BOND];
+            let (span, glue) = (span_at(record, 0), glue_at(&network.glue, network.kind[bond] as usize));
+            let shape = deformed(&apart, &i.turn, &j.turn, &rest_at(record, 0));
+            let standing = Standing {
+                from: i.position,
+                apart,
+                held: hold(&shape, &moves_of(i, j), &span, &glue),
+                span,
+                glue,
+            };
+            Some((bond, standing))
+        })
+    }
+
+    /// Notes what energy every bond holds, as the grains stand.
+    pub(crate) fn note_energies_of_bonds(&mut self) {
+        let Some(mut network) = self.bonds.take() else { return };
+        let energies: Vec<(usize, f64)> = self
+            .standing_bonds(&network)
+            .map(|(bond, standing)| (bond, standing.held.energy))
+            .collect();
+        for (bond, energy) in energies {
+            network.records[bond * BOND + ENERGY] = energy;
+        }
+        self.bonds = Some(network);
+    }
+}
+
+/// How a bond stands.
+struct Standing {
+    /// Center of its first grain \[m\].
+    from: Vector3<f64>,
+    /// From there to the second \[m\].
+    apart: Vector3<f64>,
+    held: Hold<f64>,
+    span: Span<f64>,
+    glue: Glue<f64>,
 }

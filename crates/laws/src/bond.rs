@@ -8,9 +8,9 @@
 pub mod beam;
 pub mod point;
 
-use crate::real::{Real, larger};
+use crate::real::{Coordinate, Real, larger};
 use crate::rotation::Quaternion;
-use crate::vector::Vector3;
+use crate::vector::{Vector3, between, near_vector};
 use cubecl::prelude::*;
 
 /// Code of [`BondLaw::Point`].
@@ -128,32 +128,20 @@ pub struct Glue<R: Real> {
 
 /// How the grains of a bond stood when it was made.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq)]
-pub struct Rest<R: Real> {
-    /// Of a beam, its axis in the frame of i, of length one; of a point bond, its point \[m\].
-    pub of_i: Vector3<R>,
-    /// The same in the frame of j.
-    pub of_j: Vector3<R>,
+pub struct Rest<C: Real> {
+    /// Direction from i to j in the frame of i, of length one.
+    pub axis: Vector3<C>,
     /// q_j* q_i: the turn from the frame of i to that of j.
-    pub turn: Quaternion<R>,
-    /// Distance of the centers \[m\].
-    pub length: R,
-    /// Size s of the cross-section \[m\].
-    pub size: R,
-    /// What its strengths are multiplied with \[-\].
-    pub strength: R,
+    pub turn: Quaternion<C>,
+    /// Distance L₀ of the centers \[m\].
+    pub length: C,
 }
 
-/// How the grains of a bond stand and move.
+/// How the grains of a bond move.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Ends<R: Real> {
-    /// x_j − x_i \[m\].
-    pub apart: Vector3<R>,
+pub struct Moves<R: Real> {
     /// v_j − v_i \[m/s\].
     pub velocity: Vector3<R>,
-    /// Orientation of i.
-    pub turn_i: Quaternion<R>,
-    /// Orientation of j.
-    pub turn_j: Quaternion<R>,
     /// Angular velocity of i \[rad/s\].
     pub spin_i: Vector3<R>,
     /// Angular velocity of j \[rad/s\].
@@ -162,6 +150,82 @@ pub struct Ends<R: Real> {
     pub effective_mass: R,
     /// The same of the moments of inertia \[kg m²\].
     pub effective_inertia: R,
+}
+
+/// What a bond measures, and how strong it is beside its kind.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq)]
+pub struct Span<R: Real> {
+    /// Distance L₀ of the centers when it was made \[m\].
+    pub length: R,
+    /// From the center of i to where the two touch \[m\].
+    pub arm: R,
+    /// Size s of the cross-section \[m\].
+    pub size: R,
+    /// What its strengths are multiplied with \[-\].
+    pub strength: R,
+}
+
+/// How a bond is deformed. What is small is the difference of two things that are not: it is taken in the precision of coordinates, so that a small
+/// strain keeps its digits where laws have fewer.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct Deformed<R: Real> {
+    /// Direction e from i to j.
+    pub direction: Vector3<R>,
+    /// The axis as it lies in i, a_i.
+    pub axis: Vector3<R>,
+    /// (L − L₀)/L₀ \[-\].
+    pub stretch: R,
+    /// a_i − e.
+    pub off: Vector3<R>,
+    /// a_j − a_i.
+    pub bow: Vector3<R>,
+    /// x_j − x_i − L₀ a_i \[m\].
+    pub gap: Vector3<R>,
+    /// Vector part of the turn D of j relative to i, sine of half the angle times the axis.
+    pub twist: Vector3<R>,
+    /// Cosine of half the angle.
+    pub cosine: R,
+}
+
+/// How a bond is deformed where its grains stand `apart` from i to j \[m\], with these orientations.
+#[cube]
+#[inline(always)]
+pub fn deformed<C: Coordinate<R>, R: Real>(
+    apart: &Vector3<C>,
+    turn_i: &Quaternion<C>,
+    turn_j: &Quaternion<C>,
+    rest: &Rest<C>,
+) -> Deformed<R> {
+    let one = R::new(1.0);
+    let two = R::new(2.0);
+    let per_length = one / C::near(rest.length);
+    let in_i = turn_i.turned(&rest.axis);
+    let gap = between::<C, R>(&in_i.times(rest.length), apart);
+    // L²/L₀² − 1, and what its root leaves of it.
+    let more = C::near(apart.dot(apart) - rest.length * rest.length) * per_length * per_length;
+    let stretch = more / (one + R::root(one + more));
+    let shrink = one / (one + stretch);
+    let scaled = near_vector::<C, R>(apart).times(per_length);
+    let turn = turn_j.after(&rest.turn).after(&turn_i.back());
+    let twist = Vector3::<R> {
+        x: C::near(turn.x),
+        y: C::near(turn.y),
+        z: C::near(turn.z),
+    };
+    let cosine = C::near(turn.w);
+    let axis = near_vector::<C, R>(&in_i);
+    // a_j is a_i turned by D.
+    let turning = twist.cross(&axis).times(two);
+    Deformed::<R> {
+        direction: scaled.times(shrink),
+        stretch,
+        off: scaled.times(stretch * shrink).minus(&gap.times(per_length)),
+        bow: turning.times(cosine).plus(&twist.cross(&turning)),
+        axis,
+        gap,
+        twist,
+        cosine,
+    }
 }
 
 /// What a bond does, and what it bears.
@@ -190,10 +254,10 @@ pub struct Hold<R: Real> {
 /// What a bond does, by its law.
 #[cube]
 #[inline(always)]
-pub fn hold<R: Real>(ends: &Ends<R>, rest: &Rest<R>, glue: &Glue<R>) -> Hold<R> {
-    let mut held = beam::hold::<R>(ends, rest, glue);
+pub fn hold<R: Real>(shape: &Deformed<R>, moves: &Moves<R>, span: &Span<R>, glue: &Glue<R>) -> Hold<R> {
+    let mut held = beam::hold::<R>(shape, moves, span, glue);
     if glue.law == R::new(1.0) {
-        let point = point::hold::<R>(ends, rest, glue);
+        let point = point::hold::<R>(shape, moves, span, glue);
         held.force = point.force;
         held.torque_i = point.torque_i;
         held.torque_j = point.torque_j;
@@ -221,21 +285,21 @@ pub struct Utilization<R: Real> {
 /// line in place of a constant), and energy against that of its surface. Of two parts of a stress, the larger one names the mode.
 #[cube]
 #[inline(always)]
-pub fn utilization<R: Real>(held: &Hold<R>, rest: &Rest<R>, glue: &Glue<R>) -> Utilization<R> {
-    let square = rest.size * rest.size;
+pub fn utilization<R: Real>(held: &Hold<R>, span: &Span<R>, glue: &Glue<R>) -> Utilization<R> {
+    let square = span.size * span.size;
     let area = glue.area * square;
     let axial = held.tension / area;
-    let bent = held.bending / (glue.bending_edge * square * rest.size);
+    let bent = held.bending / (glue.bending_edge * square * span.size);
     let sheared = held.shear / area;
-    let twisted = held.torsion / (glue.torsion_edge * square * rest.size);
+    let twisted = held.torsion / (glue.torsion_edge * square * span.size);
 
-    let mut share = (axial + bent) / (glue.tensile_strength * rest.strength);
+    let mut share = (axial + bent) / (glue.tensile_strength * span.strength);
     let mut mode = R::new(1.0);
     if bent > axial {
         mode = R::new(2.0);
     }
     // Far out on the tension side there is nothing left to slide on: any shear breaks it, none does not.
-    let resistance = larger::<R>(glue.cohesion * rest.strength - axial * glue.slope, R::new(1.0e-30));
+    let resistance = larger::<R>(glue.cohesion * span.strength - axial * glue.slope, R::new(1.0e-30));
     let sliding = (sheared + twisted) / resistance;
     if sliding > share {
         share = sliding;
@@ -244,7 +308,7 @@ pub fn utilization<R: Real>(held: &Hold<R>, rest: &Rest<R>, glue: &Glue<R>) -> U
             mode = R::new(4.0);
         }
     }
-    let stored = held.energy / (glue.fracture_energy * rest.strength * area);
+    let stored = held.energy / (glue.fracture_energy * span.strength * area);
     if stored > share {
         share = stored;
         mode = R::new(5.0);

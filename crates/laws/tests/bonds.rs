@@ -1,7 +1,7 @@
 //! Bonds: forces are slopes of their energy, what one grain gets the other gives, and small strains are those of Timoshenko's beam.
 
 use proptest::prelude::*;
-use seixo_laws::bond::{BondLaw, Ends, Glue, Hold, Rest, hold, utilization};
+use seixo_laws::bond::{BondLaw, Glue, Hold, Moves, Rest, Span, deformed, hold, utilization};
 use seixo_laws::rotation::turned_by;
 use seixo_laws::{Quaternion, Vector3};
 
@@ -46,37 +46,55 @@ fn glue(law: BondLaw) -> Glue<f64> {
 const LENGTH: f64 = 0.1;
 const SIDE: f64 = 0.01;
 
-fn rest(law: BondLaw) -> Rest<f64> {
-    let axis = match law {
-        BondLaw::Beam => [vector([1.0, 0.0, 0.0]); 2],
-        BondLaw::Point => [vector([0.5 * LENGTH, 0.0, 0.0]), vector([-0.5 * LENGTH, 0.0, 0.0])],
-    };
-    Rest {
-        of_i: axis[0],
-        of_j: axis[1],
-        turn: NO_TURN,
-        length: LENGTH,
-        size: SIDE,
-        strength: 1.0,
-    }
+const REST: Rest<f64> = Rest {
+    axis: V { x: 1.0, y: 0.0, z: 0.0 },
+    turn: NO_TURN,
+    length: LENGTH,
+};
+
+const SPAN: Span<f64> = Span {
+    length: LENGTH,
+    arm: 0.5 * LENGTH,
+    size: SIDE,
+    strength: 1.0,
+};
+
+const STILL: Moves<f64> = Moves {
+    velocity: V { x: 0.0, y: 0.0, z: 0.0 },
+    spin_i: V { x: 0.0, y: 0.0, z: 0.0 },
+    spin_j: V { x: 0.0, y: 0.0, z: 0.0 },
+    effective_mass: 0.5,
+    effective_inertia: 1e-4,
+};
+
+/// Where the grains of a bond stand.
+struct Ends {
+    apart: V,
+    turn_i: Quaternion<f64>,
+    turn_j: Quaternion<f64>,
 }
 
-/// Both grains at rest, the second at `apart` from the first, turned by these angles.
-fn ends(apart: V, angle_i: V, angle_j: V) -> Ends<f64> {
+/// The second grain at `apart` from the first, both turned by these angles.
+fn ends(apart: V, angle_i: V, angle_j: V) -> Ends {
     Ends {
         apart,
-        velocity: V::zero(),
         turn_i: turn(angle_i),
         turn_j: turn(angle_j),
-        spin_i: V::zero(),
-        spin_j: V::zero(),
-        effective_mass: 0.5,
-        effective_inertia: 1e-4,
     }
 }
 
-fn held(law: BondLaw, ends: &Ends<f64>) -> Hold<f64> {
-    hold(ends, &rest(law), &glue(law))
+/// What a bond between grains that stand and move like this does.
+fn held_by(glue: &Glue<f64>, ends: &Ends, moves: &Moves<f64>) -> Hold<f64> {
+    hold(
+        &deformed::<f64, f64>(&ends.apart, &ends.turn_i, &ends.turn_j, &REST),
+        moves,
+        &SPAN,
+        glue,
+    )
+}
+
+fn held(law: BondLaw, ends: &Ends) -> Hold<f64> {
+    held_by(&glue(law), ends, &STILL)
 }
 
 /// A vector with components below `size`.
@@ -121,28 +139,24 @@ proptest! {
         law in law(), whole in small(3.0), bent in small(0.2), stretch in small(0.02), velocity in small(1.0), spins in prop::array::uniform2(small(5.0)), damping in 0.0..1.0,
     ) {
         let glue = Glue { damping_ratio: damping, ..glue(law) };
-        let here = Ends {
-            velocity, spin_i: spins[0], spin_j: spins[1],
-            ..ends(vector([LENGTH, 0.0, 0.0]).plus(&stretch), V::zero(), bent)
-        };
+        let here = ends(vector([LENGTH, 0.0, 0.0]).plus(&stretch), V::zero(), bent);
+        let moves = Moves { velocity, spin_i: spins[0], spin_j: spins[1], ..STILL };
         let all = turn(whole);
         let turned = |v: &V| all.turned(v);
-        let there = Ends {
-            apart: turned(&here.apart), velocity: turned(&velocity), spin_i: turned(&spins[0]), spin_j: turned(&spins[1]),
-            turn_i: all.after(&here.turn_i), turn_j: all.after(&here.turn_j), ..here
-        };
-        let (a, b) = (hold(&here, &rest(law), &glue), hold(&there, &rest(law), &glue));
+        let there = Ends { apart: turned(&here.apart), turn_i: all.after(&here.turn_i), turn_j: all.after(&here.turn_j) };
+        let moves_there = Moves { velocity: turned(&velocity), spin_i: turned(&spins[0]), spin_j: turned(&spins[1]), ..STILL };
+        let (a, b) = (held_by(&glue, &here, &moves), held_by(&glue, &there, &moves_there));
         let scale = 1e6 * LENGTH + 1e3;
         for (one, other) in [(&a.force, &b.force), (&a.torque_i, &b.torque_i), (&a.torque_j, &b.torque_j)] {
             prop_assert!(turned(one).minus(other).length() < 1e-11 * scale);
         }
-        let rigid = hold(&Ends { velocity: V::zero(), spin_i: V::zero(), spin_j: V::zero(), apart: turned(&vector([LENGTH, 0.0, 0.0])), turn_i: all, turn_j: all, ..here }, &rest(law), &glue);
+        let rigid = held_by(&glue, &Ends { apart: turned(&vector([LENGTH, 0.0, 0.0])), turn_i: all, turn_j: all }, &STILL);
         prop_assert!(rigid.force.length() < 1e-11 * scale && rigid.torque_i.length() < 1e-11 * scale);
         let left = a.torque_i.plus(&a.torque_j).plus(&here.apart.cross(&a.force));
         prop_assert!(left.length() < 1e-13 * scale, "{left:?}");
         prop_assert!(a.damping_power >= 0.0);
         // What dashpots take is what all forces do, less what the spring does.
-        let still = hold(&Ends { velocity: V::zero(), spin_i: V::zero(), spin_j: V::zero(), ..here }, &rest(law), &glue);
+        let still = held_by(&glue, &here, &STILL);
         let power = |h: &Hold<f64>| h.force.dot(&velocity) + h.torque_i.dot(&spins[0]) + h.torque_j.dot(&spins[1]);
         prop_assert!((power(&still) - power(&a) - a.damping_power).abs() < 1e-10 * scale);
     }
@@ -205,12 +219,10 @@ fn one_bond_is_timoshenkos_beam() {
 fn a_bond_gives_way_at_its_strength() {
     let area = SIDE * SIDE;
     let share = |held: Hold<f64>, glue: &Glue<f64>| {
-        let used = utilization(&held, &rest(BondLaw::Beam), glue);
+        let used = utilization(&held, &SPAN, glue);
         (used.share, used.mode)
     };
-    let nothing = Hold {
-        ..held(BondLaw::Beam, &ends(vector([LENGTH, 0.0, 0.0]), V::zero(), V::zero()))
-    };
+    let nothing = held(BondLaw::Beam, &ends(vector([LENGTH, 0.0, 0.0]), V::zero(), V::zero()));
     let strong = glue(BondLaw::Beam);
     let cases = [
         (
@@ -270,5 +282,78 @@ fn a_bond_gives_way_at_its_strength() {
     for (held, mode, glue) in cases {
         let (used, by) = share(held, &glue);
         assert!((used - 1.0).abs() < 1e-12 && by == mode, "{used} {by} {mode}");
+    }
+}
+
+/// With coordinates in double precision, laws in single precision keep the digits of a strain that these alone could not tell from none.
+#[test]
+fn a_small_strain_keeps_its_digits_in_mixed_precision() {
+    let here = ends(
+        vector([LENGTH * (1.0 + 1e-7), 2e-9, -1e-9]),
+        vector([0.3, -0.2, 0.1]),
+        vector([0.3 + 2e-7, -0.2, 0.1 - 3e-7]),
+    );
+    let rest = Rest {
+        axis: here.turn_i.back().turned(&vector([1.0, 0.0, 0.0])),
+        turn: NO_TURN,
+        length: LENGTH,
+    };
+    for law in BondLaw::ALL {
+        let double = hold(
+            &deformed::<f64, f64>(&here.apart, &here.turn_i, &here.turn_j, &rest),
+            &STILL,
+            &SPAN,
+            &glue(law),
+        );
+        let single = |v: &V| Vector3 {
+            x: v.x as f32,
+            y: v.y as f32,
+            z: v.z as f32,
+        };
+        let wide = |v: &Vector3<f32>| vector([f64::from(v.x), f64::from(v.y), f64::from(v.z)]);
+        let still = Moves {
+            velocity: single(&V::zero()),
+            spin_i: single(&V::zero()),
+            spin_j: single(&V::zero()),
+            effective_mass: 0.5,
+            effective_inertia: 1e-4,
+        };
+        let span = Span {
+            length: LENGTH as f32,
+            arm: 0.5 * LENGTH as f32,
+            size: SIDE as f32,
+            strength: 1.0,
+        };
+        let g = glue(law);
+        let in_single = Glue {
+            law: g.law as f32,
+            youngs_modulus: g.youngs_modulus as f32,
+            shear_modulus: g.shear_modulus as f32,
+            shear_share: g.shear_share as f32,
+            area: g.area as f32,
+            bending: g.bending as f32,
+            torsion: g.torsion as f32,
+            bending_edge: g.bending_edge as f32,
+            torsion_edge: g.torsion_edge as f32,
+            damping_ratio: g.damping_ratio as f32,
+            tensile_strength: g.tensile_strength as f32,
+            cohesion: g.cohesion as f32,
+            slope: g.slope as f32,
+            fracture_energy: g.fracture_energy as f32,
+        };
+        let mixed = hold(
+            &deformed::<f64, f32>(&here.apart, &here.turn_i, &here.turn_j, &rest),
+            &still,
+            &span,
+            &in_single,
+        );
+        for (fine, coarse) in [
+            (&double.force, &mixed.force),
+            (&double.torque_i, &mixed.torque_i),
+            (&double.torque_j, &mixed.torque_j),
+        ] {
+            assert!(fine.length() > 0.0);
+            assert!(fine.minus(&wide(coarse)).length() < 3e-6 * fine.length(), "{fine:?} {coarse:?}");
+        }
     }
 }

@@ -7,20 +7,26 @@ use crate::bodies::{recalled_turn, store_turn, turn_at};
 use crate::sides::{Sides, nearest_image};
 use crate::views::{add, load, store};
 use cubecl::prelude::*;
-use seixo_laws::bond::{Ends, GLUE, Glue, Hold, Rest, hold, utilization};
+use seixo_laws::bond::{Deformed, GLUE, Glue, Hold, Moves, Rest, Span, deformed, hold, point, utilization};
 use seixo_laws::motion::inertia;
 use seixo_laws::rotation::turned_by;
-use seixo_laws::{Coordinate, Real, Vector3, widened};
+use seixo_laws::{Coordinate, Quaternion, Real, Vector3};
 
-/// Numbers per bond: axis or point in the frame of the first grain, and the length; the same of the second, and the size of the cross-section;
-/// the turn w x y z; what the strengths are multiplied with, the row of the table of glue, how it broke (0: it holds), and its energy.
-pub const BOND: usize = 16;
+/// Numbers that tell how a bond was made: its axis in the frame of the first grain, and its length; the turn w x y z; where the two touch, the size
+/// of the cross-section, what the strengths are multiplied with, and the row of the table of glue.
+pub const MADE: usize = 12;
 
-/// Place of the number that tells how it broke.
-pub const BROKEN: usize = 14;
+/// Place of the number that tells how it broke; 0: it holds.
+pub const BROKEN: usize = 12;
 
 /// Place of the number that tells its energy, at the last step or when it broke \[J\].
-pub const ENERGY: usize = 15;
+pub const ENERGY: usize = 13;
+
+/// Numbers per bond on the host.
+pub const BOND: usize = 14;
+
+/// In the place of a mode, of a bond whose grain is gone.
+pub const GONE: f64 = -1.0;
 
 /// Mark of a partner that is the first of the two.
 pub const FIRST: u32 = 1 << 31;
@@ -28,14 +34,24 @@ pub const FIRST: u32 = 1 << 31;
 /// How a bond stood when it was made, from its record.
 #[cube]
 #[inline(always)]
-pub fn rest_at<R: Real>(bonds: &[R], at: usize) -> Rest<R> {
-    let strength = bonds[at + 12usize];
-    Rest::<R> {
-        of_i: load::<R>(bonds, at),
-        of_j: load::<R>(bonds, at + 4usize),
-        turn: turn_at::<R>(bonds, at + 8usize),
-        length: bonds[at + 3usize],
-        size: bonds[at + 7usize],
+pub fn rest_at<C: Real>(bonds: &[C], at: usize) -> Rest<C> {
+    let length = bonds[at + 3usize];
+    Rest::<C> {
+        axis: load::<C>(bonds, at),
+        turn: turn_at::<C>(bonds, at + 4usize),
+        length,
+    }
+}
+
+/// What a bond measures, from its record.
+#[cube]
+#[inline(always)]
+pub fn span_at<C: Coordinate<R>, R: Real>(bonds: &[C], at: usize) -> Span<R> {
+    let strength = C::near(bonds[at + 10usize]);
+    Span::<R> {
+        length: C::near(bonds[at + 3usize]),
+        arm: C::near(bonds[at + 8usize]),
+        size: C::near(bonds[at + 9usize]),
         strength,
     }
 }
@@ -86,33 +102,55 @@ pub fn row_of(glue: &Glue<f64>) -> [f64; GLUE] {
     ]
 }
 
-/// How the grains i and j of a bond stand and move.
+/// A grain at an end of a bond.
+#[derive(CubeType, Clone, Copy, Debug)]
+pub struct End<C: Real, R: Real> {
+    /// Center \[m\].
+    pub position: Vector3<C>,
+    /// Radius \[m\].
+    pub radius: R,
+    /// Velocity \[m/s\].
+    pub velocity: Vector3<R>,
+    /// Mass \[kg\].
+    pub mass: R,
+    /// Angular velocity \[rad/s\].
+    pub spin: Vector3<R>,
+    /// Orientation.
+    pub turn: Quaternion<C>,
+}
+
+/// The grain at place i as an end of a bond.
+pub fn end_at(i: usize, position: &[f64], velocity: &[f64], spin: &[f64], turn: &[f64]) -> End<f64, f64> {
+    let at = i * 4;
+    End {
+        position: load(position, at),
+        radius: position[at + 3],
+        velocity: load(velocity, at),
+        mass: velocity[at + 3],
+        spin: load(spin, at),
+        turn: turn_at(turn, at),
+    }
+}
+
+/// The vector from the first to the second grain of a bond \[m\].
 #[cube]
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads")]
-pub fn ends_of<C: Coordinate<R>, R: Real>(
-    i: usize,
-    j: usize,
-    position: &[C],
-    velocity: &[R],
-    spin: &[R],
-    turn: &[C],
-    sides: &Sides<C, R>,
-    #[comptime] kind: u32,
-) -> Ends<C> {
-    let (at_i, at_j) = (i * 4usize, j * 4usize);
-    let apart = load::<C>(position, at_j).minus(&load::<C>(position, at_i));
-    let (mass_i, mass_j) = (C::wide(velocity[at_i + 3usize]), C::wide(velocity[at_j + 3usize]));
-    let inertia_i = inertia::<C>(mass_i, position[at_i + 3usize]);
-    let inertia_j = inertia::<C>(mass_j, position[at_j + 3usize]);
-    Ends::<C> {
-        apart: nearest_image::<C, R>(&apart, sides, kind).apart,
-        velocity: widened::<C, R>(&load::<R>(velocity, at_j).minus(&load::<R>(velocity, at_i))),
-        turn_i: turn_at::<C>(turn, at_i),
-        turn_j: turn_at::<C>(turn, at_j),
-        spin_i: widened::<C, R>(&load::<R>(spin, at_i)),
-        spin_j: widened::<C, R>(&load::<R>(spin, at_j)),
-        effective_mass: mass_i * mass_j / (mass_i + mass_j),
+pub fn apart_of<C: Coordinate<R>, R: Real>(i: &End<C, R>, j: &End<C, R>, sides: &Sides<C, R>, #[comptime] kind: u32) -> Vector3<C> {
+    let apart = j.position.minus(&i.position);
+    nearest_image::<C, R>(&apart, sides, kind).apart
+}
+
+/// How the two grains of a bond move.
+#[cube]
+#[inline(always)]
+pub fn moves_of<C: Real, R: Real>(i: End<C, R>, j: End<C, R>) -> Moves<R> {
+    let inertia_i = inertia::<R>(i.mass, i.radius);
+    let inertia_j = inertia::<R>(j.mass, j.radius);
+    Moves::<R> {
+        velocity: j.velocity.minus(&i.velocity),
+        spin_i: i.spin,
+        spin_j: j.spin,
+        effective_mass: i.mass * j.mass / (i.mass + j.mass),
         effective_inertia: inertia_i * inertia_j / (inertia_i + inertia_j),
     }
 }
@@ -152,8 +190,6 @@ pub struct BondRows<'a> {
     pub row: &'a [u32],
     /// The grain at the other end of each entry of all rows, marked where it is the first of the two.
     pub partner: &'a [u32],
-    /// Row of glue of each entry of all rows.
-    pub kind: &'a [u32],
 }
 
 /// What became of bonds in one step.
@@ -167,8 +203,6 @@ pub struct BondTally {
     pub damping_power: f64,
     /// How many broke in this step, halves where another part has the other half.
     pub broken: f64,
-    /// The largest share of its strength that any uses \[-\].
-    pub used: f64,
 }
 
 impl BondTally {
@@ -179,7 +213,6 @@ impl BondTally {
             released: self.released + other.released,
             damping_power: self.damping_power + other.damping_power,
             broken: self.broken + other.broken,
-            used: self.used.max(other.used),
         }
     }
 }
@@ -204,20 +237,13 @@ pub fn bonds_of_part<const SIDES: u32>(
             let is_second = rows.partner[k] & FIRST != 0;
             let j = (rows.partner[k] & !FIRST) as usize;
             let (first, second) = if is_second { (j, i) } else { (i, j) };
-            let ends = ends_of::<f64, f64>(
-                first,
-                second,
-                grains.position,
-                grains.velocity,
-                grains.spin,
-                grains.turn,
-                grains.sides,
-                SIDES,
-            );
-            let rest = rest_at(records, at);
-            let glue = glue_at(grains.glue, rows.kind[k] as usize);
-            let held: Hold<f64> = hold(&ends, &rest, &glue);
-            let used = utilization(&held, &rest, &glue);
+            let [one, other] = [first, second].map(|grain| end_at(grain, grains.position, grains.velocity, grains.spin, grains.turn));
+            let apart = apart_of::<f64, f64>(&one, &other, grains.sides, SIDES);
+            let span = span_at::<f64, f64>(records, at);
+            let glue = glue_at(grains.glue, records[at + 11] as usize);
+            let shape: Deformed<f64> = deformed(&apart, &one.turn, &other.turn, &rest_at(records, at));
+            let held: Hold<f64> = hold(&shape, &moves_of(one, other), &span, &glue);
+            let used = utilization(&held, &span, &glue);
             let is_inside = (rows.first..rows.end).contains(&j);
             let share = if is_inside { 1.0 } else { 0.5 };
             records[at + ENERGY] = held.energy;
@@ -230,7 +256,6 @@ pub fn bonds_of_part<const SIDES: u32>(
             }
             all.energy += share * held.energy;
             all.damping_power += share * held.damping_power;
-            all.used = all.used.max(used.share);
             let opposite = held.force.times(-1.0);
             for (grain, push, moment) in [(first, &opposite, &held.torque_i), (second, &held.force, &held.torque_j)] {
                 if is_inside || grain == i {
@@ -244,15 +269,15 @@ pub fn bonds_of_part<const SIDES: u32>(
     all
 }
 
-/// The record of a bond that is made now between the grains i and j, as they stand: the law's axes or points in their frames.
-pub fn made_now(ends: &Ends<f64>, in_space: [Vector3<f64>; 2], length: f64, size: f64, strength: f64) -> [f64; BOND] {
+/// The record of a bond of this kind that is made now between grains that stand `apart` from the first to the second.
+pub fn made_now(apart: &Vector3<f64>, ends: &[End<f64, f64>; 2], size: f64, strength: f64, kind: usize) -> [f64; BOND] {
+    let [i, j] = ends;
     let mut record = [0.0; BOND];
-    let turn = ends.turn_j.back().after(&ends.turn_i);
-    store(&mut record, 0, &ends.turn_i.back().turned(&in_space[0]));
+    let length = apart.length();
+    store(&mut record, 0, &i.turn.back().turned(&apart.times(1.0 / length)));
     record[3] = length;
-    store(&mut record, 4, &ends.turn_j.back().turned(&in_space[1]));
-    record[7] = size;
-    record[8..12].copy_from_slice(&[turn.w, turn.x, turn.y, turn.z]);
-    record[12] = strength;
+    store_turn(&mut record, 4, &j.turn.back().after(&i.turn));
+    let arm = point::arm(length, i.radius, j.radius);
+    record[8..MADE].copy_from_slice(&[arm, size, strength, kind as f64]);
     record
 }

@@ -11,8 +11,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use seixo_device::exclusive_scan;
 use seixo_laws::Vector3;
-use seixo_laws::bond::{BondLaw, BreakMode, point};
-use seixo_sweeps::bonds::{BOND, BROKEN, BondTally, ENERGY, FIRST, ends_of, made_now, row_of};
+use seixo_laws::bond::BreakMode;
+use seixo_sweeps::bonds::{BOND, BROKEN, BondTally, ENERGY, FIRST, GONE, apart_of, end_at, made_now, row_of};
 use seixo_sweeps::sides::{Sides, nearest_image};
 use seixo_sweeps::views::{RECORD, load};
 use std::collections::HashMap;
@@ -37,7 +37,6 @@ pub(crate) struct Network {
     pub row: Vec<u32>,
     pub part_row: Vec<u32>,
     pub partner: Vec<u32>,
-    pub kind_of_entry: Vec<u32>,
     pub bond_of_entry: Vec<u32>,
     pub entries: Vec<f64>,
     pub tallies: Vec<BondTally>,
@@ -64,25 +63,11 @@ impl Network {
             let number = of_kind[one.kind];
             of_kind[one.kind] += 1;
             let ids = one.pair.map(|k| world.grains.id[k]);
-            let [i, j] = ids.map(|id| places[&id]);
-            let ends = ends_of::<f64, f64>(
-                i,
-                j,
-                &fields.position,
-                &fields.velocity,
-                &fields.spin,
-                &fields.turn,
-                sides.0,
-                sides.1,
-            );
+            let ends = ids.map(|id| end_at(places[&id], &fields.position, &fields.velocity, &fields.spin, &fields.turn));
+            let apart = apart_of::<f64, f64>(&ends[0], &ends[1], sides.0, sides.1);
             let bonds = &world.bonds[one.kind];
-            let in_space = match bonds.law {
-                BondLaw::Beam => [ends.apart.times(1.0 / one.length); 2],
-                BondLaw::Point => point::arms(&ends.apart, fields.position[i * RECORD + 3], fields.position[j * RECORD + 3]).into(),
-            };
             let strength = bonds.weibull_modulus.map_or(1.0, |modulus| scatter(modulus, bonds.seed, number));
-            let mut record = made_now(&ends, in_space, one.length, one.size, strength);
-            record[13] = one.kind as f64;
+            let record = made_now(&apart, &ends, one.size, strength, one.kind);
             network.ends.extend(ids);
             network.kind.push(one.kind as u32);
             network.records.extend(record);
@@ -97,11 +82,7 @@ impl Network {
 
     /// Number of bonds that hold.
     pub fn holding(&self) -> usize {
-        let mut broken = vec![true; self.len()];
-        for (k, &bond) in self.bond_of_entry.iter().enumerate() {
-            broken[bond as usize] = self.entries[k * BOND + BROKEN] != 0.0;
-        }
-        broken.iter().filter(|is_broken| !**is_broken).count()
+        self.records.chunks_exact(BOND).filter(|record| record[BROKEN] == 0.0).count()
     }
 
     /// Lists the bonds that hold in the order of these grains; those of grains that are gone are forgotten.
@@ -120,6 +101,7 @@ impl Network {
         // They take their energy along, once.
         for bond in gone {
             self.last.energy -= std::mem::take(&mut self.records[bond * BOND + ENERGY]);
+            self.records[bond * BOND + BROKEN] = GONE;
         }
         // A bond inside a part stands in the row of the earlier grain, one across parts in both.
         let rows_of = |&(_, [i, j]): &(usize, [u32; 2])| {
@@ -133,7 +115,6 @@ impl Network {
         let entries = exclusive_scan(&mut self.row) as usize;
         let mut next = self.row.clone();
         self.partner = vec![0; entries];
-        self.kind_of_entry = vec![0; entries];
         self.bond_of_entry = vec![0; entries];
         self.entries = vec![0.0; entries * BOND];
         for one in &holding {
@@ -142,7 +123,6 @@ impl Network {
                 let k = next[i as usize] as usize;
                 next[i as usize] += 1;
                 self.partner[k] = if i == first { second } else { first | FIRST };
-                self.kind_of_entry[k] = self.kind[bond];
                 self.bond_of_entry[k] = bond as u32;
                 self.entries[k * BOND..(k + 1) * BOND].copy_from_slice(&self.records[bond * BOND..(bond + 1) * BOND]);
             }
@@ -202,13 +182,8 @@ impl Network {
         to.put("bonds/ends", Column::U32(self.ends.clone()));
         to.put("bonds/kind", Column::U32(self.kind.clone()));
         to.put("bonds/record", Column::F64(self.records.clone()));
-        let BondTally {
-            energy,
-            damping_power,
-            used,
-            ..
-        } = self.last;
-        let ledger = vec![self.work.damping, self.work.fracture, energy, damping_power, used];
+        let BondTally { energy, damping_power, .. } = self.last;
+        let ledger = vec![self.work.damping, self.work.fracture, energy, damping_power];
         to.put("bonds/ledger", Column::F64(ledger));
     }
 
@@ -226,7 +201,7 @@ impl Network {
         let (Some(Column::F64(records)), Some(Column::F64(ledger))) = (state.get("bonds/record"), state.get("bonds/ledger")) else {
             return Err(misfit());
         };
-        let &[damping, fracture, energy, damping_power, used] = ledger.as_slice() else {
+        let &[damping, fracture, energy, damping_power] = ledger.as_slice() else {
             return Err(misfit());
         };
         let kinds = world.bonds.len() as u32;
@@ -241,7 +216,6 @@ impl Network {
             last: BondTally {
                 energy,
                 damping_power,
-                used,
                 ..BondTally::default()
             },
             work: BondWork { damping, fracture },
@@ -251,7 +225,7 @@ impl Network {
 
     /// Bytes that the table and the rows hold.
     pub fn bytes(&self) -> u64 {
-        let words = self.ends.capacity() + self.kind.capacity() + self.row.capacity() + 3 * self.partner.capacity();
+        let words = self.ends.capacity() + self.kind.capacity() + self.row.capacity() + 2 * self.partner.capacity();
         (8 * (self.records.capacity() + self.entries.capacity()) + 4 * words) as u64
     }
 }

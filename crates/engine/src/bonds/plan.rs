@@ -7,9 +7,8 @@ use crate::sides::{kind_of, sides_of};
 use crate::simulation::vector;
 use crate::world::{BondSize, Bonded, Search, Vec3, World};
 use seixo_device::Cpu;
-use seixo_laws::bond::{BondLaw, Rest, beam};
+use seixo_laws::bond::{BondLaw, Span, beam};
 use seixo_laws::motion::inertia;
-use seixo_laws::{Quaternion, Vector3};
 use seixo_sweeps::sides::nearest_image;
 use seixo_sweeps::views::RECORD;
 use std::collections::{HashMap, HashSet};
@@ -154,10 +153,11 @@ pub(crate) fn limit_of_bonds(world: &World, found: &[Found]) -> Option<(f64, Str
     let mut rows = vec![[[0.0f64; 2]; 2]; grains.len()];
     for one in found {
         let glue = world.bonds[one.kind].glue();
-        let rest = Rest {
+        let span = Span {
             length: one.length,
+            arm: 0.5 * one.length,
             size: one.size,
-            ..NO_REST
+            strength: 1.0,
         };
         let (axial, shear, lever, turning, couple) = if world.bonds[one.kind].law == BondLaw::Point {
             let stiffness = glue.youngs_modulus * glue.area * one.size * one.size / one.length;
@@ -169,7 +169,7 @@ pub(crate) fn limit_of_bonds(world: &World, found: &[Found]) -> Option<(f64, Str
                 0.0,
             )
         } else {
-            let beam = beam::stiffness(&rest, &glue);
+            let beam = beam::stiffness(&span, &glue);
             let swing = 2.0 * beam.swing;
             (
                 beam.axial,
@@ -214,20 +214,6 @@ pub(crate) fn limit_of_bonds(world: &World, found: &[Found]) -> Option<(f64, Str
     );
     Some((limit, cause))
 }
-
-const NO_REST: Rest<f64> = Rest {
-    of_i: Vector3 { x: 0.0, y: 0.0, z: 0.0 },
-    of_j: Vector3 { x: 0.0, y: 0.0, z: 0.0 },
-    turn: Quaternion {
-        w: 1.0,
-        x: 0.0,
-        y: 0.0,
-        z: 0.0,
-    },
-    length: 0.0,
-    size: 0.0,
-    strength: 1.0,
-};
 
 /// Refuses bonds with numbers that cannot be simulated.
 pub(crate) fn check_bonds(world: &World) -> Result<(), Refusal> {

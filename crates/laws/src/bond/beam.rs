@@ -9,9 +9,8 @@
 //! k = EA/L₀, T = GJ/L₀, P = 6EI/(L₀(1 + Φ)), B = EI(2 − Φ)/(L₀(1 + Φ)) + T, Φ = 12EI/(κGA L₀²). For small angles this is the energy of
 //! Timoshenko's beam. Forces and torques are its slopes, so energy, momentum and angular momentum are kept to rounding, whatever the strain.
 
-use super::{Ends, Glue, Hold, Rest};
+use super::{Deformed, Glue, Hold, Moves, Span};
 use crate::real::{Real, larger};
-use crate::vector::Vector3;
 use cubecl::prelude::*;
 
 /// k, P, B and T.
@@ -30,13 +29,13 @@ pub struct Stiffness<R: Real> {
 /// Stiffnesses of a beam of this length and size.
 #[cube]
 #[inline(always)]
-pub fn stiffness<R: Real>(rest: &Rest<R>, glue: &Glue<R>) -> Stiffness<R> {
-    let square = rest.size * rest.size;
-    let per_length = R::new(1.0) / rest.length;
+pub fn stiffness<R: Real>(span: &Span<R>, glue: &Glue<R>) -> Stiffness<R> {
+    let square = span.size * span.size;
+    let per_length = R::new(1.0) / span.length;
     let axial = glue.youngs_modulus * glue.area * square * per_length;
     let bending = glue.youngs_modulus * glue.bending * square * square * per_length;
     let twist = glue.shear_modulus * glue.torsion * square * square * per_length;
-    let sheared = glue.shear_share * glue.shear_modulus * glue.area * square * rest.length;
+    let sheared = glue.shear_share * glue.shear_modulus * glue.area * square * span.length;
     // Φ and what it leaves of the bending stiffness.
     let softness = R::new(12.0) * bending / sheared;
     let left = bending / (R::new(1.0) + softness);
@@ -51,51 +50,43 @@ pub fn stiffness<R: Real>(rest: &Rest<R>, glue: &Glue<R>) -> Stiffness<R> {
 /// What the beam does. Dashpots at its middle take what the two move relative to each other: 2 ζ √(k m*) along and across, 2 ζ √(B I*) in turning.
 #[cube]
 #[inline(always)]
-pub fn hold<R: Real>(ends: &Ends<R>, rest: &Rest<R>, glue: &Glue<R>) -> Hold<R> {
-    let stiffness = stiffness::<R>(rest, glue);
-    let length = ends.apart.length();
-    let per_length = R::new(1.0) / length;
-    let e = ends.apart.times(per_length);
-    let a_i = ends.turn_i.turned(&rest.of_i);
-    let a_j = ends.turn_j.turned(&rest.of_j);
-    let turn = ends.turn_j.after(&rest.turn).after(&ends.turn_i.back());
-    let axis = Vector3::<R> {
-        x: turn.x,
-        y: turn.y,
-        z: turn.z,
-    };
+pub fn hold<R: Real>(shape: &Deformed<R>, moves: &Moves<R>, span: &Span<R>, glue: &Glue<R>) -> Hold<R> {
+    let stiffness = stiffness::<R>(span, glue);
+    let half = R::new(0.5);
+    let e = &shape.direction;
+    let length = span.length * (R::new(1.0) + shape.stretch);
+    let stretch = span.length * shape.stretch;
+    let off_i = &shape.off;
+    let off_j = off_i.plus(&shape.bow);
 
-    let stretch = length - rest.length;
     let tension = stiffness.axial * stretch;
-    let both = a_i.plus(&a_j);
-    let across = both.minus(&e.times(both.dot(&e))).times(stiffness.swing * per_length);
-    let swing_i = a_i.cross(&e).times(stiffness.swing);
-    let swing_j = a_j.cross(&e).times(stiffness.swing);
+    let both = off_i.plus(&off_j);
+    let across = both.minus(&e.times(both.dot(e))).times(stiffness.swing / length);
+    let swing_i = off_i.cross(e).times(stiffness.swing);
+    let swing_j = off_j.cross(e).times(stiffness.swing);
     let twist = R::new(2.0) * stiffness.twist;
-    let between = axis.times(twist * turn.w).minus(&a_i.cross(&a_j).times(stiffness.couple));
+    let between = shape
+        .twist
+        .times(twist * shape.cosine)
+        .minus(&shape.axis.cross(&shape.bow).times(stiffness.couple));
     let moment_i = swing_i.plus(&between);
     let moment_j = swing_j.minus(&between);
+    let energy = half * stiffness.axial * stretch * stretch + half * stiffness.swing * (off_i.dot(off_i) + off_j.dot(&off_j))
+        - half * stiffness.couple * shape.bow.dot(&shape.bow)
+        + twist * shape.twist.dot(&shape.twist);
 
-    let off_i = a_i.minus(&e);
-    let off_j = a_j.minus(&e);
-    let off = a_i.minus(&a_j);
-    let half = R::new(0.5);
-    let energy = half * stiffness.axial * stretch * stretch + half * stiffness.swing * (off_i.dot(&off_i) + off_j.dot(&off_j))
-        - half * stiffness.couple * off.dot(&off)
-        + twist * axis.dot(&axis);
-
-    let torsion = moment_i.dot(&e);
+    let torsion = moment_i.dot(e);
     let bent_i = moment_i.minus(&e.times(torsion));
-    let bent_j = moment_j.minus(&e.times(moment_j.dot(&e)));
+    let bent_j = moment_j.minus(&e.times(moment_j.dot(e)));
 
-    let drag = R::new(2.0) * glue.damping_ratio * R::root(stiffness.axial * ends.effective_mass);
-    let turning_drag = R::new(2.0) * glue.damping_ratio * R::root(larger::<R>(stiffness.couple, R::new(0.0)) * ends.effective_inertia);
-    let swept = ends.spin_i.plus(&ends.spin_j).times(half).cross(&ends.apart);
-    let sliding = ends.velocity.minus(&swept);
-    let turning = ends.spin_j.minus(&ends.spin_i);
+    let drag = R::new(2.0) * glue.damping_ratio * R::root(stiffness.axial * moves.effective_mass);
+    let turning_drag = R::new(2.0) * glue.damping_ratio * R::root(larger::<R>(stiffness.couple, R::new(0.0)) * moves.effective_inertia);
+    let middle = e.times(half * length);
+    let sliding = moves.velocity.minus(&moves.spin_i.plus(&moves.spin_j).cross(&middle));
+    let turning = moves.spin_j.minus(&moves.spin_i);
     let brake = sliding.times(-drag);
     let turning_brake = turning.times(-turning_drag);
-    let lever = ends.apart.times(half).cross(&brake).times(R::new(-1.0));
+    let lever = middle.cross(&brake).times(R::new(-1.0));
 
     Hold::<R> {
         force: across.minus(&e.times(tension)).plus(&brake),

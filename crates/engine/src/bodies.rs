@@ -77,6 +77,11 @@ pub(crate) struct Bodies {
     pub held: HeldBodies,
     /// What local damping took of bodies on a GPU since they were handed over \[J\].
     pub damped: f64,
+    /// Power that what holds bodies puts in, when a GPU was last looked at \[W\].
+    pub power_of_holding: f64,
+    /// Sum of these powers at all steps since bodies were handed over to a GPU, and that part of it that is not booked yet \[W\].
+    pub put_in: f64,
+    pub to_book: f64,
 }
 
 /// Columns of bodies in checkpoints.
@@ -136,6 +141,11 @@ impl Bodies {
         for (i, &m) in member.iter().enumerate().filter(|(_, m)| **m != FREE) {
             self.place[m as usize] = i as u32;
         }
+    }
+
+    /// Those that are held and do not stand still for good.
+    pub fn held_moving(&self) -> Vec<u32> {
+        self.held.iter(false).map(|(b, _)| b as u32).collect()
     }
 
     /// The body of a member, unless it is free.

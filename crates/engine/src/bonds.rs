@@ -75,11 +75,15 @@ impl Simulation {
         self.bonds.as_ref().map_or(0.0, |network| network.energy())
     }
 
-    /// Books the energy of bonds whose grains leave the domain while lists are renewed.
-    pub(crate) fn book_bonds_leaving(&mut self, renew: impl FnOnce(&mut Simulation)) {
-        let held = self.energy_of_bonds();
-        renew(self);
-        self.work.left_domain += held - self.energy_of_bonds();
+    /// Books the energy of bonds whose grains have gone out of the domain, and are to be removed.
+    pub(crate) fn book_bonds_leaving(&mut self) {
+        let (Some(network), Some(domain)) = (&self.bonds, &self.domain) else {
+            return;
+        };
+        let gone = |standing: &Standing| standing.places.iter().any(|&i| self.has_gone(i, domain));
+        let standing = self.standing_bonds(network).filter(|(_, standing)| gone(standing));
+        let along: f64 = standing.map(|(_, standing)| standing.held.energy).sum();
+        self.work.left_domain += along;
     }
 
     /// Lists bonds in the order of the grains.
@@ -233,6 +237,7 @@ impl Simulation {
         let Some(network) = &self.bonds else { return Vec::new() };
         let snapshot = |(bond, standing): (usize, Standing)| {
             let Standing {
+                places: _,
                 from,
                 apart,
                 held,
@@ -261,16 +266,14 @@ impl Simulation {
         let places: HashMap<u32, usize> = fields.id.iter().copied().zip(0..).collect();
         let holding = (0..network.len()).filter(|&bond| network.records[bond * BOND + BROKEN] == 0.0);
         holding.filter_map(move |bond| {
-            let end = |id: u32| {
-                let place = *places.get(&id)?;
-                Some(end_at(place, &fields.position, &fields.velocity, &fields.spin, &fields.turn))
-            };
-            let (i, j) = (end(network.ends[2 * bond])?, end(network.ends[2 * bond + 1])?);
+            let places = [*places.get(&network.ends[2 * bond])?, *places.get(&network.ends[2 * bond + 1])?];
+            let [i, j] = places.map(|place| end_at(place, &fields.position, &fields.velocity, &fields.spin, &fields.turn));
             let apart = apart_of::<f64, f64>(&i, &j, &self.stepping.sides, self.sides);
             let record = &network.records[bond * BOND..][..BOND];
             let (span, glue) = (span_at(record, 0), glue_at(&network.glue, network.kind[bond] as usize));
             let shape = deformed(&apart, &i.turn, &j.turn, &rest_at(record, 0));
             let standing = Standing {
+                places,
                 from: i.position,
                 apart,
                 held: hold(&shape, &moves_of(i, j), &span, &glue),
@@ -297,6 +300,8 @@ impl Simulation {
 
 /// How a bond stands.
 struct Standing {
+    /// Places of its grains.
+    places: [usize; 2],
     /// Center of its first grain \[m\].
     from: Vector3<f64>,
     /// From there to the second \[m\].

@@ -6,6 +6,7 @@
 mod assembly;
 mod bins;
 mod bodies;
+mod bonds;
 mod exchange;
 mod heat;
 mod lists;
@@ -22,6 +23,7 @@ use crate::simulation::Simulation;
 use assembly::Contacts;
 use bins::Binned;
 use bodies::Carriers;
+use bonds::Holding;
 use heat::HeatOnGpu;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, Word};
 use seixo_laws::vector::Vector3Launch;
@@ -179,6 +181,8 @@ pub(crate) struct OnGpu<C, R> {
     heat: Option<HeatOnGpu<C>>,
     /// Where bodies carry grains.
     carriers: Option<Carriers<C>>,
+    /// Where grains are bonded or loaded.
+    holding: Option<Holding<C, R>>,
     /// Stands in where there are no walls.
     no_rows: Buffer<u32>,
     flags: Buffer<u32>,

@@ -7,8 +7,8 @@ use crate::bodies::Bodies;
 use crate::simulation::{Simulation, vector};
 use crate::walls::{Stance, is_moving};
 use crate::world::{Body, WallMotion};
-use seixo_laws::rotation::angular_momentum;
 use seixo_laws::{Quaternion, Vector3};
+use seixo_sweeps::bodies::{POSE_OF_BODY, put_held, store_turn};
 use seixo_sweeps::motion::{LEFT, flags_of};
 use seixo_sweeps::sides::{OPEN, Sides};
 use seixo_sweeps::views::{RECORD, load, store};
@@ -86,7 +86,7 @@ impl HeldBodies {
     }
 
     /// Those that are held, and their places in the table; all of them, or only those that do not stand still for good.
-    fn iter(&self, all: bool) -> impl Iterator<Item = (usize, &Held)> {
+    pub fn iter(&self, all: bool) -> impl Iterator<Item = (usize, &Held)> {
         let held = self.0.iter().enumerate().filter_map(|(b, held)| Some((b, held.as_deref()?)));
         held.filter(move |(_, held)| all || is_moving(&held.motion))
     }
@@ -115,7 +115,8 @@ fn image_inside(place: &Vector3<f64>, sides: &Sides<f64, f64>) -> Vector3<f64> {
 impl Simulation {
     /// Puts bodies that are held where they are now; all of them, or only those that do not stand still for good. Tells which flags they raise.
     pub(crate) fn hold_bodies(&mut self, all: bool) -> u32 {
-        let (time, kind, stepping) = (self.time(), self.sides, &self.stepping);
+        let time = self.time();
+        let poses: Vec<(usize, [f64; POSE_OF_BODY])> = self.bodies.held.iter(all).map(|(b, held)| (b, self.pose_of(held, time))).collect();
         let Bodies {
             center,
             half_velocity,
@@ -124,28 +125,40 @@ impl Simulation {
             moments,
             velocity,
             spin,
-            held,
             ..
         } = &mut self.bodies;
         let mut flags = 0;
-        for (b, held) in held.iter(all) {
-            let at = b * RECORD;
-            let pose = held.at(time);
-            flags |= flags_of::<f64, f64>(&pose.center, 0.0, 0.0, stepping) & LEFT;
-            let place = if kind == OPEN {
-                pose.center
-            } else {
-                image_inside(&pose.center, &stepping.sides)
-            };
-            store(center, at, &place);
-            store(half_velocity, at, &pose.velocity);
-            store(velocity, at, &pose.velocity);
-            store(spin, at, &pose.spin);
-            store(momentum, at, &angular_momentum(&pose.turn, &pose.spin, &load(moments, at)));
-            let Quaternion { w, x, y, z } = pose.turn;
-            turn[at..at + RECORD].copy_from_slice(&[w, x, y, z]);
+        for (b, pose) in poses {
+            put_held(b, 0, &pose, center, half_velocity, momentum, turn, moments, velocity, spin);
+            flags |= flags_of::<f64, f64>(&load(&pose, 0), 0.0, 0.0, &self.stepping) & LEFT;
         }
         flags
+    }
+
+    /// The pose of a body that is held at this time \[s\], as [`put_held()`] takes it.
+    fn pose_of(&self, held: &Held, time: f64) -> [f64; POSE_OF_BODY] {
+        let Pose {
+            center,
+            turn,
+            velocity,
+            spin,
+        } = held.at(time);
+        let center = if self.sides == OPEN {
+            center
+        } else {
+            image_inside(&center, &self.stepping.sides)
+        };
+        let mut pose = [0.0; POSE_OF_BODY];
+        store(&mut pose, 0, &center);
+        store(&mut pose, 3, &velocity);
+        store(&mut pose, 6, &spin);
+        store_turn(&mut pose, 9, &turn);
+        pose
+    }
+
+    /// Poses at this time \[s\] of the bodies that are held and do not stand still, one after the other.
+    pub(crate) fn poses_of_bodies(&self, time: f64) -> impl Iterator<Item = f64> + '_ {
+        self.bodies.held.iter(false).flat_map(move |(_, held)| self.pose_of(held, time))
     }
 
     /// Power that what holds bodies puts in \[W\]: it bears what pushes on them.

@@ -67,6 +67,22 @@ impl Loads {
         (loaded, &mut fields.force, &mut fields.torque)
     }
 
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Eight numbers for each of so many groups: force, padding, torque, padding.
+    pub fn records(&self, groups: u32) -> Vec<f64> {
+        let record = |group| {
+            self.on(group).map_or([0.0; 8], |pull| {
+                let Pull { force, torque } = pull;
+                [force.x, force.y, force.z, 0.0, torque.x, torque.y, torque.z, 0.0]
+            })
+        };
+        (0..groups).flat_map(record).collect()
+    }
+
     /// What acts on the grains of a group.
     fn on(&self, group: u32) -> Option<&Pull> {
         self.0.get(group as usize)?.as_ref()
@@ -98,7 +114,7 @@ impl Loaded<'_> {
 impl Simulation {
     /// Whether anything but gravity acts from outside: loads, or what holds bodies.
     pub(crate) fn is_driven(&self) -> bool {
-        !self.loads.0.is_empty() || !self.bodies.held.is_empty()
+        !self.loads.is_empty() || !self.bodies.held.is_empty()
     }
 
     /// Lays the loads on the grains, after all else that pushes on them is found, and tallies what they and what holds bodies do with the
@@ -125,7 +141,7 @@ impl Simulation {
 
     /// Lays the loads on all grains.
     fn lay_loads(&mut self) {
-        if self.loads.0.is_empty() {
+        if self.loads.is_empty() {
             return;
         }
         let n = self.fields.len();

@@ -71,9 +71,9 @@ impl Simulation {
     /// Takes the grains to the device that the settings ask for.
     pub(crate) fn go_where_asked(&mut self) -> Result<(), Refusal> {
         let mut choice = self.settings.device;
-        if choice == DeviceChoice::Auto && (self.is_driven() || self.is_bonded() || self.is_geared()) {
+        if choice == DeviceChoice::Auto && self.is_geared() {
             self.notices
-                .push("held, loaded and bonded grains, and Gear's methods, run on the CPU so far: running on the CPU".to_owned());
+                .push("Gear's methods run on the CPU so far: running on the CPU".to_owned());
             choice = DeviceChoice::Cpu;
         }
         let Some(gpu) = gpu_asked_for(choice, &mut self.notices)? else {
@@ -94,20 +94,14 @@ impl Simulation {
 
     /// Takes the grains to a GPU.
     fn go_to(&mut self, gpu: Gpu) -> Result<(), Refusal> {
-        if self.is_driven() {
-            return Err(Refusal::OnlyOnCpu {
-                what: "held and loaded grains",
-            });
-        }
         let precision = precision_on(&gpu, self.settings.precision, &mut self.notices)?;
         self.settings.precision = Some(precision);
-        if (self.is_compound || self.sides != OPEN || self.carries) && self.settings.assembly != Assembly::Fused {
+        if (self.is_compound || self.sides != OPEN || self.carries || self.is_bonded() || self.is_driven())
+            && self.settings.assembly != Assembly::Fused
+        {
             return Err(Refusal::AssemblyElsewhere {
                 assembly: self.settings.assembly.name(),
             });
-        }
-        if self.is_bonded() {
-            return Err(Refusal::OnlyOnCpu { what: "bonds" });
         }
         if self.is_geared() {
             return Err(Refusal::OnlyOnCpu { what: "Gear's methods" });
@@ -134,6 +128,9 @@ impl Simulation {
         self.is_current = false;
         (self.pairs, self.old_pairs, self.fields) = (Pairs::default(), Pairs::default(), Fields::default());
         self.of_second = Vec::new();
+        if let Some(network) = &mut self.bonds {
+            network.forget_rows();
+        }
         self.observe().map_err(|stop| match stop.cause {
             Cause::Device { what } => GpuError::Lost { cause: what }.into(),
             _ => Refusal::State { what: stop.to_string() },
@@ -142,7 +139,9 @@ impl Simulation {
 
     /// Takes the grains back from the GPU, which stays open. What the host knows of them must be up to date.
     pub(crate) fn come_home(&mut self) {
-        self.remote = None;
+        if self.remote.take().is_some() {
+            self.note_energies_of_bonds();
+        }
     }
 
     /// Lets time pass where there is no grain.

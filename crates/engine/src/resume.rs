@@ -66,6 +66,9 @@ impl Simulation {
         if self.carries {
             self.bodies.save(to);
         }
+        if self.is_remote() {
+            self.note_energies_of_bonds();
+        }
         if let Some(network) = &mut self.bonds {
             network.save(to);
         }

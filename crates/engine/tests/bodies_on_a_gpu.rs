@@ -149,11 +149,3 @@ fn other_ways_to_put_forces_together_are_refused() {
     let refusal = Simulation::new(heap(10, None), settings).err().unwrap().to_string();
     assert!(refusal.contains("rigid bodies"), "{refusal}");
 }
-
-#[test]
-fn held_bodies_are_refused() {
-    let mut world = heap(10, None);
-    world.grains.bodies[0].motion = Some(WallMotion::default());
-    let refusal = Simulation::new(world, on_gpu(Precision::F64)).err().unwrap().to_string();
-    assert!(refusal.contains("run on the CPU so far"), "{refusal}");
-}

@@ -7,7 +7,7 @@ use clumps::{Fill as _, Shape, heap, rod, world};
 use resumed::assert_same_when_resumed;
 use seixo_engine::state::Ledger;
 use seixo_engine::world::Scheme;
-use seixo_engine::world::{DeviceChoice, Leaving, Load, Servo, Settings, SurfaceMotion, Vec3, Vibration, WallMotion, World};
+use seixo_engine::world::{Leaving, Load, Servo, Settings, SurfaceMotion, Vec3, Vibration, WallMotion, World};
 use seixo_engine::{Simulation, plan_time_step};
 use seixo_laws::Vector3;
 use seixo_laws::contact::TangentialLaw;
@@ -301,16 +301,4 @@ fn impossible_motions_and_loads_are_refused() {
     };
     assert!(with_load(7, 1.0).contains("group of a load is 7"));
     assert!(with_load(0, f64::NAN).contains("a load is NaN"));
-}
-
-#[test]
-fn where_the_device_is_free_to_choose_the_cpu_is_taken() {
-    let world = beside_held(&one_sphere(), WallMotion::default(), [0.0, 0.0, 5e-3], [0.0; 3]);
-    let settings = Settings {
-        device: DeviceChoice::Auto,
-        ..on_one_thread()
-    };
-    let simulation = Simulation::new(world, settings).expect("the world is sound");
-    assert_eq!(simulation.device_name(), "CPU");
-    assert!(simulation.notices().iter().any(|notice| notice.contains("running on the CPU")));
 }

@@ -8,7 +8,7 @@ use crate::sides::nearest_image;
 use crate::views::{load, recall, store};
 use cubecl::prelude::*;
 use seixo_laws::motion::{drift, kick, local_damping, velocity_ahead};
-use seixo_laws::rotation::{angular_velocity, turned_freely};
+use seixo_laws::rotation::{angular_momentum, angular_velocity, turned_freely};
 use seixo_laws::{Coordinate, Quaternion, Real, Vector3, widened};
 
 /// The member of a grain that no body carries.
@@ -144,6 +144,37 @@ pub fn advance_body<C: Coordinate<C>>(
         damping_work: onward.damping_work - turning.brake.dot(&middle) * (C::new(0.5) * stepping.dt),
         stride_square: nowhere,
     }
+}
+
+/// Numbers of the pose of a body that is held: center, velocity, angular velocity, orientation, padding.
+pub const POSE_OF_BODY: usize = 16;
+
+/// Puts body b, which is held, where the pose that starts at number `at` has it.
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub fn put_held<C: Real>(
+    b: usize,
+    at: usize,
+    poses: &[C],
+    center: &mut [C],
+    half_velocity: &mut [C],
+    momentum: &mut [C],
+    turn: &mut [C],
+    moments: &[C],
+    velocity: &mut [C],
+    spin: &mut [C],
+) {
+    let body = b * 4usize;
+    let moving = load::<C>(poses, at + 3usize);
+    let turning = load::<C>(poses, at + 6usize);
+    let stands = turn_at::<C>(poses, at + 9usize);
+    store::<C>(center, body, &load::<C>(poses, at));
+    store::<C>(half_velocity, body, &moving);
+    store::<C>(velocity, body, &moving);
+    store::<C>(spin, body, &turning);
+    store::<C>(momentum, body, &angular_momentum::<C>(&stands, &turning, &load::<C>(moments, body)));
+    store_turn::<C>(turn, body, &stands);
 }
 
 /// A grain as its body carries it.

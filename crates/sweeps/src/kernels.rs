@@ -6,6 +6,7 @@
 pub mod assembly;
 pub mod bins;
 pub mod bodies;
+pub mod bonds;
 pub mod heat;
 pub mod lists;
 pub mod measure;
@@ -22,11 +23,15 @@ pub const UNITS: usize = 256;
 /// Kinds of flags: the first words of the buffer of flags, in the order of their bits.
 pub const KINDS: usize = 8;
 
-/// Words of the buffer of flags. Behind the kinds: whether steps of parity 0 and of parity 1 are to halt, and how many steps were done.
+/// Place of the word that tells how many steps were done.
+pub const DONE: usize = KINDS + 2;
+
+/// Words of the buffer of flags. Behind the kinds: whether steps of parity 0 and of parity 1 are to halt, how many steps were done, and whether
+/// bonds broke.
 ///
 /// Parities alternate, so what a step raises stops the next one and not units of its own that have yet to begin. That the number of the
 /// step is nowhere among the arguments makes all launches alike, which APIs reward.
-pub const FLAGS: usize = KINDS + 3;
+pub const FLAGS: usize = KINDS + 4;
 
 /// Whether a step before this one, of parity `parity`, asked for a halt.
 #[cube]

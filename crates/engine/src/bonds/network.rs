@@ -133,6 +133,13 @@ impl Network {
         self.tallies.resize(parts(n), BondTally::default());
     }
 
+    /// Forgets the rows: another device has its own.
+    pub fn forget_rows(&mut self) {
+        self.take_back();
+        (self.row, self.part_row, self.partner) = (Vec::new(), Vec::new(), Vec::new());
+        (self.bond_of_entry, self.entries, self.tallies) = (Vec::new(), Vec::new(), Vec::new());
+    }
+
     /// Takes what became of the entries of the rows back into the table.
     pub fn take_back(&mut self) {
         for (k, &bond) in self.bond_of_entry.iter().enumerate() {

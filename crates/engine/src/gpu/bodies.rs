@@ -1,11 +1,13 @@
 //! Rigid bodies on the GPU.
 
+use super::step::BATCH;
 use super::{Number, OnGpu, doubles, numbers, stepping};
 use crate::bodies::Bodies;
 use crate::simulation::Simulation;
 use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket, units};
 use seixo_laws::Coordinate;
-use seixo_sweeps::kernels::bodies::{advance_bodies, carry_grains, drop_inside_bodies, find_places};
+use seixo_sweeps::bodies::POSE_OF_BODY;
+use seixo_sweeps::kernels::bodies::{advance_bodies, carry_grains, drop_inside_bodies, find_places, hold_bodies};
 use seixo_sweeps::sides::OPEN;
 use seixo_sweeps::views::RECORD;
 
@@ -15,6 +17,12 @@ pub(super) struct Carriers<C> {
     members: usize,
     /// Which member every grain is.
     pub member: Buffer<u32>,
+    /// Whether a body is held.
+    is_held: Buffer<u32>,
+    /// Those that are held and do not stand still, and where they are at each step to come.
+    held: Buffer<u32>,
+    poses: Buffer<C>,
+    moving: usize,
     row: Buffer<u32>,
     place: Buffer<u32>,
     body_of: Buffer<u32>,
@@ -57,7 +65,13 @@ impl<C: Number> Carriers<C> {
             let with_room = values.iter().copied().chain([0.0; RECORD]);
             gpu.upload(&numbers::<C>(with_room), "rigid bodies")
         };
+        let held = host.bodies.held_moving();
+        let is_held: Vec<u32> = (0..host.bodies.len()).map(|b| u32::from(host.bodies.held.holds(b))).collect();
         Ok(Carriers {
+            is_held: words(&is_held)?,
+            held: words(&held)?,
+            poses: gpu.buffer(BATCH * held.len().max(1) * POSE_OF_BODY, "poses of held bodies")?,
+            moving: held.len(),
             bodies: host.bodies.len(),
             members: body_of.len(),
             member: gpu.upload(&host.fields.member, "rigid bodies")?,
@@ -96,8 +110,9 @@ impl<C: Number> Carriers<C> {
 }
 
 impl<C: Number> BodiesFetched<C> {
-    /// Brings the host's bodies up to date; returns the energy that local damping took of them since they were handed over \[J\].
-    pub(super) fn show(self, host: &mut Simulation, arrived: &Arrived) -> f64 {
+    /// Brings the host's bodies up to date; returns the energy that local damping took of them since they were handed over \[J\], and the sum of
+    /// the powers that what holds bodies put in at all steps \[W\].
+    pub(super) fn show(self, host: &mut Simulation, arrived: &Arrived) -> [f64; 2] {
         host.fields.member = arrived.take(self.member);
         let [center, half_velocity, momentum, turn, velocity, spin] = self.columns.map(|ticket| {
             let mut column = doubles(&arrived.take(ticket));
@@ -108,8 +123,12 @@ impl<C: Number> BodiesFetched<C> {
         (bodies.center, bodies.momentum, bodies.turn) = (center, momentum, turn);
         (bodies.velocity, bodies.spin, bodies.half_velocity) = (velocity, spin, half_velocity);
         bodies.find_places(&host.fields.member);
-        let took = bodies.half_velocity.chunks_exact_mut(RECORD);
-        took.map(|record| std::mem::take(&mut record[RECORD - 1])).sum()
+        [&mut bodies.half_velocity, &mut bodies.momentum].map(|column| {
+            let last = column
+                .chunks_exact_mut(RECORD)
+                .map(|record| std::mem::take(&mut record[RECORD - 1]));
+            last.sum()
+        })
     }
 }
 
@@ -137,11 +156,33 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             carriers.turn.argument(),
             carriers.velocity.argument(),
             carriers.spin.argument(),
+            carriers.is_held.argument(),
             self.flags.argument(),
             stepping::<C, C>(&host.stepping),
             carriers.bodies as u32,
             parity,
         );
+        if carriers.moving > 0 {
+            let (count, dim) = units(carriers.moving);
+            hold_bodies::launch::<C>(
+                client,
+                count,
+                dim,
+                carriers.held.argument(),
+                carriers.poses.argument(),
+                carriers.center.argument(),
+                carriers.half_velocity.argument(),
+                carriers.momentum.argument(),
+                carriers.turn.argument(),
+                carriers.moments.argument(),
+                carriers.velocity.argument(),
+                carriers.spin.argument(),
+                self.flags.argument(),
+                stepping::<C, C>(&host.stepping),
+                carriers.moving as u32,
+                parity,
+            );
+        }
         let (count, dim) = units(carriers.members);
         carry_grains::launch::<R, C>(
             client,
@@ -166,6 +207,23 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             parity,
             self.kind.sides,
         );
+    }
+
+    /// Poses of the bodies that are held at the ends of the next `batch` steps.
+    pub(super) fn send_poses_of_bodies(&self, host: &Simulation, batch: u64) {
+        let Some(carriers) = self.carriers.as_ref().filter(|carriers| carriers.moving > 0) else {
+            return;
+        };
+        let time = |step: u64| (host.steps + step) as f64 * host.stepping.dt;
+        let mut poses: Vec<f64> = (1..=batch).flat_map(|step| host.poses_of_bodies(time(step))).collect();
+        poses.resize(carriers.poses.len(), 0.0);
+        self.gpu.write(&carriers.poses, &numbers::<C>(poses));
+    }
+
+    /// Bodies of members, and how bodies are turned; without bodies buffers that stand in, and are not read.
+    pub(super) fn body_of_members<'a>(&'a self, words: &'a Buffer<u32>, numbers: &'a Buffer<C>) -> (&'a Buffer<u32>, &'a Buffer<C>) {
+        let carriers = self.carriers.as_ref();
+        carriers.map_or((words, numbers), |carriers| (&carriers.body_of, &carriers.turn))
     }
 
     /// Puts centers of bodies that left through periodic sides back.

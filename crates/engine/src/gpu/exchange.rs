@@ -3,6 +3,7 @@
 use super::assembly::Contacts;
 use super::bins::Binned;
 use super::bodies::{BodiesFetched, Carriers};
+use super::bonds::Holding;
 use super::heat::HeatOnGpu;
 use super::step::BATCH;
 use super::tables::Tables;
@@ -37,6 +38,7 @@ pub(super) struct Fetched<C, R> {
     heat: Option<[Ticket<C>; 2]>,
     near: Option<Near<C, R>>,
     bodies: Option<BodiesFetched<C>>,
+    orientations: Option<Ticket<C>>,
 }
 
 /// Rows of walls on their way to the host.
@@ -53,7 +55,8 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     /// host's were made.
     pub(crate) fn take_over(gpu: Gpu, host: &mut Simulation) -> Result<OnGpu<C, R>, GpuError> {
         let n = host.fields.len();
-        host.bodies.damped = 0.0;
+        (host.bodies.damped, host.bodies.put_in) = (0.0, 0.0);
+        host.bodies.power_of_holding = host.power_of_holding();
         let remembers_radius = host.has_mindlin;
         let mut laws = host.table.chunks_exact(COEFFICIENTS).map(|row| (row[5] as i64, row[6] as i64));
         let first = laws.next();
@@ -125,6 +128,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             contacts,
             walls,
             heat,
+            holding: Holding::new(&gpu, host, cubes)?,
             carriers: host.carries.then(|| Carriers::new(&gpu, host)).transpose()?,
             no_rows: gpu.zeros(1, "walls")?,
             flags: gpu.zeros(FLAGS, "flags")?,
@@ -235,6 +239,11 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         let entries = self.walls.as_ref().map_or(0, |near| near.entries);
         Fetched {
             bodies: self.carriers.as_ref().map(|carriers| carriers.ask(copies, n)),
+            orientations: self
+                .holding
+                .as_ref()
+                .and_then(Holding::orientations)
+                .map(|turn| copies.add(turn, 0..RECORD * n)),
             words: [&self.id, &self.material, &self.group].map(|buffer| copies.add(buffer, 0..n)),
             places: [&self.position[self.now], &self.reference, &self.half_velocity].map(|buffer| copies.add(buffer, 0..RECORD * n)),
             motion,
@@ -268,8 +277,12 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             self.show_heat(host, &temperature, &given);
         }
         if let Some(fetched) = fetched.bodies {
-            let took = fetched.show(host, arrived);
+            let [took, put_in] = fetched.show(host, arrived);
             host.work.local_damping += took - std::mem::replace(&mut host.bodies.damped, took);
+            host.bodies.to_book = put_in - std::mem::replace(&mut host.bodies.put_in, put_in);
+        }
+        if let Some(turn) = fetched.orientations {
+            host.fields.turn = doubles(&arrived.take(turn));
         }
         let now = host.time();
         host.walls.place(now, false);

@@ -1,5 +1,6 @@
 //! Cells and lists on the GPU, made anew: the same cells, order and rows as on the host.
 
+use super::bonds::Holding;
 use super::tables::Index;
 use super::{Cells, Number, OnGpu, Rows, WallRows, numbers, stepping};
 use crate::simulation::Simulation;
@@ -39,6 +40,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         if leaving {
             self.collect();
             host.work.left_domain += self.energy_outside(host)?;
+            self.let_bonds_go(host)?;
             self.book_heat_leaving(host)?;
         }
         let cells = self.sort(host, leaving)?;
@@ -151,7 +153,9 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         let (n, now) = (self.n, self.now);
         let (gpu, order) = (&self.gpu, &self.order);
         let members = self.carriers.as_mut().map(|carriers| &mut carriers.member);
-        for words in [&mut self.id, &mut self.material, &mut self.group].into_iter().chain(members) {
+        let seats = self.holding.as_mut().map(Holding::seats);
+        let words = [&mut self.id, &mut self.material, &mut self.group];
+        for words in words.into_iter().chain(members).chain(seats) {
             gpu.gather(words, order, n, 1, &self.key);
             swap(words, &mut self.key);
         }
@@ -162,6 +166,10 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         // Where grains were listed is written anew below.
         gpu.gather(&self.half_velocity, order, n, RECORD, &self.reference);
         swap(&mut self.half_velocity, &mut self.reference);
+        if let Some(turn) = self.holding.as_mut().and_then(Holding::turns) {
+            gpu.gather(turn, order, n, RECORD, &self.reference);
+            swap(turn, &mut self.reference);
+        }
         if self.forces_known {
             gpu.gather(&self.force, order, n, RECORD, &self.velocity[of_old]);
             swap(&mut self.force, &mut self.velocity[of_old]);
@@ -186,6 +194,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             n as u32,
         );
         self.find_members();
+        self.find_seats();
     }
 
     fn list_pairs(&mut self, host: &Simulation) -> Result<(), GpuError> {

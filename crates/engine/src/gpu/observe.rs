@@ -5,7 +5,9 @@ use crate::simulation::Simulation;
 use crate::state::Ledger;
 use seixo_device::gpu::{Gpu, GpuError, units};
 use seixo_laws::Coordinate;
+use seixo_sweeps::bonds::BondTally;
 use seixo_sweeps::contact::Tally;
+use seixo_sweeps::kernels::bonds::SOME_BROKE;
 use seixo_sweeps::kernels::measure::{collect, energies, wall_energies};
 use seixo_sweeps::kernels::{KINDS, UNITS};
 use seixo_sweeps::sides::SHEARED;
@@ -33,6 +35,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         self.send_poses(host, 1);
         self.place_walls(host);
         self.bear_on_walls(host, 0);
+        self.hold_grains(host, host.steps, 0);
         if self.contacts.is_some() {
             self.assemble_forces(host, 0)?;
         } else {
@@ -45,24 +48,25 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
 
     /// Moves what contacts took since the last time from the GPU's books into the host's. A step's share is the mean of the powers at its
     /// two ends, so the sum of all powers counts, but for half of the first and half of the last.
-    fn book(&self, host: &mut Simulation, power: &[C], wall_power: &[C], contact_power: &[C]) {
+    fn book(&self, host: &mut Simulation, [power, wall_power, contact_power, outside_power]: [&[C]; 4]) {
         let (mut grains, mut last_of_grains) = powers(power, self.n);
         let near_walls = self.walls.as_ref().map_or(0, |near| near.near);
         let (walls, last_of_walls) = powers(wall_power, near_walls);
+        let (outside, last_outside) = powers(outside_power, self.n);
         let room = self.contacts.as_ref().map_or(0, |contacts| contacts.room);
         let (contacts, last_of_contacts) = powers(contact_power, room);
         for k in 0..3 {
             grains[k] += last_of_grains[k] + contacts[k];
             last_of_grains[k] += last_of_contacts[k];
         }
-        let tally = |grains: [f64; RECORD], walls: [f64; RECORD]| Tally {
+        let tally = |grains: [f64; RECORD], walls: [f64; RECORD], outside: [f64; RECORD]| Tally {
             normal_power: grains[0] + walls[0],
             tangential_power: grains[1] + walls[1],
             damping_power: grains[2] + walls[2],
-            wall_power: walls[3],
+            wall_power: walls[3] + outside[3],
             excess: -1.0,
         };
-        let (all, now) = (tally(grains, walls), tally(last_of_grains, last_of_walls));
+        let (all, now) = (tally(grains, walls, outside), tally(last_of_grains, last_of_walls, last_outside));
         let before = std::mem::replace(&mut host.last_tally, now);
         let (dt, half) = (host.stepping.dt, 0.5 * host.stepping.dt);
         let share = |of: fn(&Tally<f64>) -> f64| half * (of(&before) - of(&now)) + dt * of(&all);
@@ -70,6 +74,15 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         host.work.tangential += share(|tally| tally.tangential_power);
         host.work.tangential_damping += share(|tally| tally.damping_power);
         host.work.wall += share(|tally| tally.wall_power);
+        if let Some(network) = &mut host.bonds {
+            let now = BondTally {
+                damping_power: last_outside[0],
+                energy: last_outside[1],
+                ..BondTally::default()
+            };
+            let before = std::mem::replace(&mut network.last, now);
+            network.work.damping += half * (before.damping_power - now.damping_power) + dt * outside[0];
+        }
         if self.kind.sides == SHEARED {
             host.work.wall += grains[3] + last_of_grains[3];
         } else {
@@ -80,6 +93,17 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         if let Some(contacts) = &self.contacts {
             self.gpu.clear(&contacts.power);
         }
+        if let Some(holding) = &self.holding {
+            self.gpu.clear(&holding.power);
+        }
+    }
+
+    /// Books what holding bodies took, once forces are known to the host.
+    fn book_holding(&self, host: &mut Simulation) {
+        let now = host.power_of_holding();
+        let before = std::mem::replace(&mut host.bodies.power_of_holding, now);
+        host.last_tally.wall_power += now;
+        host.work.wall += host.stepping.dt * (host.bodies.to_book + 0.5 * (now - before));
     }
 
     /// Takes the powers that grains added up into the books of their cubes.
@@ -212,14 +236,30 @@ impl<C: Number + Coordinate<R>, R: Number> Remote for OnGpu<C, R> {
         let contact_power = contact_power.map(|buffer| copies.add(buffer, 0..buffer.len()));
         let energy = copies.add(&self.energy, 0..2 * RECORD * cubes);
         let wall_energy = copies.add(&self.wall_energy, 0..RECORD * cubes);
+        let outside_power = self.holding.as_ref().map(|holding| &holding.power);
+        let outside_power = outside_power.map(|buffer| copies.add(buffer, 0..buffer.len()));
         let fetched = self.ask_for_fields(&mut copies);
+        let some_broke = copies.add(&self.flags, SOME_BROKE..SOME_BROKE + 1);
         let arrived = copies.wait()?;
         if is_new {
-            let contact_power = contact_power.map_or(Vec::new(), |ticket| arrived.take(ticket));
-            self.book(host, &arrived.take(power), &arrived.take(wall_power), &contact_power);
+            let [contact_power, outside_power] =
+                [contact_power, outside_power].map(|ticket| ticket.map_or(Vec::new(), |ticket| arrived.take(ticket)));
+            // What holds bodies is booked apart, below.
+            host.last_tally.wall_power -= host.bodies.power_of_holding;
+            self.book(
+                host,
+                [&arrived.take(power), &arrived.take(wall_power), &contact_power, &outside_power],
+            );
+            if arrived.take(some_broke)[0] != 0 {
+                self.fetch_breaks(host, host.steps)?;
+            }
         }
         host.held = held(&arrived.take(energy), &arrived.take(wall_energy));
+        host.held.elastic_bonds = host.energy_of_bonds();
         self.show_fields(host, &arrived, fetched);
+        if is_new {
+            self.book_holding(host);
+        }
         for b in 0..host.bodies.len() {
             let [kinetic, rotational, gravity] = host.energies_of_body(b);
             host.held.kinetic += kinetic;

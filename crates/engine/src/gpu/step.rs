@@ -5,9 +5,10 @@ use crate::simulation::Simulation;
 use crate::world::Leaving;
 use seixo_device::gpu::{GpuError, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
+use seixo_sweeps::kernels::bonds::SOME_BROKE;
 use seixo_sweeps::kernels::step::{Plan, grains, walls};
 use seixo_sweeps::kernels::walls::{control, place};
-use seixo_sweeps::kernels::{FLAGS, UNITS};
+use seixo_sweeps::kernels::{DONE, UNITS};
 use seixo_sweeps::motion::{LEFT, NOT_FINITE, STALE, Stepping, TOO_CONDUCTIVE, TOO_DEEP, TOO_FAST};
 use seixo_sweeps::pose::SERVO;
 use seixo_sweeps::sides::SHEARED;
@@ -43,10 +44,12 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         self.place_walls(host);
         self.bear_on_walls(host, parity);
         self.conduct(host, ahead, parity);
+        self.hold_grains(host, host.steps, parity);
         self.assemble_forces(host, parity)?;
         self.control_walls(host, parity);
         self.touch_and_advance(host, ahead, parity, (!self.forces_known && self.contacts.is_none(), true));
         self.move_bodies(host, parity);
+        self.turn_grains(host, parity);
         self.forces_known = false;
         self.now ^= 1;
         self.bin();
@@ -89,6 +92,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         let batch = (lasting / 2).clamp(1, BATCH as u64).min(most);
         let batch = batch.min(until_walls_stale(host)).max(1);
         self.send_poses(host, batch as usize);
+        self.send_poses_of_bodies(host, batch);
         self.gpu.clear(&self.flags);
         let queued = Queued {
             now: self.now,
@@ -106,7 +110,10 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         if let Some(walls) = self.walls.as_ref().filter(|_| host.walls.has_servos()) {
             host.walls.servos = doubles(&self.gpu.download(&walls.servos)?);
         }
-        let done = u64::from(flags[FLAGS - 1]);
+        if flags[SOME_BROKE] != 0 {
+            self.fetch_breaks(host, host.steps)?;
+        }
+        let done = u64::from(flags[DONE]);
         self.now = queued.now ^ (done as usize & 1);
         self.forces_known = done == 0 && queued.forces_known;
         host.steps += done;
@@ -230,6 +237,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             advance,
             damped: host.stepping.local_damping > 0.0 || self.kind.sides == SHEARED,
             walls: self.walls.as_ref().is_some_and(|near| near.entries > 0),
+            outside: self.holding.is_some(),
             carries: self.carriers.is_some(),
         };
         if let Some(binned) = &self.binned {

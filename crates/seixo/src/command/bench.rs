@@ -33,6 +33,7 @@ Examples:
   seixo bench lattice --device gpu --particles 1000000,8000000
   seixo bench bed --device gpu --assembly fused,contact-list,sorted-contacts
                                                    what other ways to put forces together cost
+  seixo bench bonds --device gpu --particles 1000000
   seixo bench s2 --device gpu                      a million spheres for 10 000 steps: the seconds it takes
   seixo bench search                               the ways to find pairs beside each other; see seixo bench search --help
 
@@ -111,6 +112,7 @@ struct Measured {
     passes: Vec<(&'static str, f64)>,
     bytes_per_particle: f64,
     contacts_per_particle: f64,
+    bonds_per_particle: f64,
     steps: u64,
     repeats: u32,
     rebuilds: u64,
@@ -274,11 +276,12 @@ fn measure(case: Case, simulation: &mut Simulation, assembly: Assembly, argument
     let median = seconds[seconds.len() / 2];
     let contacts = 0.5 * (contacts_before + contacts(simulation)?);
     let passes = simulation.profile().passes.iter().zip(&before.passes);
+    let bonds = simulation.bonds_made_and_holding()[1] as f64 / particles as f64;
     let is_on_cpu = is_on_cpu(simulation);
     let moved = if is_on_cpu {
-        case.bytes_moved(contacts)
+        case.bytes_moved(contacts, bonds)
     } else {
-        case.bytes_moved_on_gpu(contacts, simulation.precision())
+        case.bytes_moved_on_gpu(contacts, bonds, simulation.precision())
     };
     Ok(Measured {
         case: case.name(),
@@ -298,6 +301,7 @@ fn measure(case: Case, simulation: &mut Simulation, assembly: Assembly, argument
             .collect(),
         bytes_per_particle: simulation.bytes() as f64 / particles as f64,
         contacts_per_particle: contacts,
+        bonds_per_particle: bonds,
         steps: u64::from(repeat) * steps,
         repeats: repeat,
         rebuilds: simulation.rebuilds() - rebuilds,
@@ -336,8 +340,8 @@ impl Measured {
             text += &format!("  {}\n", shares.collect::<Vec<_>>().join(", "));
         }
         text += &format!(
-            "  {:.0} bytes and {:.2} contacts a grain, {} rebuilds in {} steps\n",
-            self.bytes_per_particle, self.contacts_per_particle, self.rebuilds, self.steps
+            "  {:.0} bytes, {:.2} contacts and {:.2} bonds a grain, {} rebuilds in {} steps\n",
+            self.bytes_per_particle, self.contacts_per_particle, self.bonds_per_particle, self.rebuilds, self.steps
         );
         let moved = self.bytes_moved_per_particle_step;
         text + &match &self.floor {

@@ -1,14 +1,15 @@
 //! Rigid bodies: moved under what their grains meet, and their grains with them.
 
 use super::{is_halted, raise};
-use crate::bodies::{advance_body, carry, drop_own, push_on, recalled_turn};
+use crate::bodies::{advance_body, carry, drop_own, push_on, put_held, recalled_turn};
 use crate::entries::first_entry;
-use crate::motion::Stepping;
-use crate::views::{Record, last, record, xyz};
+use crate::motion::{Stepping, flags_of};
+use crate::views::{Record, last, load, recall, record, xyz};
 use cubecl::prelude::*;
 use seixo_laws::{Coordinate, Real, near_vector};
 
-/// The n bodies one step on. What local damping takes adds up in the last numbers of `half_velocity`.
+/// The n bodies one step on, but for those that are held. What local damping takes adds up in the last numbers of `half_velocity`, the power
+/// that what holds bodies puts in in those of `momentum`.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn advance_bodies<R: Real, C: Coordinate<R> + Coordinate<C>>(
@@ -24,6 +25,7 @@ pub fn advance_bodies<R: Real, C: Coordinate<R> + Coordinate<C>>(
     turn: &mut [C],
     velocity: &mut [C],
     spin: &mut [C],
+    is_held: &[u32],
     flags: &mut [u32],
     stepping: &Stepping<C, C>,
     n: u32,
@@ -34,9 +36,60 @@ pub fn advance_bodies<R: Real, C: Coordinate<R> + Coordinate<C>>(
         if !is_halted(flags, parity) {
             let stands = recalled_turn::<C>(turn, b * 4usize);
             let push = push_on::<C, R>(row[b] as usize, row[b + 1usize] as usize, place, offset, &stands, force, torque);
-            let moved = advance_body::<C>(b, &push, center, half_velocity, momentum, turn, moments, velocity, spin, stepping);
-            half_velocity[b * 4usize + 3usize] += moved.damping_work;
-            raise(flags, parity, moved.flags);
+            if is_held[b] == 1u32 {
+                let moving = recall::<C>(velocity, b * 4usize);
+                let turning = recall::<C>(spin, b * 4usize);
+                momentum[b * 4usize + 3usize] -= push.force.dot(&moving) + push.torque.dot(&turning);
+            } else {
+                let moved = advance_body::<C>(b, &push, center, half_velocity, momentum, turn, moments, velocity, spin, stepping);
+                half_velocity[b * 4usize + 3usize] += moved.damping_work;
+                raise(flags, parity, moved.flags);
+            }
+        }
+    }
+}
+
+/// Puts the n bodies that are held and do not stand still, of which `held` gives the places, where they are at the end of this step. `poses` holds
+/// a pose for each of them for every step from the last look of the host on.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn hold_bodies<C: Coordinate<C>>(
+    held: &[u32],
+    poses: &[C],
+    center: &mut [C],
+    half_velocity: &mut [C],
+    momentum: &mut [C],
+    turn: &mut [C],
+    moments: &[C],
+    velocity: &mut [C],
+    spin: &mut [C],
+    flags: &mut [u32],
+    stepping: &Stepping<C, C>,
+    n: u32,
+    parity: u32,
+) {
+    let k = ABSOLUTE_POS;
+    if k < n as usize {
+        if !is_halted(flags, parity) {
+            let pose = ((flags[10] - 1u32) * n) as usize + k;
+            put_held::<C>(
+                held[k] as usize,
+                pose * 16usize,
+                poses,
+                center,
+                half_velocity,
+                momentum,
+                turn,
+                moments,
+                velocity,
+                spin,
+            );
+            let nowhere = C::new(0.0);
+            raise(
+                flags,
+                parity,
+                flags_of::<C, C>(&load::<C>(poses, pose * 16usize), nowhere, nowhere, stepping) & 8u32,
+            );
         }
     }
 }

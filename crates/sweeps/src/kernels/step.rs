@@ -22,6 +22,8 @@ pub struct Plan {
     pub damped: bool,
     /// Whether some grains are near walls, whose forces the force and torque buffers hold.
     pub walls: bool,
+    /// Whether bonds or loads act, so that these buffers hold something for every grain.
+    pub outside: bool,
     /// Whether rigid bodies carry some grains, which then move with them and not by themselves.
     pub carries: bool,
 }
@@ -103,7 +105,9 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
             if load.excess > R::new(0.0) {
                 raised |= 16u32;
             }
-            if plan.walls {
+            if plan.outside {
+                add_pushes::<R>(i, force, torque, &mut load, plan.kind.frictional);
+            } else if plan.walls {
                 add_walls::<R>(i, wall_row, force, torque, &mut load, plan.kind.frictional);
             }
         } else {
@@ -196,11 +200,17 @@ pub(super) fn add_walls<R: Real>(
     #[comptime] frictional: bool,
 ) {
     if wall_row[i] < wall_row[i + 1usize] {
-        load.force = load.force.plus(&xyz::<R>(force[i]));
-        load.touches += last::<R>(force[i]);
-        if frictional {
-            load.torque = load.torque.plus(&xyz::<R>(torque[i]));
-        }
+        add_pushes::<R>(i, force, torque, load, frictional);
+    }
+}
+
+/// Adds to the load of grain i what stands in the buffers of forces and torques.
+#[cube]
+fn add_pushes<R: Real>(i: usize, force: &mut [Record<R>], torque: &mut [Record<R>], load: &mut Load<R>, #[comptime] frictional: bool) {
+    load.force = load.force.plus(&xyz::<R>(force[i]));
+    load.touches += last::<R>(force[i]);
+    if frictional {
+        load.torque = load.torque.plus(&xyz::<R>(torque[i]));
     }
 }
 

@@ -21,6 +21,8 @@ pub enum Case {
     LatticeNormal,
     /// The same without friction and without lists: cells made anew at every step
     LatticeCells,
+    /// A cube of grains, each held by beams to its six neighbors, which it does not touch: three bonds a grain
+    Bonds,
     /// A million frictionless spheres that fall into a box for 10 000 steps of 50 µs: the headline of the binned GPU code of 2012
     S2,
 }
@@ -43,6 +45,7 @@ impl Case {
             Case::Lattice => "lattice",
             Case::LatticeNormal => "lattice-normal",
             Case::LatticeCells => "lattice-cells",
+            Case::Bonds => "bonds",
             Case::S2 => "s2",
         }
     }
@@ -52,14 +55,14 @@ impl Case {
     }
 
     fn has_friction(self) -> bool {
-        matches!(self, Case::Bed | Case::BedLinear | Case::Lattice)
+        matches!(self, Case::Bed | Case::BedLinear | Case::Lattice | Case::Bonds)
     }
 
     /// How it is measured where the command line does not say.
     pub fn habits(self) -> Habits {
         let (particles, settle, steps, repeat) = match self {
             Case::Bed | Case::BedLinear | Case::NormalOnly => (100_000, 20_000, 500, 3),
-            Case::Lattice => (100_000, 0, 200, 3),
+            Case::Lattice | Case::Bonds => (100_000, 0, 200, 3),
             // Without friction a lattice under pressure gives way after some 250 steps.
             Case::LatticeNormal | Case::LatticeCells => (100_000, 0, 50, 3),
             Case::S2 => (1_000_000, 0, 10_000, 1),
@@ -77,7 +80,14 @@ impl Case {
         let (grains, length) = match self {
             Case::Bed | Case::BedLinear | Case::NormalOnly => bed::grains(bed::DIAMETER, particles, solid_fraction),
             Case::S2 => bed::grains(bed::DIAMETER_OF_S2, particles, solid_fraction),
-            Case::Lattice | Case::LatticeNormal | Case::LatticeCells => lattice::grains(particles),
+            Case::Lattice | Case::LatticeNormal | Case::LatticeCells => lattice::grains(particles, lattice::PRESSED),
+            Case::Bonds => {
+                let world = world_of(lattice::grains(particles, lattice::BONDED).0, self.interaction(), Vec::new(), 0.0);
+                return World {
+                    bonds: vec![lattice::bonds()],
+                    ..world
+                };
+            }
         };
         let plane = |point: Vec3, normal: Vec3| Wall {
             name: "box".to_owned(),
@@ -104,7 +114,7 @@ impl Case {
         let stiffness = match self {
             Case::Bed | Case::NormalOnly => None,
             Case::BedLinear => Some(bed::STIFFNESS),
-            Case::Lattice | Case::LatticeNormal | Case::LatticeCells => Some(lattice::stiffness()),
+            Case::Lattice | Case::LatticeNormal | Case::LatticeCells | Case::Bonds => Some(lattice::stiffness()),
             Case::S2 => Some(stiffness(bed::DIAMETER_OF_S2, 20.0 * bed::STEP_OF_S2)),
         };
         let tangential = match (self.has_friction(), stiffness) {
@@ -125,12 +135,13 @@ impl Case {
     /// How it is stepped, but for the device.
     pub fn settings(self, threads: usize) -> Settings {
         let time_step = match self {
-            Case::Bed | Case::BedLinear | Case::NormalOnly => bed::STEP,
-            Case::Lattice | Case::LatticeNormal | Case::LatticeCells => lattice::STEP,
-            Case::S2 => bed::STEP_OF_S2,
+            Case::Bed | Case::BedLinear | Case::NormalOnly => Some(bed::STEP),
+            Case::Lattice | Case::LatticeNormal | Case::LatticeCells => Some(lattice::STEP),
+            Case::Bonds => None,
+            Case::S2 => Some(bed::STEP_OF_S2),
         };
         Settings {
-            time_step: Some(time_step),
+            time_step,
             skin: (self == Case::LatticeCells).then_some(0.0),
             threads,
             ..Settings::default()
@@ -139,7 +150,7 @@ impl Case {
 
     /// Bytes that one step of one grain must move to and from the memory of this machine: each field once per pass that needs it, the
     /// history of each contact once there and back. A lower bound: listed pairs that do not touch, and what caches lose, come on top.
-    pub fn bytes_moved(self, contacts: f64) -> f64 {
+    pub fn bytes_moved(self, contacts: f64, bonds: f64) -> f64 {
         const RECORD: f64 = 32.0;
         const TRIPLE: f64 = 24.0;
         let advance = 2.0 * (2.0 * RECORD + TRIPLE) + RECORD + TRIPLE;
@@ -148,12 +159,18 @@ impl Case {
             return advance + contact;
         }
         let rotation = 2.0 * (RECORD + TRIPLE) + RECORD;
-        advance + contact + rotation + 2.0 * RECORD + contacts * (INDEX + 2.0 * RECORD)
+        let touching = advance + contact + rotation + 2.0 * RECORD + contacts * (INDEX + 2.0 * RECORD);
+        if bonds == 0.0 {
+            return touching;
+        }
+        // Orientations go on, which takes them and the spin; bonds read where grains are, how they move and turn, and add to forces and torques.
+        let turning = 2.0 * RECORD + TRIPLE;
+        touching + turning + 8.0 * RECORD + bonds * (2.0 * INDEX + (MADE + 4.0) * 8.0)
     }
 
     /// As [`Case::bytes_moved`], in the memory of a GPU, where a step is one pass and each of two grains lists the other. Making lists anew
     /// comes on top.
-    pub fn bytes_moved_on_gpu(self, contacts: f64, precision: Precision) -> f64 {
+    pub fn bytes_moved_on_gpu(self, contacts: f64, bonds: f64, precision: Precision) -> f64 {
         let (double, single) = match precision {
             Precision::F64 => (8.0, 8.0),
             Precision::Mixed => (8.0, 4.0),
@@ -167,10 +184,18 @@ impl Case {
             return advance + entries * INDEX;
         }
         let remembered = if self == Case::Bed { 4.0 } else { 3.0 };
-        advance + 4.0 * motion + entries * 2.0 * (INDEX + remembered * single)
+        let touching = advance + 4.0 * motion + entries * 2.0 * (INDEX + remembered * single);
+        if bonds == 0.0 {
+            return touching;
+        }
+        // As on the host; besides, forces and torques go through memory, and every bond has two entries.
+        let turning = 2.0 * place + motion;
+        touching + turning + 2.0 * place + 6.0 * motion + 4.0 * INDEX + bonds * (5.0 * INDEX + MADE * double)
     }
 }
 
+/// Numbers that tell how a bond was made.
+const MADE: f64 = 12.0;
 /// Of an entry of a list \[bytes\].
 const INDEX: f64 = 4.0;
 /// Of the grains \[kg/m³\].

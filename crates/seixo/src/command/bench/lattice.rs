@@ -1,12 +1,16 @@
-//! The lattice: grains that press on their six neighbors from the first step, in a closed box without gravity.
+//! The lattice: grains that press on their six neighbors from the first step, in a closed box without gravity; or that are bonded to them across
+//! a gap, in space without walls.
 
 use super::case::{self, Jitter, with_room};
-use seixo_engine::world::Grains;
+use seixo_engine::world::{BondSize, Bonded, Bonds, CrossSection, Grains};
+use seixo_laws::bond::BondLaw;
 
 /// Radius of the grains \[m\].
 const RADIUS: f64 = 5e-4;
 /// Distance of neighbors, in radii.
-const SPACING: f64 = 1.98;
+pub const PRESSED: f64 = 1.98;
+/// The same of those that are bonded, and do not touch.
+pub const BONDED: f64 = 2.05;
 /// Largest distance from the lattice along each axis, in radii.
 const JITTER: f64 = 0.01;
 /// Largest velocity along each axis at the start, in radii a step: in a thousand steps a fifth of what makes lists stale.
@@ -16,22 +20,45 @@ pub const STEP: f64 = 1e-6;
 /// Steps of a collision.
 const STEPS_PER_COLLISION: f64 = 40.0;
 
+/// A beam to each of the six neighbors, which nothing breaks.
+pub fn bonds() -> Bonds {
+    Bonds {
+        name: "cement".to_owned(),
+        between: Bonded::Near {
+            groups: vec![0],
+            tolerance: 0.1,
+        },
+        law: BondLaw::Beam,
+        section: CrossSection::Circle,
+        size: BondSize::Share(1.0),
+        youngs_modulus: 1e7,
+        poisson_ratio: 0.2,
+        damping_ratio: 0.1,
+        tensile_strength: 1e9,
+        cohesion: 1e9,
+        friction_angle: 0.5,
+        fracture_energy: f64::INFINITY,
+        weibull_modulus: None,
+        seed: 1,
+    }
+}
+
 /// Normal spring \[N/m\].
 pub fn stiffness() -> f64 {
     case::stiffness(2.0 * RADIUS, STEPS_PER_COLLISION * STEP)
 }
 
-/// A full cube, of as many grains as come nearest, and the length of the box whose walls they touch \[m\].
-pub fn grains(particles: usize) -> (Grains, f64) {
+/// A full cube, of as many grains as come nearest at this distance, and the length of the box whose walls they touch \[m\].
+pub fn grains(particles: usize, spacing: f64) -> (Grains, f64) {
     let side = ((particles as f64).cbrt().round() as usize).max(1);
     let particles = side.pow(3);
     let mut jitter = Jitter(1);
     let mut grains = with_room(particles);
     for i in 0..particles {
         let cell = [i % side, (i / side) % side, i / (side * side)];
-        let center = cell.map(|k| RADIUS * (1.0 + SPACING * k as f64 + JITTER * jitter.next()));
+        let center = cell.map(|k| RADIUS * (1.0 + spacing * k as f64 + JITTER * jitter.next()));
         let velocity = [0.0; 3].map(|_: f64| SPEED * RADIUS / STEP * jitter.next());
         grains.push(i as u32, center, velocity, [0.0; 3], RADIUS, 0, 0);
     }
-    (grains, RADIUS * (2.0 + SPACING * (side - 1) as f64))
+    (grains, RADIUS * (2.0 + spacing * (side - 1) as f64))
 }

@@ -1,0 +1,298 @@
+//! Bonds and loads on the GPU.
+
+use super::{Number, OnGpu, doubles, numbers, sides};
+use crate::bonds::Break;
+use crate::simulation::Simulation;
+use seixo_device::exclusive_scan;
+use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
+use seixo_laws::Coordinate;
+use seixo_laws::bond::BreakMode;
+use seixo_sweeps::bonds::{BOND, BROKEN, ENERGY, FIRST, GONE, MADE};
+use seixo_sweeps::kernels::bodies::find_places;
+use seixo_sweeps::kernels::bonds::{self as kernels, HoldPlan, MODE_BITS, hold_grains, let_go, turn_grains};
+use seixo_sweeps::views::RECORD;
+use std::collections::HashMap;
+
+/// Steps are counted up to here in what tells of breaks, and then anew.
+const STEPS: u32 = u32::MAX >> MODE_BITS;
+
+/// The table of bonds and their rows by seat, see [`hold_grains()`], and the loads.
+pub(super) struct Holding<C, R> {
+    seat: Buffer<u32>,
+    place: Buffer<u32>,
+    row: Buffer<u32>,
+    entries: Buffer<u32>,
+    made: Buffer<C>,
+    broke: Buffer<u32>,
+    broken: Buffer<C>,
+    glue: Buffer<R>,
+    pulls: Buffer<R>,
+    /// Orientations, in the order of the grains.
+    turn: Buffer<C>,
+    /// What bonds take and loads give, booked by cube.
+    pub(super) power: Buffer<C>,
+    /// Which bond of the host's table every bond is, in the order in which rows meet them; none where only loads act.
+    bonds: Vec<u32>,
+    bonded: bool,
+}
+
+impl<C: Number, R: Number> Holding<C, R> {
+    /// The bonds and loads of the host, if there are any.
+    pub(super) fn new(gpu: &Gpu, host: &Simulation, cubes: usize) -> Result<Option<Holding<C, R>>, GpuError> {
+        if !host.is_bonded() && host.loads.is_empty() {
+            return Ok(None);
+        }
+        let (fields, n) = (&host.fields, host.fields.len());
+        let groups = fields.group.iter().max().map_or(0, |&last| last + 1);
+        let seats: Vec<u32> = (0..n as u32).collect();
+        let places: HashMap<u32, u32> = fields.id.iter().copied().zip(0..).collect();
+        let mut holding: Vec<([u32; 2], u32)> = Vec::new();
+        if let Some(network) = &host.bonds {
+            let of = |bond: usize| Some([*places.get(&network.ends[2 * bond])?, *places.get(&network.ends[2 * bond + 1])?]);
+            let all = (0..network.len()).filter(|&bond| network.records[bond * BOND + BROKEN] == 0.0);
+            holding.extend(all.filter_map(|bond| Some((of(bond)?, bond as u32))));
+        }
+        holding.sort_unstable_by_key(|&([i, j], bond)| (i.min(j), i.max(j), bond));
+        let mut row = vec![0u32; n + 1];
+        holding.iter().flat_map(|(ends, _)| ends).for_each(|&seat| row[seat as usize] += 1);
+        let mut entries = vec![0u32; 2 * exclusive_scan(&mut row) as usize];
+        let mut next = row.clone();
+        // Rows are in the order of the table, whatever the order of the grains, so that sums are the same after a saved state.
+        let mut slots: Vec<usize> = (0..holding.len()).collect();
+        slots.sort_unstable_by_key(|&slot| holding[slot].1);
+        for slot in slots {
+            let [first, second] = holding[slot].0;
+            for (own, other) in [(first, second), (second, first | FIRST)] {
+                let entry = 2 * next[own as usize] as usize;
+                next[own as usize] += 1;
+                entries[entry..entry + 2].copy_from_slice(&[other, slot as u32]);
+            }
+        }
+        let network = host.bonds.as_deref();
+        let record = |&(_, bond): &([u32; 2], u32)| {
+            let table = network.map_or(&[][..], |network| &network.records[..]);
+            table[bond as usize * BOND..][..MADE].to_vec()
+        };
+        // Buffers cannot be empty.
+        let words = |values: &[u32]| gpu.upload(&[values, &[0, 0]].concat(), "bonds");
+        let with_room = |values: Vec<f64>| values.into_iter().chain([0.0; RECORD]);
+        Ok(Some(Holding {
+            seat: gpu.upload(&seats, "bonds")?,
+            place: gpu.upload(&seats, "bonds")?,
+            row: words(&row)?,
+            entries: words(&entries)?,
+            made: gpu.upload(&numbers::<C>(with_room(holding.iter().flat_map(record).collect())), "bonds")?,
+            broke: gpu.zeros(holding.len() + 1, "bonds")?,
+            broken: gpu.zeros(RECORD * (holding.len() + 1), "bonds")?,
+            glue: gpu.upload(
+                &numbers::<R>(with_room(network.map_or_else(Vec::new, |network| network.glue.clone()))),
+                "bonds",
+            )?,
+            pulls: gpu.upload(&numbers::<R>(with_room(host.loads.records(groups))), "loads")?,
+            turn: gpu.upload(&numbers::<C>(with_room(fields.turn.clone())), "orientations")?,
+            power: gpu.zeros(2 * RECORD * cubes, "the ledger")?,
+            bonds: holding.into_iter().map(|(_, bond)| bond).collect(),
+            bonded: host.is_bonded(),
+        }))
+    }
+
+    /// What goes along with the grains when they are sorted: what they are called, and how they are turned.
+    pub(super) fn seats(&mut self) -> &mut Buffer<u32> {
+        &mut self.seat
+    }
+
+    /// Orientations, where there are any.
+    pub(super) fn turns(&mut self) -> Option<&mut Buffer<C>> {
+        self.bonded.then_some(&mut self.turn)
+    }
+
+    /// The same, to be looked at.
+    pub(super) fn orientations(&self) -> Option<&Buffer<C>> {
+        self.bonded.then_some(&self.turn)
+    }
+}
+
+impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
+    /// Notes where the grains are in the new order.
+    pub(super) fn find_seats(&self) {
+        let Some(holding) = &self.holding else { return };
+        let (count, dim) = units(self.n);
+        find_places::launch(
+            self.gpu.client(),
+            count,
+            dim,
+            holding.seat.argument(),
+            holding.place.argument(),
+            self.n as u32,
+        );
+    }
+
+    /// What bonds and loads do, beside what walls did; nothing where there are none, or forces are known.
+    #[expect(
+        unsafe_code,
+        reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
+    )]
+    pub(super) fn hold_grains(&self, host: &Simulation, since: u64, parity: u32) {
+        let Some(holding) = self.holding.as_ref().filter(|_| !self.forces_known) else {
+            return;
+        };
+        let near_walls = self.walls.as_ref().filter(|near| near.entries > 0);
+        let (count, dim) = units(self.n);
+        let plan = HoldPlan {
+            bonded: holding.bonded,
+            frictional: self.kind.frictional,
+            walls: near_walls.is_some(),
+            sides: self.kind.sides,
+        };
+        // SAFETY: units beyond n do nothing; rows by seat end at the number of entries, which name seats, and bonds of the table; seats and
+        // places are permutations of the numbers below n; kinds of bonds are rows of the table of glue, groups rows of that of loads; all fields
+        // have n records, those of rotation where it is read; flags have all their words, powers two records for every cube.
+        unsafe {
+            hold_grains::launch_unchecked::<R, C>(
+                self.gpu.client(),
+                count,
+                dim,
+                holding.seat.argument(),
+                holding.place.argument(),
+                holding.row.argument(),
+                holding.entries.argument(),
+                holding.made.records(),
+                holding.broke.argument(),
+                holding.broken.records(),
+                holding.glue.argument(),
+                self.group.argument(),
+                holding.pulls.argument(),
+                near_walls.map_or(&self.no_rows, |near| &near.row).argument(),
+                self.position[self.now].records(),
+                self.velocity[self.now].records(),
+                self.spin[self.now].records(),
+                holding.turn.records(),
+                self.force.records(),
+                self.torque.records(),
+                self.flags.argument(),
+                holding.power.records(),
+                sides::<C, R>(&host.stepping.sides),
+                (since % u64::from(STEPS)) as u32,
+                self.n as u32,
+                parity,
+                plan,
+            );
+        }
+    }
+
+    /// Lets bonds of grains outside of the domain go, and books what they take along.
+    pub(super) fn let_bonds_go(&self, host: &mut Simulation) -> Result<(), GpuError> {
+        let Some(holding) = self.holding.as_ref().filter(|holding| holding.bonded) else {
+            return Ok(());
+        };
+        let Some(domain) = host.domain.map(|domain| domain.open_corners().concat()) else {
+            return Ok(());
+        };
+        self.gpu.write(&self.cells.domain, &numbers::<C>(domain));
+        let (count, dim) = units(self.n);
+        let_go::launch::<R, C>(
+            self.gpu.client(),
+            count,
+            dim,
+            holding.seat.argument(),
+            holding.place.argument(),
+            holding.row.argument(),
+            holding.entries.argument(),
+            holding.made.records(),
+            holding.broke.argument(),
+            holding.glue.argument(),
+            self.position[self.now].records(),
+            self.velocity[self.now].records(),
+            self.spin[self.now].records(),
+            holding.turn.records(),
+            self.energy.records(),
+            self.cells.domain.argument(),
+            sides::<C, R>(&host.stepping.sides),
+            (host.steps % u64::from(STEPS)) as u32,
+            self.n as u32,
+            self.kind.sides,
+        );
+        let cubes = self.gpu.download_part(&self.energy, 0..2 * RECORD * self.cubes()).wait()?;
+        host.work.left_domain += cubes.chunks_exact(2 * RECORD).map(|records| records[0].double()).sum::<f64>();
+        self.fetch_breaks(host, host.steps)
+    }
+
+    /// Orientations one step on.
+    #[expect(
+        unsafe_code,
+        reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
+    )]
+    pub(super) fn turn_grains(&self, host: &Simulation, parity: u32) {
+        let Some(holding) = self.holding.as_ref().filter(|holding| holding.bonded) else {
+            return;
+        };
+        let (count, dim) = units(self.n);
+        let (body_of, turn_of_body) = self.body_of_members(&holding.place, &holding.made);
+        // SAFETY: units beyond n do nothing; all fields have n records; members that are not free are below the number of members, whose bodies
+        // are below that of bodies.
+        unsafe {
+            turn_grains::launch_unchecked::<R, C>(
+                self.gpu.client(),
+                count,
+                dim,
+                self.half_spin.records(),
+                self.member().argument(),
+                body_of.argument(),
+                turn_of_body.argument(),
+                holding.turn.records(),
+                self.flags.argument(),
+                C::of(host.stepping.dt),
+                self.n as u32,
+                parity,
+                self.carriers.is_some(),
+            );
+        }
+    }
+
+    /// Brings the host's table up to date with the bonds that broke in steps from `since` on.
+    pub(super) fn fetch_breaks(&self, host: &mut Simulation, since: u64) -> Result<(), GpuError> {
+        let Some(holding) = &self.holding else { return Ok(()) };
+        let broke = self.gpu.download(&holding.broke)?;
+        let (dt, Some(network)) = (host.stepping.dt, host.bonds.as_deref_mut()) else {
+            return Ok(());
+        };
+        let is_new = |slot: &usize| broke[*slot] != 0 && network.records[holding.bonds[*slot] as usize * BOND + BROKEN] == 0.0;
+        let new: Vec<u32> = (0..holding.bonds.len()).filter(is_new).map(|slot| slot as u32).collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        let order = self.gpu.upload(&new, "breaks")?;
+        let records = self.gpu.buffer(RECORD * new.len(), "breaks")?;
+        self.gpu.gather(&holding.broken, &order, new.len(), RECORD, &records);
+        let records = doubles(&self.gpu.download(&records)?);
+        let mut breaks: Vec<(u64, u32, BreakMode, &[f64])> = Vec::new();
+        for (&slot, record) in new.iter().zip(records.chunks_exact(RECORD)) {
+            let (word, bond) = (broke[slot as usize], holding.bonds[slot as usize]);
+            // Counted from one, and modulo what the word holds.
+            let counted = (word >> MODE_BITS).wrapping_sub(1 + (since % u64::from(STEPS)) as u32) & STEPS;
+            let code = word & ((1 << MODE_BITS) - 1);
+            if code == kernels::GONE {
+                network.records[bond as usize * BOND + BROKEN] = GONE;
+                continue;
+            }
+            network.records[bond as usize * BOND + BROKEN] = f64::from(code);
+            network.records[bond as usize * BOND + ENERGY] = record[3];
+            if let Some(mode) = BreakMode::of(f64::from(code)) {
+                breaks.push((since + u64::from(counted), bond, mode, record));
+            }
+        }
+        breaks.sort_unstable_by_key(|&(step, bond, ..)| (step, bond));
+        for (step, bond, mode, record) in breaks {
+            network.work.fracture += record[3];
+            network.breaks.push(Break {
+                time: step as f64 * dt,
+                kind: network.kind[bond as usize],
+                grains: [network.ends[2 * bond as usize], network.ends[2 * bond as usize + 1]],
+                place: [record[0], record[1], record[2]],
+                mode,
+                energy: record[3],
+            });
+        }
+        Ok(())
+    }
+}

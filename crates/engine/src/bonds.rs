@@ -13,10 +13,11 @@ use crate::simulation::Simulation;
 use crate::world::{Vec3, World};
 use seixo_device::{Ranges, Strided};
 use seixo_laws::Vector3;
-use seixo_laws::bond::{BreakMode, Glue, Hold, Span, deformed, hold, utilization};
+use seixo_laws::bond::{BondLaw, BreakMode, GLUE, Glue, Hold, Span, deformed, hold, utilization};
 use seixo_sweeps::bodies::FREE;
+use seixo_sweeps::bond_lanes::bonds_of_part;
 use seixo_sweeps::bonds::{
-    BOND, BROKEN, BondRows, BondTally, BondedGrains, ENERGY, apart_of, bonds_of_part, end_at, glue_at, moves_of, rest_at, span_at, turn_on,
+    BOND, BROKEN, BondRows, BondTally, BondedGrains, ENERGY, apart_of, end_at, glue_at, moves_of, rest_at, span_at, turn_on,
 };
 use seixo_sweeps::sides::{OPEN, PERIODIC, SHEARED};
 use seixo_sweeps::views::RECORD;
@@ -194,10 +195,14 @@ impl Simulation {
             },
         );
         type Data<'a> = (Ranges<'a, f64>, Strided<'a, f64>, Strided<'a, f64>, Strided<'a, BondTally>);
-        let bonds = match self.sides {
-            OPEN => bonds_of_part::<OPEN>,
-            PERIODIC => bonds_of_part::<PERIODIC>,
-            _ => bonds_of_part::<SHEARED>,
+        let has_points = network.glue.chunks_exact(GLUE).any(|row| row[0] == BondLaw::Point.code());
+        let bonds = match (self.sides, has_points) {
+            (OPEN, false) => bonds_of_part::<OPEN, false>,
+            (OPEN, true) => bonds_of_part::<OPEN, true>,
+            (PERIODIC, false) => bonds_of_part::<PERIODIC, false>,
+            (PERIODIC, true) => bonds_of_part::<PERIODIC, true>,
+            (_, false) => bonds_of_part::<SHEARED, false>,
+            (_, true) => bonds_of_part::<SHEARED, true>,
         };
         self.device.run(parts(n), data, |part, (entries, force, torque, tally): Data| {
             let (first, end) = part_range(part, n);

@@ -5,9 +5,9 @@
 
 use crate::bodies::{recalled_turn, store_turn, turn_at};
 use crate::sides::{Sides, nearest_image};
-use crate::views::{add, load, store};
+use crate::views::{load, store};
 use cubecl::prelude::*;
-use seixo_laws::bond::{Deformed, GLUE, Glue, Hold, Moves, Rest, Span, deformed, hold, point, utilization};
+use seixo_laws::bond::{GLUE, Glue, Moves, Rest, Span, point};
 use seixo_laws::motion::inertia;
 use seixo_laws::rotation::turned_by;
 use seixo_laws::{Coordinate, Quaternion, Real, Vector3};
@@ -215,58 +215,6 @@ impl BondTally {
             broken: self.broken + other.broken,
         }
     }
-}
-
-/// Bonds of all grains of a part. `records` are those of its entries, `force` and `torque` those of its grains; both gain what bonds do. A bond that
-/// uses more than its strength breaks, and does nothing from this step on.
-pub fn bonds_of_part<const SIDES: u32>(
-    grains: &BondedGrains,
-    rows: &BondRows,
-    records: &mut [f64],
-    force: &mut [f64],
-    torque: &mut [f64],
-) -> BondTally {
-    let mut all = BondTally::default();
-    let base = rows.row[rows.first] as usize;
-    for i in rows.first..rows.end {
-        for k in rows.row[i] as usize..rows.row[i + 1] as usize {
-            let at = (k - base) * BOND;
-            if records[at + BROKEN] != 0.0 {
-                continue;
-            }
-            let is_second = rows.partner[k] & FIRST != 0;
-            let j = (rows.partner[k] & !FIRST) as usize;
-            let (first, second) = if is_second { (j, i) } else { (i, j) };
-            let [one, other] = [first, second].map(|grain| end_at(grain, grains.position, grains.velocity, grains.spin, grains.turn));
-            let apart = apart_of::<f64, f64>(&one, &other, grains.sides, SIDES);
-            let span = span_at::<f64, f64>(records, at);
-            let glue = glue_at(grains.glue, records[at + 11] as usize);
-            let shape: Deformed<f64> = deformed(&apart, &one.turn, &other.turn, &rest_at(records, at));
-            let held: Hold<f64> = hold(&shape, &moves_of(one, other), &span, &glue);
-            let used = utilization(&held, &span, &glue);
-            let is_inside = (rows.first..rows.end).contains(&j);
-            let share = if is_inside { 1.0 } else { 0.5 };
-            records[at + ENERGY] = held.energy;
-            // A share that is no number is as good as broken: it must not pass unseen.
-            if used.share > 1.0 || used.share.is_nan() {
-                records[at + BROKEN] = used.mode;
-                all.released += share * held.energy;
-                all.broken += share;
-                continue;
-            }
-            all.energy += share * held.energy;
-            all.damping_power += share * held.damping_power;
-            let opposite = held.force.times(-1.0);
-            for (grain, push, moment) in [(first, &opposite, &held.torque_i), (second, &held.force, &held.torque_j)] {
-                if is_inside || grain == i {
-                    let slot = (grain - rows.first) * 4;
-                    add(force, slot, push);
-                    add(torque, slot, moment);
-                }
-            }
-        }
-    }
-    all
 }
 
 /// The record of a bond of this kind that is made now between grains that stand `apart` from the first to the second.

@@ -421,6 +421,39 @@ fn contacts_with<R: Real, const SIDES: u32, const UNIT: u32>(
     }
 }
 
+/// Lanes whose laws run over all of them at once.
+pub trait InLanes {
+    /// Runs the laws. To be inlined always, so that it is compiled for the units that call it.
+    fn resolve(&mut self);
+}
+
+/// Runs the laws with the widest vector units of this processor, which change no bit, see [`contacts_of_part`].
+#[inline(always)]
+pub fn on_widest<L: InLanes>(lanes: &mut L) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+        #[inline(never)]
+        fn widest<L: InLanes>(lanes: &mut L) {
+            lanes.resolve();
+        }
+        #[target_feature(enable = "avx2")]
+        #[inline(never)]
+        fn wide<L: InLanes>(lanes: &mut L) {
+            lanes.resolve();
+        }
+        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl") {
+            // SAFETY: the processor has the features that the function is compiled for.
+            return unsafe { widest(lanes) };
+        }
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has the feature that the function is compiled for.
+            return unsafe { wide(lanes) };
+        }
+    }
+    lanes.resolve();
+}
+
 /// Sum of two records.
 #[inline(always)]
 fn more<R: Real>(a: &[R; RECORD], b: &[R; RECORD]) -> [R; RECORD] {

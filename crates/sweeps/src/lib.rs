@@ -18,6 +18,7 @@
 
 pub mod bins;
 pub mod bodies;
+pub mod bond_lanes;
 pub mod bonds;
 pub mod buckets;
 pub mod cells;

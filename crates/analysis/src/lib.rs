@@ -1,4 +1,4 @@
-//! What grains and contacts add up to: pure functions over snapshots and contact records, nothing of files or scenes.
+//! What grains, contacts and bonds add up to: pure functions over snapshots and contact records, nothing of files or scenes.
 //!
 //! Stresses are positive in compression, as in soil mechanics: a pressure is a third of a trace, and at rest div σ = ρ g.
 //! `docs/analysis.md` has the formulas with their sources.

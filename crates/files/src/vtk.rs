@@ -6,7 +6,7 @@ mod image;
 mod plane;
 mod read;
 
-pub use bonds::bonds;
+pub use bonds::{VtkBonds, bonds, read_bonds};
 pub use contacts::{VtkContacts, contacts, read_contacts};
 pub use image::{Image, image};
 pub use read::{VtkPoints, VtkWalls, read_grains, read_walls};

@@ -22,7 +22,7 @@ mod text;
 pub use chart::{Chart, Panel, encode};
 pub use error::ViewError;
 pub use map::{Map, map};
-pub use picture::{PictureOptions, Shown, contacts_of, frame_of, picture};
+pub use picture::{PictureOptions, Shown, bonds_of, contacts_of, frame_of, picture};
 pub use plot::{ChartFormat, Charts, curves, plot};
 
 #[cfg(test)]

@@ -84,6 +84,16 @@ pub fn contacts_of(run_folder: &Path, grains: &Path) -> Result<PathBuf, ViewErro
     }
 }
 
+/// The file of the bonds of a frame, of which this is the file of the grains.
+pub fn bonds_of(grains: &Path) -> Result<PathBuf, ViewError> {
+    let path = grains.with_file_name(file_name(grains).replace("grains_", "bonds_"));
+    if path.exists() {
+        Ok(path)
+    } else {
+        Err(ViewError::NoBonds { path })
+    }
+}
+
 /// One frame of a run folder as a PNG image.
 pub fn picture(run_folder: &Path, options: &PictureOptions) -> Result<Vec<u8>, ViewError> {
     options.check()?;

@@ -140,7 +140,7 @@ impl Frames {
         let (index, time) = (self.schedule.next(), sample.time());
         let grains = if self.fields.contains(&Field::Pressure) {
             let mut grains = sample.grains().clone();
-            grains.pressure = pressure_of_grains(&grains, sample.contacts());
+            grains.pressure = pressure_of_grains(&grains, sample.contacts(), sample.bonds());
             vtk::grains(&grains, &self.fields, time)
         } else {
             vtk::grains(sample.grains(), &self.fields, time)
@@ -151,11 +151,11 @@ impl Frames {
             series.put(layer, index, &vtk::walls(walls, Some(within_planes(self.bounds, walls)), time))?;
         }
         if let Some(series) = &mut self.bonds {
-            series.put(layer, index, &vtk::bonds(&sample.bonds(), time))?;
+            series.put(layer, index, &vtk::bonds(sample.bonds(), time))?;
         }
         if let Some(series) = &mut self.contacts {
             let contacts = sample.contacts();
-            let chains = force_chains(sample.grains(), contacts);
+            let chains = force_chains(sample.grains(), contacts, sample.bonds());
             series.put(layer, index, &vtk::contacts(contacts, &chains.is_link, time))?;
         }
         if let Some((series, plan)) = &mut self.coarse {
@@ -183,7 +183,7 @@ impl Frames {
 }
 
 fn coarse_fields(plan: &CoarsePlan, sample: &Sample) -> Vec<u8> {
-    let fields = coarse_grain(&plan.grid, plan.width, sample.grains(), sample.contacts());
+    let fields = coarse_grain(&plan.grid, plan.width, sample.grains(), sample.contacts(), sample.bonds());
     let image = Image {
         origin: plan.grid.origin.to_array(),
         spacing: plan.grid.spacing,

@@ -22,6 +22,7 @@ pub(super) struct Sample<'a> {
     simulation: &'a Simulation,
     contacts: &'a [ContactRecord],
     grains: OnceCell<GrainSnapshot>,
+    bonds: OnceCell<Vec<BondSnapshot>>,
     walls: OnceCell<Vec<WallSnapshot>>,
     ledger: OnceCell<Ledger>,
 }
@@ -32,6 +33,7 @@ impl<'a> Sample<'a> {
             simulation,
             contacts,
             grains: OnceCell::new(),
+            bonds: OnceCell::new(),
             walls: OnceCell::new(),
             ledger: OnceCell::new(),
         }
@@ -49,8 +51,9 @@ impl<'a> Sample<'a> {
     pub fn contacts(&self) -> &[ContactRecord] {
         self.contacts
     }
-    pub fn bonds(&self) -> Vec<BondSnapshot> {
-        self.simulation.bonds_now()
+    /// Bonds that hold.
+    pub fn bonds(&self) -> &[BondSnapshot] {
+        self.bonds.get_or_init(|| self.simulation.bonds_now())
     }
     pub fn bonds_made_and_holding(&self) -> [usize; 2] {
         self.simulation.bonds_made_and_holding()

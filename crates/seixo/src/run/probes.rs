@@ -69,7 +69,7 @@ impl ProbeLog {
                 row.push(worn.map(|wear| wear.volume).sum());
             }
             ProbeKind::Stress(region) => {
-                let stress = stress_in(region, sample.grains(), sample.contacts());
+                let stress = stress_in(region, sample.grains(), sample.contacts(), sample.bonds());
                 let whole = stress.contact + stress.kinetic;
                 row.extend([pressure(&whole), deviatoric(&whole)]);
                 row.extend([stress.contact, stress.kinetic].iter().flat_map(components));

@@ -1,4 +1,4 @@
-//! Grains that bonds hold together: the stress that bonds carry.
+//! Grains that bonds hold together: the stress that bonds carry, and the fragments that are left when some break.
 
 use glam::{DMat3, DVec3};
 use seixo_analysis::*;
@@ -121,4 +121,33 @@ fn a_stretched_block_bears_the_force_of_its_bonds_over_their_share_of_the_sectio
     near(components(&of_grain)[0], expected, 1e-3 * expected.abs());
     let pressure = pressure_of_grains(&grains, &[], &bonds)[middle] * share;
     near(pressure, expected / 3.0, 1e-3 * expected.abs());
+}
+
+/// Two pairs of bonded grains and a grain alone: the two of the first pair fly apart, those of the second fly along together.
+#[test]
+fn a_pair_that_is_torn_is_two_fragments_and_one_that_holds_is_one() {
+    let speeds = [-2.0, 2.0, 1.0, 1.0, 0.0];
+    let pairs = Bonds {
+        between: Bonded::Pairs(vec![[0, 1], [3, 2]]),
+        ..glue(1e6)
+    };
+    let velocity = |place: DVec3| DVec3::X * speeds[(place.x / EDGE).round() as usize];
+    let world = lattice([5, 1], 5, velocity, pairs);
+    let mut simulation = Simulation::new(world, Settings::default()).unwrap();
+    let numbers = |simulation: &Simulation| {
+        let found = fragments(&simulation.snapshot(), &simulation.bonds_now(), |_| true);
+        let told = found.list.iter().map(|fragment| (fragment.number, fragment.grains));
+        told.collect::<Vec<_>>()
+    };
+    assert_eq!(numbers(&simulation), [(0, 2), (2, 2), (4, 1)]);
+    let steps = (2e-4 / simulation.time_step().value) as u64;
+    simulation.advance(steps).unwrap();
+    assert_eq!(simulation.take_breaks().len(), 1);
+    assert_eq!(numbers(&simulation), [(2, 2), (0, 1), (1, 1), (4, 1)]);
+    // The one that was never bonded is no fragment of what was.
+    assert_eq!(simulation.bonded_grains(), [0, 1, 2, 3]);
+    let bonded = fragments(&simulation.snapshot(), &simulation.bonds_now(), |i| i < 4);
+    assert_eq!(bonded.list.len(), 3);
+    assert_eq!(bonded.number_of, [0, 1, 2, 2, 4]);
+    near(bonded.list[0].velocity.x, 1.0, 1e-12);
 }

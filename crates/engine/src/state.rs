@@ -77,6 +77,8 @@ pub struct GrainSnapshot {
     pub temperature: Vec<f64>,
     /// Mean pressure inside each grain from its contacts \[Pa\]; empty where nobody asked for it, since it takes all single contacts.
     pub pressure: Vec<f64>,
+    /// Smallest id of the grains that each hangs together with by bonds; empty where nobody asked for it, since it takes all bonds.
+    pub fragment: Vec<u32>,
 }
 
 /// What sliding grains took from a wall.

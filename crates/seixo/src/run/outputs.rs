@@ -1,9 +1,11 @@
 //! Everything that is written at chosen simulated times.
 
 use super::folder::ENERGIES;
+use super::fragments::of_bonded;
 use super::frames::{Corners, Frames};
 use super::probes::ProbeLog;
 use super::schedule::Schedule;
+use seixo_analysis::Fragments;
 use seixo_engine::state::{GrainSnapshot, HeatLedger, Ledger, Sections, State, WallSnapshot};
 use seixo_engine::{BondSnapshot, ContactRecord, Simulation};
 use seixo_files::FilesError;
@@ -54,6 +56,10 @@ impl<'a> Sample<'a> {
     /// Bonds that hold.
     pub fn bonds(&self) -> &[BondSnapshot] {
         self.bonds.get_or_init(|| self.simulation.bonds_now())
+    }
+    /// Fragments of all grains that are, or were, bonded.
+    pub fn fragments(&self) -> Fragments {
+        of_bonded(self.simulation, self.grains(), self.bonds())
     }
     pub fn bonds_made_and_holding(&self) -> [usize; 2] {
         self.simulation.bonds_made_and_holding()

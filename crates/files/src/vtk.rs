@@ -47,7 +47,7 @@ pub enum Field {
     Mass,
     /// Id of the rigid body that carries the grain, −1 for none; only in worlds with bodies.
     Body,
-    /// Mean pressure of contacts inside the grain \[Pa\]; the snapshot must have it.
+    /// Mean pressure of contacts and bonds inside the grain \[Pa\]; the snapshot must have it.
     Pressure,
     /// Temperature \[K\]; the snapshot must have it.
     Temperature,

@@ -168,7 +168,8 @@ fn fragments(of: &FragmentsOf, world: &World, is_sound: bool) -> Option<Kind> {
         FragmentsOf::Bonded(true) => None,
         FragmentsOf::Groups(of) if of.groups.is_empty() => {
             let complaint = Complaint::new("fragments of no grains").limit("one section of grains, or several");
-            return at("fragments.groups", complaint.remedy("write groups = [\"NAME\"], or fragments = true"));
+            let complaint = complaint.remedy("write groups = [\"NAME\"], or fragments = true");
+            return at("fragments.groups", complaint);
         }
         FragmentsOf::Groups(of) => {
             let groups: Result<Vec<u32>, Complaint> = of.groups.iter().map(|name| group_of(name, world)).collect();

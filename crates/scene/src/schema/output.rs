@@ -27,7 +27,7 @@ pub(crate) struct OutputSection {
     pub coarse: Option<CoarseSection>,
 }
 
-/// Fields on a grid, coarse-grained from grains and contacts.
+/// Fields on a grid, coarse-grained from grains, contacts and bonds.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct CoarseSection {
     /// Where the points of the grid are.
@@ -66,7 +66,7 @@ pub(crate) struct ProbeSection {
     pub wall_position: Option<String>,
     /// Volume that sliding grains took from a wall that wears.
     pub worn_volume: Option<String>,
-    /// Mean stress in a region, by contacts and by motion.
+    /// Mean stress in a region, by contacts and bonds, and by motion.
     pub stress: Option<InVolume>,
     /// Directions of the contacts between grains.
     pub fabric: Option<Inside>,

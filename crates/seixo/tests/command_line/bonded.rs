@@ -116,3 +116,30 @@ fn a_bar_that_tears_is_two_fragments_in_every_table_and_frame() {
     std::fs::copy(stage.path("bar.out/scene.toml"), stage.path("short/scene.toml")).unwrap();
     stage.assert_same("short", "bar.out");
 }
+
+#[test]
+fn bonds_cracks_and_fragments_are_drawn_and_what_is_not_there_is_refused() {
+    let stage = stage();
+    stage.succeed("run bar.toml --quiet");
+    stage.succeed("run loose.toml --quiet");
+    for what in ["--bonds", "--bonds tension", "--cracks", "--cracks --bonds", "--field fragment"] {
+        stage.succeed(&format!("picture bar.out --size 320x200 --out picture.png {what}"));
+        assert_eq!(&std::fs::read(stage.path("picture.png")).unwrap()[1..4], b"PNG");
+        std::fs::remove_file(stage.path("picture.png")).unwrap();
+    }
+    stage.succeed("slice bar.out --field stress_xx --width 2mm --out slice.csv");
+    let values = rows(&stage.read("slice.csv"));
+    assert!(values.iter().any(|row| row[2].is_finite() && row[2] != 0.0));
+    for (line, phrases) in [
+        ("picture bar.out --bonds strain", &["no field named \"strain\"", "torsion"][..]),
+        ("picture bar.out --bonds --contacts", &["cannot be used with"]),
+        ("picture loose.out --bonds", &["bonds_000010.vtp", "[bonds.NAME]"]),
+        ("picture loose.out --cracks", &["bonds.csv", "[bonds.NAME]"]),
+    ] {
+        let done = stage.seixo(line);
+        assert_eq!(done.code, 2, "{line}: {}", done.err);
+        for phrase in phrases {
+            assert!(done.err.contains(phrase), "{line}: no `{phrase}` in {}", done.err);
+        }
+    }
+}

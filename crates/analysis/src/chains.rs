@@ -4,7 +4,7 @@ use crate::stress::stress_of_grains;
 use crate::tensor::principal;
 use glam::DVec3;
 use seixo_engine::state::GrainSnapshot;
-use seixo_engine::{ContactRecord, Partner};
+use seixo_engine::{BondSnapshot, ContactRecord, Partner};
 use std::f64::consts::FRAC_1_SQRT_2;
 
 /// Grains of the shortest chain.
@@ -21,12 +21,12 @@ pub struct Chains {
 
 /// Force chains after Peters, Muthuswamy, Wibowo & Tordesillas (2005).
 ///
-/// Grains are taken whose largest principal stress is above the mean of all that are loaded. Two of them that touch are linked if the line
+/// Grains are taken whose largest principal stress, by contacts and bonds, is above the mean of all that are loaded. Two of them that touch are linked if the line
 /// between their centers is within 45° of the direction of that stress in both; what is linked and has three grains or more is a chain.
 /// The source walks from grain to grain and needs the angle at one end only; asking it of both makes the answer independent of where the
 /// walk begins, and lets chains branch where stresses turn.
-pub fn force_chains(grains: &GrainSnapshot, contacts: &[ContactRecord]) -> Chains {
-    let loads: Vec<(f64, DVec3)> = stress_of_grains(grains, contacts)
+pub fn force_chains(grains: &GrainSnapshot, contacts: &[ContactRecord], bonds: &[BondSnapshot]) -> Chains {
+    let loads: Vec<(f64, DVec3)> = stress_of_grains(grains, contacts, bonds)
         .iter()
         .map(|stress| principal(stress)[0])
         .collect();

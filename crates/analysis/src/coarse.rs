@@ -1,10 +1,11 @@
 //! Fields on a grid by coarse graining (Goldhirsch 2010; with walls Weinhart, Thornton, Luding & Bokhove 2012).
 
 use crate::ball;
+use crate::stress::{Carried, carried};
 use crate::tensor::{outer, pressure};
 use glam::{DMat3, DVec3};
-use seixo_engine::ContactRecord;
 use seixo_engine::state::GrainSnapshot;
+use seixo_engine::{BondSnapshot, ContactRecord};
 
 /// Nodes and weights of Gauss's rule of three points on 0..1.
 const GAUSS: [(f64, f64); 3] = [
@@ -62,7 +63,7 @@ pub struct CoarseFields {
     pub density: Vec<f64>,
     /// V = Σ m v φ / ρ \[m/s\]; zero where nothing is near.
     pub velocity: Vec<[f64; 3]>,
-    /// Σ f ⊗ l ∫ φ over contacts, the integral along the branch l \[Pa\].
+    /// Σ f ⊗ l ∫ φ over contacts and bonds, the integral along the branch l \[Pa\].
     pub contact_stress: Vec<Rows>,
     /// Σ m (v − V) ⊗ (v − V) φ \[Pa\].
     pub kinetic_stress: Vec<Rows>,
@@ -124,10 +125,9 @@ fn rows(tensor: &DMat3) -> Rows {
     tensor.transpose().to_cols_array()
 }
 
-/// Coarse-grains grains and contacts with Lucy's kernel of this width w \[m\], at least the spacing of the grid: the kernel ends at 2 w, and
-/// what is finer than w is lost. Along a branch the kernel is integrated by Gauss's rule on pieces no longer
-/// than half of w.
-pub fn coarse_grain(grid: &Grid, width: f64, grains: &GrainSnapshot, contacts: &[ContactRecord]) -> CoarseFields {
+/// Coarse-grains grains, contacts and bonds with Lucy's kernel of this width w \[m\], at least the spacing of the grid: the kernel ends at
+/// 2 w, and what is finer than w is lost. Along a branch the kernel is integrated by Gauss's rule on pieces no longer than half of w.
+pub fn coarse_grain(grid: &Grid, width: f64, grains: &GrainSnapshot, contacts: &[ContactRecord], bonds: &[BondSnapshot]) -> CoarseFields {
     let mut kernel = Kernel {
         grid,
         reach: 2.0 * width,
@@ -149,13 +149,12 @@ pub fn coarse_grain(grid: &Grid, width: f64, grains: &GrainSnapshot, contacts: &
             flux[point] += carried * weight;
         }
     }
-    for one in contacts {
-        let (center, branch) = (DVec3::from(one.center), DVec3::from(one.branch));
-        let virial = outer(one.force().into(), branch);
+    for Carried { force, end, branch } in carried(contacts, bonds) {
+        let virial = outer(force, branch);
         let pieces = (2.0 * branch.length() / width).ceil().max(1.0);
         for piece in 0..pieces as usize {
             for (node, part) in GAUSS {
-                let at = center - branch * ((piece as f64 + node) / pieces);
+                let at = end - branch * ((piece as f64 + node) / pieces);
                 for &(point, weight) in kernel.spread(at) {
                     contact[point] += virial * (weight * part / pieces);
                 }

@@ -1,4 +1,4 @@
-//! What grains and contacts add up to: pure functions over snapshots and contact records, nothing of files or scenes.
+//! What grains, contacts and bonds add up to: pure functions over snapshots and contact records, nothing of files or scenes.
 //!
 //! Stresses are positive in compression, as in soil mechanics: a pressure is a third of a trace, and at rest div σ = ρ g.
 //! `docs/analysis.md` has the formulas with their sources.
@@ -7,6 +7,7 @@ mod ball;
 mod chains;
 mod coarse;
 mod fabric;
+mod fragments;
 mod mixing;
 mod region;
 mod scalar;
@@ -17,6 +18,7 @@ mod tensor;
 pub use chains::{Chains, force_chains};
 pub use coarse::{CoarseFields, Grid, coarse_grain};
 pub use fabric::{Coordination, Fabric, SHARES, coordination, fabric};
+pub use fragments::{Fragment, FragmentSizes, Fragments, fragments};
 pub use mixing::{Mixing, mixing};
 pub use region::{Region, solid_fraction};
 pub use scalar::Scalar;

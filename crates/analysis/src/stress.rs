@@ -5,29 +5,58 @@ use crate::region::Region;
 use crate::tensor::{outer, pressure};
 use glam::{DMat3, DVec3};
 use seixo_engine::state::GrainSnapshot;
-use seixo_engine::{ContactRecord, Partner};
+use seixo_engine::{BondSnapshot, ContactRecord, Partner};
 
 /// The two parts of a mean stress \[Pa\], positive in compression.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stress {
-    /// By contacts.
+    /// By contacts and bonds.
     pub contact: DMat3,
     /// By grains that move apart from the mean, as in a gas.
     pub kinetic: DMat3,
 }
 
-/// Mean stress in a region: (1/V) Σ f ⊗ l over contacts (Love 1927, Weber 1966), each with the share of its branch l that is inside, which
-/// makes it the exact mean of the field whose flux through every surface is the force across it; and (1/V) Σ m v′ ⊗ v′ over the grains whose
-/// centers are inside, v′ being the velocity apart from their mean by mass.
-pub fn stress_in(region: &Region, grains: &GrainSnapshot, contacts: &[ContactRecord]) -> Stress {
+/// A force, and the straight line along which it is carried.
+pub(crate) struct Carried {
+    /// Force on what is at the end \[N\]; what is at the start gets the opposite.
+    pub force: DVec3,
+    /// Where the line ends \[m\].
+    pub end: DVec3,
+    /// From its start to its end \[m\].
+    pub branch: DVec3,
+}
+
+/// What contacts and bonds carry. Of a bond the first grain is at the start and the second at the end, as its force is that on the second.
+pub(crate) fn carried(contacts: &[ContactRecord], bonds: &[BondSnapshot]) -> impl Iterator<Item = Carried> {
+    let by_contact = |contact: &ContactRecord| Carried {
+        force: contact.force().into(),
+        end: contact.center.into(),
+        branch: contact.branch.into(),
+    };
+    let by_bond = |bond: &BondSnapshot| Carried {
+        force: bond.force.into(),
+        end: bond.ends[1].into(),
+        branch: branch_of(bond),
+    };
+    contacts.iter().map(by_contact).chain(bonds.iter().map(by_bond))
+}
+
+/// From the center of a bond's first grain to that of the image of the second next to it \[m\].
+pub(crate) fn branch_of(bond: &BondSnapshot) -> DVec3 {
+    let [start, end] = bond.ends.map(DVec3::from);
+    end - start
+}
+
+/// Mean stress in a region: (1/V) Σ f ⊗ l over contacts and bonds (Love 1927, Weber 1966), each with the share of its branch l that is inside,
+/// which makes it the exact mean of the field whose flux through every surface is the force across it; and (1/V) Σ m v′ ⊗ v′ over the grains
+/// whose centers are inside, v′ being the velocity apart from their mean by mass.
+pub fn stress_in(region: &Region, grains: &GrainSnapshot, contacts: &[ContactRecord], bonds: &[BondSnapshot]) -> Stress {
     let mut stress = Stress {
         contact: DMat3::ZERO,
         kinetic: DMat3::ZERO,
     };
-    for contact in contacts {
-        let (center, branch) = (DVec3::from(contact.center), DVec3::from(contact.branch));
-        let share = region.share_of_line(center - branch, center);
-        stress.contact += outer(contact.force().into(), branch) * share;
+    for Carried { force, end, branch } in carried(contacts, bonds) {
+        stress.contact += outer(force, branch) * region.share_of_line(end - branch, end);
     }
     let inside: Vec<usize> = (0..grains.id.len())
         .filter(|&i| region.contains(grains.position[i].into()))
@@ -44,12 +73,14 @@ pub fn stress_in(region: &Region, grains: &GrainSnapshot, contacts: &[ContactRec
     stress
 }
 
-/// Mean stress of contacts inside each grain \[Pa\], positive in compression: (1/V) Σ f ⊗ (x − x_c) over its own contacts, V the volume of
-/// the grain itself. The stress of a packing is the mean of these times the solid fraction.
-pub fn stress_of_grains(grains: &GrainSnapshot, contacts: &[ContactRecord]) -> Vec<DMat3> {
+/// Mean stress of contacts and bonds inside each grain \[Pa\], positive in compression: (1/V) Σ f ⊗ (x − x_c) over its own, V the volume of
+/// the grain itself. The stress of a packing is the mean of these times the solid fraction. A bond pulls where its line passes from the one
+/// grain to the other, at distances from their centers that are as their radii.
+pub fn stress_of_grains(grains: &GrainSnapshot, contacts: &[ContactRecord], bonds: &[BondSnapshot]) -> Vec<DMat3> {
     let mut stress = vec![DMat3::ZERO; grains.id.len()];
+    let place_of = |id: u32| grains.id.binary_search(&id).ok();
     let mut add = |id: u32, force: DVec3, arm: DVec3| {
-        if let Ok(i) = grains.id.binary_search(&id) {
+        if let Some(i) = place_of(id) {
             stress[i] += outer(force, arm) * (1.0 / ball::volume(grains.radius[i]));
         }
     };
@@ -61,10 +92,18 @@ pub fn stress_of_grains(grains: &GrainSnapshot, contacts: &[ContactRecord]) -> V
             add(id, -force, arm - DVec3::from(contact.branch));
         }
     }
+    for bond in bonds {
+        if let [Some(i), Some(j)] = bond.grains.map(place_of) {
+            let (force, branch) = (DVec3::from(bond.force), branch_of(bond));
+            let share = grains.radius[i] / (grains.radius[i] + grains.radius[j]);
+            add(bond.grains[0], -force, -branch * share);
+            add(bond.grains[1], force, branch * (1.0 - share));
+        }
+    }
     stress
 }
 
-/// Mean pressure of contacts inside each grain \[Pa\].
-pub fn pressure_of_grains(grains: &GrainSnapshot, contacts: &[ContactRecord]) -> Vec<f64> {
-    stress_of_grains(grains, contacts).iter().map(pressure).collect()
+/// Mean pressure of contacts and bonds inside each grain \[Pa\].
+pub fn pressure_of_grains(grains: &GrainSnapshot, contacts: &[ContactRecord], bonds: &[BondSnapshot]) -> Vec<f64> {
+    stress_of_grains(grains, contacts, bonds).iter().map(pressure).collect()
 }

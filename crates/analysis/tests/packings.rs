@@ -88,7 +88,7 @@ fn a_compressed_lattice_has_the_stress_of_its_springs() {
     for offset in [[0.1, 0.2, 0.3], [0.5, 0.77, 0.99]] {
         let [min, max] = [4.0, 7.0].map(|cells| DVec3::from([0, 1, 2].map(|axis| (offset[axis] + cells) * edges[axis])));
         let region = Region::Box { min, max };
-        let stress = stress_in(&region, &grains, &contacts);
+        let stress = stress_in(&region, &grains, &contacts, &[]);
         let [xx, yy, zz, xy, xz, yz] = components(&stress.contact);
         for (found, expected) in [xx, yy, zz].into_iter().zip(expected) {
             near(found, expected, 1e-9 * expected);
@@ -104,18 +104,18 @@ fn a_compressed_lattice_has_the_stress_of_its_springs() {
     }
     // The stress of a grain inside, over the volume of its cell instead of its own.
     let middle = 7 * 14 * 14 + 7 * 14 + 7;
-    let of_grain = stress_of_grains(&grains, &contacts)[middle] * (4.0 / 3.0 * std::f64::consts::PI * RADIUS.powi(3) / volume);
+    let of_grain = stress_of_grains(&grains, &contacts, &[])[middle] * (4.0 / 3.0 * std::f64::consts::PI * RADIUS.powi(3) / volume);
     near(components(&of_grain)[2], expected[2], 1e-9 * expected[2]);
     near(
-        pressure_of_grains(&grains, &contacts)[middle],
-        pressure(&stress_of_grains(&grains, &contacts)[middle]),
+        pressure_of_grains(&grains, &contacts, &[])[middle],
+        pressure(&stress_of_grains(&grains, &contacts, &[])[middle]),
         0.0,
     );
 
     // With a kernel three cells wide nothing of the lattice is left: the coarse-grained stress is that of the continuum.
     let center = DVec3::from(edges) * 6.5;
     let grid = Grid::between(center - DVec3::splat(RADIUS), center + DVec3::splat(RADIUS), 0.5 * RADIUS);
-    let coarse = coarse_grain(&grid, 3.0 * RADIUS, &grains, &contacts);
+    let coarse = coarse_grain(&grid, 3.0 * RADIUS, &grains, &contacts, &[]);
     for point in 0..grid.len() {
         for (axis, expected) in expected.into_iter().enumerate() {
             near(coarse.contact_stress[point][4 * axis], expected, 2e-3 * expected);
@@ -151,13 +151,13 @@ fn grains_that_fly_have_the_stress_of_a_gas() {
         min: DVec3::splat(2.5e-3 * 3.5),
         max: DVec3::splat(2.5e-3 * 9.5),
     };
-    let stress = stress_in(&region, &grains, &[]);
+    let stress = stress_in(&region, &grains, &[], &[]);
     near(stress.kinetic.x_axis.x, density * 0.09, 1e-9 * density);
     near(pressure(&stress.kinetic), density * 0.03, 1e-9 * density);
     assert_eq!(stress.contact, DMat3::ZERO);
     let middle = DVec3::splat(2.5e-3 * 5.6);
     let grid = Grid::between(middle, middle + DVec3::splat(1e-3), 1e-3);
-    let coarse = coarse_grain(&grid, 4e-3, &grains, &[]);
+    let coarse = coarse_grain(&grid, 4e-3, &grains, &[], &[]);
     near(coarse.velocity[0][0], 5.0, 1e-3);
     near(coarse.velocity[0][1], -1.0, 1e-12);
     near(coarse.temperature[0], 0.03, 1e-4);
@@ -214,7 +214,7 @@ fn a_bed_at_rest_carries_at_every_height_what_lies_above() {
     let top = grains.position.iter().fold(0.0, |top: f64, center| top.max(center[2]));
     let (low, high) = (-margin, DVec3::new(8.6e-3, 8.6e-3, top) + margin);
     let grid = Grid::between(low, high, 0.25e-3);
-    let coarse = coarse_grain(&grid, width, grains, contacts);
+    let coarse = coarse_grain(&grid, width, grains, contacts, &[]);
     let (area, cell) = (grid.spacing.powi(2), grid.cell());
 
     // What the grid holds is all there is.
@@ -266,7 +266,7 @@ fn a_bed_at_rest_carries_at_every_height_what_lies_above() {
         };
         let share = |center: &[f64; 3]| ((center[2] - bottom) / (top - bottom)).clamp(0.0, 1.0);
         let expected: f64 = (0..300).map(|i| 9.81 * grains.mass[i] * share(&grains.position[i])).sum();
-        let found = stress_in(&region, grains, contacts).contact.z_axis.z * 4.0;
+        let found = stress_in(&region, grains, contacts, &[]).contact.z_axis.z * 4.0;
         near(found, expected, 0.01 * weight);
     }
     let loose = coordination(None, grains);
@@ -279,7 +279,7 @@ fn at_every_point_inside_a_bed_the_divergence_of_stress_is_the_weight() {
     let width = 2e-3;
     let [low, high] = [DVec3::new(4e-3, 4e-3, 6e-3), DVec3::new(4.6e-3, 4.6e-3, 2.4e-2)];
     let grid = Grid::between(low, high, 0.2e-3);
-    let coarse = coarse_grain(&grid, width, grains, contacts);
+    let coarse = coarse_grain(&grid, width, grains, contacts, &[]);
     let strides = [1, grid.points[0], grid.points[0] * grid.points[1]];
     for z in 1..grid.points[2] - 1 {
         let point = z * strides[2] + strides[1] + 1;
@@ -395,7 +395,7 @@ fn a_loaded_column_is_a_chain_and_what_leans_on_it_is_not() {
     }
     grains.position.extend([[50.0, 0.0, 0.0], [50.0, 0.0, 2.0]]);
     contacts.push(contact(15, 16, [0.0, 0.0, -1.0], 40.0));
-    let chains = force_chains(&grains, &contacts);
+    let chains = force_chains(&grains, &contacts, &[]);
     assert_eq!(chains.lengths, [5]);
     for (contact, &is_link) in contacts.iter().zip(&chains.is_link) {
         let Partner::Grain(b) = contact.b else {

@@ -77,7 +77,7 @@ fn inside(simulation: &mut Simulation) -> (Grid, CoarseFields) {
     let spacing = 0.5e-3;
     let (low, high) = (DVec3::new(6.25e-3, 7.75e-3, 6.25e-3), DVec3::new(9.75e-3, 8.25e-3, 17.75e-3));
     let grid = Grid::between(low, high, spacing);
-    let fields = coarse_grain(&grid, WIDTH, &simulation.snapshot(), &contacts);
+    let fields = coarse_grain(&grid, WIDTH, &simulation.snapshot(), &contacts, &[]);
     (grid, fields)
 }
 

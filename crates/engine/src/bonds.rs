@@ -233,6 +233,14 @@ impl Simulation {
         self.bonds.as_ref().map_or([0; 2], |network| [network.len(), network.holding()])
     }
 
+    /// Ids of all grains that are, or were, bonded, ascending; those that left are among them.
+    pub fn bonded_grains(&self) -> Vec<u32> {
+        let mut ids = self.bonds.as_ref().map_or_else(Vec::new, |network| network.ends.clone());
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
+
     /// Bonds that hold, as they stand, in the order in which they were made.
     ///
     /// # Panics

@@ -75,8 +75,10 @@ pub struct GrainSnapshot {
     pub orientation: Vec<[f64; 4]>,
     /// Temperatures \[K\]; empty where no heat flows.
     pub temperature: Vec<f64>,
-    /// Mean pressure inside each grain from its contacts \[Pa\]; empty where nobody asked for it, since it takes all single contacts.
+    /// Mean pressure inside each grain from its contacts and bonds \[Pa\]; empty where nobody asked for it, since it takes all of them.
     pub pressure: Vec<f64>,
+    /// Smallest id of the grains that each hangs together with by bonds; empty where nobody asked for it, since it takes all bonds.
+    pub fragment: Vec<u32>,
 }
 
 /// What sliding grains took from a wall.

@@ -6,7 +6,7 @@ mod image;
 mod plane;
 mod read;
 
-pub use bonds::bonds;
+pub use bonds::{VtkBonds, bonds, read_bonds};
 pub use contacts::{VtkContacts, contacts, read_contacts};
 pub use image::{Image, image};
 pub use read::{VtkPoints, VtkWalls, read_grains, read_walls};
@@ -47,15 +47,17 @@ pub enum Field {
     Mass,
     /// Id of the rigid body that carries the grain, −1 for none; only in worlds with bodies.
     Body,
-    /// Mean pressure of contacts inside the grain \[Pa\]; the snapshot must have it.
+    /// Mean pressure of contacts and bonds inside the grain \[Pa\]; the snapshot must have it.
     Pressure,
     /// Temperature \[K\]; the snapshot must have it.
     Temperature,
+    /// Smallest id of the grains that it hangs together with by bonds; the snapshot must have it.
+    Fragment,
 }
 
 impl Field {
     /// Every field, with the word for it in scenes and files.
-    pub const ALL: [(Field, &'static str); 11] = [
+    pub const ALL: [(Field, &'static str); 12] = [
         (Field::Velocity, "velocity"),
         (Field::AngularVelocity, "angular_velocity"),
         (Field::Force, "force"),
@@ -67,6 +69,7 @@ impl Field {
         (Field::Body, "body"),
         (Field::Pressure, "pressure"),
         (Field::Temperature, "temperature"),
+        (Field::Fragment, "fragment"),
     ];
 
     /// The word for it.
@@ -87,6 +90,7 @@ impl Field {
             Field::Body => Values::Offsets(&snapshot.body),
             Field::Pressure => Values::Scalars32(&snapshot.pressure),
             Field::Temperature => Values::Scalars64(&snapshot.temperature),
+            Field::Fragment => Values::Integers(&snapshot.fragment),
         }
     }
 }

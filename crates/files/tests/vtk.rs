@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use seixo_engine::state::{GrainSnapshot, WallSnapshot, WallWear};
-use seixo_engine::{ContactRecord, Partner};
+use seixo_engine::{BondSnapshot, ContactRecord, Partner};
 use seixo_files::vtk::{self, Field};
 
 fn snapshot(count: u32) -> GrainSnapshot {
@@ -23,6 +23,7 @@ fn snapshot(count: u32) -> GrainSnapshot {
         snapshot.coordination.push(id % 13);
         snapshot.pressure.push(x * 1e3);
         snapshot.temperature.push(300.0 + x);
+        snapshot.fragment.push(id / 2 * 6);
     }
     snapshot
 }
@@ -51,7 +52,7 @@ fn grains_come_back() {
             .iter()
             .map(|(name, _, components)| (name.as_str(), *components))
             .collect();
-        let components = [3, 3, 3, 3, 1, 1, 1, 1, 1, 1, 1];
+        let components = [3, 3, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1];
         assert_eq!(
             names,
             Field::ALL
@@ -210,6 +211,41 @@ fn an_image_says_where_its_points_are() {
     );
     assert!(text.contains(r#"<Piece Extent="0 1 0 0 0 2">"#) && text.contains(r#"NumberOfComponents="9" Name="contact_stress""#));
     assert!(text.ends_with("</Piece>\n</ImageData>\n</VTKFile>\n"));
+}
+
+#[test]
+fn bonds_come_back() {
+    let bond = |k: u32| {
+        let x = f64::from(k) * 0.25;
+        BondSnapshot {
+            kind: k % 2,
+            grains: [k, k + 7],
+            ends: [[x, 0.1, -x], [x + 1e-9, 0.2, 1e4]],
+            force: [x, -x, 0.5],
+            tension: x,
+            shear: 2.0 * x,
+            bending: 3.0 * x,
+            torsion: 4.0 * x,
+            energy: 5.0 * x,
+            used: 0.125,
+        }
+    };
+    for count in [0, 1, 1000] {
+        let bonds: Vec<BondSnapshot> = (0..count).map(bond).collect();
+        let lines = read(&vtk::bonds(&bonds, 0.3), vtk::read_bonds).unwrap();
+        assert_eq!(lines.time, 0.3);
+        assert_eq!(lines.ends, bonds.iter().map(|bond| bond.ends).collect::<Vec<_>>());
+        assert_eq!(lines.grains, bonds.iter().map(|bond| bond.grains).collect::<Vec<_>>());
+        assert_eq!(lines.force, bonds.iter().map(|bond| bond.force).collect::<Vec<_>>());
+        assert_eq!(lines.kind, bonds.iter().map(|bond| bond.kind).collect::<Vec<_>>());
+        let of = |name: &str| lines.fields.iter().find(|(known, _)| known == name).unwrap().1.clone();
+        assert_eq!(of("used"), vec![0.125; count as usize]);
+        assert_eq!(of("torsion"), bonds.iter().map(|bond| bond.torsion).collect::<Vec<_>>());
+        assert_eq!(lines.fields.len(), 6);
+    }
+    let grains = vtk::grains(&snapshot(3), &[], 0.0);
+    let refused = read(&grains, vtk::read_bonds).unwrap_err().to_string();
+    assert!(refused.contains("lines"), "{refused}");
 }
 
 #[test]

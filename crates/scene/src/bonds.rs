@@ -11,6 +11,7 @@ use crate::{
 };
 use seixo_engine::world::{BondSize, Bonded, Bonds, World};
 use seixo_files::pairs_in;
+use seixo_files::vtk::Field;
 use std::collections::{BTreeMap, HashSet};
 
 /// Tolerance where the scene gives none: neighbors of a packing that was settled or grown do not all touch.
@@ -48,6 +49,11 @@ pub(crate) fn bonds(file: &mut SceneFile, world: &World, absent: &[Thing], findi
             }
             Err((key, complaint)) => findings.add(&format!("{path}.{key}"), complaint.within(&path)),
         }
+    }
+    let wants_fragments = file.output.fields.iter().flatten().any(|field| field.0 == Field::Fragment);
+    if wants_fragments && file.bonds.is_empty() {
+        let complaint = Complaint::new("output.fields: \"fragment\" is for scenes with bonds");
+        findings.add("output.fields", complaint.remedy("remove it, or add a section [bonds.NAME]"));
     }
     bonds
 }

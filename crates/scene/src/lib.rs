@@ -150,6 +150,11 @@ pub enum ProbeKind {
     },
     /// How many bonds were made, and how many hold.
     Bonds,
+    /// How large the fragments are that bonds hold together.
+    Fragments {
+        /// Of the grains of these groups, indices into [`World::groups`]; of all that are, or were, bonded without.
+        groups: Option<Vec<u32>>,
+    },
     /// Force of the grains on a wall.
     WallForce {
         /// Indices into [`World::walls`]: several for a box, whose faces count as one.

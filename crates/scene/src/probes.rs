@@ -6,7 +6,7 @@ use crate::{
     diagnostics::{Complaint, did_you_mean},
     fill::{axis_between, corners, si},
     quantity::{Positive, Quantity, Time},
-    schema::{ProbeSection, Region, SceneFile},
+    schema::{FragmentsOf, ProbeSection, Region, SceneFile},
     walls,
 };
 use glam::DVec3;
@@ -62,6 +62,7 @@ fn probe_kind(section: &ProbeSection, world: &World, walls: &BTreeMap<String, Ra
         Ok(ProbeKind::GroupForce { group })
     }));
     add(section.bonds.filter(|&is_wanted| is_wanted).map(|_| Ok(ProbeKind::Bonds)));
+    add(section.fragments.as_ref().and_then(|of| fragments(of, world, is_sound)));
     let of_wall = |key: &str, name: &String| {
         let known = walls.keys().map(String::as_str);
         let range = walls.get(name).cloned();
@@ -131,7 +132,7 @@ fn probe_kind(section: &ProbeSection, world: &World, walls: &BTreeMap<String, Ra
         Some(kind) if kinds.is_empty() => kind,
         _ => {
             let complaint = Complaint::new(
-                "a probe logs exactly one of `position`, `count_through`, `energy = true`, `group_center`, `group_force`, `bonds = true`, `wall_force`, `wall_torque`, \
+                "a probe logs exactly one of `position`, `count_through`, `energy = true`, `group_center`, `group_force`, `bonds = true`, `fragments`, `wall_force`, `wall_torque`, \
                  `wall_position`, `worn_volume`, `stress`, `fabric`, `coordination`, `solid_fraction`, `mixing`, `group_temperature`, `wall_heat` and \
                  `heat = true`",
             );
@@ -158,6 +159,32 @@ fn position(grain: u32, world: &World, is_sound: bool) -> Kind {
         "position".to_owned(),
         complaint.remedy("use an id of the scene's grains, or group_center = \"NAME\" for a group of one"),
     ))
+}
+
+fn fragments(of: &FragmentsOf, world: &World, is_sound: bool) -> Option<Kind> {
+    let at = |key: &str, complaint: Complaint| -> Option<Kind> { Some(Err((key.to_owned(), complaint))) };
+    let groups = match of {
+        FragmentsOf::Bonded(false) => return None,
+        FragmentsOf::Bonded(true) => None,
+        FragmentsOf::Groups(of) if of.groups.is_empty() => {
+            let complaint = Complaint::new("fragments of no grains").limit("one section of grains, or several");
+            let complaint = complaint.remedy("write groups = [\"NAME\"], or fragments = true");
+            return at("fragments.groups", complaint);
+        }
+        FragmentsOf::Groups(of) => {
+            let groups: Result<Vec<u32>, Complaint> = of.groups.iter().map(|name| group_of(name, world)).collect();
+            match groups {
+                Ok(groups) => Some(groups),
+                Err(complaint) => return at("fragments.groups", complaint),
+            }
+        }
+    };
+    // Bonds that were refused are not there to be seen.
+    if is_sound && world.bonds.is_empty() {
+        let complaint = Complaint::new("fragments are what bonds hold together, and the scene has none");
+        return at("fragments", complaint.remedy("add a section [bonds.NAME], or remove the probe"));
+    }
+    Some(Ok(ProbeKind::Fragments { groups }))
 }
 
 fn group_of(name: &str, world: &World) -> Result<u32, Complaint> {

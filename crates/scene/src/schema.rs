@@ -8,7 +8,7 @@ mod wall;
 
 pub(crate) use bond::BondsSection;
 pub(crate) use fill::{CylinderRegion, Discrete, Fill, Radius, Region, SphereRegion, Spread};
-pub(crate) use output::{CoarseSection, OutputSection, ProbeSection};
+pub(crate) use output::{CoarseSection, FragmentsOf, OutputSection, ProbeSection};
 pub(crate) use shape::{ShapeSection, Turn};
 pub(crate) use wall::{BoxWall, Motion, Plane, Segments, ServoSection, SurfaceRotation, Vibrate, WallSection};
 

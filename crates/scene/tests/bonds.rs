@@ -3,8 +3,9 @@
 mod spoiled;
 
 use seixo_engine::world::{BondSize, Bonded, Bonds, CrossSection};
+use seixo_files::vtk::Field;
 use seixo_laws::bond::BondLaw;
-use seixo_scene::{Scene, load_text};
+use seixo_scene::{ProbeKind, Scene, load_text};
 use spoiled::{Case, SOUND, assert_refused};
 use std::path::Path;
 
@@ -101,6 +102,21 @@ fn keys_without_effect_are_told_of() {
     let notices = scene(&text, Path::new("")).notices.join("\n");
     assert!(notices.contains("bonds.rock: `weibull_modulus` has no effect"), "{notices}");
     assert!(notices.contains("bonds.rock: `friction_angle` has no effect"), "{notices}");
+}
+
+#[test]
+fn fragments_are_asked_for_of_what_was_bonded_or_of_groups() {
+    let text = with(
+        "[bonds.rock]\namong = [\"bed\"]\nyoungs_modulus = 1e9\n\
+         [probe.all]\nfragments = true\n[probe.bed]\nfragments = { groups = [\"bed\"] }",
+    );
+    let first = scene(&text.replace("[output]", "[output]\nfields = [\"fragment\"]"), Path::new(""));
+    let what: Vec<ProbeKind> = first.probes.iter().map(|probe| probe.what.clone()).collect();
+    let groups = Some(vec![0]);
+    assert_eq!(what[..2], [ProbeKind::Fragments { groups: None }, ProbeKind::Fragments { groups }]);
+    assert_eq!(first.output.fields, [Field::Fragment]);
+    let again = scene(&first.resolved, Path::new("/somewhere/else"));
+    assert_eq!((again.probes, again.output), (first.probes, first.output));
 }
 
 #[test]
@@ -274,6 +290,28 @@ const CASES: &[Case] = &[
         "energy = true\n[bonds.rock]\namong = [\"bed\"]\nyoungs_modulus = 1e9\n[[stage]]\nname = \"a\"\nuntil = \"duration 0.1 s\"\n\
          [[stage]]\nname = \"b\"\nadd = [\"grains.bed\"]",
         &["scene.toml:25:9", "the grains of `bed` come later"],
+    ),
+    (
+        "position = 0",
+        "fragments = true",
+        &["scene.toml:23:", "the scene has none", "add a section [bonds.NAME]"],
+    ),
+    ("position = 0", "fragments = false", &["exactly one of", "`fragments`"]),
+    ("position = 0", "fragments = 3", &["scene.toml:23:", "write true"]),
+    (
+        "position = 0",
+        "fragments = { groups = [] }",
+        &["scene.toml:23:", "fragments of no grains", "fragments = true"],
+    ),
+    (
+        "position = 0",
+        "fragments = { groups = [\"bde\"] }",
+        &["scene.toml:23:", "no group of grains is named `bde`", "did you mean `bed`?"],
+    ),
+    (
+        "every = \"10 ms\"",
+        "fields = [\"fragment\"]",
+        &["scene.toml:21:", "\"fragment\" is for scenes with bonds", "[bonds.NAME]"],
     ),
 ];
 

@@ -17,6 +17,7 @@ mod driver;
 mod error;
 mod exchange;
 pub mod folder;
+mod fragments;
 mod frames;
 mod log;
 mod measure;

@@ -116,14 +116,14 @@ impl Board<'_> {
                     self.write([left + 34.0, y + 7.0], 22.0, (color::INK, Align::Left), &scale::number(tick, step));
                 }
             }
-            Legend::Classes { name, values } => {
-                let shown = &values[..values.len().min(12)];
+            Legend::Classes { name, classes } => {
+                let shown = &classes[..classes.len().min(12)];
                 let top = middle - 18.0 * shown.len() as f32;
                 self.name(name, "", top);
-                for (i, value) in shown.iter().enumerate() {
+                for (i, (label, shade)) in shown.iter().enumerate() {
                     let y = top + 36.0 * i as f32;
-                    self.fill([left, y], [left + 20.0, y + 20.0], color::distinct(i));
-                    self.write([left + 32.0, y + 17.0], 22.0, (color::INK, Align::Left), &value.to_string());
+                    self.fill([left, y], [left + 20.0, y + 20.0], *shade);
+                    self.write([left + 32.0, y + 17.0], 22.0, (color::INK, Align::Left), label);
                 }
             }
         }

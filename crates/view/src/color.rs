@@ -16,6 +16,11 @@ pub const WALL: Rgb = [126, 143, 163];
 /// An edge of a wall.
 pub const EDGE: Rgb = [70, 82, 98];
 
+/// A bond that has no color of its own.
+pub const BOND: Rgb = [176, 184, 194];
+/// What is too small to have a color of its own.
+pub const OTHERS: Rgb = [205, 210, 216];
+
 /// The viridis scale, dark at 0 and bright at 1: M. Zucker's sixth-degree fit (public domain) of the table by
 /// S. van der Walt and N. Smith, evenly stepped to the eye and readable with any color vision.
 pub fn viridis(value: f64) -> Rgb {

@@ -1,11 +1,16 @@
 //! From the fields of a frame to the colors of its grains and the legend that explains them.
 
+use std::{cmp::Reverse, collections::BTreeMap};
+
 use seixo_files::vtk::VtkPoints;
 
 use crate::{
     PictureOptions, ViewError,
     color::{self, Rgb},
 };
+
+/// Fragments that have colors of their own: with all others as many as a legend holds.
+const MOST_FRAGMENTS: usize = 11;
 
 /// The colors of all grains and what they mean.
 pub struct Coloring {
@@ -28,12 +33,12 @@ pub enum Legend {
         /// Whether some grains have values below and above them.
         goes_on: [bool; 2],
     },
-    /// One color per whole number.
+    /// One color per class.
     Classes {
         /// Name of the field.
         name: String,
-        /// Numbers there are, ascending.
-        values: Vec<i64>,
+        /// Names and colors of the classes.
+        classes: Vec<(String, Rgb)>,
     },
 }
 
@@ -43,21 +48,51 @@ impl Coloring {
         let has_velocity = grains.scalars.iter().any(|(name, _, _)| name == "velocity");
         let field = options.field.as_deref().unwrap_or(if has_velocity { "speed" } else { "radius" });
         let (values, unit) = values_of(grains, field)?;
-        if matches!(field, "material" | "group") {
-            let whole: Vec<i64> = values.iter().map(|&value| value as i64).collect();
-            let mut classes = whole.clone();
-            classes.sort_unstable();
-            classes.dedup();
-            let color = |value: &i64| color::distinct(classes.binary_search(value).unwrap_or(0));
-            return Ok(Coloring {
-                colors: whole.iter().map(color).collect(),
-                legend: Legend::Classes {
-                    name: field.into(),
-                    values: classes,
-                },
-            });
+        Ok(match field {
+            "material" | "group" => Coloring::classes(&values, field),
+            "fragment" => Coloring::fragments(&values, field),
+            _ => Coloring::scaled(&values, field, unit, options.range),
+        })
+    }
+
+    /// A color for each whole number.
+    pub fn classes(values: &[f64], name: &str) -> Coloring {
+        let whole: Vec<i64> = values.iter().map(|&value| value as i64).collect();
+        let mut known = whole.clone();
+        known.sort_unstable();
+        known.dedup();
+        let color = |value: &i64| color::distinct(known.binary_search(value).unwrap_or(0));
+        let class = |value: &i64| (value.to_string(), color(value));
+        Coloring {
+            colors: whole.iter().map(color).collect(),
+            legend: Legend::Classes {
+                name: name.into(),
+                classes: known.iter().map(class).collect(),
+            },
         }
-        Ok(Coloring::scaled(&values, field, unit, options.range))
+    }
+
+    /// A color for each of the numbers that most grains have, and one for all others.
+    fn fragments(values: &[f64], name: &str) -> Coloring {
+        let mut counts: BTreeMap<i64, usize> = BTreeMap::new();
+        for &value in values {
+            *counts.entry(value as i64).or_default() += 1;
+        }
+        let mut numbers: Vec<(i64, usize)> = counts.into_iter().collect();
+        numbers.sort_by_key(|&(_, count)| Reverse(count));
+        let has_others = numbers.len() > MOST_FRAGMENTS;
+        numbers.truncate(MOST_FRAGMENTS);
+        let ranks: BTreeMap<i64, usize> = numbers.iter().zip(0..).map(|(&(number, _), rank)| (number, rank)).collect();
+        let color = |value: &f64| ranks.get(&(*value as i64)).map_or(color::OTHERS, |&rank| color::distinct(rank));
+        let class = |((number, _), rank): (&(i64, usize), usize)| (number.to_string(), color::distinct(rank));
+        let others = has_others.then(|| ("others".to_owned(), color::OTHERS));
+        Coloring {
+            colors: values.iter().map(color).collect(),
+            legend: Legend::Classes {
+                name: name.into(),
+                classes: numbers.iter().zip(0..).map(class).chain(others).collect(),
+            },
+        }
     }
 
     /// Colors on a scale; without a range the scale leaves out the highest and lowest few of a thousand values.

@@ -34,6 +34,12 @@ pub enum ViewError {
         /// Where they would be.
         path: PathBuf,
     },
+    /// The run has no bonds.
+    #[error("{}: no bonds here; add a section [bonds.NAME] to the scene and run it", .path.display())]
+    NoBonds {
+        /// Where they would be.
+        path: PathBuf,
+    },
     /// The frame asked for does not exist.
     #[error("frame {frame} does not exist; this run folder holds frames 0 to {last}")]
     FrameOutOfRange {

@@ -1,9 +1,10 @@
 //! Pictures and plots of a run folder, drawn offscreen.
 //!
-//! [`picture()`] renders one frame of grains and walls to a PNG; [`map()`] draws a field on a plane; [`plot()`] turns the tables of a run into charts, and [`encode()`] draws any
+//! [`picture()`] renders one frame of grains and walls, or of contacts, bonds and cracks, to a PNG; [`map()`] draws a field on a plane; [`plot()`] turns the tables of a run into charts, and [`encode()`] draws any
 //! [`Chart`].
 
 mod board;
+mod bonds;
 mod camera;
 mod canvas;
 mod chart;
@@ -22,7 +23,7 @@ mod text;
 pub use chart::{Chart, Panel, encode};
 pub use error::ViewError;
 pub use map::{Map, map};
-pub use picture::{PictureOptions, Shown, contacts_of, frame_of, picture};
+pub use picture::{PictureOptions, Shown, bonds_of, contacts_of, frame_of, picture};
 pub use plot::{ChartFormat, Charts, curves, plot};
 
 #[cfg(test)]

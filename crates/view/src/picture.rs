@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use glam::DVec3;
-use seixo_files::vtk::{VtkContacts, VtkPoints, VtkWalls, read_contacts, read_grains, read_walls};
+use seixo_files::vtk::{VtkContacts, VtkPoints, VtkWalls, read_bonds, read_contacts, read_grains, read_walls};
 
 use crate::{
     ViewError,
+    bonds::{self, Cracks},
     coloring::{Coloring, Legend},
     render::{Pane, Rod},
     snapshot::Snapshot,
@@ -22,6 +23,13 @@ pub enum Shown {
     Contacts,
     /// Of their contacts, the links of force chains.
     ForceChains,
+    /// Their bonds: rods colored by a field of theirs.
+    Bonds,
+    /// Marks where bonds broke until then, colored by how they did.
+    Cracks {
+        /// Whether the bonds that hold are drawn around them, thin and gray.
+        has_bonds: bool,
+    },
     /// The walls alone, colored by a field of theirs.
     Walls,
 }
@@ -33,10 +41,11 @@ pub struct PictureOptions {
     pub frame: Option<usize>,
     /// Width and height \[px\].
     pub size: (u32, u32),
-    /// Grains, or their contacts.
+    /// Grains, or what stands for them.
     pub shown: Shown,
     /// Field to color grains by; of a vector its magnitude, or a component as in `force_z`. `None` = speed, or radius without it. Of walls
-    /// `wear_depth`, or `worn_volume`.
+    /// `wear_depth`, or `worn_volume`. Of bonds `used`, the share of their strength, or `tension`, `shear`, `bending`, `torsion`, `energy`,
+    /// `force`, `kind`.
     pub field: Option<String>,
     /// Values at the ends of the color scale, in SI units; `None` = from the values of the frame.
     pub range: Option<(f64, f64)>,
@@ -84,6 +93,16 @@ pub fn contacts_of(run_folder: &Path, grains: &Path) -> Result<PathBuf, ViewErro
     }
 }
 
+/// The file of the bonds of a frame, of which this is the file of the grains.
+pub fn bonds_of(grains: &Path) -> Result<PathBuf, ViewError> {
+    let path = grains.with_file_name(file_name(grains).replace("grains_", "bonds_"));
+    if path.exists() {
+        Ok(path)
+    } else {
+        Err(ViewError::NoBonds { path })
+    }
+}
+
 /// One frame of a run folder as a PNG image.
 pub fn picture(run_folder: &Path, options: &PictureOptions) -> Result<Vec<u8>, ViewError> {
     options.check()?;
@@ -95,7 +114,7 @@ pub fn picture(run_folder: &Path, options: &PictureOptions) -> Result<Vec<u8>, V
     } else {
         VtkWalls::default()
     };
-    let mut panes = Vec::new();
+    let (mut panes, mut marks) = (Vec::new(), None);
     let (coloring, rods) = match options.shown {
         Shown::Grains => (Coloring::of(&grains, options)?, Vec::new()),
         Shown::Walls => {
@@ -103,9 +122,20 @@ pub fn picture(run_folder: &Path, options: &PictureOptions) -> Result<Vec<u8>, V
             panes = colored;
             (coloring, Vec::new())
         }
-        shown => {
+        Shown::Contacts | Shown::ForceChains => {
             let contacts = read_contacts(&contacts_of(run_folder, path)?)?;
-            rods(&contacts, &grains, shown, options.range)
+            rods(&contacts, &grains, options.shown, options.range)
+        }
+        Shown::Bonds => bonds::rods(&read_bonds(&bonds_of(path)?)?, options)?,
+        Shown::Cracks { has_bonds } => {
+            let cracks = Cracks::until(run_folder, grains.time)?;
+            marks = Some(cracks.marks(&grains));
+            let around = if has_bonds {
+                bonds::plain_rods(&read_bonds(&bonds_of(path)?)?)
+            } else {
+                Vec::new()
+            };
+            (cracks.coloring(), around)
         }
     };
     let mut walls = vec![Vec::new(); file.names.len()];
@@ -127,6 +157,7 @@ pub fn picture(run_folder: &Path, options: &PictureOptions) -> Result<Vec<u8>, V
         coloring,
         shows_balls: options.shown == Shown::Grains,
         rods,
+        marks,
         panes: panes.into_iter().map(|(_, pane)| pane).collect(),
         balls: grains
             .position

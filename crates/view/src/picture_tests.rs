@@ -2,11 +2,12 @@ use std::{fs, path::Path};
 
 use glam::DVec3;
 use seixo_engine::state::{GrainSnapshot, WallSnapshot};
-use seixo_engine::{ContactRecord, Partner};
+use seixo_engine::{BondSnapshot, ContactRecord, Partner};
 use seixo_files::vtk::{self, Field};
 
 use crate::{
     PictureOptions, Shown, ViewError,
+    bonds::Cracks,
     camera::{Camera, Frame},
     canvas::Canvas,
     color::{GROUND, Rgb, SKY},
@@ -318,4 +319,125 @@ fn what_cannot_be_drawn_is_refused_with_a_remedy() {
     let empty = tempfile::tempdir().unwrap();
     assert!(matches!(refusal(empty.path(), small.clone()), ViewError::NoFrames { .. }));
     assert!(matches!(refusal(&empty.path().join("nowhere"), small), ViewError::Io { .. }));
+}
+
+const BREAKS: &str = "time [s],first,second,x [m],y [m],z [m],energy [J],kind (0 glue),mode (0 tension; 1 bending; 2 shear)\n";
+const EARLY: &str = "0.004,0,1,0.001,0.002,0.004,1e-6,0.0,2.0\n";
+
+/// As [`run_folder`], with bonds in the last frame, and two that broke: one before it, one after.
+fn bonded_folder() -> tempfile::TempDir {
+    let folder = run_folder();
+    let bonds: Vec<BondSnapshot> = (0..18)
+        .map(|first| BondSnapshot {
+            kind: first % 2,
+            grains: [first, first + 9],
+            ends: [first, first + 9].map(|i| [i % 3, i / 3 % 3, i / 9].map(|k| 0.002 * f64::from(k))),
+            force: [f64::from(first), 0.0, 0.0],
+            tension: -f64::from(first),
+            shear: 0.0,
+            bending: 1e-3,
+            torsion: 0.0,
+            energy: 1e-6,
+            used: 0.05 * f64::from(first),
+        })
+        .collect();
+    fs::write(folder.path().join("fields/bonds_000001.vtp"), vtk::bonds(&bonds, 0.01)).unwrap();
+    write_breaks(folder.path(), &format!("{EARLY}0.02,1,2,0.003,0,0,1e-6,0.0,0.0\n"));
+    folder
+}
+
+fn write_breaks(folder: &Path, lines: &str) {
+    fs::write(folder.join("bonds.csv"), format!("{BREAKS}{lines}")).unwrap();
+}
+
+fn small(shown: Shown) -> PictureOptions {
+    PictureOptions {
+        shown,
+        size: (320, 200),
+        ..PictureOptions::default()
+    }
+}
+
+#[test]
+fn bonds_are_drawn_by_any_field_of_theirs() {
+    let folder = bonded_folder();
+    let plain = picture(folder.path(), &small(Shown::Bonds)).unwrap();
+    let of = |field: &str| PictureOptions {
+        field: Some(field.to_owned()),
+        ..small(Shown::Bonds)
+    };
+    assert!(picture(folder.path(), &of("used")).unwrap() == plain);
+    for field in ["tension", "bending", "force", "kind"] {
+        assert!(picture(folder.path(), &of(field)).unwrap() != plain, "{field}");
+    }
+    let unknown = refusal(folder.path(), of("strain")).to_string();
+    assert!(
+        ["\"strain\"", "used", "torsion", "kind"].iter().all(|word| unknown.contains(word)),
+        "{unknown}"
+    );
+    // The first frame was written without.
+    let first = PictureOptions {
+        frame: Some(0),
+        ..small(Shown::Bonds)
+    };
+    let missing = refusal(folder.path(), first).to_string();
+    assert!(
+        missing.contains("bonds_000000.vtp") && missing.contains("[bonds.NAME]"),
+        "{missing}"
+    );
+}
+
+#[test]
+fn cracks_are_those_until_the_frame_and_colored_by_how_they_broke() {
+    let folder = bonded_folder();
+    let cracks = Cracks::until(folder.path(), 0.01).unwrap();
+    assert_eq!(cracks.modes, ["tension", "bending", "shear"]);
+    assert_eq!(cracks.breaks, [(DVec3::new(0.001, 0.002, 0.004), 2)]);
+    assert!(Cracks::until(folder.path(), 0.0).unwrap().breaks.is_empty());
+    assert_eq!(Cracks::until(folder.path(), 0.02).unwrap().breaks.len(), 2);
+
+    let drawn = |has_bonds: bool| picture(folder.path(), &small(Shown::Cracks { has_bonds })).unwrap();
+    let alone = drawn(false);
+    assert!(alone != drawn(true), "bonds are among them");
+    write_breaks(folder.path(), EARLY);
+    assert!(alone == drawn(false), "what breaks later is not seen");
+    write_breaks(folder.path(), "0.004,0,1,0.001,0.002,0.004,1e-6,0.0,0.0\n");
+    assert!(alone != drawn(false), "another mode has another color");
+
+    for (lines, phrase) in [
+        ("0.004,0,1,0.001,0.002,0.004,1e-6,0.0,7.0\n", "mode 7"),
+        ("0.004,0,1,0.001,x,0.004,1e-6,0.0,1.0\n", "cell 5"),
+        ("0.004,0\n", "cell 9"),
+    ] {
+        write_breaks(folder.path(), lines);
+        let refused = refusal(folder.path(), small(Shown::Cracks { has_bonds: false })).to_string();
+        assert!(refused.contains("bonds.csv:2") && refused.contains(phrase), "{refused}");
+    }
+    fs::remove_file(folder.path().join("bonds.csv")).unwrap();
+    let missing = refusal(folder.path(), small(Shown::Cracks { has_bonds: true }));
+    assert!(matches!(missing, ViewError::NoBonds { .. }), "{missing}");
+}
+
+#[test]
+fn the_largest_fragments_have_colors_of_their_own() {
+    let folder = run_folder();
+    let path = folder.path().join("fields/grains_000001.vtp");
+    let mut grains = GrainSnapshot {
+        id: (0..27).collect(),
+        position: (0..27).map(|i| [0.002 * f64::from(i), 0.0, 0.0]).collect(),
+        radius: vec![0.001; 27],
+        ..GrainSnapshot::default()
+    };
+    let options = PictureOptions {
+        field: Some("fragment".into()),
+        ..small(Shown::Grains)
+    };
+    let mut drawn = |fragment: Vec<u32>| {
+        grains.fragment = fragment;
+        fs::write(&path, vtk::grains(&grains, &[Field::Fragment], 0.01)).unwrap();
+        picture(folder.path(), &options).unwrap()
+    };
+    let whole = drawn(vec![0; 27]);
+    assert!(whole != drawn((0..27).map(|id| id / 9 * 9).collect()));
+    assert!(whole != drawn((0..27).collect()), "more than the legend holds");
 }

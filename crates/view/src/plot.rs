@@ -199,7 +199,7 @@ impl Column {
 }
 
 /// Calls `use_line` with the number and the cells of each line; a last line that was cut off is left out.
-fn each_line(path: &Path, mut use_line: impl FnMut(usize, &[&str]) -> Result<(), String>) -> Result<(), ViewError> {
+pub(crate) fn each_line(path: &Path, mut use_line: impl FnMut(usize, &[&str]) -> Result<(), String>) -> Result<(), ViewError> {
     let mut reader = BufReader::new(File::open(path).map_err(ViewError::io(path))?);
     let mut text = String::new();
     for line in 1.. {

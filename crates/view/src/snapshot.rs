@@ -23,8 +23,10 @@ pub struct Snapshot {
     pub coloring: Coloring,
     /// Whether the balls are drawn, or only give the picture its bounds.
     pub shows_balls: bool,
-    /// Contacts.
+    /// Contacts, or bonds.
     pub rods: Vec<Rod>,
+    /// Marks where bonds broke, where these are shown.
+    pub marks: Option<Vec<Sphere>>,
     /// Center \[m\] and radius \[m\] of each grain.
     pub balls: Vec<(DVec3, f64)>,
     /// Triangles of walls that show a field.
@@ -60,10 +62,10 @@ impl Snapshot {
         let camera = Camera::framing(self.in_view(around, &walls).into_iter(), from, frame);
         let sphere = |(&(center, radius), &color): (&(DVec3, f64), _)| Sphere { center, radius, color };
         let stage = Stage {
-            spheres: if self.shows_balls {
-                self.balls.iter().zip(&self.coloring.colors).map(sphere).collect()
-            } else {
-                Vec::new()
+            spheres: match &self.marks {
+                Some(marks) => marks.clone(),
+                None if self.shows_balls => self.balls.iter().zip(&self.coloring.colors).map(sphere).collect(),
+                None => Vec::new(),
             },
             rods: self.rods.clone(),
             panes: self.panes.clone(),
@@ -78,8 +80,11 @@ impl Snapshot {
             pen: &pen,
             unit: unit as f32,
         };
-        let plural = if self.balls.len() == 1 { "grain" } else { "grains" };
-        board.heading(&self.title, self.time, &format!("{} {plural}", scale::count(self.balls.len())));
+        let mut seen = counted(self.balls.len(), "grain");
+        if let Some(marks) = &self.marks {
+            seen += &format!("   ·   {}", counted(marks.len(), "broken bond"));
+        }
+        board.heading(&self.title, self.time, &seen);
         board.legend(&self.coloring.legend);
         board.scale_bar(camera.middle / camera.focal, frame.size[0]);
         Ok(canvas)
@@ -175,6 +180,12 @@ impl Surroundings {
         };
         plane.iter().map(|corners| corners.map(place)).collect()
     }
+}
+
+/// A number of things in words.
+fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {what}{plural}", scale::count(count))
 }
 
 fn normal(corners: &[DVec3; 3]) -> DVec3 {

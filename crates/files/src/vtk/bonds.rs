@@ -1,7 +1,20 @@
 //! Bonds as lines.
 
+use super::read::{count_of, find, read, time, vectors};
 use super::{Document, Values};
+use crate::FilesError;
 use seixo_engine::BondSnapshot;
+use std::path::Path;
+
+/// Numbers of every bond, with the words for them.
+const NUMBERS: [(&str, fn(&BondSnapshot) -> f64); 6] = [
+    ("used", |bond| bond.used),
+    ("tension", |bond| bond.tension),
+    ("shear", |bond| bond.shear),
+    ("bending", |bond| bond.bending),
+    ("torsion", |bond| bond.torsion),
+    ("energy", |bond| bond.energy),
+];
 
 /// The bonds that hold at one time \[s\] as a `.vtp`: lines between the centers of their grains, with the force on the second of them \[N\], axial
 /// force (positive: it pulls) and force across \[N\], bending and torsion moments \[N m\], elastic energy \[J\], the share of the strength that is
@@ -9,25 +22,62 @@ use seixo_engine::BondSnapshot;
 pub fn bonds(bonds: &[BondSnapshot], time: f64) -> Vec<u8> {
     let count = bonds.len();
     let mut document = Document::new(time, "", 2 * count, &format!(r#"NumberOfLines="{count}""#));
-    let numbers = |of: fn(&BondSnapshot) -> f64| bonds.iter().map(of).collect::<Vec<f64>>();
     let integers = |of: fn(&BondSnapshot) -> u32| bonds.iter().map(of).collect::<Vec<u32>>();
+    let numbers = NUMBERS.map(|(name, of)| (name, bonds.iter().map(of).collect::<Vec<f64>>()));
     let force: Vec<[f64; 3]> = bonds.iter().map(|bond| bond.force).collect();
-    document.group(
-        r#"CellData Scalars="used""#,
-        &[
-            ("used", Values::Scalars32(&numbers(|bond| bond.used))),
-            ("force", Values::Vectors32(&force)),
-            ("tension", Values::Scalars32(&numbers(|bond| bond.tension))),
-            ("shear", Values::Scalars32(&numbers(|bond| bond.shear))),
-            ("bending", Values::Scalars32(&numbers(|bond| bond.bending))),
-            ("torsion", Values::Scalars32(&numbers(|bond| bond.torsion))),
-            ("energy", Values::Scalars32(&numbers(|bond| bond.energy))),
-            ("kind", Values::Integers(&integers(|bond| bond.kind))),
-            ("first", Values::Integers(&integers(|bond| bond.grains[0]))),
-            ("second", Values::Integers(&integers(|bond| bond.grains[1]))),
-        ],
+    let (kind, first, second) = (
+        integers(|bond| bond.kind),
+        integers(|bond| bond.grains[0]),
+        integers(|bond| bond.grains[1]),
     );
+    let mut arrays: Vec<(&str, Values)> = numbers.iter().map(|(name, values)| (*name, Values::Scalars32(values))).collect();
+    arrays.extend([
+        ("force", Values::Vectors32(&force)),
+        ("kind", Values::Integers(&kind)),
+        ("first", Values::Integers(&first)),
+        ("second", Values::Integers(&second)),
+    ]);
+    document.group(r#"CellData Scalars="used""#, &arrays);
     let ends: Vec<[f64; 3]> = bonds.iter().flat_map(|bond| bond.ends).collect();
     document.lines(&ends);
     document.finish()
+}
+
+/// Bonds of one file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct VtkBonds {
+    /// Time \[s\].
+    pub time: f64,
+    /// Both ends of each line \[m\].
+    pub ends: Vec<[[f64; 3]; 2]>,
+    /// Ids of the two grains of each.
+    pub grains: Vec<[u32; 2]>,
+    /// Forces on the second grain \[N\].
+    pub force: Vec<[f64; 3]>,
+    /// Kinds, by their numbers.
+    pub kind: Vec<u32>,
+    /// Further numbers: name, and the value of each bond.
+    pub fields: Vec<(String, Vec<f64>)>,
+}
+
+/// Reads a file that [`bonds`] made.
+pub fn read_bonds(path: &Path) -> Result<VtkBonds, FilesError> {
+    read(path, |text| {
+        let lines = count_of(text, "NumberOfLines", "lines")?;
+        let points = vectors(find(text, "position")?.values(lines, 6)?);
+        let values = |name: &str| find(text, name)?.values(lines, 1);
+        let [first, second] = [values("first")?, values("second")?];
+        let mut fields = Vec::new();
+        for (name, _) in NUMBERS {
+            fields.push((name.to_owned(), values(name)?));
+        }
+        Ok(VtkBonds {
+            time: time(text)?,
+            ends: points.as_chunks().0.to_vec(),
+            grains: first.iter().zip(&second).map(|(&a, &b)| [a as u32, b as u32]).collect(),
+            force: vectors(find(text, "force")?.values(lines, 3)?),
+            kind: values("kind")?.iter().map(|&kind| kind as u32).collect(),
+            fields,
+        })
+    })
 }

@@ -5,9 +5,11 @@ use crate::{
     quantity::{Length, Positive, Quantity, Time},
     words::{Whole, Word},
 };
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use seixo_files::vtk::Field;
+use serde::de::{self, Deserializer, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Deserialize, Serialize};
+use std::{borrow::Cow, fmt};
 
 /// What is written, and how often.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -25,7 +27,7 @@ pub(crate) struct OutputSection {
     pub coarse: Option<CoarseSection>,
 }
 
-/// Fields on a grid, coarse-grained from grains and contacts.
+/// Fields on a grid, coarse-grained from grains, contacts and bonds.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct CoarseSection {
     /// Where the points of the grid are.
@@ -53,6 +55,9 @@ pub(crate) struct ProbeSection {
     pub group_force: Option<String>,
     /// How many bonds were made, and how many hold.
     pub bonds: Option<bool>,
+    /// Into how many fragments, and how large ones, grains fell that bonds held: of all that are, or were, bonded with `true`; of the grains of
+    /// some sections with { groups = ["NAME"] }, bonded or not.
+    pub fragments: Option<FragmentsOf>,
     /// Force of the grains on a wall.
     pub wall_force: Option<String>,
     /// Torque of the grains on a wall, about the point that its axis goes through; about the origin if it has none.
@@ -61,7 +66,7 @@ pub(crate) struct ProbeSection {
     pub wall_position: Option<String>,
     /// Volume that sliding grains took from a wall that wears.
     pub worn_volume: Option<String>,
-    /// Mean stress in a region, by contacts and by motion.
+    /// Mean stress in a region, by contacts and bonds, and by motion.
     pub stress: Option<InVolume>,
     /// Directions of the contacts between grains.
     pub fabric: Option<Inside>,
@@ -100,6 +105,60 @@ pub(crate) struct InVolume {
 pub(crate) struct Inside {
     /// The region; everything if left out.
     pub region: Option<Region>,
+}
+
+/// Whose fragments are counted.
+#[derive(Clone, Debug)]
+pub(crate) enum FragmentsOf {
+    /// Those of all grains that are, or were, bonded; or none.
+    Bonded(bool),
+    /// Those of the grains of some groups.
+    Groups(Groups),
+}
+
+/// Groups of grains.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Groups {
+    /// Names of one or more groups of grains.
+    pub groups: Vec<String>,
+}
+
+impl<'de> Deserialize<'de> for FragmentsOf {
+    fn deserialize<X: Deserializer<'de>>(deserializer: X) -> Result<Self, X::Error> {
+        struct Reader;
+        impl<'de> Visitor<'de> for Reader {
+            type Value = FragmentsOf;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("true, or { groups = [\"NAME\"] }")
+            }
+            fn visit_bool<E: de::Error>(self, is_wanted: bool) -> Result<FragmentsOf, E> {
+                Ok(FragmentsOf::Bonded(is_wanted))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<FragmentsOf, A::Error> {
+                Groups::deserialize(MapAccessDeserializer::new(map)).map(FragmentsOf::Groups)
+            }
+        }
+        deserializer.deserialize_any(Reader)
+    }
+}
+
+impl Serialize for FragmentsOf {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            FragmentsOf::Bonded(is_wanted) => is_wanted.serialize(serializer),
+            FragmentsOf::Groups(groups) => groups.serialize(serializer),
+        }
+    }
+}
+
+impl JsonSchema for FragmentsOf {
+    fn schema_name() -> Cow<'static, str> {
+        "FragmentsOf".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({ "anyOf": [generator.subschema_for::<bool>(), generator.subschema_for::<Groups>()] })
+    }
 }
 
 /// Groups that mix, and the cells in which they are counted.

@@ -13,6 +13,9 @@ Examples:
   seixo picture silo.out                                the last frame, to silo.out/picture.png
   seixo picture silo.out --frame 10 --field force_z     the eleventh, colored by vertical force
   seixo picture silo.out --contacts chains              the force chains, where the scene has [output] contacts = true
+  seixo picture beam.out --bonds                        bonds, colored by the share of their strength that they use
+  seixo picture beam.out --cracks                       where bonds broke until then, colored by how they did
+  seixo picture beam.out --field fragment               what still hangs together, where the scene's fields have it
   seixo picture chute.out --walls                       how deep walls are worn, where the scene says that they wear
   seixo picture silo.out --view 0,-1,0 --size 1920x1080 --no-walls --out front.png")]
 pub struct PictureArguments {
@@ -27,6 +30,12 @@ pub struct PictureArguments {
     /// Draw contacts instead of grains, as rods whose thickness and color follow the normal force
     #[arg(long, value_enum, value_name = "WHICH", num_args = 0..=1, default_missing_value = "all", conflicts_with = "field")]
     contacts: Option<Contacts>,
+    /// Draw bonds instead of grains, as rods colored by a field of theirs: used, tension, shear, bending, torsion, energy, force or kind
+    #[arg(long, value_name = "FIELD", num_args = 0..=1, default_missing_value = "used", conflicts_with_all = ["field", "contacts", "walls"])]
+    bonds: Option<String>,
+    /// Draw marks instead of grains where bonds broke up to this frame, colored by how they did; with --bonds, among those that hold, in gray
+    #[arg(long, conflicts_with_all = ["field", "contacts", "walls"])]
+    cracks: bool,
     /// Draw the walls alone, colored by a field of theirs: wear_depth or worn_volume
     #[arg(long, value_name = "FIELD", num_args = 0..=1, default_missing_value = "wear_depth", conflicts_with_all = ["field", "contacts", "no_walls"])]
     walls: Option<String>,
@@ -74,16 +83,21 @@ pub(super) fn size(text: &str) -> Result<(u32, u32), String> {
 
 /// Draws the picture.
 pub fn picture(arguments: &PictureArguments) -> Done {
+    let PictureArguments { bonds, walls, field, .. } = arguments;
     let options = PictureOptions {
         frame: arguments.frame,
-        shown: match (arguments.contacts, &arguments.walls) {
-            (Some(Contacts::All), _) => Shown::Contacts,
-            (Some(Contacts::Chains), _) => Shown::ForceChains,
-            (None, Some(_)) => Shown::Walls,
-            (None, None) => Shown::Grains,
+        shown: match arguments.contacts {
+            Some(Contacts::All) => Shown::Contacts,
+            Some(Contacts::Chains) => Shown::ForceChains,
+            None if arguments.cracks => Shown::Cracks {
+                has_bonds: bonds.is_some(),
+            },
+            None if bonds.is_some() => Shown::Bonds,
+            None if walls.is_some() => Shown::Walls,
+            None => Shown::Grains,
         },
         size: arguments.size,
-        field: arguments.walls.clone().or_else(|| arguments.field.clone()),
+        field: [walls, bonds, field].into_iter().flatten().next().cloned(),
         range: arguments.range.map(|[low, high]| (low, high)),
         view: arguments.view,
         has_walls: !arguments.no_walls,

@@ -6,15 +6,15 @@ use crate::say;
 use clap::{Args, ValueEnum};
 use seixo::analysis::{Grid, Scalar, coarse_grain};
 use seixo::engine::state::GrainSnapshot;
-use seixo::engine::{ContactRecord, Partner};
-use seixo::files::vtk::{VtkContacts, VtkPoints, read_contacts, read_grains};
+use seixo::engine::{BondSnapshot, ContactRecord, Partner};
+use seixo::files::vtk::{VtkBonds, VtkContacts, VtkPoints, read_bonds, read_contacts, read_grains};
 use seixo::scene::quantity;
-use seixo::view::{Map, contacts_of, frame_of, map};
+use seixo::view::{Map, bonds_of, contacts_of, frame_of, map};
 use std::path::{Path, PathBuf};
 
 /// Draw a coarse-grained field of a frame on a plane: solid fraction, velocity, pressure, stress
 ///
-/// Grains and contacts of a frame are spread over a smooth kernel (Goldhirsch 2010, with Lucy's kernel) and summed up at the points of a grid on
+/// Grains, contacts and bonds of a frame are spread over a smooth kernel (Goldhirsch 2010, with Lucy's kernel) and summed up at the points of a grid on
 /// the plane. Any run can be sliced; what is of stress needs [output] contacts = true in the scene. The formulas, and what to believe, are in
 /// docs/analysis.md.
 #[derive(Args)]
@@ -156,6 +156,24 @@ fn records_of(contacts: &VtkContacts) -> Vec<ContactRecord> {
     lines.map(record).collect()
 }
 
+/// The bonds of a frame: of each the force and the ends, likewise.
+fn bonds_in(bonds: &VtkBonds) -> Vec<BondSnapshot> {
+    let lines = bonds.ends.iter().zip(&bonds.force).zip(&bonds.grains);
+    let snapshot = |((&ends, &force), &grains): ((&[[f64; 3]; 2], &[f64; 3]), &[u32; 2])| BondSnapshot {
+        kind: 0,
+        grains,
+        ends,
+        force,
+        tension: 0.0,
+        shear: 0.0,
+        bending: 0.0,
+        torsion: 0.0,
+        energy: 0.0,
+        used: 0.0,
+    };
+    lines.map(snapshot).collect()
+}
+
 /// The two ends of nearly all grains along an axis \[m\].
 fn ends(grains: &GrainSnapshot, axis: usize) -> [f64; 2] {
     [-1.0, 1.0].map(|side| {
@@ -260,14 +278,17 @@ pub fn slice(arguments: &SliceArguments) -> Done {
         )));
     }
     let grains = grains_of(&arguments.folder, frame)?;
-    let contacts = if arguments.field.needs_contacts() {
-        let path = contacts_of(&arguments.folder, &path).map_err(input)?;
-        records_of(&read_contacts(&path).map_err(input)?)
-    } else {
-        Vec::new()
-    };
+    let (mut contacts, mut bonds) = (Vec::new(), Vec::new());
+    if arguments.field.needs_contacts() {
+        let file = contacts_of(&arguments.folder, &path).map_err(input)?;
+        contacts = records_of(&read_contacts(&file).map_err(input)?);
+        // Only frames of bonded grains have them.
+        if let Ok(file) = bonds_of(&path) {
+            bonds = bonds_in(&read_bonds(&file).map_err(input)?);
+        }
+    }
     let (grid, width) = arguments.grid(&grains)?;
-    let fields = coarse_grain(&grid, width, &grains, &contacts);
+    let fields = coarse_grain(&grid, width, &grains, &contacts, &bonds);
     let mut values = arguments.field.values(&fields);
     if !arguments.field.is_density() {
         let thin = values.iter_mut().zip(&fields.solid_fraction);

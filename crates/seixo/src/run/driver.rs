@@ -4,6 +4,7 @@ use super::breaks::Breaks;
 use super::course::Course;
 use super::exchange::Exchange;
 use super::folder::{self, CHECKPOINTS, SCENE, disk};
+use super::fragments;
 use super::frames::bounds;
 use super::log::Log;
 use super::outputs::{Marks, Outputs};
@@ -167,7 +168,7 @@ pub fn expected_output(scene: &Scene, time_step: f64) -> u64 {
     // Some three contacts a grain, and twenty-four numbers a point.
     let contacts = if scene.output.contacts { 3.0 * grains * 110.0 } else { 0.0 };
     let points = scene.output.coarse.map_or(0.0, |coarse| coarse.grid.len() as f64 * 130.0);
-    // As many bonds, where there are any, and as much in a checkpoint.
+    // As many bonds, where there are any, and as much in a checkpoint, with a line for each fragment.
     let bonds = if scene.world.bonds.is_empty() { 0.0 } else { 3.0 * grains * 110.0 };
     let frame = frame + contacts + points + bonds;
     let lines: f64 = scene.probes.iter().map(|probe| 70.0 * times(probe.every)).sum();
@@ -413,6 +414,9 @@ impl<'a> Driver<'a> {
             if layer.exists(&previous).map_err(disk(&previous, "look at it"))? {
                 layer.remove(&previous).map_err(disk(&previous, "remove it"))?;
             }
+        }
+        if self.books.breaks.is_some() {
+            fragments::write(layer, &self.folder, &self.simulation)?;
         }
         self.last_checkpoint = (Instant::now(), header.time);
         self.output_time.0 += clock.elapsed().as_secs_f64();

@@ -19,6 +19,8 @@ pub const ENERGIES: &str = "energies.csv";
 pub const EXCHANGE: &str = "exchange.csv";
 /// Table of the bonds that broke.
 pub const BREAKS: &str = "bonds.csv";
+/// Table of the fragments that bonded grains are in, at the newest checkpoint.
+pub const FRAGMENTS: &str = "fragments.csv";
 /// Seconds per pass.
 pub const PROFILE: &str = "profile.csv";
 /// Folder of the probes' tables.
@@ -110,7 +112,7 @@ fn is_of_a_run(folder: &Path, path: &Path) -> bool {
     };
     let has = |ending: &str| inside.extension().is_some_and(|own| own == ending);
     match inside.parent().and_then(Path::to_str) {
-        Some("") => [RECORD, SCENE, LOG, ENERGIES, EXCHANGE, BREAKS, PROFILE]
+        Some("") => [RECORD, SCENE, LOG, ENERGIES, EXCHANGE, BREAKS, FRAGMENTS, PROFILE]
             .iter()
             .any(|name| inside == Path::new(name)),
         Some(CHECKPOINTS) => inside

@@ -3,13 +3,14 @@
 use super::folder::{COARSE, CONTACTS, FIELDS, disk};
 use super::outputs::Sample;
 use super::schedule::Schedule;
-use seixo_analysis::{coarse_grain, force_chains, pressure_of_grains};
+use seixo_analysis::{coarse_grain, force_chains, fragments, pressure_of_grains};
 use seixo_engine::state::WallSnapshot;
 use seixo_engine::world::World;
 use seixo_files::FilesError;
 use seixo_files::layer::{FileLayer, replace};
 use seixo_files::vtk::{self, Field, Image};
 use seixo_scene::{CoarsePlan, OutputPlan};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -138,24 +139,24 @@ impl Frames {
     /// Writes the next frame and, now and then, the lists.
     pub fn write(&mut self, layer: &dyn FileLayer, sample: &Sample) -> Result<(), FilesError> {
         let (index, time) = (self.schedule.next(), sample.time());
-        let grains = if self.fields.contains(&Field::Pressure) {
-            let mut grains = sample.grains().clone();
-            grains.pressure = pressure_of_grains(&grains, sample.contacts());
-            vtk::grains(&grains, &self.fields, time)
-        } else {
-            vtk::grains(sample.grains(), &self.fields, time)
-        };
-        self.grains.put(layer, index, &grains)?;
+        let mut grains = Cow::Borrowed(sample.grains());
+        if self.fields.contains(&Field::Pressure) {
+            grains.to_mut().pressure = pressure_of_grains(sample.grains(), sample.contacts(), sample.bonds());
+        }
+        if self.fields.contains(&Field::Fragment) {
+            grains.to_mut().fragment = fragments(sample.grains(), sample.bonds(), |_| true).number_of;
+        }
+        self.grains.put(layer, index, &vtk::grains(&grains, &self.fields, time))?;
         if let Some(series) = &mut self.walls {
             let walls = sample.walls();
             series.put(layer, index, &vtk::walls(walls, Some(within_planes(self.bounds, walls)), time))?;
         }
         if let Some(series) = &mut self.bonds {
-            series.put(layer, index, &vtk::bonds(&sample.bonds(), time))?;
+            series.put(layer, index, &vtk::bonds(sample.bonds(), time))?;
         }
         if let Some(series) = &mut self.contacts {
             let contacts = sample.contacts();
-            let chains = force_chains(sample.grains(), contacts);
+            let chains = force_chains(sample.grains(), contacts, sample.bonds());
             series.put(layer, index, &vtk::contacts(contacts, &chains.is_link, time))?;
         }
         if let Some((series, plan)) = &mut self.coarse {
@@ -183,7 +184,7 @@ impl Frames {
 }
 
 fn coarse_fields(plan: &CoarsePlan, sample: &Sample) -> Vec<u8> {
-    let fields = coarse_grain(&plan.grid, plan.width, sample.grains(), sample.contacts());
+    let fields = coarse_grain(&plan.grid, plan.width, sample.grains(), sample.contacts(), sample.bonds());
     let image = Image {
         origin: plan.grid.origin.to_array(),
         spacing: plan.grid.spacing,

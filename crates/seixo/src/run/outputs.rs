@@ -1,9 +1,11 @@
 //! Everything that is written at chosen simulated times.
 
 use super::folder::ENERGIES;
+use super::fragments::of_bonded;
 use super::frames::{Corners, Frames};
 use super::probes::ProbeLog;
 use super::schedule::Schedule;
+use seixo_analysis::Fragments;
 use seixo_engine::state::{GrainSnapshot, HeatLedger, Ledger, Sections, State, WallSnapshot};
 use seixo_engine::{BondSnapshot, ContactRecord, Simulation};
 use seixo_files::FilesError;
@@ -22,6 +24,7 @@ pub(super) struct Sample<'a> {
     simulation: &'a Simulation,
     contacts: &'a [ContactRecord],
     grains: OnceCell<GrainSnapshot>,
+    bonds: OnceCell<Vec<BondSnapshot>>,
     walls: OnceCell<Vec<WallSnapshot>>,
     ledger: OnceCell<Ledger>,
 }
@@ -32,6 +35,7 @@ impl<'a> Sample<'a> {
             simulation,
             contacts,
             grains: OnceCell::new(),
+            bonds: OnceCell::new(),
             walls: OnceCell::new(),
             ledger: OnceCell::new(),
         }
@@ -49,8 +53,13 @@ impl<'a> Sample<'a> {
     pub fn contacts(&self) -> &[ContactRecord] {
         self.contacts
     }
-    pub fn bonds(&self) -> Vec<BondSnapshot> {
-        self.simulation.bonds_now()
+    /// Bonds that hold.
+    pub fn bonds(&self) -> &[BondSnapshot] {
+        self.bonds.get_or_init(|| self.simulation.bonds_now())
+    }
+    /// Fragments of all grains that are, or were, bonded.
+    pub fn fragments(&self) -> Fragments {
+        of_bonded(self.simulation, self.grains(), self.bonds())
     }
     pub fn bonds_made_and_holding(&self) -> [usize; 2] {
         self.simulation.bonds_made_and_holding()

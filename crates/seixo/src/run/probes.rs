@@ -3,7 +3,9 @@
 use super::folder::PROBES;
 use super::outputs::{Marks, Sample, table};
 use super::schedule::Schedule;
-use seixo_analysis::{SHARES, components, coordination, deviatoric, fabric, mixing, pressure, solid_fraction, stress_in};
+use seixo_analysis::{
+    FragmentSizes, SHARES, components, coordination, deviatoric, fabric, fragments, mixing, pressure, solid_fraction, stress_in,
+};
 use seixo_engine::state::{Column, GrainSnapshot, HeatLedger, Ledger, Sections, State, WallSnapshot};
 use seixo_files::FilesError;
 use seixo_files::layer::FileLayer;
@@ -50,6 +52,7 @@ impl ProbeLog {
             ProbeKind::GroupCenter { group } => row.extend(center(sample.grains(), *group)),
             ProbeKind::GroupForce { group } => row.extend(force(sample.grains(), *group)),
             ProbeKind::Bonds => row.extend(sample.bonds_made_and_holding().map(|count| count as f64)),
+            ProbeKind::Fragments { groups } => row.extend(sizes(sample, groups.as_deref())),
             ProbeKind::WallForce { walls } => row.extend(total(&sample.walls()[walls.clone()], |wall| wall.force)),
             ProbeKind::WallTorque { walls } => row.extend(total(&sample.walls()[walls.clone()], |wall| wall.torque)),
             ProbeKind::WallPosition { walls } => {
@@ -69,7 +72,7 @@ impl ProbeLog {
                 row.push(worn.map(|wear| wear.volume).sum());
             }
             ProbeKind::Stress(region) => {
-                let stress = stress_in(region, sample.grains(), sample.contacts());
+                let stress = stress_in(region, sample.grains(), sample.contacts(), sample.bonds());
                 let whole = stress.contact + stress.kinetic;
                 row.extend([pressure(&whole), deviatoric(&whole)]);
                 row.extend([stress.contact, stress.kinetic].iter().flat_map(components));
@@ -177,12 +180,23 @@ const COORDINATION: [&str; 3 + SHARES] = [
     "share_12 [-]",
 ];
 
+const FRAGMENTS: [&str; 7] = [
+    "fragments",
+    "single_grains",
+    "largest_share [-]",
+    "largest_mass [kg]",
+    "mean_mass [kg]",
+    "d50 [m]",
+    "d80 [m]",
+];
+
 fn columns(what: &ProbeKind) -> &'static [&'static str] {
     match what {
         ProbeKind::Position { .. } | ProbeKind::GroupCenter { .. } => &["x [m]", "y [m]", "z [m]"],
         ProbeKind::CountThrough { .. } => &["count", "mass [kg]", "mass_flow [kg/s]"],
         ProbeKind::Energy => &Ledger::NAMES,
         ProbeKind::Bonds => &["made", "holding"],
+        ProbeKind::Fragments { .. } => &FRAGMENTS,
         ProbeKind::WallForce { .. } | ProbeKind::GroupForce { .. } => &["force_x [N]", "force_y [N]", "force_z [N]"],
         ProbeKind::GroupTemperature { .. } => &["mean [K]", "lowest [K]", "highest [K]"],
         ProbeKind::WallHeat { .. } => &["heat_flow [W]", "heat [J]"],
@@ -225,6 +239,33 @@ fn center(grains: &GrainSnapshot, group: u32) -> [f64; 3] {
 fn force(grains: &GrainSnapshot, group: u32) -> [f64; 3] {
     let members = (0..grains.id.len()).filter(|&index| grains.group[index] == group);
     members.fold([0.0; 3], |sum, index| [0, 1, 2].map(|k| sum[k] + grains.force[index][k]))
+}
+
+/// How large the fragments of these groups are, or of all grains that are, or were, bonded.
+fn sizes(sample: &Sample, groups: Option<&[u32]>) -> [f64; 7] {
+    let grains = sample.grains();
+    let found = match groups {
+        Some(groups) => fragments(grains, sample.bonds(), |i| groups.contains(&grains.group[i])),
+        None => sample.fragments(),
+    };
+    let FragmentSizes {
+        fragments,
+        single_grains,
+        largest_share,
+        largest_mass,
+        mean_mass,
+        d50,
+        d80,
+    } = found.sizes();
+    [
+        fragments as f64,
+        single_grains as f64,
+        largest_share,
+        largest_mass,
+        mean_mass,
+        d50,
+        d80,
+    ]
 }
 
 /// Mean temperature of a group by mass, its lowest and its highest; not numbers once all of it has left the domain.

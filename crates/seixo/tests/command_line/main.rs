@@ -1,5 +1,6 @@
 //! Seixo as its users meet it: commands, exit codes, messages and files.
 
+mod bonded;
 mod commands;
 mod devices;
 mod events;

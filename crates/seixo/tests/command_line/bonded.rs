@@ -69,7 +69,9 @@ fn stage() -> Stage {
 
 fn rows(text: &str) -> Vec<Vec<f64>> {
     let lines = text.lines().skip(1);
-    lines.map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect()).collect()
+    lines
+        .map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect())
+        .collect()
 }
 
 #[test]

@@ -14,6 +14,7 @@ use seixo_sweeps::bodies::{FREE, Push, push_on, turn_at, turning_of};
 use seixo_sweeps::motion::{Stepping, acceleration};
 use seixo_sweeps::sides::{Sides, put_back};
 use seixo_sweeps::views::{RECORD, load, store};
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// A body as it stands.
@@ -141,6 +142,16 @@ impl Bodies {
     /// The body of a member, unless it is free.
     pub fn of(&self, member: u32) -> Option<usize> {
         (member != FREE).then(|| self.body_of[member as usize] as usize)
+    }
+
+    /// The body that each member is of as far as touching goes: all that are held count as one. Where two of them meet, no force moves anything,
+    /// and what a dashpot would do there follows from no mass.
+    pub fn that_touch(&self) -> Cow<'_, [u32]> {
+        let Some(first) = (0..self.len()).find(|&b| self.held.holds(b)) else {
+            return Cow::Borrowed(&self.body_of);
+        };
+        let touching = |&b: &u32| if self.held.holds(b as usize) { first as u32 } else { b };
+        Cow::Owned(self.body_of.iter().map(touching).collect())
     }
 
     /// Where a member is from the center of its body \[m\].

@@ -12,7 +12,8 @@ use seixo_sweeps::motion::{Moved, STILL};
 use seixo_sweeps::sides::{OPEN, PERIODIC};
 use seixo_sweeps::views::{RECORD, load, store};
 
-/// How many times its mass contacts feel of a body that is held: so many that the effective mass is that of the other grain.
+/// How many times its mass contacts feel of a body that is held: so many that the effective mass is that of the other grain, which moves freely:
+/// walls and what else is held it does not touch.
 const UNMOVED: f64 = 1e9;
 
 /// Bodies per part: the unit of work, the same on any number of threads.
@@ -230,10 +231,10 @@ impl Simulation {
         self.fields.member.get(i).and_then(|&m| self.bodies.of(m))
     }
 
-    /// Whether the grains at places i and j are of one body.
-    pub(crate) fn are_one_body(&self, i: usize, j: usize) -> bool {
+    /// Whether the grains at places i and j never touch: those of one body, and those that are held.
+    pub(crate) fn never_touch(&self, i: usize, j: usize) -> bool {
         let body = self.body_of(i);
-        body.is_some() && body == self.body_of(j)
+        body.is_some() && body == self.body_of(j) || self.is_held(i) && self.is_held(j)
     }
 
     /// Whether the grain at place i left a domain, or the center of the body that carries it.

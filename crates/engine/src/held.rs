@@ -1,7 +1,7 @@
 //! Bodies that are held: they move as they are told, whatever pushes on them.
 //!
 //! What holds a body bears all that pushes on it, gravity included, so such bodies have no energy and no momentum in the books; what they do
-//! to everything else is booked as the work of walls.
+//! to everything else is booked as the work of walls. They touch neither walls nor each other: nothing could move by it.
 
 use crate::bodies::Bodies;
 use crate::simulation::{Simulation, vector};
@@ -156,6 +156,13 @@ impl Simulation {
             let (velocity, spin) = (load::<f64>(&bodies.velocity, b * RECORD), load::<f64>(&bodies.spin, b * RECORD));
             power - push.force.dot(&velocity) - push.torque.dot(&spin)
         })
+    }
+
+    /// Lists which walls grains are near, but for grains that are held: these no wall can move.
+    pub(crate) fn list_walls(&mut self) {
+        let (time, bodies, member) = (self.time(), &self.bodies, &self.fields.member);
+        let is_held = |i: usize| !bodies.held.is_empty() && bodies.of(member[i]).is_some_and(|b| bodies.held.holds(b));
+        self.walls.list(&self.device, &self.cells, &self.fields, time, is_held);
     }
 
     /// Whether the grain at place i is of a body that is held.

@@ -1,20 +1,22 @@
 //! The network of bonds: what is glued together, what it bears, and what broke.
 
+mod later;
+mod limit;
 mod network;
 mod plan;
 
+pub(crate) use limit::{likely_limit, limit_of_bonds};
 pub(crate) use network::Network;
-pub(crate) use plan::{check_bonds, limit_of_bonds, pairs_to_bond};
+pub(crate) use plan::{Found, Standing, check_bonds, mass_of_sphere, pairs_at_start};
 
 use crate::contact_records::array;
 use crate::fields::{Fields, PART, part_range, parts};
-use crate::refusal::Refusal;
 use crate::simulation::Simulation;
 use crate::world::{Vec3, World};
 use seixo_device::{Ranges, Strided};
 use seixo_laws::Vector3;
 use seixo_laws::bond::{BreakMode, hold, utilization};
-use seixo_sweeps::bodies::FREE;
+use seixo_sweeps::bodies::{FREE, store_turn};
 use seixo_sweeps::bonds::{BOND, BROKEN, BondRows, BondTally, BondedGrains, FIRST, bonds_of_part, ends_of, glue_at, rest_at, turn_on};
 use seixo_sweeps::sides::{OPEN, PERIODIC, SHEARED};
 use seixo_sweeps::views::{RECORD, load};
@@ -86,23 +88,16 @@ impl Simulation {
         }
     }
 
-    /// Bonds what the world wants bonded, as the grains stand.
-    pub(crate) fn bond_grains(&mut self, world: &World) -> Result<(), Refusal> {
+    /// Bonds what the world wants bonded from the start, as the grains stand.
+    pub(crate) fn bond_grains(&mut self, world: &World, found: &[Found]) {
         if !world.bonds.is_empty() {
-            self.bonds = Some(Box::default());
+            self.bonds = Some(Box::new(Network::new(world)));
         }
         self.orient_grains();
-        if !self.is_bonded() {
-            return Ok(());
+        let sides = (&self.stepping.sides, self.sides);
+        if let Some(network) = &mut self.bonds {
+            network.add(&self.kinds_of_bonds, found, &self.fields, sides);
         }
-        let found = pairs_to_bond(world)?;
-        self.bonds = Some(Box::new(Network::new(
-            world,
-            &found,
-            &self.fields,
-            (&self.stepping.sides, self.sides),
-        )));
-        Ok(())
     }
 
     /// Gives grains that have none an orientation: that of space, or of the body that carries them.
@@ -134,8 +129,9 @@ impl Simulation {
         self.device.run(parts(n), data, |part, (turn,): (Strided<f64>,)| {
             let (first, end) = part_range(part, n);
             for i in first..end {
-                match bodies.of(member.get(i).copied().unwrap_or(FREE)) {
-                    Some(b) => turn.items[(i - first) * RECORD..][..RECORD].copy_from_slice(&bodies.turn[b * RECORD..][..RECORD]),
+                let member = member.get(i).copied().unwrap_or(FREE);
+                match bodies.of(member) {
+                    Some(b) => store_turn(turn.items, (i - first) * RECORD, &bodies.turn_of(member, b)),
                     // Gear's method turned it with its other derivatives.
                     None if is_geared => {}
                     None => turn_on(i - first, turn.items, &half_spin[first * 3..], dt),

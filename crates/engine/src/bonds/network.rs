@@ -6,7 +6,7 @@ use crate::contact_records::array;
 use crate::fields::{Fields, PART, parts};
 use crate::refusal::Refusal;
 use crate::state::{Column, Sections, State};
-use crate::world::World;
+use crate::world::{Bonds, World};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use seixo_device::exclusive_scan;
@@ -46,25 +46,32 @@ pub(crate) struct Network {
     pub breaks: Vec<Break>,
 }
 
+/// How a bond broke that was dissolved: in none of the modes of [`BreakMode`].
+const DISSOLVED: f64 = -1.0;
+
 /// Rows of glue of all kinds of bonds.
 fn glue_of(world: &World) -> Vec<f64> {
     world.bonds.iter().flat_map(|bonds| row_of(&bonds.glue())).collect()
 }
 
 impl Network {
-    /// Bonds what is to be bonded, as the grains stand in these fields.
-    pub fn new(world: &World, found: &[Found], fields: &Fields, sides: (&Sides<f64, f64>, u32)) -> Network {
-        let places: HashMap<u32, usize> = fields.id.iter().copied().zip(0..).collect();
-        let mut network = Network {
+    /// A network of the kinds of bonds of a world, of which none is made yet.
+    pub fn new(world: &World) -> Network {
+        Network {
             glue: glue_of(world),
             ..Network::default()
-        };
-        let mut of_kind = vec![0; world.bonds.len()];
+        }
+    }
+
+    /// Bonds what is to be bonded, of some of these kinds, as the grains stand in these fields.
+    pub fn add(&mut self, kinds: &[Bonds], found: &[Found], fields: &Fields, sides: (&Sides<f64, f64>, u32)) {
+        let places: HashMap<u32, usize> = fields.id.iter().copied().zip(0..).collect();
+        let mut of_kind = vec![0; kinds.len()];
+        self.kind.iter().for_each(|&kind| of_kind[kind as usize] += 1);
         for one in found {
             let number = of_kind[one.kind];
             of_kind[one.kind] += 1;
-            let ids = one.pair.map(|k| world.grains.id[k]);
-            let [i, j] = ids.map(|id| places[&id]);
+            let [i, j] = one.ids.map(|id| places[&id]);
             let ends = ends_of::<f64, f64>(
                 i,
                 j,
@@ -75,7 +82,7 @@ impl Network {
                 sides.0,
                 sides.1,
             );
-            let bonds = &world.bonds[one.kind];
+            let bonds = &kinds[one.kind];
             let in_space = match bonds.law {
                 BondLaw::Beam => [ends.apart.times(1.0 / one.length); 2],
                 BondLaw::Point => point::arms(&ends.apart, fields.position[i * RECORD + 3], fields.position[j * RECORD + 3]).into(),
@@ -83,11 +90,28 @@ impl Network {
             let strength = bonds.weibull_modulus.map_or(1.0, |modulus| scatter(modulus, bonds.seed, number));
             let mut record = made_now(&ends, in_space, one.length, one.size, strength);
             record[13] = one.kind as f64;
-            network.ends.extend(ids);
-            network.kind.push(one.kind as u32);
-            network.records.extend(record);
+            self.ends.extend(one.ids);
+            self.kind.push(one.kind as u32);
+            self.records.extend(record);
         }
-        network
+    }
+
+    /// Lets go of bonds of the table, which break in no mode; returns the elastic energy that they held \[J\], which is booked with that of breaks.
+    pub fn dissolve(&mut self, bonds: &[usize]) -> f64 {
+        let mut held = 0.0;
+        for &bond in bonds {
+            self.records[bond * BOND + BROKEN] = DISSOLVED;
+            held += std::mem::take(&mut self.records[bond * BOND + ENERGY]);
+        }
+        // The rows give back what they know: they must know it, too.
+        for (k, &bond) in self.bond_of_entry.iter().enumerate() {
+            for number in [BROKEN, ENERGY] {
+                self.entries[k * BOND + number] = self.records[bond as usize * BOND + number];
+            }
+        }
+        self.last.energy -= held;
+        self.work.fracture += held;
+        held
     }
 
     /// Number of bonds that were ever made.

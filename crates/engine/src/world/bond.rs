@@ -92,6 +92,8 @@ pub struct Bonds {
     pub weibull_modulus: Option<f64>,
     /// Seed of the scatter.
     pub seed: u64,
+    /// Whether all of their grains must hang together, through them and rigid bodies, when they are made.
+    pub one_piece: bool,
 }
 
 /// Stands for a strength without end, in numbers that single precision holds, too.

@@ -34,6 +34,7 @@ fn glue(tensile_strength: f64) -> Bonds {
         cohesion: f64::INFINITY,
         friction_angle: 0.0,
         fracture_energy: f64::INFINITY,
+        one_piece: false,
         weibull_modulus: None,
         seed: 1,
     }

@@ -42,8 +42,8 @@ pub(crate) fn is_frictional(world: &World) -> bool {
     let adds = |i: &Interaction| {
         i.cohesion.is_some() || i.rolling.is_some() || i.twisting.is_some() || !matches!(i.normal, NormalLaw::Linear | NormalLaw::Hertz)
     };
-    // Bodies turn, whatever pushes on them.
-    !world.grains.bodies.is_empty() || world.interactions.iter().flatten().any(|i| rubs(i) || adds(i))
+    // Bodies turn, whatever pushes on them, and grains that are held are one.
+    !world.grains.bodies.is_empty() || !world.later.switched.is_empty() || world.interactions.iter().flatten().any(|i| rubs(i) || adds(i))
 }
 
 /// Gaps across which grains can hold each other, and walls can hold grains \[m\].
@@ -163,6 +163,20 @@ pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), Refusal> {
         return Err(Refusal::Bond {
             name: world.bonds[0].name.clone(),
             what: "bonds do not go with sides that slide past each other; remove world.domain.shear".into(),
+        });
+    }
+    if let Some(&kind) = world.later.bonds.iter().find(|&&kind| kind >= world.bonds.len()) {
+        return Err(Refusal::Setting {
+            what: "kind of bonds that are made later",
+            value: kind as f64,
+            must: "the index of one of the world's",
+        });
+    }
+    if let Some(&group) = world.later.switched.iter().find(|&&group| group as usize >= world.groups.len()) {
+        return Err(Refusal::Setting {
+            what: "group that may be held later",
+            value: f64::from(group),
+            must: "the index of a group of the world",
         });
     }
     settings.time_step.map_or(Ok(()), |value| positive("run.time_step", value))?;

@@ -14,6 +14,7 @@ use seixo_sweeps::bodies::{FREE, Push, push_on, turn_at, turning_of};
 use seixo_sweeps::motion::{Stepping, acceleration};
 use seixo_sweeps::sides::{Sides, put_back};
 use seixo_sweeps::views::{RECORD, load, store};
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// A body as it stands.
@@ -70,10 +71,12 @@ pub(crate) struct Bodies {
     pub spin: Vec<f64>,
     /// Of every member: where it is in the frame of its body \[m\], and its share of the body's mass as readers see it \[-\].
     pub offset: Vec<f64>,
+    /// Of every member: how its grain is turned in the frame of its body, w x y z; empty where all stand as their bodies do.
+    pub own_turn: Vec<f64>,
     /// Of every member: its body, and the place of its grain.
     pub body_of: Vec<u32>,
     pub place: Vec<u32>,
-    /// Those that move as they are told. Not in checkpoints: the world has it.
+    /// Those that move as they are told. How is not in checkpoints: the world, or what changed it, has it.
     pub held: HeldBodies,
     /// What local damping took of bodies on a GPU since they were handed over \[J\].
     pub damped: f64,
@@ -95,6 +98,12 @@ const COLUMNS: [&str; 8] = [
     "bodies/spin",
     "bodies/offset",
 ];
+
+/// Section of [`Bodies::own_turn`], if it is not empty.
+const OWN_TURN: &str = "bodies/own_turn";
+
+/// Section of what [`HeldBodies::numbers`] tells, if any body is held.
+pub(crate) const HELD_BODIES: &str = "bodies/held";
 
 impl Bodies {
     /// The bodies of a table of grains, and the member that each of these grains is, by id.
@@ -153,10 +162,29 @@ impl Bodies {
         (member != FREE).then(|| self.body_of[member as usize] as usize)
     }
 
+    /// The body that each member is of as far as touching goes: all that are held count as one. Where two of them meet, no force moves anything,
+    /// and what a dashpot would do there follows from no mass.
+    pub fn that_touch(&self) -> Cow<'_, [u32]> {
+        let Some(first) = (0..self.len()).find(|&b| self.held.holds(b)) else {
+            return Cow::Borrowed(&self.body_of);
+        };
+        let touching = |&b: &u32| if self.held.holds(b as usize) { first as u32 } else { b };
+        Cow::Owned(self.body_of.iter().map(touching).collect())
+    }
+
     /// Where a member is from the center of its body \[m\].
     pub fn arm(&self, member: u32) -> Vector3<f64> {
         let b = self.body_of[member as usize] as usize;
         turn_at(&self.turn, b * RECORD).turned(&load(&self.offset, member as usize * RECORD))
+    }
+
+    /// Orientation of the grain that is this member of body b.
+    pub fn turn_of(&self, member: u32, b: usize) -> Quaternion<f64> {
+        let turn = turn_at(&self.turn, b * RECORD);
+        if self.own_turn.is_empty() {
+            return turn;
+        }
+        turn.after(&turn_at(&self.own_turn, member as usize * RECORD))
     }
 
     /// What these forces of its grains do to body b.
@@ -250,7 +278,9 @@ impl Bodies {
             self.velocity.extend(&old.velocity[record.clone()]);
             self.spin.extend(&old.spin[record]);
             let members = old.row[b] as usize..old.row[b + 1] as usize;
-            self.offset.extend(&old.offset[members.start * RECORD..members.end * RECORD]);
+            let of_members = members.start * RECORD..members.end * RECORD;
+            self.offset.extend(&old.offset[of_members.clone()]);
+            self.own_turn.extend(old.own_turn.get(of_members).unwrap_or_default());
             for name in &mut renamed[members] {
                 *name = self.body_of.len() as u32;
                 self.body_of.push(self.id.len() as u32);
@@ -303,6 +333,12 @@ impl Bodies {
         for (name, column) in COLUMNS.iter().zip(self.columns()) {
             to.put(name, Column::F64(column.clone()));
         }
+        if !self.own_turn.is_empty() {
+            to.put(OWN_TURN, Column::F64(self.own_turn.clone()));
+        }
+        if !self.held.is_empty() {
+            to.put(HELD_BODIES, Column::F64(self.held.numbers()));
+        }
     }
 
     /// Reads bodies from a checkpoint whose grains say which members they are, with what the world says of how they are held.
@@ -335,6 +371,11 @@ impl Bodies {
                 _ => return Err(misfit()),
             }
         }
+        bodies.own_turn = match state.get(OWN_TURN) {
+            None => Vec::new(),
+            Some(Column::F64(values)) if values.len() == members * RECORD => values.clone(),
+            Some(_) => return Err(misfit()),
+        };
         for b in 0..count {
             let of_body = bodies.row[b + 1] - bodies.row[b];
             bodies.body_of.extend(std::iter::repeat_n(b as u32, of_body as usize));
@@ -352,7 +393,7 @@ impl Bodies {
 
     /// Bytes that the table holds.
     pub fn bytes(&self) -> u64 {
-        let numbers = 7 * self.center.capacity() + self.offset.capacity();
+        let numbers = 7 * self.center.capacity() + self.offset.capacity() + self.own_turn.capacity();
         let words = self.id.capacity() + self.row.capacity() + self.body_of.capacity() + self.place.capacity();
         (8 * numbers + 4 * words) as u64
     }

@@ -1,23 +1,25 @@
 //! The network of bonds: what is glued together, what it bears, and what broke.
 
+mod later;
+mod limit;
 mod network;
 mod plan;
 
+pub(crate) use limit::{likely_limit, limit_of_bonds};
 pub(crate) use network::Network;
-pub(crate) use plan::{check_bonds, limit_of_bonds, pairs_to_bond};
+pub(crate) use plan::{Found, Standing, check_bonds, mass_of_sphere, pairs_at_start};
 
 use crate::contact_records::array;
 use crate::fields::{Fields, PART, part_range, parts};
-use crate::refusal::Refusal;
 use crate::simulation::Simulation;
 use crate::world::{Vec3, World};
 use seixo_device::{Ranges, Strided};
 use seixo_laws::Vector3;
 use seixo_laws::bond::{BondLaw, BreakMode, GLUE, Glue, Hold, Span, deformed, hold, utilization};
-use seixo_sweeps::bodies::FREE;
+use seixo_sweeps::bodies::{FREE, store_turn};
 use seixo_sweeps::bond_lanes::bonds_of_part;
 use seixo_sweeps::bonds::{
-    BOND, BROKEN, BondRows, BondTally, BondedGrains, ENERGY, apart_of, end_at, glue_at, moves_of, rest_at, span_at, turn_on,
+    BOND, BondRows, BondTally, BondedGrains, ENERGY, apart_of, end_at, glue_at, moves_of, rest_at, span_of, turn_on,
 };
 use seixo_sweeps::sides::{OPEN, PERIODIC, SHEARED};
 use seixo_sweeps::views::RECORD;
@@ -81,8 +83,10 @@ impl Simulation {
         let (Some(network), Some(domain)) = (&self.bonds, &self.domain) else {
             return;
         };
-        let gone = |standing: &Standing| standing.places.iter().any(|&i| self.has_gone(i, domain));
-        let standing = self.standing_bonds(network).filter(|(_, standing)| gone(standing));
+        let gone = |standing: &OneBond| standing.places.iter().any(|&i| self.has_gone(i, domain));
+        let standing = self
+            .standing_bonds(network, network.all_holding())
+            .filter(|(_, standing)| gone(standing));
         let along: f64 = standing.map(|(_, standing)| standing.held.energy).sum();
         self.work.left_domain += along;
     }
@@ -94,23 +98,16 @@ impl Simulation {
         }
     }
 
-    /// Bonds what the world wants bonded, as the grains stand.
-    pub(crate) fn bond_grains(&mut self, world: &World) -> Result<(), Refusal> {
+    /// Bonds what the world wants bonded from the start, as the grains stand.
+    pub(crate) fn bond_grains(&mut self, world: &World, found: &[Found]) {
         if !world.bonds.is_empty() {
-            self.bonds = Some(Box::default());
+            self.bonds = Some(Box::new(Network::new(world)));
         }
         self.orient_grains();
-        if !self.is_bonded() {
-            return Ok(());
+        let sides = (&self.stepping.sides, self.sides);
+        if let Some(network) = &mut self.bonds {
+            network.add(&self.kinds_of_bonds, found, &self.fields, sides);
         }
-        let found = pairs_to_bond(world)?;
-        self.bonds = Some(Box::new(Network::new(
-            world,
-            &found,
-            &self.fields,
-            (&self.stepping.sides, self.sides),
-        )));
-        Ok(())
     }
 
     /// Gives grains that have none an orientation: that of space, or of the body that carries them.
@@ -142,8 +139,9 @@ impl Simulation {
         self.device.run(parts(n), data, |part, (turn,): (Strided<f64>,)| {
             let (first, end) = part_range(part, n);
             for i in first..end {
-                match bodies.of(member.get(i).copied().unwrap_or(FREE)) {
-                    Some(b) => turn.items[(i - first) * RECORD..][..RECORD].copy_from_slice(&bodies.turn[b * RECORD..][..RECORD]),
+                let member = member.get(i).copied().unwrap_or(FREE);
+                match bodies.of(member) {
+                    Some(b) => store_turn(turn.items, (i - first) * RECORD, &bodies.turn_of(member, b)),
                     // Gear's method turned it with its other derivatives.
                     None if is_geared => {}
                     None => turn_on(i - first, turn.items, &half_spin[first * 3..], dt),
@@ -248,8 +246,8 @@ impl Simulation {
     pub fn bonds_now(&self) -> Vec<BondSnapshot> {
         self.assert_observed();
         let Some(network) = &self.bonds else { return Vec::new() };
-        let snapshot = |(bond, standing): (usize, Standing)| {
-            let Standing {
+        let snapshot = |(bond, standing): (usize, OneBond)| {
+            let OneBond {
                 places: _,
                 from,
                 apart,
@@ -270,22 +268,26 @@ impl Simulation {
                 used: utilization(&held, &span, &glue).share,
             }
         };
-        self.standing_bonds(network).map(snapshot).collect()
+        self.standing_bonds(network, network.all_holding()).map(snapshot).collect()
     }
 
-    /// Bonds that hold, and how they stand.
-    fn standing_bonds<'a>(&'a self, network: &'a Network) -> impl Iterator<Item = (usize, Standing)> + 'a {
+    /// How bonds of the table stand whose grains are there.
+    fn standing_bonds<'a>(
+        &'a self,
+        network: &'a Network,
+        bonds: impl IntoIterator<Item = usize> + 'a,
+    ) -> impl Iterator<Item = (usize, OneBond)> + 'a {
         let fields = &self.fields;
         let places: HashMap<u32, usize> = fields.id.iter().copied().zip(0..).collect();
-        let holding = (0..network.len()).filter(|&bond| network.records[bond * BOND + BROKEN] == 0.0);
-        holding.filter_map(move |bond| {
+        bonds.into_iter().filter_map(move |bond| {
             let places = [*places.get(&network.ends[2 * bond])?, *places.get(&network.ends[2 * bond + 1])?];
             let [i, j] = places.map(|place| end_at(place, &fields.position, &fields.velocity, &fields.spin, &fields.turn));
             let apart = apart_of::<f64, f64>(&i, &j, &self.stepping.sides, self.sides);
             let record = &network.records[bond * BOND..][..BOND];
-            let (span, glue) = (span_at(record, 0), glue_at(&network.glue, network.kind[bond] as usize));
-            let shape = deformed(&apart, &i.turn, &j.turn, &rest_at(record, 0));
-            let standing = Standing {
+            let (rest, glue) = (rest_at(record, 0), glue_at(&network.glue, network.kind[bond] as usize));
+            let span = span_of(&i, &j, &rest, record[3], &glue);
+            let shape = deformed(&apart, &i.turn, &j.turn, &rest);
+            let standing = OneBond {
                 places,
                 from: i.position,
                 apart,
@@ -301,7 +303,7 @@ impl Simulation {
     pub(crate) fn note_energies_of_bonds(&mut self) {
         let Some(mut network) = self.bonds.take() else { return };
         let energies: Vec<(usize, f64)> = self
-            .standing_bonds(&network)
+            .standing_bonds(&network, network.all_holding())
             .map(|(bond, standing)| (bond, standing.held.energy))
             .collect();
         for (bond, energy) in energies {
@@ -312,7 +314,7 @@ impl Simulation {
 }
 
 /// How a bond stands.
-struct Standing {
+struct OneBond {
     /// Places of its grains.
     places: [usize; 2],
     /// Center of its first grain \[m\].

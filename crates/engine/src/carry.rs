@@ -12,7 +12,8 @@ use seixo_sweeps::motion::{Moved, STILL};
 use seixo_sweeps::sides::{OPEN, PERIODIC};
 use seixo_sweeps::views::{RECORD, load, store};
 
-/// How many times its mass contacts feel of a body that is held: so many that the effective mass is that of the other grain.
+/// How many times its mass contacts feel of a body that is held: so many that the effective mass is that of the other grain, which moves freely:
+/// walls and what else is held it does not touch.
 const UNMOVED: f64 = 1e9;
 
 /// Bodies per part: the unit of work, the same on any number of threads.
@@ -30,19 +31,30 @@ impl Simulation {
         for i in 0..self.fields.len() {
             let m = self.fields.member[i];
             let Some(b) = self.bodies.of(m) else { continue };
-            let (arm, at) = (self.bodies.arm(m), i * RECORD);
             let center: Vector3<f64> = load(&self.bodies.center, b * RECORD);
-            let spin: Vector3<f64> = load(&self.bodies.spin, b * RECORD);
-            let velocity = load::<f64>(&self.bodies.velocity, b * RECORD).plus(&spin.cross(&arm));
-            store(&mut self.fields.position, at, &center.plus(&arm));
-            store(&mut self.fields.reference, 3 * i, &center.plus(&arm));
-            store(&mut self.fields.velocity, at, &velocity);
-            store(&mut self.fields.half_velocity, 3 * i, &velocity);
-            store(&mut self.fields.spin, at, &spin);
-            // Contacts feel the inertia of the whole body, not of one of its spheres; nothing moves one that is held.
-            let inertia = if self.bodies.held.holds(b) { UNMOVED } else { 1.0 };
-            self.fields.velocity[at + 3] = inertia * self.bodies.center[b * RECORD + 3];
+            let place = center.plus(&self.bodies.arm(m));
+            store(&mut self.fields.position, i * RECORD, &place);
+            store(&mut self.fields.reference, 3 * i, &place);
+            self.move_with_body(i, b);
         }
+    }
+
+    /// Gives the grain at place i, which body b carries, the velocities that it has there, and the mass that contacts feel.
+    pub(crate) fn move_with_body(&mut self, i: usize, b: usize) {
+        let (arm, at) = (self.bodies.arm(self.fields.member[i]), i * RECORD);
+        let spin: Vector3<f64> = load(&self.bodies.spin, b * RECORD);
+        let velocity = load::<f64>(&self.bodies.velocity, b * RECORD).plus(&spin.cross(&arm));
+        store(&mut self.fields.velocity, at, &velocity);
+        store(&mut self.fields.half_velocity, 3 * i, &velocity);
+        store(&mut self.fields.spin, at, &spin);
+        // Contacts feel the inertia of the whole body, not of one of its spheres; nothing moves one that is held.
+        let inertia = if self.bodies.held.holds(b) { UNMOVED } else { 1.0 };
+        self.fields.velocity[at + 3] = inertia * self.bodies.center[b * RECORD + 3];
+    }
+
+    /// The group of body b: that of its first grain.
+    pub(crate) fn group_of_body(&self, b: usize) -> u32 {
+        self.fields.group[self.bodies.place[self.bodies.row[b] as usize] as usize]
     }
 
     /// As [`Simulation::pull_back_half_a_step`], of bodies.
@@ -56,8 +68,7 @@ impl Simulation {
     pub(crate) fn set_velocity_of_bodies(&mut self, group: u32, velocity: Vec3) {
         let velocity = vector(velocity);
         for b in 0..self.bodies.len() {
-            let first = self.bodies.place[self.bodies.row[b] as usize] as usize;
-            if self.fields.group[first] == group && !self.bodies.held.holds(b) {
+            if self.group_of_body(b) == group && !self.bodies.held.holds(b) {
                 let at = b * RECORD;
                 store(&mut self.bodies.velocity, at, &velocity);
                 let [rate, _] = self.bodies.rates(b, &self.fields, &self.stepping);
@@ -230,10 +241,10 @@ impl Simulation {
         self.fields.member.get(i).and_then(|&m| self.bodies.of(m))
     }
 
-    /// Whether the grains at places i and j are of one body.
-    pub(crate) fn are_one_body(&self, i: usize, j: usize) -> bool {
+    /// Whether the grains at places i and j never touch: those of one body, and those that are held.
+    pub(crate) fn never_touch(&self, i: usize, j: usize) -> bool {
         let body = self.body_of(i);
-        body.is_some() && body == self.body_of(j)
+        body.is_some() && body == self.body_of(j) || self.is_held(i) && self.is_held(j)
     }
 
     /// Whether the grain at place i left a domain, or the center of the body that carries it.
@@ -257,12 +268,17 @@ impl Simulation {
         let order: Vec<u32> = (0..n as u32).filter(is_kept).collect();
         self.fields.reorder(&self.device, &order);
         if self.carries {
-            let renamed = self.bodies.retain(|b| of_body[b]);
-            let carried = self.fields.member.iter_mut().filter(|m| **m != FREE);
-            carried.for_each(|m| *m = renamed[*m as usize]);
-            self.bodies.find_places(&self.fields.member);
+            self.keep_bodies(|b| of_body[b]);
         }
         order
+    }
+
+    /// Keeps only some bodies; grains of others are not carried any more, or gone.
+    pub(crate) fn keep_bodies(&mut self, stays: impl Fn(usize) -> bool) {
+        let renamed = self.bodies.retain(stays);
+        let carried = self.fields.member.iter_mut().filter(|m| **m != FREE);
+        carried.for_each(|m| *m = renamed[*m as usize]);
+        self.bodies.find_places(&self.fields.member);
     }
 
     /// Sorts the grains into cells without those that left, or whose body did; what bodies take along is booked.

@@ -1,4 +1,4 @@
-//! What happens between two steps: grains come, go, or get other velocities; walls appear, vanish, or move in another way; gravity turns.
+//! What happens between two steps: grains come, go, get other velocities, or are held; walls appear, vanish, or move in another way; gravity turns.
 //!
 //! A change acts from the next step on: the forces of this step stay what they were. It is made on the host, with lists made anew and what
 //! contacts remember carried over by ids, as from a saved state; so going on from a state saved before or after it is the same to the bit.
@@ -10,12 +10,12 @@ use crate::refusal::Refusal;
 use crate::search::Pairs;
 use crate::simulation::{Simulation, vector};
 use crate::state::State;
-use crate::world::{Expected, Grains, Vec3, WallMotion, check_temperatures};
+use crate::world::{Expected, Grains, Load, Vec3, WallMotion, check_temperatures};
 use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::views::{RECORD, TOUCH};
 use std::collections::HashSet;
 
-/// A change of what surrounds the grains.
+/// A change of what surrounds the grains, or holds them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
     /// A wall appears or vanishes.
@@ -34,6 +34,32 @@ pub enum Change {
     },
     /// Gravitational acceleration from now on \[m/s²\].
     Gravity(Vec3),
+    /// The grains of a group are held from where they are: those that move on their own as one body, and what is held already in this way in place
+    /// of the one before. Start and stop of the motion count from now.
+    Hold {
+        /// Index into [`crate::world::World::groups`].
+        group: u32,
+        /// How they move from now on, whatever pushes them.
+        motion: Box<WallMotion>,
+    },
+    /// The grains of a group that are held move on their own, with the velocities that they have.
+    Free {
+        /// Index into [`crate::world::World::groups`].
+        group: u32,
+    },
+    /// A load on a group from now on, in place of any before.
+    Load(Load),
+}
+
+/// What may be inside of something else after a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meets {
+    /// Nothing that was not before.
+    Nothing,
+    /// Walls that appear.
+    Walls,
+    /// Grains that were held, in walls and in each other.
+    Grains,
 }
 
 /// How much smaller than they are grains count when they come: what touches by rounding is no overlap.
@@ -92,7 +118,7 @@ impl Simulation {
             }
             self.next_id = self.next_id.max(u64::from(id) + 1);
         }
-        let gained = self.edit(false, |simulation| {
+        let gained = self.edit(Meets::Nothing, |simulation| {
             let first = simulation.fields.len();
             let new = fields_of(grains, &simulation.densities, simulation.frictional);
             simulation.book_heat_inserted(&new);
@@ -117,7 +143,7 @@ impl Simulation {
     pub fn remove(&mut self, ids: &[u32]) -> Result<(), Refusal> {
         let mut ids = ids.to_vec();
         ids.sort_unstable();
-        let gained = self.edit(false, |simulation| {
+        let gained = self.edit(Meets::Nothing, |simulation| {
             simulation.book_heat_leaving(|simulation, i| ids.binary_search(&simulation.fields.id[i]).is_ok());
             let id = simulation.fields.id.clone();
             simulation.keep_grains(|i| ids.binary_search(&id[i]).is_err());
@@ -131,7 +157,7 @@ impl Simulation {
     /// # Errors
     /// As [`Simulation::observe`].
     pub fn set_velocity(&mut self, group: u32, velocity: Vec3) -> Result<(), Refusal> {
-        let gained = self.edit(false, |simulation| {
+        let gained = self.edit(Meets::Nothing, |simulation| {
             let of_group: Vec<usize> = (0..simulation.fields.len())
                 .filter(|&i| simulation.fields.group[i] == group && !simulation.is_held(i))
                 .collect();
@@ -146,13 +172,23 @@ impl Simulation {
         Ok(())
     }
 
-    /// Changes what surrounds the grains.
+    /// Changes what surrounds the grains, or holds them.
     ///
     /// # Errors
-    /// If a wall would appear deep in a grain, and as [`Simulation::observe`].
+    /// If a wall would appear deep in a grain, or a grain go free deep in a wall or another one, if grains cannot be held or loaded or nobody
+    /// announced that they may be, and as [`Simulation::observe`].
     pub fn change(&mut self, changes: &[Change]) -> Result<(), Refusal> {
-        let appears = changes.iter().any(|change| matches!(change, Change::Wall { is_there: true, .. }));
-        let gained = self.edit(appears, |simulation| {
+        self.observe().map_err(stopped)?;
+        self.check_switches(changes)?;
+        let any = |is: fn(&Change) -> bool| changes.iter().any(is);
+        let meets = if any(|change| matches!(change, Change::Free { .. })) {
+            Meets::Grains
+        } else if any(|change| matches!(change, Change::Wall { is_there: true, .. })) {
+            Meets::Walls
+        } else {
+            Meets::Nothing
+        };
+        let gained = self.edit(meets, |simulation| {
             let (before, now) = (simulation.stepping.gravity, simulation.time());
             simulation.change_surroundings(changes, now);
             // The kick over this moment is half of the one gravity, half of the other.
@@ -165,6 +201,7 @@ impl Simulation {
             for (_, half) in halves.filter(|(b, _)| !bodies.held.holds(*b)) {
                 half.iter_mut().zip([pull.x, pull.y, pull.z]).for_each(|(v, change)| *v += change);
             }
+            simulation.switch(changes, now);
         })?;
         self.work.inserted += gained;
         Ok(())
@@ -177,12 +214,13 @@ impl Simulation {
                 Change::Wall { wall, is_there } => self.walls.set_there(*wall, *is_there),
                 Change::Motion { wall, motion } => self.walls.set_motion(*wall, motion, time),
                 Change::Gravity(gravity) => self.stepping.gravity = vector(*gravity),
+                Change::Hold { .. } | Change::Free { .. } | Change::Load(_) => {}
             }
         }
     }
 
     /// Changes what the host knows, makes lists anew, and lets the device go on from there. Returns the energy that came in \[J\].
-    fn edit(&mut self, walls_appear: bool, change: impl FnOnce(&mut Simulation)) -> Result<f64, Refusal> {
+    pub(crate) fn edit(&mut self, meets: Meets, change: impl FnOnce(&mut Simulation)) -> Result<f64, Refusal> {
         self.observe().map_err(stopped)?;
         let before = self.held_energies();
         let mut contacts = State::default();
@@ -194,8 +232,8 @@ impl Simulation {
         self.walls.forget();
         self.renew_lists();
         self.give_back_histories(&contacts, false)?;
-        if walls_appear {
-            self.meet_walls()?;
+        if meets != Meets::Nothing {
+            self.meet(meets)?;
         }
         self.hand_over()?;
         let after = self.held_energies();
@@ -204,16 +242,24 @@ impl Simulation {
         Ok(after.total() - before.total())
     }
 
-    /// Finds how deep grains are in walls that appeared, for the books; forces follow with the next step.
-    fn meet_walls(&mut self) -> Result<(), Refusal> {
+    /// Finds how deep grains are in walls that appeared, or in what they did not feel while they were held, for the books; forces follow with the
+    /// next step.
+    fn meet(&mut self, meets: Meets) -> Result<(), Refusal> {
         let (force, torque) = (self.fields.force.clone(), self.fields.torque.clone());
-        let (history, touches) = (self.walls.history.clone(), self.walls.touches.clone());
+        let (of_pairs, history, touches) = (self.pairs.history.clone(), self.walls.history.clone(), self.walls.touches.clone());
+        if meets == Meets::Grains {
+            self.touch_grains();
+        }
         self.touch_walls();
         if self.is_too_deep() {
             let (share, i, partner) = self.deepest_touch();
             let (id, share, limit) = (self.fields.id[i], 100.0 * share, 100.0 * self.settings.overlap_limit);
-            return Err(Refusal::WallInGrain { partner, id, share, limit });
+            return Err(match meets {
+                Meets::Grains => Refusal::FreedInside { id, partner, share, limit },
+                _ => Refusal::WallInGrain { partner, id, share, limit },
+            });
         }
+        self.pairs.history = of_pairs;
         for (new, old) in self.walls.touches.chunks_exact_mut(TOUCH).zip(touches.chunks_exact(TOUCH)) {
             if old[TOUCH - 1] > 0.0 {
                 new.copy_from_slice(old);

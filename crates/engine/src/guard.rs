@@ -176,7 +176,7 @@ impl Simulation {
         let mut row = Vec::new();
         for i in 0..self.fields.len() {
             self.cells.neighbors(i, position, self.cells.skin, &mut row);
-            for &j in row.iter().filter(|&&j| !self.are_one_body(i, j as usize)) {
+            for &j in row.iter().filter(|&&j| !self.never_touch(i, j as usize)) {
                 let (a, b) = (&position[i * RECORD..][..RECORD], &position[j as usize * RECORD..][..RECORD]);
                 let apart = load::<f64>(a, 0).minus(&load(b, 0));
                 let distance = nearest_image(&apart, &self.stepping.sides, self.sides).apart.length();

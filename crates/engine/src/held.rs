@@ -1,14 +1,14 @@
 //! Bodies that are held: they move as they are told, whatever pushes on them.
 //!
 //! What holds a body bears all that pushes on it, gravity included, so such bodies have no energy and no momentum in the books; what they do
-//! to everything else is booked as the work of walls.
+//! to everything else is booked as the work of walls. They touch neither walls nor each other: nothing could move by it.
 
 use crate::bodies::Bodies;
 use crate::simulation::{Simulation, vector};
 use crate::walls::{Stance, is_moving};
 use crate::world::{Body, WallMotion};
 use seixo_laws::{Quaternion, Vector3};
-use seixo_sweeps::bodies::{POSE_OF_BODY, put_held, store_turn};
+use seixo_sweeps::bodies::{POSE_OF_BODY, put_held, store_turn, turn_at};
 use seixo_sweeps::motion::{LEFT, flags_of};
 use seixo_sweeps::sides::{OPEN, Sides};
 use seixo_sweeps::views::{RECORD, load, store};
@@ -23,6 +23,9 @@ pub(crate) struct Held {
     /// Orientation then.
     turn: Quaternion<f64>,
 }
+
+/// Numbers that a state keeps of how a body is held: the arm, and the orientation w x y z.
+pub(crate) const HELD: usize = 7;
 
 /// Where a body is held at a time, and how it moves then.
 struct Pose {
@@ -44,6 +47,30 @@ impl Held {
             turn: body.turn(),
             motion,
         })
+    }
+
+    /// From where a body is now, with its center \[m\] and orientation; the motion has not begun.
+    fn from_here(motion: &WallMotion, center: &Vector3<f64>, turn: Quaternion<f64>) -> Held {
+        Held {
+            motion: motion.clone(),
+            arm: center.minus(&vector(motion.through)),
+            turn,
+        }
+    }
+
+    /// As [`Held::numbers`] tells.
+    fn of_numbers(motion: &WallMotion, numbers: &[f64]) -> Held {
+        Held {
+            motion: motion.clone(),
+            arm: load(numbers, 0),
+            turn: turn_at(numbers, 3),
+        }
+    }
+
+    /// What a state keeps of it.
+    fn numbers(&self) -> [f64; HELD] {
+        let (arm, turn) = (&self.arm, &self.turn);
+        [arm.x, arm.y, arm.z, turn.w, turn.x, turn.y, turn.z]
     }
 
     /// The pose at this time \[s\].
@@ -73,6 +100,31 @@ impl HeldBodies {
             return HeldBodies::default();
         }
         HeldBodies(ids.iter().map(|id| held.get(id).cloned().map(Box::new)).collect())
+    }
+
+    /// Holds body b, one of so many, from this center \[m\] and orientation on.
+    pub fn hold(&mut self, (b, count): (usize, usize), motion: &WallMotion, center: &Vector3<f64>, turn: Quaternion<f64>) {
+        self.0.resize(count, None);
+        self.0[b] = Some(Box::new(Held::from_here(motion, center, turn)));
+    }
+
+    /// Holds body b, one of so many, as numbers of a state tell.
+    pub fn hold_again(&mut self, (b, count): (usize, usize), motion: &WallMotion, numbers: &[f64]) {
+        self.0.resize(count, None);
+        self.0[b] = Some(Box::new(Held::of_numbers(motion, numbers)));
+    }
+
+    /// Lets body b go.
+    pub fn let_go(&mut self, b: usize) {
+        if let Some(held) = self.0.get_mut(b) {
+            *held = None;
+        }
+    }
+
+    /// What a state keeps of how bodies are held, [`HELD`] numbers each: zeros of those that are not.
+    pub fn numbers(&self) -> Vec<f64> {
+        let of_body = |held: &Option<Box<Held>>| held.as_ref().map_or([0.0; HELD], |held| held.numbers());
+        self.0.iter().flat_map(of_body).collect()
     }
 
     /// Whether no body was ever held.
@@ -169,6 +221,13 @@ impl Simulation {
             let (velocity, spin) = (load::<f64>(&bodies.velocity, b * RECORD), load::<f64>(&bodies.spin, b * RECORD));
             power - push.force.dot(&velocity) - push.torque.dot(&spin)
         })
+    }
+
+    /// Lists which walls grains are near, but for grains that are held: these no wall can move.
+    pub(crate) fn list_walls(&mut self) {
+        let (time, bodies, member) = (self.time(), &self.bodies, &self.fields.member);
+        let is_held = |i: usize| !bodies.held.is_empty() && bodies.of(member[i]).is_some_and(|b| bodies.held.holds(b));
+        self.walls.list(&self.device, &self.cells, &self.fields, time, is_held);
     }
 
     /// Whether the grain at place i is of a body that is held.

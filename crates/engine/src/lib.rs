@@ -27,6 +27,7 @@ mod simulation;
 pub mod sizes;
 pub mod state;
 mod step;
+mod switches;
 mod time_step;
 mod walls;
 pub mod world;

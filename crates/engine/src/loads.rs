@@ -3,7 +3,7 @@
 use crate::fields::{Fields, PART, part_range, parts};
 use crate::refusal::Refusal;
 use crate::simulation::{Simulation, vector};
-use crate::world::World;
+use crate::world::{Load, World};
 use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_sweeps::contact::Tally;
@@ -83,6 +83,16 @@ impl Loads {
         (0..groups).flat_map(record).collect()
     }
 
+    /// Puts a load in place of all that acts on its group.
+    pub fn set(&mut self, given: &Load) {
+        let group = given.group as usize;
+        self.0.resize(self.0.len().max(group + 1), None);
+        self.0[group] = Some(Pull {
+            force: vector(given.force),
+            torque: vector(given.torque),
+        });
+    }
+
     /// What acts on the grains of a group.
     fn on(&self, group: u32) -> Option<&Pull> {
         self.0.get(group as usize)?.as_ref()
@@ -112,9 +122,9 @@ impl Loaded<'_> {
 }
 
 impl Simulation {
-    /// Whether anything but gravity acts from outside: loads, or what holds bodies.
+    /// Whether anything but gravity acts from outside, or may: loads, or what holds bodies.
     pub(crate) fn is_driven(&self) -> bool {
-        !self.loads.is_empty() || !self.bodies.held.is_empty()
+        !self.loads.is_empty() || !self.bodies.held.is_empty() || !self.switched.is_empty()
     }
 
     /// Lays the loads on the grains, after all else that pushes on them is found, and tallies what they and what holds bodies do with the
@@ -137,6 +147,42 @@ impl Simulation {
     pub(crate) fn lay_loads_on(&mut self, grains: Range<usize>) -> f64 {
         let (loaded, force, torque) = self.loads.and_fields(&mut self.fields);
         grains.fold(0.0, |power, i| power + loaded.lay_on(i, i, force, torque))
+    }
+
+    /// Puts a load in place of all that acts on its group, in the forces of this moment, too.
+    pub(crate) fn load_anew(&mut self, load: &Load) {
+        self.add_load_of(load.group, -1.0);
+        self.loads.set(load);
+        self.add_load_of(load.group, 1.0);
+    }
+
+    /// Adds the load of a group to the forces on its grains so many times.
+    fn add_load_of(&mut self, group: u32, times: f64) {
+        let Some(pull) = self.loads.on(group).copied() else { return };
+        let fields = &mut self.fields;
+        for i in 0..fields.len() {
+            if fields.group[i] != group {
+                continue;
+            }
+            add(&mut fields.force, i * RECORD, &pull.force.times(times));
+            if !fields.torque.is_empty() {
+                add(&mut fields.torque, i * RECORD, &pull.torque.times(times));
+            }
+        }
+    }
+
+    /// Power of loads, and of what holds bodies, with the forces of this moment \[W\].
+    pub(crate) fn power_of_driving(&self) -> f64 {
+        let fields = &self.fields;
+        let of_loads = (0..fields.len()).fold(0.0, |power, i| {
+            let Some(pull) = self.loads.on(fields.group[i]) else { return power };
+            let power = power + pull.force.dot(&load(&fields.velocity, i * RECORD));
+            if fields.spin.is_empty() {
+                return power;
+            }
+            power + pull.torque.dot(&load(&fields.spin, i * RECORD))
+        });
+        of_loads + self.power_of_holding()
     }
 
     /// Lays the loads on all grains.

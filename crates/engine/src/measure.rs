@@ -80,7 +80,7 @@ impl Simulation {
     }
 
     /// Velocity and angular velocity of grain i at [`Simulation::time`], where bodies move like this.
-    fn velocities(&self, i: usize, bodies: &[Moving]) -> (Vector3<f64>, Vector3<f64>) {
+    pub(crate) fn velocities(&self, i: usize, bodies: &[Moving]) -> (Vector3<f64>, Vector3<f64>) {
         let (fields, at) = (&self.fields, i * RECORD);
         if let Some(b) = self.body_of(i) {
             let Moving { velocity, spin, .. } = &bodies[b];

@@ -175,7 +175,7 @@ impl Simulation {
                 .fill_rows::<true>(&self.device, &self.cells.index(), &self.fields.position, n);
             if self.carries {
                 self.bodies.find_places(&self.fields.member);
-                self.pairs.drop_inside_bodies(&self.fields.member, &self.bodies.body_of);
+                self.pairs.drop_inside_bodies(&self.fields.member, &self.bodies.that_touch());
             }
             self.pairs.take_over(&self.device, &self.cells.old_of, &self.old_pairs, remembered);
         } else if self.cells.lookup() != Lookup::Grids || self.conducts() {
@@ -183,8 +183,7 @@ impl Simulation {
             self.pairs
                 .fill_rows::<false>(&self.device, &self.cells.index(), &self.fields.position, n);
         }
-        self.walls
-            .list(&self.device, &self.cells, &self.fields, self.steps as f64 * self.stepping.dt);
+        self.list_walls();
         self.list_bonds();
         self.moves.resize(parts(n), STILL);
         self.tallies.resize(parts(n), NO_CONTACT);

@@ -37,6 +37,18 @@ pub enum Refusal {
         /// What is wrong with them.
         what: String,
     },
+    /// Bonds that are made while grains move would ask for a shorter time step than the one in use.
+    #[error(
+        "{cause}, cannot be made now: the time step {value:.4e} s is above their stable limit {limit:.4e} s; start again with a run.time_step below it, or with softer or longer bonds"
+    )]
+    BondStep {
+        /// The step in use \[s\].
+        value: f64,
+        /// The limit \[s\].
+        limit: f64,
+        /// What sets the limit.
+        cause: String,
+    },
     /// Something that only the CPU does.
     #[error("{what} run on the CPU so far; take device = \"cpu\"")]
     OnlyOnCpu {
@@ -192,6 +204,28 @@ pub enum Refusal {
         share: f64,
         /// The limit \[%\].
         limit: f64,
+    },
+    /// A grain that was held would go free inside of something.
+    #[error(
+        "grain {id} cannot go free: it would be {share:.1} % of the smaller radius inside {partner}, which it did not feel while it was held; the limit is {limit:.1} %: let it go elsewhere, or raise run.overlap_limit"
+    )]
+    FreedInside {
+        /// The grain.
+        id: u32,
+        /// What it is in: a grain's id or a wall's name.
+        partner: String,
+        /// Overlap over the smaller radius \[%\].
+        share: f64,
+        /// The limit \[%\].
+        limit: f64,
+    },
+    /// Grains that cannot be held, set free or loaded.
+    #[error("grains {group}: {what}")]
+    Switch {
+        /// Their group.
+        group: String,
+        /// Why not, with the remedy.
+        what: String,
     },
     /// The simulation stopped while it was to be changed.
     #[error("{0}")]

@@ -22,7 +22,7 @@ const WEAR: [&str; 3] = ["walls/wear", "walls/wear_since_listed", "walls/wearing
 /// Section of the servos' states.
 const SERVOS: &str = "walls/servos";
 
-fn misfit(what: &str) -> Refusal {
+pub(crate) fn misfit(what: &str) -> Refusal {
     Refusal::State { what: what.into() }
 }
 
@@ -217,6 +217,8 @@ impl Simulation {
         if simulation.frictional == simulation.fields.spin.is_empty() && n > 0 {
             return Err(misfit("one of the two has friction, the other has not"));
         }
+        let mut changes = past.iter().flat_map(|(_, changes)| changes);
+        simulation.carries |= changes.any(|change| matches!(change, Change::Hold { .. }));
         if simulation.carries {
             if simulation.fields.member.len() != n {
                 return Err(misfit("its grains are of no rigid body, those of the scene are"));
@@ -250,8 +252,10 @@ impl Simulation {
         };
 
         for (step, changes) in past {
-            simulation.walls.place(*step as f64 * dt, true);
-            simulation.change_surroundings(changes, *step as f64 * dt);
+            let then = *step as f64 * dt;
+            simulation.walls.place(then, true);
+            simulation.change_surroundings(changes, then);
+            simulation.switch_again(changes, then, state)?;
         }
         // The lists follow from where grains and walls were when they were made.
         let now = simulation.fields.position.clone();
@@ -356,7 +360,8 @@ impl Simulation {
                     is_listed = true;
                 }
             }
-            if !is_listed {
+            // What is held from now on lets go of what it touches among its like.
+            if !is_listed && (all || !self.never_touch(i, j)) {
                 return Err(unknown());
             }
         }
@@ -375,7 +380,8 @@ impl Simulation {
         let touches = numbers(state, "walls/touches", Some(touching.len() * 4))?;
         let records = history.chunks_exact(kept).zip(touches.chunks_exact(TOUCH));
         for (entry, (record, touch)) in touching.chunks_exact(2).zip(records) {
-            let Some(i) = place_of(entry[0]).filter(|_| all || self.walls.is_there(entry[1])) else {
+            let is_kept = |&i: &usize| all || self.walls.is_there(entry[1]) && !self.is_held(i);
+            let Some(i) = place_of(entry[0]).filter(is_kept) else {
                 gone()?;
                 continue;
             };

@@ -2,7 +2,7 @@
 
 use crate::assemble::{check, fields_of, is_frictional, longest_gaps, table_of};
 use crate::bodies::Bodies;
-use crate::bonds::Network;
+use crate::bonds::{Found, Network, pairs_at_start};
 use crate::fields::Fields;
 use crate::gpu::Remote;
 use crate::heat::Heat;
@@ -12,9 +12,9 @@ use crate::refusal::Refusal;
 use crate::search::{Cells, Pairs};
 use crate::sides::{check_sides, kind_of, sides_of};
 use crate::state::{Ledger, Profile};
-use crate::time_step::{TimeStep, plan_time_step};
+use crate::time_step::{TimeStep, left_to_bonds, plan_with_bonds};
 use crate::walls::Walls;
-use crate::world::{Domain, Expected, Leaving, Settings, Vec3, World};
+use crate::world::{Bonds, Domain, Expected, Leaving, Settings, Vec3, World};
 use seixo_device::Cpu;
 use seixo_device::gpu::Gpu;
 use seixo_laws::Vector3;
@@ -87,6 +87,8 @@ pub struct Simulation {
     pub(crate) old_pairs: Pairs,
     pub(crate) walls: Walls,
     pub(crate) loads: Loads,
+    /// Groups whose grains may be held, set free or loaded anew, with their names.
+    pub(crate) switched: Vec<(u32, String)>,
     pub(crate) stepping: Stepping<f64, f64>,
     pub(crate) moves: Vec<Moved<f64>>,
     pub(crate) tallies: Vec<Tally<f64>>,
@@ -107,8 +109,11 @@ pub struct Simulation {
     pub(crate) held: Ledger,
     /// What the second of each pair remembers, where it is not just the opposite of what the first does.
     pub(crate) of_second: Vec<(u32, u32, [f64; COMPOUND])>,
-    /// What glues grains together, if anything does.
+    /// What glues grains together, if anything does or may.
     pub(crate) bonds: Option<Box<Network>>,
+    /// The kinds of bonds, and what is left of their limit of the time step \[-\].
+    pub(crate) kinds_of_bonds: Vec<Bonds>,
+    pub(crate) left_to_bonds: f64,
     /// What heat needs, where it flows.
     pub(crate) heat: Option<Box<Heat>>,
     pub(crate) notices: Vec<String>,
@@ -120,12 +125,12 @@ impl Simulation {
     /// # Errors
     /// If the world or a setting cannot be simulated.
     pub fn new(world: World, settings: Settings) -> Result<Simulation, Refusal> {
-        let mut simulation = Simulation::prepare(&world, settings, Fields::default())?;
+        let (mut simulation, found) = Simulation::planned(&world, settings, Fields::default())?;
         simulation.fields = fields_of(&world.grains, &simulation.densities, simulation.frictional);
         if simulation.carries {
             simulation.put_bodies_up(&world.grains);
         }
-        simulation.bond_grains(&world)?;
+        simulation.bond_grains(&world, &found);
         drop(world);
         simulation.renew_lists();
         simulation.touch_grains();
@@ -148,8 +153,15 @@ impl Simulation {
 
     /// Checks a world and sets everything up but lists and forces.
     pub(crate) fn prepare(world: &World, settings: Settings, fields: Fields) -> Result<Simulation, Refusal> {
+        Simulation::planned(world, settings, fields).map(|(simulation, _)| simulation)
+    }
+
+    /// As [`Simulation::prepare`], with the pairs that are to be bonded at the start, which the time step depends on.
+    fn planned(world: &World, settings: Settings, fields: Fields) -> Result<(Simulation, Vec<Found>), Refusal> {
         check(world, &settings)?;
-        let mut time_step = plan_time_step(world, settings.scheme)?;
+        let device = Arc::new(Cpu::new(settings.threads)?);
+        let found = pairs_at_start(&device, world)?;
+        let mut time_step = plan_with_bonds(world, settings.scheme, &found)?;
         if let Some(value) = settings.time_step {
             if value > time_step.limit {
                 let TimeStep { limit, auto, cause, .. } = time_step;
@@ -209,8 +221,10 @@ impl Simulation {
         let highest_ids = world.later.grains.iter().filter_map(|kind| kind.highest_id.as_ref());
         let kinds_of_material = world.later.grains.iter().map(|kind| kind.material);
         let all_materials: Vec<u32> = world.grains.material.iter().copied().chain(kinds_of_material).collect();
-        Ok(Simulation {
-            device: Arc::new(Cpu::new(settings.threads)?),
+        let left_to_bonds = left_to_bonds(world, settings.scheme);
+        let name_of = |group: u32| world.groups[group as usize].clone();
+        let simulation = Simulation {
+            device,
             domain: world.domain,
             sides,
             fields,
@@ -231,6 +245,7 @@ impl Simulation {
             old_pairs: Pairs::default(),
             walls,
             loads: Loads::of(world)?,
+            switched: world.later.switched.iter().map(|&group| (group, name_of(group))).collect(),
             stepping,
             moves: Vec::new(),
             tallies: Vec::new(),
@@ -248,9 +263,12 @@ impl Simulation {
             held: Ledger::default(),
             of_second: Vec::new(),
             bonds: None,
+            kinds_of_bonds: world.bonds.clone(),
+            left_to_bonds,
             heat: Heat::of(world),
             notices,
-        })
+        };
+        Ok((simulation, found))
     }
 
     /// Time reached \[s\].

@@ -138,13 +138,13 @@ pub struct Ledger {
     pub local_damping: f64,
     /// Taken by damping in bonds.
     pub bond_damping: f64,
-    /// Held by bonds when they broke.
+    /// Held by bonds when they broke or were dissolved.
     pub fracture: f64,
     /// Work done on the grains by moving walls, by loads, and by what holds bodies.
     pub wall_work: f64,
     /// Taken along by grains that left the domain or were removed.
     pub left_domain: f64,
-    /// Put in between two steps: with grains that came, by velocities, walls or gravity that were changed.
+    /// Put in between two steps: with grains that came, by velocities, walls, gravity or holding that were changed. What is held is not in the books.
     pub inserted: f64,
     /// Total of all terms at time zero.
     pub initial: f64,

@@ -1,8 +1,9 @@
 //! The time step: what is stable, and what "auto" takes.
 
-use crate::bonds::{limit_of_bonds, pairs_to_bond};
+use crate::bonds::{Found, Standing, likely_limit, limit_of_bonds, pairs_at_start};
 use crate::refusal::Refusal;
 use crate::world::{Material, World};
+use seixo_device::Cpu;
 use seixo_laws::contact::NormalLaw;
 use seixo_laws::motion::Scheme;
 
@@ -60,11 +61,33 @@ fn hertz_time(effective_mass: f64, effective_radius: f64, effective_modulus: f64
 /// The stable time step of a world that is moved by a scheme, and the one that "auto" takes.
 ///
 /// Hertzian contacts are limited by the Rayleigh time of the smallest grain of each material, linear ones by its mass and the pair's
-/// stiffness, both further by damping; "auto" also resolves the impact of the fastest grain at the start or as it comes.
+/// stiffness, both further by damping; "auto" also resolves the impact of the fastest grain at the start or as it comes. Bonds are limited by
+/// their stiffness; what those that are made later will ask for only "auto" foresees.
 ///
 /// # Errors
-/// If there is no grain and none may come, or no interaction for materials that can touch.
+/// If there is no grain and none may come, no interaction for materials that can touch, or a pair that cannot be bonded.
 pub fn plan_time_step(world: &World, scheme: Scheme) -> Result<TimeStep, Refusal> {
+    let found = if world.bonds.is_empty() {
+        Vec::new()
+    } else {
+        pairs_at_start(&Cpu::new(0)?, world)?
+    };
+    plan_with_bonds(world, scheme, &found)
+}
+
+/// What a scheme leaves of the limits of contacts and of bonds \[-\].
+fn left_by_scheme(scheme: Scheme) -> [f64; 2] {
+    scheme.corrects().map_or([1.0; 2], |_| GEAR_OF_LIMIT)
+}
+
+/// What a scheme, and bodies that are easy to move, leave of the limit of bonds \[-\].
+pub(crate) fn left_to_bonds(world: &World, scheme: Scheme) -> f64 {
+    let [_, of_bonds] = left_by_scheme(scheme);
+    of_bonds * world.grains.lightness(&world.materials).sqrt()
+}
+
+/// As [`plan_time_step`], with the pairs that are bonded at the start.
+pub(crate) fn plan_with_bonds(world: &World, scheme: Scheme, found: &[Found]) -> Result<TimeStep, Refusal> {
     let expected = &world.later.grains;
     if world.grains.is_empty() && expected.is_empty() {
         return Err(Refusal::NoGrains);
@@ -147,15 +170,19 @@ pub fn plan_time_step(world: &World, scheme: Scheme) -> Result<TimeStep, Refusal
         let name = world.materials[material as usize].name.clone();
         return Err(Refusal::NoInteraction { a: name.clone(), b: name });
     }
-    let [of_contacts, of_bonds] = scheme.corrects().map_or([1.0; 2], |_| GEAR_OF_LIMIT);
+    let [of_contacts, of_bonds] = left_by_scheme(scheme);
     step.limit *= of_contacts;
     step.auto *= of_contacts;
-    if let Some((limit, cause)) = limit_of_bonds(world, &pairs_to_bond(world)?) {
+    let of_found = (!found.is_empty()).then(|| limit_of_bonds(&world.bonds, &Standing::at_start(world), found));
+    if let Some((limit, cause)) = of_found.flatten() {
         let limit = of_bonds * limit;
         step.auto = step.auto.min(AUTO_OF_LIMIT * limit);
         if limit < step.limit {
             (step.limit, step.cause) = (limit, cause);
         }
+    }
+    if let Some(likely) = likely_limit(world) {
+        step.auto = step.auto.min(AUTO_OF_LIMIT * of_bonds * likely);
     }
     let lightness = world.grains.lightness(&world.materials);
     if lightness < 1.0 {

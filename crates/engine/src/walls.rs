@@ -316,8 +316,8 @@ impl Walls {
         }
     }
 
-    /// Lists all grains and elements nearer than the skin, by grain and element; known history is taken over.
-    pub fn list(&mut self, device: &Cpu, cells: &Cells, fields: &Fields, time: f64) {
+    /// Lists all grains, but for those to be skipped, and elements nearer than the skin, by grain and element; known history is taken over.
+    pub fn list(&mut self, device: &Cpu, cells: &Cells, fields: &Fields, time: f64, skips: impl Fn(usize) -> bool + Sync) {
         let remembered = self.remembered;
         let n = fields.len();
         self.book_wear_of_list();
@@ -338,7 +338,7 @@ impl Walls {
             |part, (count,): (Strided<u32>,)| {
                 let (first, end) = part_range(part, n);
                 for i in first..end {
-                    count.items[i - first] = self.near::<false>(i, position, &mut []);
+                    count.items[i - first] = if skips(i) { 0 } else { self.near::<false>(i, position, &mut []) };
                 }
             },
         );
@@ -361,7 +361,9 @@ impl Walls {
                 let base = self.row[first];
                 for i in first..end {
                     let (from, to) = ((self.row[i] - base) as usize, (self.row[i + 1] - base) as usize);
-                    self.near::<true>(i, position, &mut list.items[from..to]);
+                    if from < to {
+                        self.near::<true>(i, position, &mut list.items[from..to]);
+                    }
                 }
             },
         );

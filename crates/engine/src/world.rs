@@ -237,6 +237,10 @@ pub struct Later {
     pub grains: Vec<Expected>,
     /// Indices into [`World::walls`] of those that are not there at the start.
     pub walls: Vec<usize>,
+    /// Indices into [`World::bonds`] of those that are not made at the start.
+    pub bonds: Vec<usize>,
+    /// Indices into [`World::groups`] of those whose grains may be held, set free or loaded anew: such worlds run where held grains do.
+    pub switched: Vec<u32>,
 }
 
 /// A kind of grains that may come.

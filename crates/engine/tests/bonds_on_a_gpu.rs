@@ -35,6 +35,7 @@ fn cement(law: BondLaw, strength: f64) -> Bonds {
         cohesion: 2.0 * strength,
         friction_angle: 0.5,
         fracture_energy: f64::INFINITY,
+        one_piece: false,
         weibull_modulus: Some(8.0),
         seed: 3,
     }

@@ -3,7 +3,7 @@
 mod clumps;
 mod resumed;
 
-use clumps::{Fill as _, Shape, heap, rod, world};
+use clumps::{Fill as _, Shape, floor, heap, rod, world};
 use resumed::assert_same_when_resumed;
 use seixo_engine::state::Ledger;
 use seixo_engine::world::Scheme;
@@ -124,6 +124,36 @@ fn what_holds_a_body_does_the_work_that_it_passes_on() {
     let body = simulation.bodies()[0];
     assert!((body.center[0] / (SPEED * simulation.time()) - 1.0).abs() < 1e-14);
     assert_eq!(body.velocity, [SPEED, 0.0, 0.0]);
+}
+
+#[test]
+fn what_is_held_meets_neither_walls_nor_what_else_is_held() {
+    let mut world = world(TangentialLaw::Mindlin);
+    world.gravity = [0.0, 0.0, -9.81];
+    world.walls.push(floor());
+    world.grains.clear_and(|grains| {
+        // Two that are pressed into the floor and into each other, of which one goes on down, and a free one on the other.
+        for x in [0.0, 1.99 * RADIUS] {
+            let center = [x, 0.0, 0.99 * RADIUS];
+            one_sphere().put(grains, center, [1.0, 0.0, 0.0, 0.0], [0.0; 3], [0.0; 3]);
+        }
+        grains.push(2, [0.0, 0.0, 2.99 * RADIUS], [0.0; 3], [0.0; 3], RADIUS, 0, 0);
+    });
+    let down = WallMotion {
+        velocity: [0.0, 0.0, -1e-3],
+        ..WallMotion::default()
+    };
+    world.grains.bodies[0].motion = Some(WallMotion::default());
+    world.grains.bodies[1].motion = Some(down);
+    let mut simulation = started(world, 1);
+    simulation.advance(5000).expect("sound steps");
+    let seen = simulation.snapshot();
+    let weight = 9.81 * seen.mass[2];
+    assert_eq!((seen.force[1], simulation.contacts()), ([0.0; 3], 1));
+    assert!((seen.force[2][2] / weight - 1.0).abs() < 1e-6, "{:?}", seen.force);
+    assert!((seen.force[0][2] / weight + 1.0).abs() < 1e-6, "{:?}", seen.force);
+    assert_eq!(simulation.walls()[0].force, [0.0; 3]);
+    assert_eq!(simulation.ledger().wall_work, 0.0);
 }
 
 #[test]

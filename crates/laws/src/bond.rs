@@ -8,7 +8,7 @@
 pub mod beam;
 pub mod point;
 
-use crate::real::{Coordinate, Real, larger};
+use crate::real::{Coordinate, Real, larger, smaller};
 use crate::rotation::Quaternion;
 use crate::vector::{Vector3, between, near_vector};
 use cubecl::prelude::*;
@@ -124,17 +124,26 @@ pub struct Glue<R: Real> {
     pub slope: R,
     /// Energy that a unit of its area takes to part \[J/m²\].
     pub fracture_energy: R,
+    /// Size of the cross-section over the smaller of the two radii \[-\]; zero where it does not depend on them.
+    pub size_share: R,
+    /// What is added to that \[m\].
+    pub size_length: R,
+}
+
+/// Size s of the cross-section between grains of these radii \[m\].
+#[cube]
+#[inline(always)]
+pub fn size_between<R: Real>(glue: &Glue<R>, radius_i: R, radius_j: R) -> R {
+    glue.size_share * smaller::<R>(radius_i, radius_j) + glue.size_length
 }
 
 /// How the grains of a bond stood when it was made.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq)]
 pub struct Rest<C: Real> {
-    /// Direction from i to j in the frame of i, of length one.
+    /// From the center of i to that of j, in the frame of i \[m\]; its length is L₀.
     pub axis: Vector3<C>,
     /// q_j* q_i: the turn from the frame of i to that of j.
     pub turn: Quaternion<C>,
-    /// Distance L₀ of the centers \[m\].
-    pub length: C,
 }
 
 /// How the grains of a bond move.
@@ -152,7 +161,7 @@ pub struct Moves<R: Real> {
     pub effective_inertia: R,
 }
 
-/// What a bond measures, and how strong it is beside its kind.
+/// What a bond measures when it is made, and how strong it is beside its kind.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq)]
 pub struct Span<R: Real> {
     /// Distance L₀ of the centers when it was made \[m\].
@@ -198,11 +207,12 @@ pub fn deformed<C: Coordinate<R>, R: Real>(
 ) -> Deformed<R> {
     let one = R::new(1.0);
     let two = R::new(2.0);
-    let per_length = one / C::near(rest.length);
+    let square = rest.axis.dot(&rest.axis);
+    let per_length = R::inverse_root(C::near(square));
     let in_i = turn_i.turned(&rest.axis);
-    let gap = between::<C, R>(&in_i.times(rest.length), apart);
+    let gap = between::<C, R>(&in_i, apart);
     // L²/L₀² − 1, and what its root leaves of it.
-    let more = C::near(apart.dot(apart) - rest.length * rest.length) * per_length * per_length;
+    let more = C::near(apart.dot(apart) - square) * per_length * per_length;
     let stretch = more / (one + R::root(one + more));
     let shrink = one / (one + stretch);
     let scaled = near_vector::<C, R>(apart).times(per_length);
@@ -213,7 +223,7 @@ pub fn deformed<C: Coordinate<R>, R: Real>(
         z: C::near(turn.z),
     };
     let cosine = C::near(turn.w);
-    let axis = near_vector::<C, R>(&in_i);
+    let axis = near_vector::<C, R>(&in_i).times(per_length);
     // a_j is a_i turned by D.
     let turning = twist.cross(&axis).times(two);
     Deformed::<R> {

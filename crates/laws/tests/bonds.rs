@@ -40,6 +40,8 @@ fn glue(law: BondLaw) -> Glue<f64> {
         cohesion: 5e6,
         slope: 0.5,
         fracture_energy: 1e30,
+        size_share: 0.0,
+        size_length: SIDE,
     }
 }
 
@@ -47,9 +49,8 @@ const LENGTH: f64 = 0.1;
 const SIDE: f64 = 0.01;
 
 const REST: Rest<f64> = Rest {
-    axis: V { x: 1.0, y: 0.0, z: 0.0 },
+    axis: V { x: LENGTH, y: 0.0, z: 0.0 },
     turn: NO_TURN,
-    length: LENGTH,
 };
 
 const SPAN: Span<f64> = Span {
@@ -294,9 +295,8 @@ fn a_small_strain_keeps_its_digits_in_mixed_precision() {
         vector([0.3 + 2e-7, -0.2, 0.1 - 3e-7]),
     );
     let rest = Rest {
-        axis: here.turn_i.back().turned(&vector([1.0, 0.0, 0.0])),
+        axis: here.turn_i.back().turned(&vector([LENGTH, 0.0, 0.0])),
         turn: NO_TURN,
-        length: LENGTH,
     };
     for law in BondLaw::ALL {
         let double = hold(
@@ -340,6 +340,8 @@ fn a_small_strain_keeps_its_digits_in_mixed_precision() {
             cohesion: g.cohesion as f32,
             slope: g.slope as f32,
             fracture_energy: g.fracture_energy as f32,
+            size_share: g.size_share as f32,
+            size_length: g.size_length as f32,
         };
         let mixed = hold(
             &deformed::<f64, f32>(&here.apart, &here.turn_i, &here.turn_j, &rest),

@@ -118,7 +118,9 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
         zones: stage::zones(&mut file, &mut findings),
         ..Plan::default()
     };
+    stage::complete_paths(&mut file, &findings);
     (plan.stages, plan.absent) = stage::stages(&file, &world, &ranges, &mut findings);
+    world.later.switched = stage::switched(&plan.stages);
     plan.inlets = inlet::inlets(&mut file, &materials, &world, &plan.absent, &mut findings);
     world.later.grains = plan.inlets.iter().map(Inlet::expected).collect();
     world.bonds = bonds::bonds(&mut file, &world, &plan.absent, &mut findings);

@@ -28,20 +28,24 @@ struct Cast<'a> {
     absent: &'a [Thing],
     /// Whether all grains were read: of those that were refused, no id is known.
     is_whole: bool,
+    /// Whether the bonds are made by a stage, when all grains may be there.
+    is_later: bool,
 }
 
 /// The bonds of a scene, in alphabetical order; `absent` is what is not there at the start.
 pub(crate) fn bonds(file: &mut SceneFile, world: &World, absent: &[Thing], findings: &mut Findings) -> Vec<Bonds> {
     let seed = file.run.seed.0;
-    let cast = Cast {
-        grains: &file.grains,
-        world,
-        absent,
-        is_whole: findings.is_sound(),
-    };
+    let is_whole = findings.is_sound();
     let mut bonds = Vec::new();
-    for (name, section) in &mut file.bonds {
+    for (index, (name, section)) in file.bonds.iter_mut().enumerate() {
         let path = format!("bonds.{name}");
+        let cast = Cast {
+            grains: &file.grains,
+            world,
+            absent,
+            is_whole,
+            is_later: absent.contains(&Thing::Bonds(index)),
+        };
         match made(name, section, &cast, seed, findings) {
             Ok(made) => {
                 findings.notices.extend(idle(&made).map(|idle| format!("{path}: {idle}")));
@@ -76,6 +80,7 @@ fn made(name: &str, section: &mut BondsSection, cast: &Cast, seed: u64, findings
         weibull_modulus: section.weibull_modulus.map(|modulus| modulus.si),
         // Numbers of its own per section: what else the scene holds does not change these strengths.
         seed: seed ^ fnv1a(name),
+        one_piece: section.one_piece,
     })
 }
 
@@ -117,11 +122,11 @@ impl Cast<'_> {
             let Some(((_, section), group)) = found else {
                 return Err(unknown("group of grains", name, self.grains.keys()));
             };
-            if section.inlet.is_some() || self.absent.contains(&Thing::Group(group)) {
+            if !self.is_later && (section.inlet.is_some() || self.absent.contains(&Thing::Group(group))) {
                 return Err(
                     Complaint::new(format!("the grains of `{name}` come later, and bonds are made at the start"))
                         .limit("sections whose grains are there from the start")
-                        .remedy("take it out of `among`, or let its grains be there from the start"),
+                        .remedy("take it out of `among`, or let a stage `add` these bonds when its grains are there"),
                 );
             }
             if groups.contains(&group) {
@@ -145,14 +150,22 @@ impl Cast<'_> {
         *file = whole.display().to_string();
         let pairs = pairs_in::read(&whole).map_err(|error| Complaint::of_file(&error))?;
         let grains = &self.world.grains;
-        let there = (0..grains.len()).filter(|&k| !self.absent.contains(&Thing::Group(grains.group[k])));
-        let ids: HashSet<u32> = there.map(|k| grains.id[k]).collect();
-        let missing = |id: &u32| self.is_whole && !ids.contains(id);
+        let is_there = |k: &usize| self.is_later || !self.absent.contains(&Thing::Group(grains.group[*k]));
+        let ids: HashSet<u32> = (0..grains.len()).filter(is_there).map(|k| grains.id[k]).collect();
+        // Grains of inlets get their ids as they come.
+        let is_known = self.is_whole && !(self.is_later && self.grains.values().any(|section| section.inlet.is_some()));
+        let missing = |id: &u32| is_known && !ids.contains(id);
         let unmatched = pairs.iter().find_map(|pair| Some((pair.line, pair.ids.into_iter().find(missing)?)));
         if let Some((line, id)) = unmatched {
             let highest = ids.iter().max().copied().unwrap_or(0);
-            return Err(Complaint::new(format!("line {line}: no grain has the id {id} at the start"))
-                .limit(format!("ids of grains that are there from the start, up to {highest}"))
+            let when = if self.is_later { "" } else { " at the start" };
+            let from = if self.is_later {
+                "of the scene"
+            } else {
+                "that are there from the start"
+            };
+            return Err(Complaint::new(format!("{}:{line}: no grain has the id {id}{when}", whole.display()))
+                .limit(format!("ids of grains {from}, up to {highest}"))
                 .remedy("use the ids of the file's column `id`; without one, grains are counted from 0 on, section by section in alphabetical order"));
         }
         Ok(pairs.into_iter().map(|pair| pair.ids).collect())

@@ -1,21 +1,26 @@
 //! Stages, one after the other, and zones that take grains away: what a scene plans to happen while it runs.
 
+mod set;
+
 use crate::{
     assemble::Findings,
     condition::{Condition, Names, unknown},
     diagnostics::Complaint,
-    fill::si,
     inlet::Inlet,
-    quantity::{Acceleration, NotNegative, Positive, Quantity, Time, Velocity},
-    schema::{BoxShape, CylinderRegion, Motion, SceneFile, SphereRegion, Vector},
+    quantity::{NotNegative, Positive, Quantity, Time},
+    schema::{BoxShape, CylinderRegion, SceneFile, SphereRegion},
     volume::Volume,
-    walls,
 };
 use schemars::JsonSchema;
 use seixo_engine::Seen;
-use seixo_engine::world::{Expected, Grains, Vec3, WallMotion, World};
+use seixo_engine::world::{Expected, Grains, Load, Vec3, WallMotion, World};
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, ops::Range};
+use set::SetSection;
+pub(crate) use set::complete_paths;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
 
 /// A part of space from which grains are taken away.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -56,10 +61,11 @@ pub(crate) struct StageSection {
     /// How long the condition must hold, at every look: grains that start at rest have no kinetic energy, either.
     #[serde(default)]
     pub hold: Quantity<Time, NotNegative>,
-    /// What goes as it begins, as in "wall.plug", "grains.seed", "inlet.rain" or "zone.drain"; with its grains, an inlet ends, too.
+    /// What goes as it begins, as in "wall.plug", "grains.seed", "inlet.rain", "zone.drain" or "bonds.cement"; with its grains, an inlet ends, too.
+    /// Bonds that are removed are dissolved: they vanish, and are not among those that broke.
     #[serde(default)]
     pub remove: Vec<String>,
-    /// What comes as it begins.
+    /// What comes as it begins. Bonds that are added join grains as they stand at this moment, after all else of the stage has changed.
     #[serde(default)]
     pub add: Vec<String>,
     /// What changes as it begins.
@@ -69,33 +75,6 @@ pub(crate) struct StageSection {
 
 fn usual_look() -> Quantity<Time, Positive> {
     Quantity::new(1e-3)
-}
-
-/// What changes as a stage begins.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct SetSection {
-    /// Gravitational acceleration.
-    pub gravity: Option<Vector<Acceleration>>,
-    /// Walls, by name.
-    #[serde(default)]
-    pub wall: BTreeMap<String, SetWall>,
-    /// Groups of grains, by name.
-    #[serde(default)]
-    pub grains: BTreeMap<String, SetGrains>,
-}
-
-/// What changes of a wall.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct SetWall {
-    /// How it moves from there on; a point of its axis is where that is at this moment.
-    pub motion: Motion,
-}
-
-/// What changes of a group of grains.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct SetGrains {
-    /// Velocity of all of them.
-    pub velocity: Vector<Velocity>,
 }
 
 /// What a scene plans to happen while it runs.
@@ -124,6 +103,8 @@ pub enum Thing {
     Inlet(u32),
     /// A zone, by its index in [`Plan::zones`].
     Zone(usize),
+    /// Bonds, by their index in [`World::bonds`].
+    Bonds(usize),
 }
 
 /// Something that happens as a stage begins.
@@ -139,6 +120,12 @@ pub enum Act {
     Motion(Range<usize>, Box<WallMotion>),
     /// A group of grains gets this velocity \[m/s\].
     Velocity(u32, Vec3),
+    /// A group of grains is held from where it is, and moves like this.
+    Hold(u32, Box<WallMotion>),
+    /// A group of grains that is held is set free.
+    Free(u32),
+    /// A group of grains bears this load in place of the one before.
+    Load(Load),
 }
 
 /// A part of the run.
@@ -226,7 +213,7 @@ pub(crate) fn stages(
     findings: &mut Findings,
 ) -> (Vec<Stage>, Vec<Thing>) {
     let cast = Cast { file, world, ranges };
-    let (mut stages, mut absent) = (Vec::new(), Vec::new());
+    let (mut stages, mut absent, mut standings) = (Vec::new(), Vec::new(), BTreeMap::new());
     // Whether what was named so far is there.
     let mut presence: Vec<(Thing, bool)> = Vec::new();
     for (number, section) in file.stage.iter().enumerate() {
@@ -256,7 +243,7 @@ pub(crate) fn stages(
                 Err(complaint) => findings.add(&format!("{path}.{key}"), told(complaint)),
             }
         }
-        match cast.settings(&section.set) {
+        match cast.settings(&section.set, &mut standings, findings) {
             Ok(set) => acts.extend(set),
             Err((key, complaint)) => findings.add(&format!("{path}.set.{key}"), told(complaint)),
         }
@@ -298,12 +285,8 @@ fn described(section: &StageSection) -> String {
             format!(", {word} {}", names.join(", "))
         }
     };
-    let changes = section.set.gravity.iter().map(|_| "gravity".to_owned());
-    let walls = section.set.wall.keys().map(|name| format!("wall.{name}"));
-    let grains = section.set.grains.keys().map(|name| format!("grains.{name}"));
-    let set: Vec<String> = changes.chain(walls).chain(grains).collect();
     let (remove, add) = (list("removes", &section.remove), list("adds", &section.add));
-    format!("{} until {until}{remove}{add}{}", section.name, list("sets", &set))
+    format!("{} until {until}{remove}{add}{}", section.name, list("sets", &section.set.names()))
 }
 
 /// What stages can name.
@@ -330,10 +313,16 @@ impl Cast<'_> {
                 let found = self.file.zone.keys().position(|other| other == own);
                 found.map(Thing::Zone).ok_or_else(|| unknown("zone", own, self.file.zone.keys()))
             }
+            "bonds" => {
+                let found = self.file.bonds.keys().position(|other| other == own);
+                found
+                    .map(Thing::Bonds)
+                    .ok_or_else(|| unknown("section of bonds", own, self.file.bonds.keys()))
+            }
             _ => {
                 let complaint = Complaint::new(format!("\"{name}\" is nothing that comes or goes"));
                 Err(complaint
-                    .limit("wall.NAME, grains.NAME, inlet.NAME and zone.NAME")
+                    .limit("wall.NAME, grains.NAME, inlet.NAME, zone.NAME and bonds.NAME")
                     .remedy("write it as in remove = [\"wall.plug\"]"))
             }
         }
@@ -369,41 +358,25 @@ impl Cast<'_> {
             _ => Ok(false),
         }
     }
+}
 
-    fn settings(&self, set: &SetSection) -> Result<Vec<Act>, At> {
-        let mut acts: Vec<Act> = set.gravity.iter().map(|gravity| Act::Gravity(si(gravity))).collect();
-        for (name, wall) in &set.wall {
-            let range = self.wall(name).map_err(|complaint| ("wall", complaint))?;
-            let motion = walls::motion_of_stage(&wall.motion).map_err(|(_, complaint)| ("wall", complaint.within(name)))?;
-            // Belts and rollers go on running.
-            let surface = self
-                .world
-                .walls
-                .get(range.start)
-                .map_or_else(Default::default, |wall| wall.motion.surface);
-            let motion = Box::new(WallMotion { surface, ..motion });
-            acts.push(Act::Motion(range, motion));
-        }
-        for (name, grains) in &set.grains {
-            let group = self.group(name).map_err(|complaint| ("grains", complaint))?;
-            if self.file.grains[name].is_boundary() {
-                let complaint = Complaint::new(format!("grains.{name} is a boundary, which moves as its own section says"));
-                return Err((
-                    "grains",
-                    complaint.remedy(format!("remove this, or write its motion in [grains.{name}], with a `start`")),
-                ));
-            }
-            acts.push(Act::Velocity(group, si(&grains.velocity)));
-        }
-        Ok(acts)
-    }
+/// Groups of grains that stages hold, set free or load anew.
+pub(crate) fn switched(stages: &[Stage]) -> Vec<u32> {
+    let acts = stages.iter().flat_map(|stage| &stage.acts);
+    let groups = acts.filter_map(|act| match act {
+        Act::Hold(group, _) | Act::Free(group) | Act::Load(Load { group, .. }) => Some(*group),
+        _ => None,
+    });
+    groups.collect::<BTreeSet<u32>>().into_iter().collect()
 }
 
 /// Takes what is not there at the start out of the world, which knows of it as what may come later; returns the grains.
 pub(crate) fn set_aside(world: &mut World, absent: &[Thing]) -> Grains {
     for thing in absent {
-        if let Thing::Walls(walls) = thing {
-            world.later.walls.extend(walls.clone());
+        match thing {
+            Thing::Walls(walls) => world.later.walls.extend(walls.clone()),
+            Thing::Bonds(kind) => world.later.bonds.push(*kind),
+            Thing::Group(_) | Thing::Inlet(_) | Thing::Zone(_) => {}
         }
     }
     let all = std::mem::take(&mut world.grains);

@@ -110,7 +110,7 @@ const CASES: &[Case] = &[
         &[
             "scene.toml:22:10",
             "nothing that comes or goes",
-            "wall.NAME, grains.NAME, inlet.NAME and zone.NAME",
+            "wall.NAME, grains.NAME, inlet.NAME, zone.NAME and bonds.NAME",
         ],
     ),
     (
@@ -137,6 +137,45 @@ const CASES: &[Case] = &[
         "[output]",
         "[[stage]]\nname = \"a\"\nset = { gravity = [0, 0, \"1 m/s\"] }\n[output]",
         &["scene.toml:22:", "velocity [m/s]", "acceleration"],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\nset = { grains.bed = {} }\n[output]",
+        &[
+            "scene.toml:22:",
+            "grains.bed: nothing is set",
+            "`velocity`, `fixed`, `motion`, `force` or `torque`",
+        ],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\nset = { grains.bed = { fixed = false } }\n[output]",
+        &["scene.toml:22:", "grains.bed: they are free already", "remove fixed = false"],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\nset = { grains.bed = { fixed = true, motion = { translate = [0, 0, 1] } } }\n[output]",
+        &["scene.toml:22:", "`fixed` and `motion` both say", "keep `motion`"],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\nset = { grains.bed = { fixed = true, velocity = [0, 0, 1] } }\n[output]",
+        &["scene.toml:22:", "`velocity` is not for grains that are held", "fixed = false"],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\nset = { grains.bed = { motion = { rotate = 1 } } }\n[output]",
+        &["scene.toml:22:", "grains.bed: a rotation needs `axis` and `through`"],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\nset = { grains.bed = { force = [\"1 J\", 0, 0] } }\n[output]",
+        &["scene.toml:22:", "\"1 J\" is energy [J], but force [N] belongs here"],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\nuntil = \"duration 0.1 s\"\nset = { grains.bed = { fixed = true } }\n[[stage]]\nname = \"b\"\nset = { grains.bed = { torque = [0, 0, 1] } }\n[output]",
+        &["scene.toml:26:", "`torque` is not for grains that are held"],
     ),
     (
         "[output]",

@@ -5,7 +5,7 @@ mod spoiled;
 use seixo_engine::world::{BondSize, Bonded, Bonds, CrossSection};
 use seixo_files::vtk::Field;
 use seixo_laws::bond::BondLaw;
-use seixo_scene::{ProbeKind, Scene, load_text};
+use seixo_scene::{Act, ProbeKind, Scene, Thing, load_text};
 use spoiled::{Case, SOUND, assert_refused};
 use std::path::Path;
 
@@ -47,6 +47,7 @@ fn what_a_section_leaves_out_is_usual() {
         fracture_energy: f64::INFINITY,
         weibull_modulus: None,
         seed: found[0].seed,
+        one_piece: false,
     };
     assert_eq!(found, [usual]);
 }
@@ -57,7 +58,7 @@ fn a_complete_section_is_read_and_written_back() {
         "[grains.ash]\nmaterial = \"glass\"\nat = [[0, 0, \"9 mm\"]]\nradius = \"1 mm\"\n\
          [bonds.rock]\namong = [\"bed\", \"ash\"]\ntolerance = 0.5\nlaw = \"point\"\nsection = \"square\"\nsize = \"1 mm\"\nyoungs_modulus = 1e9\n\
          poisson_ratio = 0.3\ndamping_ratio = 0.1\ntensile_strength = \"5 MPa\"\ncohesion = \"20 MPa\"\nfriction_angle = \"45 deg\"\n\
-         fracture_energy = \"100 J/m^2\"\nweibull_modulus = 8",
+         fracture_energy = \"100 J/m^2\"\nweibull_modulus = 8\none_piece = true",
     );
     let found = bonds(&text, Path::new(""));
     let all = Bonds {
@@ -78,6 +79,7 @@ fn a_complete_section_is_read_and_written_back() {
         fracture_energy: 100.0,
         weibull_modulus: Some(8.0),
         seed: found[0].seed,
+        one_piece: true,
     };
     assert_eq!(found, [all]);
     assert!(scene(&text, Path::new("")).notices.is_empty());
@@ -129,7 +131,7 @@ fn pairs_come_from_a_file() {
     let cases: &[(&str, &[&str])] = &[
         (
             "a b\n0 1\n0 7\n",
-            &["bonds.rock: line 3: no grain has the id 7 at the start", "up to 1", "column `id`"],
+            &["joints.csv:3: no grain has the id 7 at the start", "up to 1", "column `id`"],
         ),
         ("a b\n0 1\n1 0\n", &["joints.csv:3:", "already the pair of line 2", "either order"]),
         ("a b\n1 1\n", &["joints.csv:2:", "makes a pair with itself", "two grains"]),
@@ -146,6 +148,53 @@ fn pairs_come_from_a_file() {
         assert!(message.contains("scene.toml:21:9"), "{message}");
         assert!(found.list().iter().all(|d| !d.remedy.is_empty()), "{message}");
     }
+}
+
+/// Stages that glue a bed, and dissolve the glue.
+const GLUED: &str = "[[stage]]\nname = \"fall\"\nuntil = \"duration 0.1 s\"\n[[stage]]\nname = \"glue\"\nadd = [\"bonds.rock\"]\nuntil = \"duration 0.1 s\"\n\
+    [[stage]]\nname = \"part\"\nremove = [\"bonds.rock\"]\n";
+
+#[test]
+fn bonds_that_a_stage_adds_are_absent_before_and_may_join_what_comes_later() {
+    let section = |keys: &str| {
+        with(&format!(
+            "[bonds.mortar]\namong = [\"bed\"]\nyoungs_modulus = 1e9\n[bonds.rock]\n{keys}\nyoungs_modulus = 1e9"
+        ))
+    };
+    let late = "[grains.ash]\nmaterial = \"glass\"\nat = [[0, 0, \"9 mm\"]]\nradius = \"1 mm\"\n";
+    let text = format!(
+        "{}{late}{}",
+        section("among = [\"ash\", \"bed\"]"),
+        GLUED.replace("add = [", "add = [\"grains.ash\", ")
+    );
+    let first = scene(&text, Path::new(""));
+    let again = scene(&first.resolved, Path::new("/somewhere/else"));
+    for scene in [&first, &again] {
+        assert_eq!(scene.world.later.bonds, [1]);
+        assert_eq!(scene.world.bonds[1].name, "rock");
+        assert!(scene.plan.absent.contains(&Thing::Bonds(1)));
+        assert_eq!(scene.plan.stages[1].acts, [Act::Add(Thing::Group(0)), Act::Add(Thing::Bonds(1))]);
+        assert_eq!(scene.plan.stages[2].acts, [Act::Remove(Thing::Bonds(1))]);
+    }
+    // Pairs may name grains that come later, and no others.
+    let folder = tempfile::tempdir().unwrap();
+    let text = text.replace("among = [\"ash\", \"bed\"]", "pairs = \"joints.csv\"");
+    let write = |pairs: &str| std::fs::write(folder.path().join("joints.csv"), pairs).unwrap();
+    write("a b\n0 1\n");
+    assert_eq!(scene(&text, folder.path()).world.bonds[1].between, Bonded::Pairs(vec![[0, 1]]));
+    write("a b\n0 1\n0 9\n");
+    let found = load_text(&text, &folder.path().join("scene.toml"), &[]).expect_err("a grain that never comes");
+    let message = found.plain();
+    assert!(
+        message.contains("joints.csv:3: no grain has the id 9") && message.contains("of the scene, up to 2"),
+        "{message}"
+    );
+    let twice = GLUED.replace("remove = [", "add = [");
+    let found = load_text(&format!("{}{twice}", section("among = [\"bed\"]")), Path::new("scene.toml"), &[]).expect_err("twice");
+    assert!(found.plain().contains("bonds.rock is there already"), "{found}");
+    let unknown = GLUED.replace("bonds.rock", "bonds.rok");
+    let found = load_text(&format!("{}{unknown}", section("among = [\"bed\"]")), Path::new("scene.toml"), &[]).expect_err("unknown");
+    assert!(found.plain().contains("no section of bonds is named `rok`"), "{found}");
 }
 
 macro_rules! rock {

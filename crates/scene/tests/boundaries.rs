@@ -3,7 +3,7 @@
 mod spoiled;
 
 use seixo_engine::world::{Load, WallMotion};
-use seixo_scene::{Scene, load_text};
+use seixo_scene::{Act, Scene, load_text};
 use spoiled::{Case, SOUND, assert_refused, refused};
 use std::path::Path;
 
@@ -100,6 +100,36 @@ fn loads_are_of_groups() {
     };
     assert_eq!(groups("torque = [0, 0, 1]"), [1]);
     assert_eq!(groups("force = [0, 0, 0]"), [0_u32; 0], "a force of zero is none");
+}
+
+#[test]
+fn stages_hold_free_and_load_grains() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("lift.csv"), "t[ms] z[mm]\n0 0\n100 8\n").unwrap();
+    let stages = "[[stage]]\nname = \"hold\"\nuntil = \"duration 0.1 s\"\nset = { grains.bed = { fixed = true } }\n\
+        [[stage]]\nname = \"lift\"\nuntil = \"duration 0.1 s\"\nset = { grains.bed = { motion = { path = \"lift.csv\", start = \"1 ms\" } } }\n\
+        [[stage]]\nname = \"free\"\nuntil = \"duration 0.1 s\"\nset = { grains.bed = { fixed = false, velocity = [0, 0, 1], torque = [0, 0, 2] } }\n\
+        [[stage]]\nname = \"pull\"\nset = { grains.bed = { force = [\"3 N\", 0, 0] } }\n";
+    let text = format!("{}{stages}", with("force = [\"1 N\", 0, 0]"));
+    let first = scene(&text, folder.path());
+    let again = load_text(&first.resolved, Path::new("/somewhere/else.toml"), &[]).unwrap_or_else(|found| panic!("{found}"));
+    let load = |force: f64| {
+        Act::Load(Load {
+            group: 0,
+            force: [force, 0.0, 0.0],
+            torque: [0.0, 0.0, 2.0],
+        })
+    };
+    for scene in [&first, &again] {
+        assert_eq!(scene.world.later.switched, [0]);
+        let acts: Vec<&[Act]> = scene.plan.stages.iter().map(|stage| &stage.acts[..]).collect();
+        assert_eq!(acts[0], [Act::Hold(0, Box::default())]);
+        let [Act::Hold(0, motion)] = acts[1] else { panic!("{acts:?}") };
+        assert_eq!((motion.start, motion.path.as_ref().unwrap().time.len()), (1e-3, 2));
+        // What of a load is not set stays as it was.
+        assert_eq!(acts[2], [Act::Free(0), Act::Velocity(0, [0.0, 0.0, 1.0]), load(1.0)]);
+        assert_eq!(acts[3], [load(3.0)]);
+    }
 }
 
 macro_rules! keys {
@@ -200,7 +230,7 @@ fn what_does_not_go_with_boundaries_is_refused() {
         ),
         (
             "[[stage]]\nname = \"a\"\nset = { grains = { bed = { velocity = [0, 0, 1] } } }\n",
-            "grains.bed is a boundary, which moves as its own section says",
+            "grains.bed: `velocity` is not for grains that are held, which move as they are told",
         ),
     ] {
         let found = refused(&format!("{fixed}{stages}"));

@@ -11,6 +11,7 @@
 //! Nothing a run writes depends on wall time, threads or interruptions, except `run.json`, `log.jsonl` and `profile.csv`: outputs
 //! belong to step numbers, and those follow from the scene alone.
 
+mod acts;
 mod breaks;
 mod course;
 mod driver;

@@ -1,11 +1,11 @@
 //! The sweep over bonds for processors with vector units: bonds are collected into lanes, the laws run over all lanes at once, and the results go
 //! back in the order of the rows.
 
-use crate::bonds::{BOND, BROKEN, BondRows, BondTally, BondedGrains, ENERGY, End, FIRST, MADE, glue_at, moves_of};
+use crate::bonds::{BOND, BROKEN, BondRows, BondTally, BondedGrains, ENERGY, End, FIRST, KIND, MADE, glue_at, moves_of, span_of};
 use crate::lanes::{InLanes, on_widest, prefetch};
 use crate::sides::{OPEN, nearest_image};
 use crate::views::{RECORD, load, store};
-use seixo_laws::bond::{Glue, Hold, Rest, Span, beam, deformed, hold, utilization};
+use seixo_laws::bond::{GLUE, Glue, Hold, Rest, beam, deformed, hold, utilization};
 use seixo_laws::{Quaternion, Vector3};
 
 /// Bonds resolved at once.
@@ -15,7 +15,7 @@ const LANES: usize = 16;
 const AHEAD: usize = 8;
 
 /// Records that go in: where the first and the second grain are, how they move, how they spin, how they are turned; how the bond was made.
-const IN: usize = 11;
+const IN: usize = 10;
 
 /// Records that come out: force and energy, torque on the first and damping power, torque on the second and the share of its strength used.
 const OUT: usize = 3;
@@ -33,6 +33,7 @@ struct Lanes<'a, const POINTS: bool> {
     going: [Numbers; OUT],
     went: [Records; OUT],
     mode: [f64; LANES],
+    kind: [f64; LANES],
     /// Where all bonds are of one kind, that; else the table.
     one_for_all: Option<Glue<f64>>,
     glue: &'a [f64],
@@ -90,15 +91,8 @@ impl<const POINTS: bool> Lanes<'_, POINTS> {
         let rest = Rest {
             axis: self.vector(8, lane),
             turn: self.turn(9, lane),
-            length: self.last(8, lane),
         };
-        let sizes = self.vector(10, lane);
-        let span = Span {
-            length: rest.length,
-            arm: sizes.x,
-            size: sizes.y,
-            strength: sizes.z,
-        };
+        let span = span_of::<f64, f64>(&i, &j, &rest, self.last(8, lane), glue);
         let apart = j.position.minus(&i.position);
         let shape = deformed::<f64, f64>(&apart, &i.turn, &j.turn, &rest);
         let moves = moves_of(i, j);
@@ -139,7 +133,7 @@ impl<const POINTS: bool> InLanes for Lanes<'_, POINTS> {
             }
         } else {
             for lane in 0..LANES {
-                let glue = glue_at(self.glue, self.last(10, lane) as usize);
+                let glue = glue_at(self.glue, self.kind[lane] as usize);
                 self.resolve_lane(lane, &glue);
             }
         }
@@ -167,7 +161,8 @@ pub fn bonds_of_part<const SIDES: u32, const POINTS: bool>(
         going: [[[0.0; LANES]; RECORD]; OUT],
         went: [harmless; OUT],
         mode: [0.0; LANES],
-        one_for_all: (grains.glue.len() == seixo_laws::bond::GLUE).then(|| glue_at(grains.glue, 0)),
+        kind: [0.0; LANES],
+        one_for_all: (grains.glue.len() == GLUE).then(|| glue_at(grains.glue, 0)),
         glue: grains.glue,
     };
     let base = rows.row[rows.first] as usize;
@@ -189,6 +184,7 @@ pub fn bonds_of_part<const SIDES: u32, const POINTS: bool>(
             let ends = if rows.partner[k] & FIRST != 0 { [other, own] } else { [own, other] };
             entries[filled] = Entry { k: k - base, ends, own };
             lanes.put::<SIDES>(filled, grains, ends, &record[..MADE]);
+            lanes.kind[filled] = record[KIND];
             filled += 1;
             if filled == LANES {
                 on_widest(&mut lanes);

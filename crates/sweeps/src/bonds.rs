@@ -7,25 +7,28 @@ use crate::bodies::{recalled_turn, store_turn, turn_at};
 use crate::sides::{Sides, nearest_image};
 use crate::views::{load, store};
 use cubecl::prelude::*;
-use seixo_laws::bond::{GLUE, Glue, Moves, Rest, Span, point};
+use seixo_laws::bond::{GLUE, Glue, Moves, Rest, Span, point, size_between};
 use seixo_laws::motion::inertia;
 use seixo_laws::rotation::turned_by;
 use seixo_laws::{Coordinate, Quaternion, Real, Vector3};
 
-/// Numbers that tell how a bond was made: its axis in the frame of the first grain, and its length; the turn w x y z; where the two touch, the size
-/// of the cross-section, what the strengths are multiplied with, and the row of the table of glue.
-pub const MADE: usize = 12;
+/// Numbers that tell how a bond was made: from the first to the second grain in the frame of the first, and what its strengths are multiplied
+/// with; the turn w x y z.
+pub const MADE: usize = 8;
+
+/// Place of the number that tells the row of the table of glue.
+pub const KIND: usize = 8;
 
 /// Place of the number that tells how it broke; 0: it holds.
-pub const BROKEN: usize = 12;
+pub const BROKEN: usize = 9;
 
 /// Place of the number that tells its energy, at the last step or when it broke \[J\].
-pub const ENERGY: usize = 13;
+pub const ENERGY: usize = 10;
 
-/// Numbers per bond on the host.
-pub const BOND: usize = 14;
+/// Numbers per bond on the host, with padding.
+pub const BOND: usize = 12;
 
-/// In the place of a mode, of a bond whose grain is gone.
+/// In the place of a mode, of a bond that did not break, but was dissolved or went with its grain.
 pub const GONE: f64 = -1.0;
 
 /// Mark of a partner that is the first of the two.
@@ -35,23 +38,21 @@ pub const FIRST: u32 = 1 << 31;
 #[cube]
 #[inline(always)]
 pub fn rest_at<C: Real>(bonds: &[C], at: usize) -> Rest<C> {
-    let length = bonds[at + 3usize];
     Rest::<C> {
         axis: load::<C>(bonds, at),
         turn: turn_at::<C>(bonds, at + 4usize),
-        length,
     }
 }
 
-/// What a bond measures, from its record.
+/// What a bond between these grains measures.
 #[cube]
 #[inline(always)]
-pub fn span_at<C: Coordinate<R>, R: Real>(bonds: &[C], at: usize) -> Span<R> {
-    let strength = C::near(bonds[at + 10usize]);
+pub fn span_of<C: Coordinate<R>, R: Real>(i: &End<C, R>, j: &End<C, R>, rest: &Rest<C>, strength: R, glue: &Glue<R>) -> Span<R> {
+    let length = R::root(C::near(rest.axis.dot(&rest.axis)));
     Span::<R> {
-        length: C::near(bonds[at + 3usize]),
-        arm: C::near(bonds[at + 8usize]),
-        size: C::near(bonds[at + 9usize]),
+        length,
+        arm: point::arm::<R>(length, i.radius, j.radius),
+        size: size_between::<R>(glue, i.radius, j.radius),
         strength,
     }
 }
@@ -61,7 +62,7 @@ pub fn span_at<C: Coordinate<R>, R: Real>(bonds: &[C], at: usize) -> Span<R> {
 #[inline(always)]
 pub fn glue_at<R: Real>(table: &[R], row: usize) -> Glue<R> {
     let at = row * 16usize;
-    let fracture_energy = table[at + 13usize];
+    let size_length = table[at + 15usize];
     Glue::<R> {
         law: table[at],
         youngs_modulus: table[at + 1usize],
@@ -76,7 +77,9 @@ pub fn glue_at<R: Real>(table: &[R], row: usize) -> Glue<R> {
         tensile_strength: table[at + 10usize],
         cohesion: table[at + 11usize],
         slope: table[at + 12usize],
-        fracture_energy,
+        fracture_energy: table[at + 13usize],
+        size_share: table[at + 14usize],
+        size_length,
     }
 }
 
@@ -97,8 +100,8 @@ pub fn row_of(glue: &Glue<f64>) -> [f64; GLUE] {
         glue.cohesion,
         glue.slope,
         glue.fracture_energy,
-        0.0,
-        0.0,
+        glue.size_share,
+        glue.size_length,
     ]
 }
 
@@ -218,14 +221,12 @@ impl BondTally {
 }
 
 /// The record of a bond of this kind that is made now between grains that stand `apart` from the first to the second.
-pub fn made_now(apart: &Vector3<f64>, ends: &[End<f64, f64>; 2], size: f64, strength: f64, kind: usize) -> [f64; BOND] {
+pub fn made_now(apart: &Vector3<f64>, ends: &[End<f64, f64>; 2], strength: f64, kind: usize) -> [f64; BOND] {
     let [i, j] = ends;
     let mut record = [0.0; BOND];
-    let length = apart.length();
-    store(&mut record, 0, &i.turn.back().turned(&apart.times(1.0 / length)));
-    record[3] = length;
+    store(&mut record, 0, &i.turn.back().turned(apart));
+    record[3] = strength;
     store_turn(&mut record, 4, &j.turn.back().after(&i.turn));
-    let arm = point::arm(length, i.radius, j.radius);
-    record[8..MADE].copy_from_slice(&[arm, size, strength, kind as f64]);
+    record[KIND] = kind as f64;
     record
 }

@@ -6,7 +6,7 @@ use crate::contact_records::array;
 use crate::fields::{Fields, PART, parts};
 use crate::refusal::Refusal;
 use crate::state::{Column, Sections, State};
-use crate::world::World;
+use crate::world::{Bonds, World};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use seixo_device::exclusive_scan;
@@ -51,28 +51,51 @@ fn glue_of(world: &World) -> Vec<f64> {
 }
 
 impl Network {
-    /// Bonds what is to be bonded, as the grains stand in these fields.
-    pub fn new(world: &World, found: &[Found], fields: &Fields, sides: (&Sides<f64, f64>, u32)) -> Network {
-        let places: HashMap<u32, usize> = fields.id.iter().copied().zip(0..).collect();
-        let mut network = Network {
+    /// A network of the kinds of bonds of a world, of which none is made yet.
+    pub fn new(world: &World) -> Network {
+        Network {
             glue: glue_of(world),
             ..Network::default()
-        };
-        let mut of_kind = vec![0; world.bonds.len()];
+        }
+    }
+
+    /// Bonds what is to be bonded, of some of these kinds, as the grains stand in these fields.
+    pub fn add(&mut self, kinds: &[Bonds], found: &[Found], fields: &Fields, sides: (&Sides<f64, f64>, u32)) {
+        let places: HashMap<u32, usize> = fields.id.iter().copied().zip(0..).collect();
+        let mut of_kind = vec![0; kinds.len()];
+        self.kind.iter().for_each(|&kind| of_kind[kind as usize] += 1);
         for one in found {
             let number = of_kind[one.kind];
             of_kind[one.kind] += 1;
-            let ids = one.pair.map(|k| world.grains.id[k]);
-            let ends = ids.map(|id| end_at(places[&id], &fields.position, &fields.velocity, &fields.spin, &fields.turn));
+            let ends = one
+                .ids
+                .map(|id| end_at(places[&id], &fields.position, &fields.velocity, &fields.spin, &fields.turn));
             let apart = apart_of::<f64, f64>(&ends[0], &ends[1], sides.0, sides.1);
-            let bonds = &world.bonds[one.kind];
+            let bonds = &kinds[one.kind];
             let strength = bonds.weibull_modulus.map_or(1.0, |modulus| scatter(modulus, bonds.seed, number));
-            let record = made_now(&apart, &ends, one.size, strength, one.kind);
-            network.ends.extend(ids);
-            network.kind.push(one.kind as u32);
-            network.records.extend(record);
+            let record = made_now(&apart, &ends, strength, one.kind);
+            self.ends.extend(one.ids);
+            self.kind.push(one.kind as u32);
+            self.records.extend(record);
         }
-        network
+    }
+
+    /// Lets go of bonds of the table, which break in no mode; returns the elastic energy that they held \[J\], which is booked with that of breaks.
+    pub fn dissolve(&mut self, bonds: &[usize]) -> f64 {
+        let mut held = 0.0;
+        for &bond in bonds {
+            self.records[bond * BOND + BROKEN] = GONE;
+            held += std::mem::take(&mut self.records[bond * BOND + ENERGY]);
+        }
+        // The rows give back what they know: they must know it, too.
+        for (k, &bond) in self.bond_of_entry.iter().enumerate() {
+            for number in [BROKEN, ENERGY] {
+                self.entries[k * BOND + number] = self.records[bond as usize * BOND + number];
+            }
+        }
+        self.last.energy -= held;
+        self.work.fracture += held;
+        held
     }
 
     /// Number of bonds that were ever made.
@@ -80,9 +103,14 @@ impl Network {
         self.kind.len()
     }
 
+    /// Bonds that hold.
+    pub fn all_holding(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.len()).filter(|&bond| self.records[bond * BOND + BROKEN] == 0.0)
+    }
+
     /// Number of bonds that hold.
     pub fn holding(&self) -> usize {
-        self.records.chunks_exact(BOND).filter(|record| record[BROKEN] == 0.0).count()
+        self.all_holding().count()
     }
 
     /// Lists the bonds that hold in the order of these grains; those of grains that are gone are forgotten.

@@ -1,24 +1,24 @@
-//! Which pairs a world bonds, and the time step that they allow.
+//! Which pairs are bonded.
 
-use crate::contact_records::array;
 use crate::refusal::Refusal;
 use crate::search::{Cells, pairs_within};
 use crate::sides::{kind_of, sides_of};
-use crate::simulation::vector;
-use crate::world::{BondSize, Bonded, Search, Vec3, World};
+use crate::world::{BondSize, Bonded, Bonds, Search, World};
 use seixo_device::Cpu;
-use seixo_laws::bond::{BondLaw, Span, beam};
-use seixo_laws::motion::inertia;
-use seixo_sweeps::sides::nearest_image;
-use seixo_sweeps::views::RECORD;
-use std::collections::{HashMap, HashSet};
+use seixo_laws::Vector3;
+use seixo_sweeps::sides::{Sides, nearest_image};
+use seixo_sweeps::views::{RECORD, load};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// A pair that is to be bonded.
+/// A pair that is to be bonded, or is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Found {
     /// Index into [`World::bonds`].
     pub kind: usize,
-    /// Places in the table of grains.
+    /// Ids of the grains, the lower one first.
+    pub ids: [u32; 2],
+    /// Their places in the table of grains.
     pub pair: [usize; 2],
     /// Distance of the centers \[m\].
     pub length: f64,
@@ -26,193 +26,246 @@ pub(crate) struct Found {
     pub size: f64,
 }
 
-/// Share of the stable limit of undamped bonds, 2/ω, above which steps are refused: bounds of ω by rows are not sharp.
-const LIMIT_OF_PERIOD: f64 = 0.9;
+/// Grains as bonds find them, by their places in a table.
+pub(crate) struct Standing<'a> {
+    /// Ids.
+    pub id: &'a [u32],
+    /// Groups.
+    pub group: &'a [u32],
+    /// Centers and radii \[m\], a record each.
+    pub position: Cow<'a, [f64]>,
+    /// Masses of the spheres alone \[kg\].
+    pub mass: Vec<f64>,
+    /// Rigid bodies that carry them.
+    pub body: Vec<Option<usize>>,
+    /// Periodic sides, and which there are.
+    pub sides: (Sides<f64, f64>, u32),
+}
+
+impl Standing<'_> {
+    /// The grains of a world at time zero.
+    pub fn at_start(world: &World) -> Standing<'_> {
+        let grains = &world.grains;
+        let carrier = grains.carriers();
+        let centers = grains.position.iter().zip(&grains.radius);
+        let density_of = |i: usize| world.materials[grains.material[i] as usize].density;
+        Standing {
+            id: &grains.id,
+            group: &grains.group,
+            position: centers.flat_map(|(&[x, y, z], &radius)| [x, y, z, radius]).collect(),
+            mass: (0..grains.len()).map(|i| mass_of_sphere(grains.radius[i], density_of(i))).collect(),
+            body: grains.id.iter().map(|id| carrier.get(id).copied()).collect(),
+            sides: (sides_of(world.domain.as_ref(), 0.0), kind_of(world.domain.as_ref())),
+        }
+    }
+
+    /// Radius of the grain at a place \[m\].
+    pub fn radius(&self, i: usize) -> f64 {
+        self.position[i * RECORD + 3]
+    }
+
+    /// x_j − x_i, to the nearest image where sides are periodic \[m\].
+    fn across(&self, i: usize, j: usize) -> Vector3<f64> {
+        let (sides, kind) = &self.sides;
+        let at = |i: usize| load::<f64>(&self.position, i * RECORD);
+        nearest_image::<f64, f64>(&at(j).minus(&at(i)), sides, *kind).apart
+    }
+
+    /// Whether one rigid body carries both.
+    fn is_one_body(&self, [i, j]: [usize; 2]) -> bool {
+        self.body[i].is_some() && self.body[i] == self.body[j]
+    }
+
+    /// Pairs of grains of these groups whose centers are closer than (R_i + R_j)(1 + tolerance).
+    fn near_pairs(&self, device: &Cpu, groups: &[u32], tolerance: f64) -> Vec<[usize; 2]> {
+        let members: Vec<usize> = (0..self.id.len()).filter(|&i| groups.contains(&self.group[i])).collect();
+        if members.is_empty() {
+            return Vec::new();
+        }
+        let largest = members.iter().fold(0.0, |most: f64, &i| most.max(self.radius(i)));
+        let skin = 2.0 * largest * tolerance;
+        let records = members.iter().flat_map(|&i| &self.position[i * RECORD..][..RECORD]);
+        let position: Vec<f64> = records.copied().collect();
+        let mut cells = Cells::new(position.chunks_exact(RECORD).map(|record| record[3]), Search::Auto, skin);
+        (cells.sides, cells.kind) = self.sides;
+        let near = pairs_within(device, cells, &position, skin);
+        let is_near = |&[i, j]: &[usize; 2]| {
+            let reach = (self.radius(i) + self.radius(j)) * (1.0 + tolerance);
+            let apart = self.across(i, j);
+            apart.dot(&apart) < reach * reach
+        };
+        near.into_iter().map(|(a, b)| [members[a], members[b]]).filter(is_near).collect()
+    }
+}
+
+/// Mass of a sphere \[kg\].
+pub(crate) fn mass_of_sphere(radius: f64, density: f64) -> f64 {
+    4.0 / 3.0 * std::f64::consts::PI * radius.powi(3) * density
+}
 
 /// The pairs that a world bonds at time zero, in the order of their kinds and ids.
-pub(crate) fn pairs_to_bond(world: &World) -> Result<Vec<Found>, Refusal> {
-    let grains = &world.grains;
+pub(crate) fn pairs_at_start(device: &Cpu, world: &World) -> Result<Vec<Found>, Refusal> {
+    let kinds: Vec<usize> = (0..world.bonds.len()).filter(|kind| !world.later.bonds.contains(kind)).collect();
+    if kinds.is_empty() {
+        return Ok(Vec::new());
+    }
+    pairs_to_bond(device, &Standing::at_start(world), (&world.bonds, &kinds), &HashMap::new())
+}
+
+/// The pairs that bonds of some `kinds` of `all` join, in the order of these kinds and of ids. `joined` are the pairs of ids that are bonded
+/// already, the lower one first, and by which kind: where neighbors are joined, they are passed over.
+pub(crate) fn pairs_to_bond(
+    device: &Cpu,
+    standing: &Standing,
+    (all, kinds): (&[Bonds], &[usize]),
+    joined: &HashMap<[u32; 2], usize>,
+) -> Result<Vec<Found>, Refusal> {
     let mut found = Vec::new();
-    let mut known = HashSet::new();
-    for (kind, bonds) in world.bonds.iter().enumerate() {
+    let mut known = joined.clone();
+    let ids_of = |pair: &[usize; 2]| pair.map(|i| standing.id[i]);
+    for &kind in kinds {
+        let bonds = &all[kind];
+        let refused = |what: String| Refusal::Bond {
+            name: bonds.name.clone(),
+            what,
+        };
         let mut pairs = match &bonds.between {
-            Bonded::Near { groups, tolerance } => near_pairs(world, groups, *tolerance)?,
+            Bonded::Near { groups, tolerance } => {
+                let mut pairs = standing.near_pairs(device, groups, *tolerance);
+                pairs.retain(|pair| !standing.is_one_body(*pair));
+                pairs
+            }
             Bonded::Pairs(ids) => {
-                let places: HashMap<u32, usize> = grains.id.iter().copied().zip(0..).collect();
+                let places: HashMap<u32, usize> = standing.id.iter().copied().zip(0..).collect();
                 let place = |id: u32| {
-                    places.get(&id).copied().ok_or_else(|| Refusal::Bond {
-                        name: bonds.name.clone(),
-                        what: format!("it bonds grain {id}, which is not there"),
-                    })
+                    let found = places.get(&id).copied();
+                    found.ok_or_else(|| refused(format!("it bonds grain {id}, which is not there")))
                 };
-                ids.iter()
+                let pairs: Vec<[usize; 2]> = ids
+                    .iter()
                     .map(|&[a, b]| Ok([place(a)?, place(b)?]))
-                    .collect::<Result<_, Refusal>>()?
-            }
-        };
-        let carrier = grains.carriers();
-        let is_one_body = |&[i, j]: &[usize; 2]| {
-            let body = |k: usize| carrier.get(&grains.id[k]);
-            body(i).is_some() && body(i) == body(j)
-        };
-        match &bonds.between {
-            Bonded::Near { .. } => pairs.retain(|pair| !is_one_body(pair)),
-            Bonded::Pairs(_) => {
-                if let Some([i, j]) = pairs.iter().find(|pair| is_one_body(pair)) {
-                    let (a, b) = (grains.id[*i], grains.id[*j]);
-                    return Err(Refusal::Bond {
-                        name: bonds.name.clone(),
-                        what: format!("it bonds grains {a} and {b}, which one rigid body carries"),
-                    });
+                    .collect::<Result<_, Refusal>>()?;
+                if let Some(pair) = pairs.iter().find(|pair| standing.is_one_body(**pair)) {
+                    let [a, b] = ids_of(pair);
+                    return Err(refused(format!("it bonds grains {a} and {b}, which one rigid body carries")));
                 }
+                pairs
             }
-        }
+        };
         for pair in &mut pairs {
-            pair.sort_unstable_by_key(|&i| grains.id[i]);
+            pair.sort_unstable_by_key(|&i| standing.id[i]);
         }
-        pairs.sort_unstable_by_key(|pair| pair.map(|i| grains.id[i]));
-        if matches!(bonds.between, Bonded::Near { .. }) {
+        pairs.sort_unstable_by_key(ids_of);
+        let finds_neighbors = matches!(bonds.between, Bonded::Near { .. });
+        if finds_neighbors {
             // Across narrow periodic sides a pair is found more than once.
             pairs.dedup();
         }
         if pairs.is_empty() {
-            return Err(Refusal::Bond {
-                name: bonds.name.clone(),
-                what: "no two grains are near enough for it; give a larger tolerance, or grains that touch".into(),
-            });
+            return Err(refused(
+                "no two grains are near enough for it; give a larger tolerance, or grains that touch".into(),
+            ));
+        }
+        if bonds.one_piece {
+            refuse_parts(bonds, standing, &pairs)?;
+        }
+        if finds_neighbors {
+            pairs.retain(|pair| !joined.contains_key(&ids_of(pair)));
+            if pairs.is_empty() {
+                return Err(refused("all grains that are near enough for it are bonded already".into()));
+            }
         }
         for pair in pairs {
-            let [a, b] = pair.map(|i| grains.id[i]);
-            if a == b || !known.insert([a, b]) {
-                return Err(Refusal::Bond {
-                    name: bonds.name.clone(),
-                    what: format!("it bonds grains {a} and {b} that are one, or bonded already"),
-                });
+            let ids = ids_of(&pair);
+            let [a, b] = ids;
+            if a == b {
+                return Err(refused(format!("it bonds grain {a} with itself")));
+            }
+            if let Some(other) = known.insert(ids, kind) {
+                let by = &all[other].name;
+                return Err(refused(format!("it bonds grains {a} and {b}, which are bonded already, by {by}")));
             }
             let [i, j] = pair;
-            let apart = across(world, i, j);
-            let length = apart.iter().map(|x| x * x).sum::<f64>().sqrt();
+            let apart = standing.across(i, j);
+            let length = apart.dot(&apart).sqrt();
             if length <= 0.0 {
-                return Err(Refusal::Bond {
-                    name: bonds.name.clone(),
-                    what: format!("it bonds grains {a} and {b}, which are in one place"),
-                });
+                return Err(refused(format!("it bonds grains {a} and {b}, which are in one place")));
             }
-            let size = bonds.size_between(grains.radius[i], grains.radius[j]);
-            found.push(Found { kind, pair, length, size });
+            let size = bonds.size_between(standing.radius(i), standing.radius(j));
+            found.push(Found {
+                kind,
+                ids,
+                pair,
+                length,
+                size,
+            });
         }
     }
     Ok(found)
 }
 
-/// x_j − x_i, to the nearest image where sides are periodic \[m\].
-fn across(world: &World, i: usize, j: usize) -> Vec3 {
-    let sides = sides_of(world.domain.as_ref(), 0.0);
-    let kind = kind_of(world.domain.as_ref());
-    let at = |i: usize| vector(world.grains.position[i]);
-    let image = nearest_image::<f64, f64>(&at(j).minus(&at(i)), &sides, kind);
-    array(&image.apart)
-}
+/// Most parts of a network that a message names.
+const MOST_NAMED: usize = 3;
 
-/// Pairs of grains of these groups whose centers are closer than (R_i + R_j)(1 + tolerance).
-fn near_pairs(world: &World, groups: &[u32], tolerance: f64) -> Result<Vec<[usize; 2]>, Refusal> {
-    let grains = &world.grains;
-    let members: Vec<usize> = (0..grains.len()).filter(|&i| groups.contains(&grains.group[i])).collect();
-    let largest = members.iter().fold(0.0, |most: f64, &i| most.max(grains.radius[i]));
-    let skin = 2.0 * largest * tolerance;
-    let position: Vec<f64> = members
-        .iter()
-        .flat_map(|&i| {
-            let [x, y, z] = grains.position[i];
-            [x, y, z, grains.radius[i]]
-        })
-        .collect();
-    let mut cells = Cells::new(position.chunks_exact(RECORD).map(|record| record[3]), Search::Auto, skin);
-    cells.sides = sides_of(world.domain.as_ref(), 0.0);
-    cells.kind = kind_of(world.domain.as_ref());
-    let near = pairs_within(&Cpu::new(0)?, cells, &position, skin);
-    let is_near = |&[i, j]: &[usize; 2]| {
-        let reach = (grains.radius[i] + grains.radius[j]) * (1.0 + tolerance);
-        across(world, i, j).iter().map(|x| x * x).sum::<f64>() < reach * reach
+/// Refuses bonds whose grains these pairs, and rigid bodies, do not join to one piece.
+fn refuse_parts(bonds: &Bonds, standing: &Standing, pairs: &[[usize; 2]]) -> Result<(), Refusal> {
+    let members: Vec<usize> = match &bonds.between {
+        Bonded::Near { groups, .. } => (0..standing.id.len()).filter(|&i| groups.contains(&standing.group[i])).collect(),
+        Bonded::Pairs(_) => {
+            let named: HashSet<usize> = pairs.as_flattened().iter().copied().collect();
+            named.into_iter().collect()
+        }
     };
-    Ok(near.into_iter().map(|(a, b)| [members[a], members[b]]).filter(is_near).collect())
-}
-
-/// The stable limit of a time step that these bonds set \[s\], and what sets it.
-///
-/// ω² is below the largest sum of a row of √M⁻¹ K √M⁻¹ (Gershgorin): every bond of a grain adds its stiffness along and across, and what couples
-/// these with turns. Dashpots are added up in the same way, and lower the limit as that of an oscillator whose velocity is read half a step
-/// ahead, by √(1 + g²) − g with their sum over ω.
-pub(crate) fn limit_of_bonds(world: &World, found: &[Found]) -> Option<(f64, String)> {
-    let grains = &world.grains;
-    let mass_of = |i: usize| {
-        let density = world.materials[grains.material[i] as usize].density;
-        4.0 / 3.0 * std::f64::consts::PI * grains.radius[i].powi(3) * density
-    };
-    // Sums of stiffnesses and of dashpots, each of motion and of turning.
-    let mut rows = vec![[[0.0f64; 2]; 2]; grains.len()];
-    for one in found {
-        let glue = world.bonds[one.kind].glue();
-        let span = Span {
-            length: one.length,
-            arm: 0.5 * one.length,
-            size: one.size,
-            strength: 1.0,
-        };
-        let (axial, shear, lever, turning, couple) = if world.bonds[one.kind].law == BondLaw::Point {
-            let stiffness = glue.youngs_modulus * glue.area * one.size * one.size / one.length;
-            (
-                stiffness,
-                stiffness,
-                0.5 * one.length * stiffness,
-                0.25 * one.length * one.length * stiffness,
-                0.0,
-            )
-        } else {
-            let beam = beam::stiffness(&span, &glue);
-            let swing = 2.0 * beam.swing;
-            (
-                beam.axial,
-                swing / (one.length * one.length),
-                swing / one.length,
-                swing.max(beam.twist) + beam.couple.abs(),
-                beam.couple,
-            )
-        };
-        let [i, j] = one.pair;
-        for (own, other) in [(i, j), (j, i)] {
-            let (mass, far) = (mass_of(own), mass_of(other));
-            let (moment, far_moment) = (inertia(mass, grains.radius[own]), inertia(far, grains.radius[other]));
-            let k = axial.max(shear);
-            let effective = mass * far / (mass + far);
-            let effective_moment = moment * far_moment / (moment + far_moment);
-            let drag = 2.0 * glue.damping_ratio * (axial * effective).sqrt();
-            let turning_drag = 2.0 * glue.damping_ratio * (couple.max(0.0) * effective_moment).sqrt();
-            let of_drag = [drag, 0.5 * drag * one.length, 0.25 * drag * one.length * one.length + turning_drag];
-            for (row, [along, lever, about]) in rows[own].iter_mut().zip([[k, lever, turning], of_drag]) {
-                row[0] += along / mass + along / (mass * far).sqrt() + lever / (mass * moment).sqrt() + lever / (mass * far_moment).sqrt();
-                row[1] +=
-                    about / moment + about / (moment * far_moment).sqrt() + lever / (moment * mass).sqrt() + lever / (moment * far).sqrt();
-            }
+    let mut roots: Vec<usize> = (0..standing.id.len()).collect();
+    let mut first_of_body: HashMap<usize, usize> = HashMap::new();
+    for &i in &members {
+        if let Some(body) = standing.body[i] {
+            join(&mut roots, *first_of_body.entry(body).or_insert(i), i);
         }
     }
-    let limit_of = |i: usize| {
-        let [of_springs, of_dashpots] = rows[i].map(|[of_motion, of_turning]| of_motion.max(of_turning));
-        let pulse = of_springs.sqrt();
-        let share = of_dashpots / pulse;
-        LIMIT_OF_PERIOD * 2.0 / pulse * ((1.0 + share * share).sqrt() - share)
-    };
-    let stiffest = found.iter().min_by(|a, b| {
-        let limit = |one: &Found| limit_of(one.pair[0]).min(limit_of(one.pair[1]));
-        limit(a).total_cmp(&limit(b))
-    })?;
-    let [i, j] = stiffest.pair;
-    let limit = limit_of(i).min(limit_of(j));
-    let cause = format!(
-        "the bonds {} at grains {} and {}, {:.3e} m long",
-        world.bonds[stiffest.kind].name, grains.id[i], grains.id[j], stiffest.length
-    );
-    Some((limit, cause))
+    for &[i, j] in pairs {
+        join(&mut roots, i, j);
+    }
+    // Of every part, how many grains it has and the lowest id among them.
+    let mut parts: BTreeMap<usize, (usize, u32)> = BTreeMap::new();
+    for &i in &members {
+        let part = parts.entry(root_of(&mut roots, i)).or_insert((0, u32::MAX));
+        *part = (part.0 + 1, part.1.min(standing.id[i]));
+    }
+    if parts.len() < 2 {
+        return Ok(());
+    }
+    let mut parts: Vec<(usize, u32)> = parts.into_values().collect();
+    parts.sort_unstable_by_key(|&(count, id)| (std::cmp::Reverse(count), id));
+    let named = parts.iter().skip(1).take(MOST_NAMED);
+    let named: Vec<String> = named.map(|(count, id)| format!("grain {id} (a piece of {count})")).collect();
+    let more = if parts.len() > 1 + MOST_NAMED { " and more" } else { "" };
+    Err(Refusal::Bond {
+        name: bonds.name.clone(),
+        what: format!(
+            "its {} grains are in {} pieces, not in one: {} hang together, apart from them are {}{more}; \
+             give a larger tolerance or more pairs, take the loose grains out, or leave one_piece out",
+            members.len(),
+            parts.len(),
+            parts[0].0,
+            named.join(", ")
+        ),
+    })
+}
+
+/// The grain that stands for the part to which grain i belongs.
+fn root_of(roots: &mut [usize], mut i: usize) -> usize {
+    while roots[i] != i {
+        roots[i] = roots[roots[i]];
+        i = roots[i];
+    }
+    i
+}
+
+/// Makes one part of those of two grains.
+fn join(roots: &mut [usize], i: usize, j: usize) {
+    let (i, j) = (root_of(roots, i), root_of(roots, j));
+    roots[i.max(j)] = i.min(j);
 }
 
 /// Refuses bonds with numbers that cannot be simulated.

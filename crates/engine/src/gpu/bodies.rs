@@ -27,6 +27,8 @@ pub(super) struct Carriers<C> {
     place: Buffer<u32>,
     body_of: Buffer<u32>,
     offset: Buffer<C>,
+    /// How members are turned in the frames of their bodies, where bonds ask for it.
+    own_turn: Buffer<C>,
     moments: Buffer<C>,
     center: Buffer<C>,
     half_velocity: Buffer<C>,
@@ -66,6 +68,10 @@ impl<C: Number> Carriers<C> {
             gpu.upload(&numbers::<C>(with_room), "rigid bodies")
         };
         let held = host.bodies.held_moving();
+        let own_turn = match &host.bodies.own_turn[..] {
+            [] if host.is_bonded() => [1.0, 0.0, 0.0, 0.0].repeat(body_of.len()),
+            turns => turns.to_vec(),
+        };
         let is_held: Vec<u32> = (0..host.bodies.len()).map(|b| u32::from(host.bodies.held.holds(b))).collect();
         Ok(Carriers {
             is_held: words(&is_held)?,
@@ -79,6 +85,7 @@ impl<C: Number> Carriers<C> {
             place: words(place)?,
             body_of: words(body_of)?,
             offset: upload(offset)?,
+            own_turn: upload(&own_turn)?,
             moments: upload(moments)?,
             center: upload(center)?,
             half_velocity: upload(half_velocity)?,
@@ -220,10 +227,13 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         self.gpu.write(&carriers.poses, &numbers::<C>(poses));
     }
 
-    /// Bodies of members, and how bodies are turned; without bodies buffers that stand in, and are not read.
-    pub(super) fn body_of_members<'a>(&'a self, words: &'a Buffer<u32>, numbers: &'a Buffer<C>) -> (&'a Buffer<u32>, &'a Buffer<C>) {
+    /// Bodies of members, how bodies are turned, and members in them; without bodies buffers that stand in, and are not read.
+    pub(super) fn turns_of_members<'a>(
+        &'a self,
+        stand_ins: (&'a Buffer<u32>, [&'a Buffer<C>; 2]),
+    ) -> (&'a Buffer<u32>, [&'a Buffer<C>; 2]) {
         let carriers = self.carriers.as_ref();
-        carriers.map_or((words, numbers), |carriers| (&carriers.body_of, &carriers.turn))
+        carriers.map_or(stand_ins, |carriers| (&carriers.body_of, [&carriers.turn, &carriers.own_turn]))
     }
 
     /// Puts centers of bodies that left through periodic sides back.

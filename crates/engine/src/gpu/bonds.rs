@@ -4,9 +4,9 @@ use super::{Number, OnGpu, doubles, numbers, sides};
 use crate::bonds::Break;
 use crate::simulation::Simulation;
 use seixo_device::exclusive_scan;
-use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
+use seixo_device::gpu::{Buffer, Gpu, GpuError, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
-use seixo_laws::bond::BreakMode;
+use seixo_laws::bond::{BreakMode, GLUE};
 use seixo_sweeps::bonds::{BOND, BROKEN, ENERGY, FIRST, GONE, MADE};
 use seixo_sweeps::kernels::bodies::find_places;
 use seixo_sweeps::kernels::bonds::{self as kernels, HoldPlan, MODE_BITS, hold_grains, let_go, turn_grains};
@@ -25,6 +25,12 @@ pub(super) struct Holding<C, R> {
     made: Buffer<C>,
     broke: Buffer<u32>,
     broken: Buffer<C>,
+    /// Row of glue of every bond, and whether there are several.
+    kind: Buffer<u32>,
+    several: bool,
+    /// What bonds of every grain took since somebody looked \[W\].
+    taken: Buffer<C>,
+    loaded: bool,
     glue: Buffer<R>,
     pulls: Buffer<R>,
     /// Orientations, in the order of the grains.
@@ -73,6 +79,7 @@ impl<C: Number, R: Number> Holding<C, R> {
             let table = network.map_or(&[][..], |network| &network.records[..]);
             table[bond as usize * BOND..][..MADE].to_vec()
         };
+        let kind = |&(_, bond): &([u32; 2], u32)| network.map_or(0, |network| network.kind[bond as usize]);
         // Buffers cannot be empty.
         let words = |values: &[u32]| gpu.upload(&[values, &[0, 0]].concat(), "bonds");
         let with_room = |values: Vec<f64>| values.into_iter().chain([0.0; RECORD]);
@@ -83,6 +90,10 @@ impl<C: Number, R: Number> Holding<C, R> {
             entries: words(&entries)?,
             made: gpu.upload(&numbers::<C>(with_room(holding.iter().flat_map(record).collect())), "bonds")?,
             broke: gpu.zeros(holding.len() + 1, "bonds")?,
+            kind: words(&holding.iter().map(kind).collect::<Vec<u32>>())?,
+            several: network.is_some_and(|network| network.glue.len() > GLUE),
+            taken: gpu.zeros(n.next_multiple_of(RECORD), "the ledger")?,
+            loaded: !host.loads.is_empty(),
             broken: gpu.zeros(RECORD * (holding.len() + 1), "bonds")?,
             glue: gpu.upload(
                 &numbers::<R>(with_room(network.map_or_else(Vec::new, |network| network.glue.clone()))),
@@ -132,19 +143,23 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         unsafe_code,
         reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
     )]
-    pub(super) fn hold_grains(&self, host: &Simulation, since: u64, parity: u32) {
+    pub(super) fn hold_grains(&self, host: &Simulation, parity: u32, books: bool) {
         let Some(holding) = self.holding.as_ref().filter(|_| !self.forces_known) else {
             return;
         };
         let near_walls = self.walls.as_ref().filter(|near| near.entries > 0);
-        let (count, dim) = units(self.n);
+        // Small cubes fill the registers better.
+        let books = holding.loaded || books;
+        let (count, dim) = if books { units(self.n) } else { units_in_cubes_of(128, self.n) };
         let plan = HoldPlan {
+            several: holding.several,
+            books,
             bonded: holding.bonded,
             frictional: self.kind.frictional,
             walls: near_walls.is_some(),
             sides: self.kind.sides,
         };
-        // SAFETY: units beyond n do nothing; rows by seat end at the number of entries, which name seats, and bonds of the table; seats and
+        // SAFETY: units beyond n do nothing; rows by seat end at the number of entries, behind which there is one more that is read but not used; they name seats, and bonds of the table; seats and
         // places are permutations of the numbers below n; kinds of bonds are rows of the table of glue, groups rows of that of loads; all fields
         // have n records, those of rotation where it is read; flags have all their words, powers two records for every cube.
         unsafe {
@@ -157,8 +172,10 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                 holding.row.argument(),
                 holding.entries.argument(),
                 holding.made.records(),
+                holding.kind.argument(),
                 holding.broke.argument(),
                 holding.broken.records(),
+                holding.taken.argument(),
                 holding.glue.argument(),
                 self.group.argument(),
                 holding.pulls.argument(),
@@ -172,7 +189,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                 self.flags.argument(),
                 holding.power.records(),
                 sides::<C, R>(&host.stepping.sides),
-                (since % u64::from(STEPS)) as u32,
+                (host.steps % u64::from(STEPS)) as u32,
                 self.n as u32,
                 parity,
                 plan,
@@ -199,6 +216,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             holding.row.argument(),
             holding.entries.argument(),
             holding.made.records(),
+            holding.kind.argument(),
             holding.broke.argument(),
             holding.glue.argument(),
             self.position[self.now].records(),
@@ -211,6 +229,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             (host.steps % u64::from(STEPS)) as u32,
             self.n as u32,
             self.kind.sides,
+            holding.several,
         );
         let cubes = self.gpu.download_part(&self.energy, 0..2 * RECORD * self.cubes()).wait()?;
         host.work.left_domain += cubes.chunks_exact(2 * RECORD).map(|records| records[0].double()).sum::<f64>();
@@ -227,7 +246,8 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             return;
         };
         let (count, dim) = units(self.n);
-        let (body_of, turn_of_body) = self.body_of_members(&holding.place, &holding.made);
+        let stand_ins = (&holding.place, [&holding.made, &holding.broken]);
+        let (body_of, [turn_of_body, own_turn]) = self.turns_of_members(stand_ins);
         // SAFETY: units beyond n do nothing; all fields have n records; members that are not free are below the number of members, whose bodies
         // are below that of bodies.
         unsafe {
@@ -239,6 +259,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                 self.member().argument(),
                 body_of.argument(),
                 turn_of_body.argument(),
+                own_turn.argument(),
                 holding.turn.records(),
                 self.flags.argument(),
                 C::of(host.stepping.dt),

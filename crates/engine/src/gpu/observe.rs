@@ -35,7 +35,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         self.send_poses(host, 1);
         self.place_walls(host);
         self.bear_on_walls(host, 0);
-        self.hold_grains(host, host.steps, 0);
+        self.hold_grains(host, 0, true);
         if self.contacts.is_some() {
             self.assemble_forces(host, 0)?;
         } else {

@@ -44,7 +44,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         self.place_walls(host);
         self.bear_on_walls(host, parity);
         self.conduct(host, ahead, parity);
-        self.hold_grains(host, host.steps, parity);
+        self.hold_grains(host, parity, false);
         self.assemble_forces(host, parity)?;
         self.control_walls(host, parity);
         self.touch_and_advance(host, ahead, parity, (!self.forces_known && self.contacts.is_none(), true));

@@ -1,6 +1,6 @@
 //! Bonds: which grains are glued together, and with what.
 
-use seixo_laws::bond::{BondLaw, Glue};
+use seixo_laws::bond::{BondLaw, Glue, size_between};
 
 /// Shape of a bond's cross-section.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -92,6 +92,8 @@ pub struct Bonds {
     pub weibull_modulus: Option<f64>,
     /// Seed of the scatter.
     pub seed: u64,
+    /// Whether all of their grains must hang together, through them and rigid bodies, when they are made.
+    pub one_piece: bool,
 }
 
 /// Stands for a strength without end, in numbers that single precision holds, too.
@@ -101,7 +103,14 @@ impl Bonds {
     /// What the laws read.
     pub fn glue(&self) -> Glue<f64> {
         let ([area, bending, torsion, bending_edge, torsion_edge], shear_share) = self.section.shares(self.poisson_ratio);
+        let (size_share, size_length) = match (self.size, self.section) {
+            (BondSize::Length(length), _) => (0.0, length),
+            (BondSize::Share(share), CrossSection::Circle) => (share, 0.0),
+            (BondSize::Share(share), CrossSection::Square) => (2.0 * share, 0.0),
+        };
         Glue {
+            size_share,
+            size_length,
             law: self.law.code(),
             youngs_modulus: self.youngs_modulus,
             shear_modulus: self.youngs_modulus / (2.0 * (1.0 + self.poisson_ratio)),
@@ -121,10 +130,6 @@ impl Bonds {
 
     /// Size of the cross-section between grains of these radii \[m\].
     pub fn size_between(&self, radius_i: f64, radius_j: f64) -> f64 {
-        match (self.size, self.section) {
-            (BondSize::Length(length), _) => length,
-            (BondSize::Share(share), CrossSection::Circle) => share * radius_i.min(radius_j),
-            (BondSize::Share(share), CrossSection::Square) => 2.0 * share * radius_i.min(radius_j),
-        }
+        size_between(&self.glue(), radius_i, radius_j)
     }
 }

@@ -269,7 +269,7 @@ pub struct WallMotion {
 
 impl WallMotion {
     /// What makes the motion unusable.
-    pub(super) fn flaw(&self) -> Option<String> {
+    pub(crate) fn flaw(&self) -> Option<String> {
         let is_finite = |v: &[f64]| v.iter().all(|x| x.is_finite());
         let SurfaceMotion {
             velocity,

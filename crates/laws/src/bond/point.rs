@@ -42,6 +42,8 @@ pub fn hold<R: Real>(shape: &Deformed<R>, moves: &Moves<R>, span: &Span<R>, glue
 }
 
 /// Where two grains touch: how far from the center of the first, at equal shares of the gap or overlap between their surfaces \[m\].
-pub fn arm(length: f64, radius_i: f64, radius_j: f64) -> f64 {
-    radius_i + 0.5 * (length - radius_i - radius_j)
+#[cube]
+#[inline(always)]
+pub fn arm<R: Real>(length: R, radius_i: R, radius_j: R) -> R {
+    radius_i + R::new(0.5) * (length - radius_i - radius_j)
 }

@@ -9,8 +9,8 @@ use seixo_engine::world::CrossSection;
 use seixo_laws::bond::BondLaw;
 use serde::{Deserialize, Serialize};
 
-/// Bonds of one kind, made at the start as the grains stand then, which they hold for free of load: exactly one of `among` and `pairs`. What
-/// breaks leaves grains that touch like any others.
+/// Bonds of one kind, made at the start as the grains stand then, or by a stage that adds them, as the grains stand as it begins. So they begin
+/// free of load. Exactly one of `among` and `pairs`. What breaks leaves grains that touch like any others.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct BondsSection {
     /// Sections of grains, by name: bonds join neighbors of one section, and of two of them.
@@ -49,6 +49,10 @@ pub(crate) struct BondsSection {
     pub fracture_energy: Option<Quantity<SurfaceEnergy, NotNegative>>,
     /// Weibull modulus by which strengths scatter from bond to bond about the given ones: the smaller, the wider. All are alike if left out.
     pub weibull_modulus: Option<Quantity<Number, Positive>>,
+    /// Refuses a network that is not in one piece when it is made: that leaves a grain of `among`, or a part of the grains of `pairs`, loose.
+    /// Grains of one boundary or clump hang together.
+    #[serde(default)]
+    pub one_piece: bool,
 }
 
 fn usual_poisson_ratio() -> Quantity<Number, PoissonRatio> {

@@ -114,7 +114,7 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
         steps: steps as u64,
         deepest_overlap: deepest_overlap(&world),
         memory,
-        output: seixo::run::expected_output(&scene, step.value),
+        output: seixo::run::expected_output(&scene, world.grains.len(), step.value),
         free: folder::free_space(&Disk, &folder::of_scene(&arguments.scene))?,
         device: simulation.device_name(),
         precision: simulation.precision().name(),

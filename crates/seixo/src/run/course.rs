@@ -16,10 +16,10 @@
 //! ```
 
 use super::Event;
+use super::acts;
 use super::measure::value;
 use super::schedule::Schedule;
 use seixo_engine::state::{Column, Sections, State};
-use seixo_engine::world::Grains;
 use seixo_engine::{Change, Refusal, Seen, Simulation};
 use seixo_scene::{Act, Inlet, Measure, Plan, Poured, Stage, Thing};
 use std::cell::OnceCell;
@@ -159,7 +159,7 @@ impl Course {
     /// What was changed around the grains, and when: what [`Simulation::restore_changed`] asks for.
     pub fn past(&self) -> Vec<(u64, Vec<Change>)> {
         let stages = self.began.iter().zip(&self.plan.stages);
-        stages.map(|(&step, stage)| (step, changes(stage))).collect()
+        stages.map(|(&step, stage)| (step, acts::changes(stage))).collect()
     }
 
     /// Whether nothing is planned.
@@ -299,36 +299,8 @@ impl Course {
     fn begin(&mut self, simulation: &mut Simulation, told: &mut Vec<Event>) -> Result<(), Refusal> {
         let (time, steps) = (simulation.time(), simulation.steps());
         let stage = self.plan.stages[self.began.len()].clone();
+        acts::begin(&stage, &self.plan.reserve, simulation)?;
         let goes = |group: u32| stage.acts.contains(&Act::Remove(Thing::Group(group)));
-        if stage.acts.iter().any(|act| matches!(act, Act::Remove(Thing::Group(_)))) {
-            observe(simulation)?;
-            let ids: Vec<u32> = simulation.grains().filter(|seen| goes(seen.group)).map(|seen| seen.id).collect();
-            simulation.remove(&ids)?;
-        }
-        let changes = changes(&stage);
-        if !changes.is_empty() {
-            simulation.change(&changes)?;
-        }
-        let reserve = &self.plan.reserve;
-        let mut coming = Grains::default();
-        let comes = |k: &usize| stage.acts.contains(&Act::Add(Thing::Group(reserve.group[*k])));
-        for k in (0..reserve.len()).filter(comes) {
-            coming.push(
-                reserve.id[k],
-                reserve.position[k],
-                reserve.velocity[k],
-                reserve.angular_velocity[k],
-                reserve.radius[k],
-                reserve.material[k],
-                reserve.group[k],
-            );
-        }
-        simulation.insert(&coming)?;
-        for act in &stage.acts {
-            if let Act::Velocity(group, velocity) = act {
-                simulation.set_velocity(*group, *velocity)?;
-            }
-        }
         let ends = |group: u32| goes(group) || stage.acts.contains(&Act::Remove(Thing::Inlet(group)));
         told.extend(self.shortfalls(ends, time, steps));
         self.enter(&stage, steps);
@@ -353,7 +325,7 @@ impl Course {
                 _ => continue,
             };
             match thing {
-                Thing::Walls(_) => {}
+                Thing::Walls(_) | Thing::Bonds(_) => {}
                 Thing::Zone(index) => {
                     self.zones[*index].is_there = comes;
                     self.zones[*index].schedule.pass(step);
@@ -449,26 +421,6 @@ fn shortfall(inlet: &Inlet, pouring: &Pouring, until: f64, time: f64, steps: u64
 /// The section of a state for the radii that wait at an inlet.
 fn waiting(inlet: &Inlet) -> String {
     format!("course/waiting/{}", inlet.name)
-}
-
-/// What a stage changes around the grains as it begins.
-fn changes(stage: &Stage) -> Vec<Change> {
-    let turned =
-        |walls: &std::ops::Range<usize>, is_there: bool| walls.clone().map(|wall| Change::Wall { wall, is_there }).collect::<Vec<_>>();
-    let change = |act: &Act| match act {
-        Act::Remove(Thing::Walls(walls)) => turned(walls, false),
-        Act::Add(Thing::Walls(walls)) => turned(walls, true),
-        Act::Gravity(gravity) => vec![Change::Gravity(*gravity)],
-        Act::Motion(walls, motion) => walls
-            .clone()
-            .map(|wall| Change::Motion {
-                wall,
-                motion: motion.clone(),
-            })
-            .collect(),
-        _ => Vec::new(),
-    };
-    stage.acts.iter().flat_map(change).collect()
 }
 
 fn observe(simulation: &mut Simulation) -> Result<(), Refusal> {

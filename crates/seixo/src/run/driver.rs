@@ -30,7 +30,10 @@ const LOOK_EVERY: f64 = 0.1;
 pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<Ending, RunError> {
     let layer = options.layer;
     folder::check_free(layer, folder, options.overwrite)?;
-    let needed = expected_output(&scene, seixo_engine::plan_time_step(&scene.world, scene.settings.scheme)?.value);
+    let scene_hash = record::scene_hash(&scene.resolved, &scene.world, &scene.plan.reserve);
+    let (bounds, grains) = (bounds(&scene.world), scene.world.grains.len());
+    let mut simulation = Simulation::new(world_of(&mut scene), scene.settings.clone())?;
+    let needed = expected_output(&scene, grains, simulation.time_step().value);
     let free = folder::free_space(layer, folder)?;
     if needed > free {
         return Err(RunError::NoSpace {
@@ -39,9 +42,6 @@ pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<Ending
             free,
         });
     }
-    let scene_hash = record::scene_hash(&scene.resolved, &scene.world, &scene.plan.reserve);
-    let bounds = bounds(&scene.world);
-    let mut simulation = Simulation::new(world_of(&mut scene), scene.settings.clone())?;
 
     folder::prepare(layer, folder)?;
     let record = Record::new(&mut simulation, &scene.title, &scene_hash, scene.run.until);
@@ -155,11 +155,11 @@ fn world_of(scene: &mut Scene) -> World {
     }
 }
 
-/// Bytes that a run will write, about: frames, tables and two checkpoints.
-pub fn expected_output(scene: &Scene, time_step: f64) -> u64 {
+/// Bytes that a run that starts with so many grains will write, about: frames, tables and two checkpoints.
+pub fn expected_output(scene: &Scene, grains: usize, time_step: f64) -> u64 {
     use seixo_files::vtk::Field;
     let coming: f64 = scene.plan.inlets.iter().map(|inlet| inlet.grains_until(scene.run.until)).sum();
-    let grains = (scene.world.grains.len() + scene.plan.reserve.len()) as f64 + coming;
+    let grains = (grains + scene.plan.reserve.len()) as f64 + coming;
     let times = |every: f64| (scene.run.until / every.max(time_step)).floor() + 1.0;
     let wide = [Field::Velocity, Field::AngularVelocity, Field::Force, Field::Torque];
     let vectors = scene.output.fields.iter().filter(|field| wide.contains(field)).count() as f64;

@@ -235,3 +235,93 @@ fn a_stage_that_cannot_begin_stops_the_run_and_says_why() {
         done.err
     );
 }
+
+/// Grains rest in two layers, are glued, and lifted by the upper layer, which is held, led on, and let go of; then the glue dissolves.
+const GLUE: &str = r#"
+[run]
+until = "60 ms"
+[world]
+gravity = [0, 0, "-9.81 m/s^2"]
+[material.clay]
+density = "2500 kg/m^3"
+youngs_modulus = "5 MPa"
+poisson_ratio = 0.25
+[interaction.clay-clay]
+restitution = 0.4
+friction = 0.4
+[grains.low]
+material = "clay"
+at = [[0, 0, "2 mm"], ["4 mm", 0, "2 mm"], ["8 mm", 0, "2 mm"]]
+radius = "2 mm"
+[grains.high]
+material = "clay"
+at = [[0, 0, "6 mm"], ["4 mm", 0, "6 mm"], ["8 mm", 0, "6 mm"]]
+radius = "2 mm"
+[wall.plate]
+material = "clay"
+plane = { point = [0, 0, 0], normal = [0, 0, 1] }
+[bonds.cement]
+among = ["high", "low"]
+youngs_modulus = "1 MPa"
+damping_ratio = 0.1
+one_piece = true
+[[stage]]
+name = "settle"
+until = "duration 20 ms"
+[[stage]]
+name = "glue"
+until = "duration 1 ms"
+add = ["bonds.cement"]
+[[stage]]
+name = "lift"
+until = "duration 10 ms"
+set = { grains.high.motion = { translate = [0, 0, "0.1 m/s"] } }
+[[stage]]
+name = "throw"
+until = "duration 5 ms"
+set = { grains.high = { fixed = false, force = [0, 0, "10 mN"] } }
+[[stage]]
+name = "part"
+remove = ["bonds.cement"]
+set = { grains.low.velocity = [0, 0, 0] }
+[output]
+every = "10 ms"
+energies_every = "1 ms"
+[probe.glue]
+bonds = true
+every = "1 ms"
+[probe.high]
+group_center = "high"
+every = "1 ms"
+[probe.low]
+group_center = "low"
+every = "1 ms"
+"#;
+
+#[test]
+fn glue_comes_and_goes_and_grains_are_held_and_thrown() {
+    let stage = Stage::new();
+    stage.write("glue.toml", GLUE);
+    stage.succeed("run glue.toml --quiet --threads 1 --out whole");
+    let last_before = |probe: &str, time: f64| -> Vec<f64> {
+        let text = stage.read(&format!("whole/probes/{probe}.csv"));
+        let numbers = |line: &str| line.split(',').map(|cell| cell.parse().unwrap()).collect::<Vec<f64>>();
+        text.lines().skip(1).map(numbers).take_while(|row| row[0] < time).last().unwrap()
+    };
+    // Two layers of three, and what joins them: 2 + 2 + 3 bonds.
+    assert_eq!(last_before("glue", 0.0195)[1..], [0.0, 0.0]);
+    assert_eq!(last_before("glue", 0.0355)[1..], [7.0, 7.0]);
+    assert_eq!(last_before("glue", 1.0)[1..], [7.0, 0.0]);
+    // The lower layer hangs on the upper one, which goes 1 mm up.
+    let heights = |time: f64| ["high", "low"].map(|probe| last_before(probe, time)[3]);
+    let ([high, low], [lifted, carried]) = (heights(0.0205), heights(0.0315));
+    assert!((lifted - high - 1e-3).abs() < 0.15e-3, "{high} {lifted}");
+    assert!((carried - low - 1e-3).abs() < 0.2e-3, "{low} {carried}");
+    for split in ["0.0105", "0.0205", "0.0245", "0.0325", "0.0385"] {
+        let run = format!("split-{split}");
+        stage.succeed(&format!("run glue.toml --quiet --until {split} --out {run}"));
+        stage.succeed(&format!("resume {run} --quiet --until 0.06 --threads 2"));
+        std::fs::copy(stage.path("whole/scene.toml"), stage.path(&format!("{run}/scene.toml"))).unwrap();
+        stage.assert_same(&run, "whole");
+    }
+}

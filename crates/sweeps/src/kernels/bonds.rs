@@ -1,13 +1,13 @@
 //! What bonds and loads do to grains, and how orientations go on.
 
 use super::lists::is_outside;
-use super::{book_and_note, is_halted, sum_of_cube, widened_record};
+use super::{is_halted, sum_of_cube, widened_record};
 use crate::bodies::turn_at;
-use crate::bonds::{End, apart_of, glue_at, moves_of};
+use crate::bonds::{End, apart_of, glue_at, moves_of, span_of};
 use crate::sides::Sides;
 use crate::views::{Record, last, load, record, xyz};
 use cubecl::prelude::*;
-use seixo_laws::bond::{Hold, Rest, Span, Utilization, deformed, hold, utilization};
+use seixo_laws::bond::{Hold, Rest, Utilization, deformed, hold, utilization};
 use seixo_laws::rotation::turned_by;
 use seixo_laws::{Coordinate, Quaternion, Real, Vector3, widened};
 
@@ -25,6 +25,10 @@ pub const SOME_BROKE: usize = 11;
 pub struct HoldPlan {
     /// Whether there are bonds.
     pub bonded: bool,
+    /// Whether they are of several kinds.
+    pub several: bool,
+    /// Whether what bonds take and loads give is booked now; needs cubes of [`super::UNITS`] units. Else what bonds take is added up by grain.
+    pub books: bool,
     /// Whether grains have torques.
     pub frictional: bool,
     /// Whether some grains are near walls, whose forces the force and torque buffers hold.
@@ -93,6 +97,7 @@ fn bonded<C: Coordinate<R>, R: Real>(
     first: usize,
     second: usize,
     made: &[Record<C>],
+    kind_of: &[u32],
     glue: &[R],
     position: &[Record<C>],
     velocity: &[Record<R>],
@@ -100,23 +105,21 @@ fn bonded<C: Coordinate<R>, R: Real>(
     turn: &[Record<C>],
     sides: &Sides<C, R>,
     #[comptime] kind: u32,
+    #[comptime] several: bool,
 ) -> Bonded<C, R> {
     let here = end_of::<C, R>(first, position, velocity, spin, turn);
     let there = end_of::<C, R>(second, position, velocity, spin, turn);
-    let axis = made[bond * 3usize];
-    let sizes = made[bond * 3usize + 2usize];
+    let axis = made[bond * 2usize];
     let rest = Rest::<C> {
         axis: xyz::<C>(axis),
-        turn: quaternion::<C>(made[bond * 3usize + 1usize]),
-        length: last::<C>(axis),
+        turn: quaternion::<C>(made[bond * 2usize + 1usize]),
     };
-    let span = Span::<R> {
-        length: C::near(last::<C>(axis)),
-        arm: C::near(sizes.extract(0usize)),
-        size: C::near(sizes.extract(1usize)),
-        strength: C::near(sizes.extract(2usize)),
-    };
-    let of_kind = glue_at::<R>(glue, C::whole(last::<C>(sizes)) as usize);
+    let mut row = 0u32;
+    if several {
+        row = kind_of[bond];
+    }
+    let of_kind = glue_at::<R>(glue, row as usize);
+    let span = span_of::<C, R>(&here, &there, &rest, C::near(last::<C>(axis)), &of_kind);
     let apart = apart_of::<C, R>(&here, &there, sides, kind);
     let middle = here.position.plus(&apart.times(C::new(0.5)));
     let shape = deformed::<C, R>(&apart, &here.turn, &there.turn, &rest);
@@ -138,8 +141,10 @@ pub fn hold_grains<R: Coordinate<R>, C: Coordinate<R>>(
     row: &[u32],
     entries: &[u32],
     made: &[Record<C>],
+    kind_of: &[u32],
     broke: &mut [u32],
     broken: &mut [Record<C>],
+    taken: &mut [C],
     glue: &[R],
     group: &[u32],
     pulls: &[R],
@@ -161,6 +166,7 @@ pub fn hold_grains<R: Coordinate<R>, C: Coordinate<R>>(
     let i = ABSOLUTE_POS;
     if !is_halted(flags, parity) {
         let mut took = Record::<R>::new(R::new(0.0));
+        let mut before_now = C::new(0.0);
         if i < n as usize {
             let pull = group[i] as usize * 8usize;
             let mut pushed = load::<R>(pulls, pull);
@@ -185,13 +191,25 @@ pub fn hold_grains<R: Coordinate<R>, C: Coordinate<R>>(
                 let step = (since + flags[10] + 1u32) & 0x1fff_ffffu32;
                 let mut drag = R::new(0.0);
                 let mut energy = R::new(0.0);
-                for k in row[own]..row[own + 1usize] {
-                    let word = entries[k as usize * 2usize];
-                    let bond = entries[k as usize * 2usize + 1usize] as usize;
-                    let before = broke[bond];
+                let end = row[own + 1usize] as usize;
+                let mut k = row[own] as usize;
+                // What tells where to look for the next bond is read while this one is computed. Behind the last row there is one entry more.
+                let mut next_word = entries[k * 2usize];
+                let mut next_bond = entries[k * 2usize + 1usize] as usize;
+                let mut next_other = place[(next_word & 0x7fff_ffffu32) as usize] as usize;
+                let mut next_before = broke[next_bond];
+                while k < end {
+                    let word = next_word;
+                    let bond = next_bond;
+                    let other = next_other;
+                    let before = next_before;
+                    k += 1usize;
+                    next_word = entries[k * 2usize];
+                    next_bond = entries[k * 2usize + 1usize] as usize;
+                    next_other = place[(next_word & 0x7fff_ffffu32) as usize] as usize;
+                    next_before = broke[next_bond];
                     // The other end may have found just now that it breaks.
                     if before == 0u32 || (before >> 3u32 == step && before & 7u32 != 7u32) {
-                        let other = place[(word & 0x7fff_ffffu32) as usize] as usize;
                         let is_second = word >> 31u32 == 1u32;
                         let mut first = i;
                         let mut second = other;
@@ -199,7 +217,21 @@ pub fn hold_grains<R: Coordinate<R>, C: Coordinate<R>>(
                             first = other;
                             second = i;
                         }
-                        let now = bonded::<C, R>(bond, first, second, made, glue, position, velocity, spin, turn, sides, plan.sides);
+                        let now = bonded::<C, R>(
+                            bond,
+                            first,
+                            second,
+                            made,
+                            kind_of,
+                            glue,
+                            position,
+                            velocity,
+                            spin,
+                            turn,
+                            sides,
+                            plan.sides,
+                            plan.several,
+                        );
                         // A share that is no number is as good as broken: it must not pass unseen.
                         if now.used.share <= R::new(1.0) {
                             energy += R::new(0.5) * now.held.energy;
@@ -220,13 +252,31 @@ pub fn hold_grains<R: Coordinate<R>, C: Coordinate<R>>(
                 }
                 took.insert(0usize, drag);
                 took.insert(1usize, energy);
+                if plan.books {
+                    before_now = taken[i];
+                    taken[i] = C::new(0.0);
+                } else {
+                    taken[i] += C::wide(drag);
+                }
             }
             force[i] = record::<R>(&pushed, touches);
             if plan.frictional {
                 torque[i] = record::<R>(&turned, R::new(0.0));
             }
         }
-        book_and_note::<C, R>(power, took);
+        if plan.books {
+            let total = widened_record::<C, R>(sum_of_cube::<R>(took));
+            sync_cube();
+            let mut sums = Record::<C>::new(C::new(0.0));
+            sums.insert(0usize, before_now);
+            let sums = sum_of_cube::<C>(sums);
+            let at = CUBE_POS * 2usize;
+            // A grid of several rows may have more cubes than there is anything to book for.
+            if UNIT_POS == 0u32 && at < power.len() {
+                power[at] += total + sums;
+                power[at + 1usize] = total;
+            }
+        }
     }
 }
 
@@ -239,6 +289,7 @@ pub fn let_go<R: Coordinate<R>, C: Coordinate<R>>(
     row: &[u32],
     entries: &[u32],
     made: &[Record<C>],
+    kind_of: &[u32],
     broke: &mut [u32],
     glue: &[R],
     position: &[Record<C>],
@@ -251,6 +302,7 @@ pub fn let_go<R: Coordinate<R>, C: Coordinate<R>>(
     since: u32,
     n: u32,
     #[comptime] kind: u32,
+    #[comptime] several: bool,
 ) {
     let i = ABSOLUTE_POS;
     let mut taken = Record::<R>::new(R::new(0.0));
@@ -271,7 +323,9 @@ pub fn let_go<R: Coordinate<R>, C: Coordinate<R>>(
                         first = other;
                         second = i;
                     }
-                    let now = bonded::<C, R>(bond, first, second, made, glue, position, velocity, spin, turn, sides, kind);
+                    let now = bonded::<C, R>(
+                        bond, first, second, made, kind_of, glue, position, velocity, spin, turn, sides, kind, several,
+                    );
                     let mut share = R::new(1.0);
                     if is_outside::<C>(&xyz::<C>(position[other]), domain) {
                         share = R::new(0.5);
@@ -297,6 +351,7 @@ pub fn turn_grains<R: Real, C: Coordinate<R>>(
     member: &[u32],
     body_of: &[u32],
     turn_of_body: &[C],
+    own_turn: &[C],
     turn: &mut [Record<C>],
     flags: &mut [u32],
     dt: C,
@@ -313,7 +368,8 @@ pub fn turn_grains<R: Real, C: Coordinate<R>>(
             if carries {
                 if member[i] != 0xffff_ffffu32 {
                     let of_body = body_of[member[i] as usize] as usize;
-                    turn[i] = record_of::<C>(&turn_at::<C>(turn_of_body, of_body * 4usize));
+                    let own = turn_at::<C>(own_turn, member[i] as usize * 4usize);
+                    turn[i] = record_of::<C>(&turn_at::<C>(turn_of_body, of_body * 4usize).after(&own));
                 }
             }
         }

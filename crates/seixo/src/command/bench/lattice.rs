@@ -38,6 +38,7 @@ pub fn bonds() -> Bonds {
         cohesion: 1e9,
         friction_angle: 0.5,
         fracture_energy: f64::INFINITY,
+        one_piece: false,
         weibull_modulus: None,
         seed: 1,
     }

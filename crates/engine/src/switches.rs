@@ -1,0 +1,264 @@
+//! Grains that are held, set free or loaded anew between two steps.
+//!
+//! Grains that are held are one body, as those of a boundary are; the body goes when they are set free. What pushes on grains stays what it was at
+//! this moment, and so do the bonds between them.
+
+use crate::bodies::{Bodies, HELD_BODIES};
+use crate::bonds::mass_of_sphere;
+use crate::events::Change;
+use crate::fields::Fields;
+use crate::held::HELD;
+use crate::refusal::Refusal;
+use crate::resume::misfit;
+use crate::simulation::Simulation;
+use crate::state::{Column, State};
+use crate::world::{Load, SurfaceMotion, WallMotion};
+use seixo_laws::Vector3;
+use seixo_sweeps::bodies::{FREE, turn_at};
+use seixo_sweeps::sides::SHEARED;
+use seixo_sweeps::views::{RECORD, load, store};
+
+/// A motion whose start and stop count from this time \[s\], as one whose start and stop are times.
+fn begun(motion: &WallMotion, time: f64) -> WallMotion {
+    WallMotion {
+        start: time + motion.start,
+        stop: motion.stop.map(|stop| time + stop),
+        ..motion.clone()
+    }
+}
+
+impl Bodies {
+    /// Makes a body of grains at these places that no body carries yet, with the axes of space: products of inertia do not matter to what is
+    /// not turned by torques.
+    fn gather(&mut self, grains: &[usize], fields: &mut Fields) {
+        if self.row.is_empty() {
+            self.row.push(0);
+        }
+        let of_grain = |i: usize| {
+            let place = load::<f64>(&fields.position, i * RECORD);
+            (place, fields.position[i * RECORD + 3], fields.velocity[i * RECORD + 3])
+        };
+        let (mut mass, mut cubes, mut weighted) = (0.0, 0.0, Vector3::<f64>::zero());
+        for &i in grains {
+            let (place, radius, own) = of_grain(i);
+            mass += own;
+            cubes += radius.powi(3);
+            weighted = weighted.plus(&place.times(own));
+        }
+        let center = weighted.times(1.0 / mass);
+        let mut moments = [0.0; 3];
+        for &i in grains {
+            let (place, radius, own) = of_grain(i);
+            let arm = place.minus(&center);
+            let (x, y, z, of_sphere) = (arm.x * arm.x, arm.y * arm.y, arm.z * arm.z, 0.4 * radius * radius);
+            for (moment, across) in moments.iter_mut().zip([y + z, z + x, x + y]) {
+                *moment += own * (across + of_sphere);
+            }
+            self.offset.extend([arm.x, arm.y, arm.z, radius.powi(3) / cubes]);
+        }
+        if !fields.turn.is_empty() {
+            // Those that are carried so far stand as their bodies do, unless they tell otherwise.
+            if self.own_turn.is_empty() {
+                self.own_turn.extend(self.body_of.iter().flat_map(|_| [1.0, 0.0, 0.0, 0.0]));
+            }
+            for &i in grains {
+                self.own_turn.extend_from_slice(&fields.turn[i * RECORD..][..RECORD]);
+            }
+        }
+        let b = self.id.len() as u32;
+        for &i in grains {
+            fields.member[i] = self.body_of.len() as u32;
+            self.body_of.push(b);
+            self.place.push(i as u32);
+        }
+        self.row.push(self.body_of.len() as u32);
+        self.id.push(self.id.iter().max().map_or(0, |highest| highest + 1));
+        self.center.extend([center.x, center.y, center.z, mass]);
+        self.moments.extend([moments[0], moments[1], moments[2], 0.0]);
+        self.turn.extend([1.0, 0.0, 0.0, 0.0]);
+        for column in [&mut self.half_velocity, &mut self.momentum, &mut self.velocity, &mut self.spin] {
+            column.extend([0.0; RECORD]);
+        }
+    }
+}
+
+impl Simulation {
+    /// Refuses to hold, free or load what cannot be held, freed or loaded.
+    pub(crate) fn check_switches(&self, changes: &[Change]) -> Result<(), Refusal> {
+        for change in changes {
+            let (Change::Hold { group, .. } | Change::Free { group } | Change::Load(Load { group, .. })) = change else {
+                continue;
+            };
+            let known = self.switched.iter().find(|(known, _)| known == group);
+            let refused = |what: &str| Refusal::Switch {
+                group: known.map_or_else(|| format!("of group {group}"), |(_, name)| name.clone()),
+                what: what.to_owned(),
+            };
+            if known.is_none() {
+                return Err(refused(
+                    "nobody announced that they may be held, set free or loaded; add their group to World::later",
+                ));
+            }
+            let flaw = match change {
+                Change::Hold { motion, .. } => self.flaw_of_holding(*group, motion),
+                Change::Load(Load { force, torque, .. }) if !force.iter().chain(torque).all(|x| x.is_finite()) => {
+                    Some("a number of their load is not finite".to_owned())
+                }
+                _ => None,
+            };
+            if let Some(what) = flaw {
+                return Err(refused(&what));
+            }
+        }
+        Ok(())
+    }
+
+    /// Why grains of a group cannot be held like this.
+    fn flaw_of_holding(&self, group: u32, motion: &WallMotion) -> Option<String> {
+        let told = |what: &str| Some(what.to_owned());
+        if self.conducts() {
+            return told("grains through which heat flows cannot be held; leave the temperatures out");
+        }
+        if self.sides == SHEARED {
+            return told("grains cannot be held between sides that slide past each other; remove world.domain.shear");
+        }
+        if motion.servo.is_some() || motion.surface != SurfaceMotion::default() {
+            return told("servos and surfaces that run are for walls");
+        }
+        if let Some(flaw) = motion.flaw() {
+            return Some(flaw);
+        }
+        let of_group: Vec<usize> = (0..self.fields.len()).filter(|&i| self.fields.group[i] == group).collect();
+        if of_group.is_empty() {
+            return told("none of them is there to be held; hold them later, or leave it out");
+        }
+        let is_clump = |i: usize| self.body_of(i).is_some_and(|b| !self.bodies.held.holds(b));
+        if of_group.into_iter().any(is_clump) {
+            return told("clumps cannot be held while they move; hold them from the start, or use spheres");
+        }
+        None
+    }
+
+    /// Holds, frees and loads grains at this time \[s\].
+    pub(crate) fn switch(&mut self, changes: &[Change], time: f64) {
+        for change in changes {
+            match change {
+                Change::Hold { group, motion } => self.switch_holding(|simulation| simulation.hold_group(*group, &begun(motion, time))),
+                Change::Free { group } => self.switch_holding(|simulation| simulation.free_group(*group)),
+                Change::Load(load) => self.change_forces(|simulation| simulation.load_anew(load)),
+                Change::Wall { .. } | Change::Motion { .. } | Change::Gravity(_) => {}
+            }
+        }
+    }
+
+    /// As [`Simulation::switch`] did at this time \[s\], where a state tells which grains bodies carry.
+    ///
+    /// # Errors
+    /// If the state does not tell how bodies are held.
+    pub(crate) fn switch_again(&mut self, changes: &[Change], time: f64, state: &State) -> Result<(), Refusal> {
+        for change in changes {
+            match change {
+                Change::Hold { group, motion } => {
+                    let (count, motion) = (self.bodies.len(), begun(motion, time));
+                    for b in self.bodies_of_group(*group) {
+                        let Some(Column::F64(numbers)) = state.get(HELD_BODIES) else {
+                            return Err(misfit("it does not tell how grains are held"));
+                        };
+                        let Some(numbers) = numbers.get(b * HELD..(b + 1) * HELD) else {
+                            return Err(misfit("it does not tell of all grains how they are held"));
+                        };
+                        self.bodies.held.hold_again((b, count), &motion, numbers);
+                    }
+                }
+                Change::Free { group } => {
+                    for b in self.bodies_of_group(*group) {
+                        self.bodies.held.let_go(b);
+                    }
+                }
+                Change::Load(load) => self.loads.set(load),
+                Change::Wall { .. } | Change::Motion { .. } | Change::Gravity(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Bodies that carry grains of a group.
+    fn bodies_of_group(&self, group: u32) -> Vec<usize> {
+        (0..self.bodies.len()).filter(|&b| self.group_of_body(b) == group).collect()
+    }
+
+    /// Changes what is held. From this moment on what holds bodies does other work.
+    fn switch_holding(&mut self, change: impl FnOnce(&mut Simulation)) {
+        let before = self.power_of_driving();
+        change(self);
+        self.last_tally.wall_power += self.power_of_driving() - before;
+    }
+
+    /// Changes the forces of this moment for what comes after it: the kick over it is half by those before, half by those after, and velocities at
+    /// this moment stay what they are.
+    pub(crate) fn change_forces(&mut self, change: impl FnOnce(&mut Simulation)) {
+        let bodies = self.bodies.all_moving(&self.fields, &self.stepping);
+        let free: Vec<usize> = (0..self.fields.len()).filter(|&i| self.body_of(i).is_none()).collect();
+        let velocities: Vec<_> = free.iter().map(|&i| self.velocities(i, &bodies)).collect();
+        self.switch_holding(change);
+        for (&i, (velocity, spin)) in free.iter().zip(&velocities) {
+            store(&mut self.fields.half_velocity, 3 * i, velocity);
+            if self.frictional {
+                store(&mut self.fields.half_spin, 3 * i, spin);
+            }
+        }
+        self.pull_back_half_a_step(free);
+        for (b, moving) in bodies.iter().enumerate() {
+            if !self.bodies.held.holds(b) {
+                store(&mut self.bodies.half_velocity, b * RECORD, &moving.velocity);
+                store(&mut self.bodies.momentum, b * RECORD, &moving.momentum);
+            }
+        }
+        self.pull_bodies_back(0..self.bodies.len());
+    }
+
+    /// Holds the grains of a group from where they are: what is not held yet as one body.
+    fn hold_group(&mut self, group: u32, motion: &WallMotion) {
+        self.carries = true;
+        let n = self.fields.len();
+        self.fields.member.resize(n, FREE);
+        let is_loose = |i: &usize| self.fields.group[*i] == group && self.fields.member[*i] == FREE;
+        let loose: Vec<usize> = (0..n).filter(is_loose).collect();
+        if !loose.is_empty() {
+            self.bodies.gather(&loose, &mut self.fields);
+        }
+        let count = self.bodies.len();
+        for b in self.bodies_of_group(group) {
+            let (center, turn) = (load(&self.bodies.center, b * RECORD), turn_at(&self.bodies.turn, b * RECORD));
+            self.bodies.held.hold((b, count), motion, &center, turn);
+        }
+        self.hold_bodies(true);
+        for i in (0..n).filter(|&i| self.fields.group[i] == group).collect::<Vec<usize>>() {
+            if let Some(b) = self.body_of(i) {
+                self.move_with_body(i, b);
+            }
+        }
+    }
+
+    /// Lets the grains of a group that are held move on their own, with the velocities that they have.
+    fn free_group(&mut self, group: u32) {
+        let is_held = |b: usize| self.bodies.held.holds(b) && self.group_of_body(b) == group;
+        let goes: Vec<bool> = (0..self.bodies.len()).map(is_held).collect();
+        let is_freed = |i: &usize| self.body_of(*i).is_some_and(|b| goes[b]);
+        let freed: Vec<usize> = (0..self.fields.len()).filter(is_freed).collect();
+        if freed.is_empty() {
+            return;
+        }
+        self.keep_bodies(|b| !goes[b]);
+        for &i in &freed {
+            let at = i * RECORD;
+            let (velocity, spin): (Vector3<f64>, Vector3<f64>) = (load(&self.fields.velocity, at), load(&self.fields.spin, at));
+            store(&mut self.fields.half_velocity, 3 * i, &velocity);
+            store(&mut self.fields.half_spin, 3 * i, &spin);
+            let density = self.densities[self.fields.material[i] as usize];
+            self.fields.velocity[at + 3] = mass_of_sphere(self.fields.position[at + 3], density);
+            self.begin_gear(i..i + 1);
+        }
+        self.pull_back_half_a_step(freed);
+    }
+}

@@ -1,6 +1,6 @@
 //! What grains, contacts and bonds add up to: pure functions over snapshots and contact records, nothing of files or scenes.
 //!
-//! Stresses are positive in compression, as in soil mechanics: a pressure is a third of a trace, and at rest div σ = ρ g.
+//! Stresses and strains are positive in compression, as in soil mechanics: a pressure is a third of a trace, and at rest div σ = ρ g.
 //! `docs/analysis.md` has the formulas with their sources.
 
 mod ball;
@@ -12,6 +12,7 @@ mod mixing;
 mod region;
 mod scalar;
 mod solid;
+mod strain;
 mod stress;
 mod tensor;
 
@@ -23,5 +24,6 @@ pub use mixing::{Mixing, mixing};
 pub use region::{Region, solid_fraction};
 pub use scalar::Scalar;
 pub use solid::{Solid, connected_parts, solid_of_spheres};
+pub use strain::{Strain, Unstrained, strain};
 pub use stress::{Stress, pressure_of_grains, stress_in, stress_of_grains};
 pub use tensor::{components, deviatoric, outer, pressure, principal};

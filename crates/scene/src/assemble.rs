@@ -138,7 +138,7 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
     };
     let (device, precision) = place(&file, &mut findings);
     let output = output_plan(&mut file, &mut findings);
-    let probes = probes(&mut file, &world, &ranges, &mut findings);
+    let probes = probes(&mut file, &world, &ranges, &plan.absent, &mut findings);
     if !findings.diagnostics.list().is_empty() {
         return Err(findings.diagnostics);
     }

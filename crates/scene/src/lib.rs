@@ -167,6 +167,13 @@ pub enum ProbeKind {
     },
     /// Mean stress in a region.
     Stress(Region),
+    /// How a group is deformed since the start.
+    Strain {
+        /// Index into [`World::groups`].
+        group: u32,
+        /// Only grains whose centers are inside at the start.
+        region: Option<Region>,
+    },
     /// Directions of the contacts between grains, in a region or everywhere.
     Fabric(Option<Region>),
     /// Contacts per grain, in a region or everywhere.

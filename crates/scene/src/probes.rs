@@ -7,6 +7,7 @@ use crate::{
     fill::{axis_between, corners, si},
     quantity::{Positive, Quantity, Time},
     schema::{FragmentsOf, ProbeSection, Region, SceneFile},
+    stage::Thing,
     walls,
 };
 use glam::DVec3;
@@ -17,8 +18,17 @@ use std::{collections::BTreeMap, ops::Range};
 /// What a probe logs, or which key is at fault and why.
 type Kind = Result<ProbeKind, (String, Complaint)>;
 
-/// The probes of a scene, in alphabetical order.
-pub(crate) fn probes(file: &mut SceneFile, world: &World, walls: &BTreeMap<String, Range<usize>>, findings: &mut Findings) -> Vec<Probe> {
+/// Grains whose places tell a strain in space, at least.
+const FEWEST_TO_STRAIN: usize = 4;
+
+/// The probes of a scene, in alphabetical order; `absent` is what is not there at the start.
+pub(crate) fn probes(
+    file: &mut SceneFile,
+    world: &World,
+    walls: &BTreeMap<String, Range<usize>>,
+    absent: &[Thing],
+    findings: &mut Findings,
+) -> Vec<Probe> {
     let until = file.run.until.si;
     let usual: Quantity<Time, Positive> = file.output.energies_every.unwrap_or(Quantity::new(until / 100.0));
     let is_sound = findings.is_sound();
@@ -26,7 +36,7 @@ pub(crate) fn probes(file: &mut SceneFile, world: &World, walls: &BTreeMap<Strin
     for (name, section) in &mut file.probe {
         let every = section.every.get_or_insert(usual).si;
         check_interval(&format!("probe.{name}.every"), until, every, MOST_LINES, findings);
-        match probe_kind(section, world, walls, is_sound) {
+        match probe_kind(section, (world, absent), walls, is_sound) {
             Ok(what) => probes.push(Probe {
                 name: name.clone(),
                 every,
@@ -38,7 +48,7 @@ pub(crate) fn probes(file: &mut SceneFile, world: &World, walls: &BTreeMap<Strin
     probes
 }
 
-fn probe_kind(section: &ProbeSection, world: &World, walls: &BTreeMap<String, Range<usize>>, is_sound: bool) -> Kind {
+fn probe_kind(section: &ProbeSection, (world, absent): (&World, &[Thing]), walls: &BTreeMap<String, Range<usize>>, is_sound: bool) -> Kind {
     let mut kinds = Vec::new();
     let mut add = |kind: Option<Kind>| kinds.extend(kind);
     let region = |key: &str, region: &Region| region_of(region).map_err(|complaint| (format!("{key}.region"), complaint));
@@ -94,6 +104,14 @@ fn probe_kind(section: &ProbeSection, world: &World, walls: &BTreeMap<String, Ra
         .stress
         .as_ref()
         .map(|inside| region("stress", &inside.region).map(ProbeKind::Stress)));
+    add(section.strain.as_ref().map(|wanted| {
+        let group = group_of(&wanted.group, world).map_err(|complaint| ("strain.group".to_owned(), complaint))?;
+        let region = optional("strain", &wanted.region)?;
+        if is_sound {
+            check_strained((group, region.as_ref()), world, absent).map_err(|complaint| ("strain".to_owned(), complaint))?;
+        }
+        Ok(ProbeKind::Strain { group, region })
+    }));
     add(section
         .fabric
         .as_ref()
@@ -133,7 +151,7 @@ fn probe_kind(section: &ProbeSection, world: &World, walls: &BTreeMap<String, Ra
         _ => {
             let complaint = Complaint::new(
                 "a probe logs exactly one of `position`, `count_through`, `energy = true`, `group_center`, `group_force`, `bonds = true`, `fragments`, `wall_force`, `wall_torque`, \
-                 `wall_position`, `worn_volume`, `stress`, `fabric`, `coordination`, `solid_fraction`, `mixing`, `group_temperature`, `wall_heat` and \
+                 `wall_position`, `worn_volume`, `stress`, `strain`, `fabric`, `coordination`, `solid_fraction`, `mixing`, `group_temperature`, `wall_heat` and \
                  `heat = true`",
             );
             Err((
@@ -192,6 +210,31 @@ fn group_of(name: &str, world: &World) -> Result<u32, Complaint> {
     found
         .map(|index| index as u32)
         .ok_or_else(|| unknown("group of grains", name, world.groups.iter().map(String::as_str)))
+}
+
+/// Refuses grains to which no strain can be fitted.
+fn check_strained((group, region): (u32, Option<&analysis::Region>), world: &World, absent: &[Thing]) -> Result<(), Complaint> {
+    let name = &world.groups[group as usize];
+    if world.domain.is_some_and(|domain| domain.periodic.contains(&true)) {
+        return Err(
+            Complaint::new("a grain that crosses a periodic side has no displacement to measure a strain from")
+                .limit("a domain without periodic sides")
+                .remedy("leave the probe out: how a periodic domain is deformed is what the scene says"),
+        );
+    }
+    let grains = &world.grains;
+    let is_there = |k: &usize| grains.group[*k] == group && !absent.contains(&Thing::Group(group));
+    let is_meant = |k: &usize| is_there(k) && region.is_none_or(|region| region.contains(grains.position[*k].into()));
+    let count = (0..grains.len()).filter(is_meant).count();
+    if count >= FEWEST_TO_STRAIN {
+        return Ok(());
+    }
+    let there = if region.is_some() { "there at the start" } else { "at the start" };
+    Err(
+        Complaint::new(format!("a strain is fitted to where grains go, and `{name}` has {count} {there}"))
+            .limit("four grains or more that do not lie in a plane")
+            .remedy("choose a larger region, or a group whose grains are there from the start"),
+    )
 }
 
 fn region_of(region: &Region) -> Result<analysis::Region, Complaint> {

@@ -12,18 +12,24 @@ pub struct Template {
 }
 
 macro_rules! templates {
-    ($($name:literal: $about:literal;)+) => {
-        &[$(Template { name: $name, about: $about, text: include_str!(concat!("../templates/", $name, ".toml")) }),+]
+    ($($folder:literal / $name:literal: $about:literal;)+) => {
+        &[$(Template { name: $name, about: $about, text: include_str!(concat!("../", $folder, "/", $name, ".toml")) }),+]
     };
 }
 
 /// All templates.
 pub fn templates() -> &'static [Template] {
     templates! {
-        "bounce": "a ball bounces on a plane and loses height by the square of its restitution";
-        "pile": "grains drop from a block and come to rest as a pile in a tray";
-        "drum": "a mixture of two sizes in a rotating drum";
-        "silo": "a cylinder with a conical hopper discharges under gravity";
-        "penetration": "a steel ball hits a bed of glass beads at 5 m/s";
+        "templates" / "bounce": "a ball bounces on a plane and loses height by the square of its restitution";
+        "templates" / "pile": "grains drop from a block and come to rest as a pile in a tray";
+        "templates" / "drum": "a mixture of two sizes in a rotating drum";
+        "templates" / "silo": "a cylinder with a conical hopper discharges under gravity";
+        "templates" / "penetration": "a steel ball hits a bed of glass beads at 5 m/s";
+        "../../examples" / "cantilever": "a bar of beam bonds bends under a load at its tip, as the textbook says";
+        "../../examples" / "beam": "three-point bending of bonded grains until they break";
+        "../../examples" / "uniaxial": "a cylinder of bonded grains is compressed until it breaks: stress over strain";
+        "../../examples" / "brazilian": "a disk of bonded grains is split along its diameter";
+        "../../examples" / "agglomerate": "a ball of bonded grains hits a plate and bursts";
+        "../../examples" / "slope": "a slope of cemented grains fails as gravity rises";
     }
 }

@@ -339,6 +339,11 @@ const CASES: &[Case] = &[
     ("position = 0", "stress = {}", &["scene.toml:23:", "region"]),
     (
         "position = 0",
+        "strain = { group = \"bed\" }",
+        &["scene.toml:23:", "`bed` has 2 at the start", "four grains or more"],
+    ),
+    (
+        "position = 0",
         "fabric = { region = { sphere = { center = [0, 0, 0], radius = 0 } } }",
         &["scene.toml:23:", "radius"],
     ),

@@ -247,10 +247,12 @@ fn hyphenated_materials_are_told_apart() {
 fn probes_and_outputs_that_look_into_packings_load_and_load_again() {
     let text = format!(
         "{GLASS}\n[grains.a]\nmaterial = \"glass\"\nat = [[0.5, 0.5, 0.5]]\nradius = 0.1\n[grains.b]\nmaterial = \"glass\"\nat = [[1.5, 0.5, 0.5]]\nradius = 0.1\n\
+         [grains.c]\nmaterial = \"glass\"\nat = [[0, 0, 1], [1, 0, 1], [0, 1, 1], [0, 0, 2]]\nradius = 0.1\n\
          [output]\ncontacts = true\ncoarse = {{ region = {{ min = [0, 0, 0], max = [1, 2, 3] }}, spacing = 0.25, width = 0.5 }}\nfields = [\"pressure\"]\n\
          [probe.coordination]\ncoordination = {{}}\n[probe.fabric]\nfabric = {{ region = {{ cylinder = {{ from = [0, 0, 0], to = [0, 0, 2], radius = 3 }} }} }}\n\
          [probe.mixing]\nmixing = {{ groups = [\"b\", \"a\"], cells = [2, 3, 4], region = {{ min = [0, 0, 0], max = [1, 2, 3] }} }}\n\
          [probe.solid]\nsolid_fraction = {{ region = {{ sphere = {{ center = [0, 0, 1], radius = 2 }} }} }}\n\
+         [probe.strain]\nstrain = {{ group = \"c\", region = {{ sphere = {{ center = [0, 0, 1], radius = 2 }} }} }}\n\
          [probe.stress]\nstress = {{ region = {{ box = {{ min = [0, 0, 0], max = [1, 2, 3] }} }} }}"
     );
     let first = scene(&text);
@@ -274,6 +276,10 @@ fn probes_and_outputs_that_look_into_packings_load_and_load_again() {
         ProbeKind::Fabric(Some(cylinder)),
         mixing,
         ProbeKind::SolidFraction(sphere),
+        ProbeKind::Strain {
+            group: 2,
+            region: Some(sphere),
+        },
         ProbeKind::Stress(Region::Box { min, max }),
     ];
     assert_eq!(first.probes.iter().map(|probe| probe.what.clone()).collect::<Vec<_>>(), expected);

@@ -22,6 +22,7 @@ mod pile;
 mod resistance;
 mod shear;
 mod silo;
+mod specimen;
 mod stand;
 mod wall;
 mod wear;
@@ -154,6 +155,8 @@ pub const CASES: &[Case] = &[
     case!("cantilever", bond::cantilever),
     case!("bond_failure", bond::failure),
     case!("bar", bond::bar),
+    case!(long "uniaxial", specimen::uniaxial),
+    case!(long "brazilian", specimen::brazilian),
 ];
 
 /// What a case came to.

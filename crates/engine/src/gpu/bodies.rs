@@ -17,7 +17,8 @@ pub(super) struct Carriers<C> {
     members: usize,
     /// Which member every grain is.
     pub member: Buffer<u32>,
-    /// Whether a body is held.
+    /// The body that each member is of as far as touching goes, see [`Bodies::that_touch`], and whether a body is held.
+    touching: Buffer<u32>,
     is_held: Buffer<u32>,
     /// Those that are held and do not stand still, and where they are at each step to come.
     held: Buffer<u32>,
@@ -74,6 +75,7 @@ impl<C: Number> Carriers<C> {
         };
         let is_held: Vec<u32> = (0..host.bodies.len()).map(|b| u32::from(host.bodies.held.holds(b))).collect();
         Ok(Carriers {
+            touching: words(&host.bodies.that_touch())?,
             is_held: words(&is_held)?,
             held: words(&held)?,
             poses: gpu.buffer(BATCH * held.len().max(1) * POSE_OF_BODY, "poses of held bodies")?,
@@ -227,6 +229,12 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         self.gpu.write(&carriers.poses, &numbers::<C>(poses));
     }
 
+    /// The bodies that members touch as, and which are held; without bodies buffers that stand in, and are not read.
+    pub(super) fn held_members<'a>(&'a self, stand_ins: [&'a Buffer<u32>; 2]) -> (&'a Buffer<u32>, &'a Buffer<u32>) {
+        let carriers = self.carriers.as_ref();
+        carriers.map_or((stand_ins[0], stand_ins[1]), |carriers| (&carriers.touching, &carriers.is_held))
+    }
+
     /// Bodies of members, how bodies are turned, and members in them; without bodies buffers that stand in, and are not read.
     pub(super) fn turns_of_members<'a>(
         &'a self,
@@ -280,7 +288,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             self.rows.count.argument(),
             self.rows.list.argument(),
             carriers.member.argument(),
-            carriers.body_of.argument(),
+            carriers.touching.argument(),
             self.n as u32,
         );
     }

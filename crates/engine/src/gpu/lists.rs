@@ -304,6 +304,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
 
     /// Counts the elements near every grain into `out`, or fills the rows with them.
     fn wall_rows(&self, near: &WallRows<C, R>, host: &Simulation, out: &Buffer<u32>, fill: bool) {
+        let (touching, is_held) = self.held_members([&self.id, &self.order]);
         let (count, dim) = units(self.n);
         lists::wall_rows::launch::<C>(
             self.gpu.client(),
@@ -317,11 +318,15 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             near.cell_first.argument(),
             near.cell_list.argument(),
             near.row.argument(),
+            self.member().argument(),
+            touching.argument(),
+            is_held.argument(),
             out.argument(),
             C::of(host.walls.skin),
             near.planes.len() as u32,
             self.n as u32,
             fill,
+            self.carriers.is_some(),
         );
     }
 }

@@ -68,6 +68,8 @@ pub(crate) struct ProbeSection {
     pub worn_volume: Option<String>,
     /// Mean stress in a region, by contacts and bonds, and by motion.
     pub stress: Option<InVolume>,
+    /// How a group of grains is deformed since the start.
+    pub strain: Option<StrainOf>,
     /// Directions of the contacts between grains.
     pub fabric: Option<Inside>,
     /// Contacts per grain.
@@ -98,6 +100,15 @@ pub(crate) struct CountThrough {
 pub(crate) struct InVolume {
     /// The region.
     pub region: Region,
+}
+
+/// Grains that are deformed together.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct StrainOf {
+    /// Name of a group of grains.
+    pub group: String,
+    /// Only grains whose centers are inside at the start; the whole group if left out.
+    pub region: Option<Region>,
 }
 
 /// A region, or everything.

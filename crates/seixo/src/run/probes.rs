@@ -4,7 +4,8 @@ use super::folder::PROBES;
 use super::outputs::{Marks, Sample, table};
 use super::schedule::Schedule;
 use seixo_analysis::{
-    FragmentSizes, SHARES, components, coordination, deviatoric, fabric, fragments, mixing, pressure, solid_fraction, stress_in,
+    FragmentSizes, SHARES, Unstrained, components, coordination, deviatoric, fabric, fragments, mixing, pressure, solid_fraction, strain,
+    stress_in,
 };
 use seixo_engine::state::{Column, GrainSnapshot, HeatLedger, Ledger, Sections, State, WallSnapshot};
 use seixo_files::FilesError;
@@ -20,6 +21,8 @@ pub(super) struct ProbeLog {
     pub place: String,
     what: ProbeKind,
     passage: Passage,
+    /// Where the grains of a strain were at the first line, which is that of the start.
+    unstrained: Option<Unstrained>,
     pub schedule: Schedule,
     pub table: Table,
 }
@@ -35,6 +38,7 @@ impl ProbeLog {
             place,
             what: probe.what.clone(),
             passage: Passage::default(),
+            unstrained: None,
             schedule,
             table,
         })
@@ -77,6 +81,13 @@ impl ProbeLog {
                 row.extend([pressure(&whole), deviatoric(&whole)]);
                 row.extend([stress.contact, stress.kinetic].iter().flat_map(components));
             }
+            ProbeKind::Strain { group, region } => {
+                let now = sample.grains();
+                let unstrained = self.unstrained.get_or_insert_with(|| Unstrained::of(*group, region.as_ref(), now));
+                let strain = strain(unstrained, now);
+                row.extend(components(&strain.tensor));
+                row.push(strain.volumetric);
+            }
             ProbeKind::Fabric(region) => {
                 let fabric = fabric(region.as_ref(), sample.contacts());
                 row.push(fabric.anisotropy());
@@ -105,8 +116,13 @@ impl ProbeLog {
 
     /// Adds to a checkpoint what the next lines depend on.
     pub fn save(&self, to: &mut dyn Sections) {
+        if let Some(unstrained) = &self.unstrained {
+            let [grains, places] = self.sections(["grains", "places"]);
+            to.put(&grains, Column::U32(unstrained.id.clone()));
+            to.put(&places, Column::F64(unstrained.position.as_flattened().to_vec()));
+        }
         if let ProbeKind::CountThrough { .. } = self.what {
-            let [behind, ahead, passed] = self.sections();
+            let [behind, ahead, passed] = self.sections(PASSAGE);
             to.put(&behind, Column::U32(self.passage.behind.clone()));
             to.put(&ahead, Column::U32(self.passage.ahead.clone()));
             to.put(&passed, Column::F64(vec![self.passage.count, self.passage.mass, self.passage.time]));
@@ -115,7 +131,14 @@ impl ProbeLog {
 
     /// Takes it back from a checkpoint, if it is there.
     pub fn restore(&mut self, state: &State) {
-        let [behind, ahead, passed] = self.sections();
+        let [grains, places] = self.sections(["grains", "places"]);
+        if let (Some(Column::U32(id)), Some(Column::F64(places))) = (state.get(&grains), state.get(&places)) {
+            self.unstrained = Some(Unstrained {
+                id: id.clone(),
+                position: places.as_chunks::<3>().0.to_vec(),
+            });
+        }
+        let [behind, ahead, passed] = self.sections(PASSAGE);
         let sides = (state.get(&behind), state.get(&ahead));
         if let ((Some(Column::U32(behind)), Some(Column::U32(ahead))), Some(Column::F64(passed))) = (sides, state.get(&passed))
             && let &[count, mass, time] = passed.as_slice()
@@ -130,10 +153,13 @@ impl ProbeLog {
         }
     }
 
-    fn sections(&self) -> [String; 3] {
-        ["behind", "ahead", "passed"].map(|what| format!("probe/{}/{what}", self.name))
+    fn sections<const N: usize>(&self, what: [&str; N]) -> [String; N] {
+        what.map(|what| format!("probe/{}/{what}", self.name))
     }
 }
+
+/// Sections of what passed a plane.
+const PASSAGE: [&str; 3] = ["behind", "ahead", "passed"];
 
 const STRESS: [&str; 14] = [
     "pressure [Pa]",
@@ -150,6 +176,15 @@ const STRESS: [&str; 14] = [
     "kinetic_xy [Pa]",
     "kinetic_xz [Pa]",
     "kinetic_yz [Pa]",
+];
+const STRAIN: [&str; 7] = [
+    "strain_xx [-]",
+    "strain_yy [-]",
+    "strain_zz [-]",
+    "strain_xy [-]",
+    "strain_xz [-]",
+    "strain_yz [-]",
+    "volumetric [-]",
 ];
 const FABRIC: [&str; 8] = [
     "anisotropy [-]",
@@ -202,6 +237,7 @@ fn columns(what: &ProbeKind) -> &'static [&'static str] {
         ProbeKind::WallHeat { .. } => &["heat_flow [W]", "heat [J]"],
         ProbeKind::Heat => &HeatLedger::NAMES,
         ProbeKind::Stress(_) => &STRESS,
+        ProbeKind::Strain { .. } => &STRAIN,
         ProbeKind::Fabric(_) => &FABRIC,
         ProbeKind::Coordination(_) => &COORDINATION,
         ProbeKind::SolidFraction(_) => &["solid_fraction [-]"],

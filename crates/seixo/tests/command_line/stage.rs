@@ -56,6 +56,9 @@ energy = true
 [probe.stress]
 stress = { region = { box = { min = ["-20 mm", "-20 mm", "5 mm"], max = ["20 mm", "20 mm", "15 mm"] } } }
 every = "3 ms"
+[probe.strain]
+strain = { group = "heap", region = { cylinder = { from = [0, 0, 0], to = [0, 0, "50 mm"], radius = "25 mm" } } }
+every = "3 ms"
 [probe.fabric]
 fabric = {}
 every = "10 ms"

@@ -312,7 +312,7 @@ pub fn carry_histories<R: Real>(
     }
 }
 
-/// Number of wall elements near every grain, or with `fill` the elements themselves, in rows that start at `row`.
+/// Number of wall elements near every grain, or with `fill` the elements themselves, in rows that start at `row`. Grains that are held touch none.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn wall_rows<C: Real>(
@@ -324,11 +324,15 @@ pub fn wall_rows<C: Real>(
     cell_first: &[u32],
     cell_list: &[u32],
     row: &[u32],
+    member: &[u32],
+    touching: &[u32],
+    is_held: &[u32],
     out: &mut [u32],
     skin: C,
     number_of_planes: u32,
     n: u32,
     #[comptime] fill: bool,
+    #[comptime] carries: bool,
 ) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
@@ -336,21 +340,30 @@ pub fn wall_rows<C: Real>(
         if fill {
             at = row[i] as usize;
         }
-        let count = elements_near::<C>(
-            i,
-            position,
-            elements,
-            planes,
-            number_of_planes as usize,
-            grid,
-            shape,
-            cell_first,
-            cell_list,
-            skin,
-            at,
-            out,
-            fill,
-        );
+        let mut is_free = true;
+        if carries {
+            if member[i] != 0xffff_ffffu32 {
+                is_free = is_held[touching[member[i] as usize] as usize] == 0u32;
+            }
+        }
+        let mut count = 0u32;
+        if is_free {
+            count = elements_near::<C>(
+                i,
+                position,
+                elements,
+                planes,
+                number_of_planes as usize,
+                grid,
+                shape,
+                cell_first,
+                cell_list,
+                skin,
+                at,
+                out,
+                fill,
+            );
+        }
         if !fill {
             out[i] = count;
         }

@@ -15,7 +15,7 @@ use crate::simulation::Simulation;
 use crate::world::{Vec3, World};
 use seixo_device::{Ranges, Strided};
 use seixo_laws::Vector3;
-use seixo_laws::bond::{BondLaw, BreakMode, GLUE, Glue, Hold, Span, deformed, hold, utilization};
+use seixo_laws::bond::{BondLaw, BreakMode, GLUE, Glue, Hold, Span, deformed, hold, turned_since, utilization};
 use seixo_sweeps::bodies::{FREE, store_turn};
 use seixo_sweeps::bond_lanes::bonds_of_part;
 use seixo_sweeps::bonds::{
@@ -285,8 +285,8 @@ impl Simulation {
             let apart = apart_of::<f64, f64>(&i, &j, &self.stepping.sides, self.sides);
             let record = &network.records[bond * BOND..][..BOND];
             let (rest, glue) = (rest_at(record, 0), glue_at(&network.glue, network.kind[bond] as usize));
-            let span = span_of(&i, &j, &rest, record[3], &glue);
-            let shape = deformed(&apart, &i.turn, &j.turn, &rest);
+            let span = span_of(&i, &j, &rest.axis, record[3], &glue);
+            let shape = deformed(&apart, &i.turn, &turned_since(&i.turn, &j.turn, &rest), &rest.axis);
             let standing = OneBond {
                 places,
                 from: i.position,

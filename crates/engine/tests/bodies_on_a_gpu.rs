@@ -5,7 +5,7 @@ mod devices;
 
 use clumps::{Fill as _, domain, heap, rod, world};
 use devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
-use seixo_engine::world::{Assembly, Leaving, Precision, Settings, WallMotion};
+use seixo_engine::world::{Assembly, Leaving, Precision, Settings};
 use seixo_engine::{BodySnapshot, Simulation};
 use seixo_laws::contact::TangentialLaw;
 

@@ -196,27 +196,34 @@ pub struct Deformed<R: Real> {
     pub cosine: R,
 }
 
-/// How a bond is deformed where its grains stand `apart` from i to j \[m\], with these orientations.
+/// The turn D of j relative to i since the bond was made, from their orientations.
+#[cube]
+#[inline(always)]
+pub fn turned_since<C: Real>(turn_i: &Quaternion<C>, turn_j: &Quaternion<C>, rest: &Rest<C>) -> Quaternion<C> {
+    turn_j.after(&rest.turn).after(&turn_i.back())
+}
+
+/// How a bond with this axis at rest is deformed where its grains stand `apart` from i to j \[m\], i has this orientation, and j turned relative to
+/// it by `turn` since.
 #[cube]
 #[inline(always)]
 pub fn deformed<C: Coordinate<R>, R: Real>(
     apart: &Vector3<C>,
     turn_i: &Quaternion<C>,
-    turn_j: &Quaternion<C>,
-    rest: &Rest<C>,
+    turn: &Quaternion<C>,
+    rest: &Vector3<C>,
 ) -> Deformed<R> {
     let one = R::new(1.0);
     let two = R::new(2.0);
-    let square = rest.axis.dot(&rest.axis);
+    let square = rest.dot(rest);
     let per_length = R::inverse_root(C::near(square));
-    let in_i = turn_i.turned(&rest.axis);
+    let in_i = turn_i.turned(rest);
     let gap = between::<C, R>(&in_i, apart);
     // L²/L₀² − 1, and what its root leaves of it.
     let more = C::near(apart.dot(apart) - square) * per_length * per_length;
     let stretch = more / (one + R::root(one + more));
     let shrink = one / (one + stretch);
     let scaled = near_vector::<C, R>(apart).times(per_length);
-    let turn = turn_j.after(&rest.turn).after(&turn_i.back());
     let twist = Vector3::<R> {
         x: C::near(turn.x),
         y: C::near(turn.y),

@@ -1,7 +1,7 @@
 //! Bonds: forces are slopes of their energy, what one grain gets the other gives, and small strains are those of Timoshenko's beam.
 
 use proptest::prelude::*;
-use seixo_laws::bond::{BondLaw, Glue, Hold, Moves, Rest, Span, deformed, hold, utilization};
+use seixo_laws::bond::{BondLaw, Glue, Hold, Moves, Rest, Span, deformed, hold, turned_since, utilization};
 use seixo_laws::rotation::turned_by;
 use seixo_laws::{Quaternion, Vector3};
 
@@ -87,7 +87,12 @@ fn ends(apart: V, angle_i: V, angle_j: V) -> Ends {
 /// What a bond between grains that stand and move like this does.
 fn held_by(glue: &Glue<f64>, ends: &Ends, moves: &Moves<f64>) -> Hold<f64> {
     hold(
-        &deformed::<f64, f64>(&ends.apart, &ends.turn_i, &ends.turn_j, &REST),
+        &deformed::<f64, f64>(
+            &ends.apart,
+            &ends.turn_i,
+            &turned_since(&ends.turn_i, &ends.turn_j, &REST),
+            &REST.axis,
+        ),
         moves,
         &SPAN,
         glue,
@@ -300,7 +305,12 @@ fn a_small_strain_keeps_its_digits_in_mixed_precision() {
     };
     for law in BondLaw::ALL {
         let double = hold(
-            &deformed::<f64, f64>(&here.apart, &here.turn_i, &here.turn_j, &rest),
+            &deformed::<f64, f64>(
+                &here.apart,
+                &here.turn_i,
+                &turned_since(&here.turn_i, &here.turn_j, &rest),
+                &rest.axis,
+            ),
             &STILL,
             &SPAN,
             &glue(law),
@@ -344,7 +354,12 @@ fn a_small_strain_keeps_its_digits_in_mixed_precision() {
             size_length: g.size_length as f32,
         };
         let mixed = hold(
-            &deformed::<f64, f32>(&here.apart, &here.turn_i, &here.turn_j, &rest),
+            &deformed::<f64, f32>(
+                &here.apart,
+                &here.turn_i,
+                &turned_since(&here.turn_i, &here.turn_j, &rest),
+                &rest.axis,
+            ),
             &still,
             &span,
             &in_single,

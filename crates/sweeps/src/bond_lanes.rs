@@ -5,7 +5,7 @@ use crate::bonds::{BOND, BROKEN, BondRows, BondTally, BondedGrains, ENERGY, End,
 use crate::lanes::{InLanes, on_widest, prefetch};
 use crate::sides::{OPEN, nearest_image};
 use crate::views::{RECORD, load, store};
-use seixo_laws::bond::{GLUE, Glue, Hold, Rest, beam, deformed, hold, utilization};
+use seixo_laws::bond::{GLUE, Glue, Hold, Rest, beam, deformed, hold, turned_since, utilization};
 use seixo_laws::{Quaternion, Vector3};
 
 /// Bonds resolved at once.
@@ -92,9 +92,9 @@ impl<const POINTS: bool> Lanes<'_, POINTS> {
             axis: self.vector(8, lane),
             turn: self.turn(9, lane),
         };
-        let span = span_of::<f64, f64>(&i, &j, &rest, self.last(8, lane), glue);
+        let span = span_of::<f64, f64>(&i, &j, &rest.axis, self.last(8, lane), glue);
         let apart = j.position.minus(&i.position);
-        let shape = deformed::<f64, f64>(&apart, &i.turn, &j.turn, &rest);
+        let shape = deformed::<f64, f64>(&apart, &i.turn, &turned_since(&i.turn, &j.turn, &rest), &rest.axis);
         let moves = moves_of(i, j);
         let held: Hold<f64> = if POINTS {
             hold(&shape, &moves, &span, glue)

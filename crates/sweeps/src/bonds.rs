@@ -47,8 +47,8 @@ pub fn rest_at<C: Real>(bonds: &[C], at: usize) -> Rest<C> {
 /// What a bond between these grains measures.
 #[cube]
 #[inline(always)]
-pub fn span_of<C: Coordinate<R>, R: Real>(i: &End<C, R>, j: &End<C, R>, rest: &Rest<C>, strength: R, glue: &Glue<R>) -> Span<R> {
-    let length = R::root(C::near(rest.axis.dot(&rest.axis)));
+pub fn span_of<C: Coordinate<R>, R: Real>(i: &End<C, R>, j: &End<C, R>, axis: &Vector3<C>, strength: R, glue: &Glue<R>) -> Span<R> {
+    let length = R::root(C::near(axis.dot(axis)));
     Span::<R> {
         length,
         arm: point::arm::<R>(length, i.radius, j.radius),

@@ -210,11 +210,14 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             self.position[self.now ^ 1].records(),
             self.velocity[self.now ^ 1].records(),
             self.spin[self.now ^ 1].records(),
+            carriers.own_turn.argument(),
+            self.orientations().unwrap_or(&self.wall_energy).records(),
             self.flags.argument(),
             stepping::<C, C>(&host.stepping),
             carriers.members as u32,
             parity,
             self.kind.sides,
+            self.orientations().is_some(),
         );
     }
 
@@ -233,15 +236,6 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     pub(super) fn held_members<'a>(&'a self, stand_ins: [&'a Buffer<u32>; 2]) -> (&'a Buffer<u32>, &'a Buffer<u32>) {
         let carriers = self.carriers.as_ref();
         carriers.map_or((stand_ins[0], stand_ins[1]), |carriers| (&carriers.touching, &carriers.is_held))
-    }
-
-    /// Bodies of members, how bodies are turned, and members in them; without bodies buffers that stand in, and are not read.
-    pub(super) fn turns_of_members<'a>(
-        &'a self,
-        stand_ins: (&'a Buffer<u32>, [&'a Buffer<C>; 2]),
-    ) -> (&'a Buffer<u32>, [&'a Buffer<C>; 2]) {
-        let carriers = self.carriers.as_ref();
-        carriers.map_or(stand_ins, |carriers| (&carriers.body_of, [&carriers.turn, &carriers.own_turn]))
     }
 
     /// Puts centers of bodies that left through periodic sides back.

@@ -7,9 +7,11 @@ use seixo_device::exclusive_scan;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
 use seixo_laws::bond::{BreakMode, GLUE};
-use seixo_sweeps::bonds::{BOND, BROKEN, ENERGY, FIRST, GONE, MADE};
+use seixo_sweeps::bonds::{BOND, BROKEN, ENERGY, GONE, MADE};
 use seixo_sweeps::kernels::bodies::find_places;
-use seixo_sweeps::kernels::bonds::{self as kernels, HoldPlan, MODE_BITS, hold_grains, let_go, turn_grains};
+use seixo_sweeps::kernels::bonds::{
+    self as kernels, BondPlan, HoldPlan, MODE_BITS, PULL, SECOND, find_ends, hold_bonds, hold_grains, let_go,
+};
 use seixo_sweeps::views::RECORD;
 use std::collections::HashMap;
 
@@ -22,19 +24,29 @@ pub(super) struct Holding<C, R> {
     place: Buffer<u32>,
     row: Buffer<u32>,
     entries: Buffer<u32>,
-    made: Buffer<C>,
-    broke: Buffer<u32>,
-    broken: Buffer<C>,
-    /// Row of glue of every bond, and whether there are several.
+    /// Of every bond, seats and places of its grains.
+    seats_of_ends: Buffer<u32>,
+    ends: Buffer<u32>,
+    /// How it was made, see [`seixo_sweeps::bonds::MADE`].
+    axis: Buffer<C>,
+    bent: Buffer<C>,
+    /// Its row of glue, and whether there are several.
     kind: Buffer<u32>,
     several: bool,
-    /// What bonds of every grain took since somebody looked \[W\].
-    taken: Buffer<C>,
-    loaded: bool,
+    /// Whether some grains were turned against each other when they were bonded.
+    has_bent: bool,
+    /// In which step and how it broke, and where and with what energy.
+    broke: Buffer<u32>,
+    broken: Buffer<C>,
+    /// What it does to its grains.
+    pull: Buffer<R>,
     glue: Buffer<R>,
-    pulls: Buffer<R>,
+    loads: Buffer<R>,
+    loaded: bool,
     /// Orientations, in the order of the grains.
     turn: Buffer<C>,
+    /// What bonds of every grain took since somebody looked \[W\].
+    taken: Buffer<C>,
     /// What bonds take and loads give, booked by cube.
     pub(super) power: Buffer<C>,
     /// Which bond of the host's table every bond is, in the order in which rows meet them; none where only loads act.
@@ -61,25 +73,28 @@ impl<C: Number, R: Number> Holding<C, R> {
         holding.sort_unstable_by_key(|&([i, j], bond)| (i.min(j), i.max(j), bond));
         let mut row = vec![0u32; n + 1];
         holding.iter().flat_map(|(ends, _)| ends).for_each(|&seat| row[seat as usize] += 1);
-        let mut entries = vec![0u32; 2 * exclusive_scan(&mut row) as usize];
+        let mut entries = vec![0u32; exclusive_scan(&mut row) as usize];
         let mut next = row.clone();
         // Rows are in the order of the table, whatever the order of the grains, so that sums are the same after a saved state.
         let mut slots: Vec<usize> = (0..holding.len()).collect();
         slots.sort_unstable_by_key(|&slot| holding[slot].1);
         for slot in slots {
             let [first, second] = holding[slot].0;
-            for (own, other) in [(first, second), (second, first | FIRST)] {
-                let entry = 2 * next[own as usize] as usize;
+            for (own, word) in [(first, slot as u32), (second, slot as u32 | SECOND)] {
+                entries[next[own as usize] as usize] = word;
                 next[own as usize] += 1;
-                entries[entry..entry + 2].copy_from_slice(&[other, slot as u32]);
             }
         }
+        let seats_of_ends: Vec<u32> = holding.iter().flat_map(|(ends, _)| *ends).collect();
         let network = host.bonds.as_deref();
-        let record = |&(_, bond): &([u32; 2], u32)| {
+        let made = |numbers: std::ops::Range<usize>| {
             let table = network.map_or(&[][..], |network| &network.records[..]);
-            table[bond as usize * BOND..][..MADE].to_vec()
+            let record = |&(_, bond): &([u32; 2], u32)| table[bond as usize * BOND..][numbers.clone()].to_vec();
+            holding.iter().flat_map(record).collect::<Vec<f64>>()
         };
         let kind = |&(_, bond): &([u32; 2], u32)| network.map_or(0, |network| network.kind[bond as usize]);
+        let bent = made(MADE / 2..MADE);
+        let has_bent = bent.chunks_exact(RECORD).any(|turn| turn != [1.0, 0.0, 0.0, 0.0]);
         // Buffers cannot be empty.
         let words = |values: &[u32]| gpu.upload(&[values, &[0, 0]].concat(), "bonds");
         let with_room = |values: Vec<f64>| values.into_iter().chain([0.0; RECORD]);
@@ -88,7 +103,13 @@ impl<C: Number, R: Number> Holding<C, R> {
             place: gpu.upload(&seats, "bonds")?,
             row: words(&row)?,
             entries: words(&entries)?,
-            made: gpu.upload(&numbers::<C>(with_room(holding.iter().flat_map(record).collect())), "bonds")?,
+            ends: words(&seats_of_ends)?,
+            seats_of_ends: words(&seats_of_ends)?,
+            axis: gpu.upload(&numbers::<C>(with_room(made(0..MADE / 2))), "bonds")?,
+            // Where all stood alike, nobody reads it.
+            bent: gpu.upload(&numbers::<C>(with_room(if has_bent { bent } else { Vec::new() })), "bonds")?,
+            has_bent,
+            pull: gpu.zeros(PULL * RECORD * (holding.len() + 1), "what bonds do")?,
             broke: gpu.zeros(holding.len() + 1, "bonds")?,
             kind: words(&holding.iter().map(kind).collect::<Vec<u32>>())?,
             several: network.is_some_and(|network| network.glue.len() > GLUE),
@@ -99,7 +120,7 @@ impl<C: Number, R: Number> Holding<C, R> {
                 &numbers::<R>(with_room(network.map_or_else(Vec::new, |network| network.glue.clone()))),
                 "bonds",
             )?,
-            pulls: gpu.upload(&numbers::<R>(with_room(host.loads.records(groups))), "loads")?,
+            loads: gpu.upload(&numbers::<R>(with_room(host.loads.records(groups))), "loads")?,
             turn: gpu.upload(&numbers::<C>(with_room(fields.turn.clone())), "orientations")?,
             power: gpu.zeros(2 * RECORD * cubes, "the ledger")?,
             bonds: holding.into_iter().map(|(_, bond)| bond).collect(),
@@ -117,24 +138,41 @@ impl<C: Number, R: Number> Holding<C, R> {
         self.bonded.then_some(&mut self.turn)
     }
 
-    /// The same, to be looked at.
+    fn plan(&self, sides: u32) -> BondPlan {
+        BondPlan {
+            several: self.several,
+            bent: self.has_bent,
+            sides,
+        }
+    }
+
+    /// Orientations, to be looked at.
     pub(super) fn orientations(&self) -> Option<&Buffer<C>> {
         self.bonded.then_some(&self.turn)
     }
 }
 
 impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
+    /// Orientations, where there are any.
+    pub(super) fn orientations(&self) -> Option<&Buffer<C>> {
+        self.holding.as_ref().and_then(Holding::orientations)
+    }
+
     /// Notes where the grains are in the new order.
     pub(super) fn find_seats(&self) {
         let Some(holding) = &self.holding else { return };
+        let client = self.gpu.client();
         let (count, dim) = units(self.n);
-        find_places::launch(
-            self.gpu.client(),
+        find_places::launch(client, count, dim, holding.seat.argument(), holding.place.argument(), self.n as u32);
+        let (count, dim) = units(2 * holding.bonds.len());
+        find_ends::launch(
+            client,
             count,
             dim,
-            holding.seat.argument(),
+            holding.seats_of_ends.argument(),
             holding.place.argument(),
-            self.n as u32,
+            holding.ends.argument(),
+            holding.bonds.len() as u32,
         );
     }
 
@@ -147,49 +185,68 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         let Some(holding) = self.holding.as_ref().filter(|_| !self.forces_known) else {
             return;
         };
+        if !holding.bonds.is_empty() {
+            // Small cubes fill the registers better.
+            let (count, dim) = units_in_cubes_of(128, holding.bonds.len());
+            // SAFETY: units beyond the number of bonds do nothing; all columns of bonds have a record for each, three of what they do; those that
+            // hold name places below n at both ends, all fields have n records; kinds are rows of the table of glue; flags have all their words.
+            unsafe {
+                hold_bonds::launch_unchecked::<R, C>(
+                    self.gpu.client(),
+                    count,
+                    dim,
+                    holding.ends.argument(),
+                    holding.axis.records(),
+                    holding.bent.records(),
+                    holding.kind.argument(),
+                    holding.broke.argument(),
+                    holding.broken.records(),
+                    holding.glue.argument(),
+                    self.position[self.now].records(),
+                    self.velocity[self.now].records(),
+                    self.spin[self.now].records(),
+                    holding.turn.records(),
+                    holding.pull.records(),
+                    self.flags.argument(),
+                    sides::<C, R>(&host.stepping.sides),
+                    (host.steps % u64::from(STEPS)) as u32,
+                    holding.bonds.len() as u32,
+                    parity,
+                    holding.plan(self.kind.sides),
+                );
+            }
+        }
         let near_walls = self.walls.as_ref().filter(|near| near.entries > 0);
-        // Small cubes fill the registers better.
-        let books = holding.loaded || books;
-        let (count, dim) = if books { units(self.n) } else { units_in_cubes_of(128, self.n) };
         let plan = HoldPlan {
-            several: holding.several,
-            books,
             bonded: holding.bonded,
+            books: holding.loaded || books,
+            loaded: holding.loaded,
             frictional: self.kind.frictional,
             walls: near_walls.is_some(),
-            sides: self.kind.sides,
         };
-        // SAFETY: units beyond n do nothing; rows by seat end at the number of entries, behind which there is one more that is read but not used; they name seats, and bonds of the table; seats and
-        // places are permutations of the numbers below n; kinds of bonds are rows of the table of glue, groups rows of that of loads; all fields
-        // have n records, those of rotation where it is read; flags have all their words, powers two records for every cube.
+        let (count, dim) = units(self.n);
+        // SAFETY: units beyond n do nothing; rows by seat end at the number of entries, which name bonds, each with three records; seats are below n,
+        // groups rows of the loads; all fields have n records, those of rotation where it is read; flags have all their words, powers two
+        // records for every cube.
         unsafe {
             hold_grains::launch_unchecked::<R, C>(
                 self.gpu.client(),
                 count,
                 dim,
                 holding.seat.argument(),
-                holding.place.argument(),
                 holding.row.argument(),
                 holding.entries.argument(),
-                holding.made.records(),
-                holding.kind.argument(),
-                holding.broke.argument(),
-                holding.broken.records(),
+                holding.pull.records(),
                 holding.taken.argument(),
-                holding.glue.argument(),
                 self.group.argument(),
-                holding.pulls.argument(),
+                holding.loads.argument(),
                 near_walls.map_or(&self.no_rows, |near| &near.row).argument(),
-                self.position[self.now].records(),
                 self.velocity[self.now].records(),
                 self.spin[self.now].records(),
-                holding.turn.records(),
                 self.force.records(),
                 self.torque.records(),
                 self.flags.argument(),
                 holding.power.records(),
-                sides::<C, R>(&host.stepping.sides),
-                (host.steps % u64::from(STEPS)) as u32,
                 self.n as u32,
                 parity,
                 plan,
@@ -199,23 +256,21 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
 
     /// Lets bonds of grains outside of the domain go, and books what they take along.
     pub(super) fn let_bonds_go(&self, host: &mut Simulation) -> Result<(), GpuError> {
-        let Some(holding) = self.holding.as_ref().filter(|holding| holding.bonded) else {
+        let Some(holding) = self.holding.as_ref().filter(|holding| !holding.bonds.is_empty()) else {
             return Ok(());
         };
         let Some(domain) = host.domain.map(|domain| domain.open_corners().concat()) else {
             return Ok(());
         };
         self.gpu.write(&self.cells.domain, &numbers::<C>(domain));
-        let (count, dim) = units(self.n);
+        let (count, dim) = units(holding.bonds.len());
         let_go::launch::<R, C>(
             self.gpu.client(),
             count,
             dim,
-            holding.seat.argument(),
-            holding.place.argument(),
-            holding.row.argument(),
-            holding.entries.argument(),
-            holding.made.records(),
+            holding.ends.argument(),
+            holding.axis.records(),
+            holding.bent.records(),
             holding.kind.argument(),
             holding.broke.argument(),
             holding.glue.argument(),
@@ -223,51 +278,14 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             self.velocity[self.now].records(),
             self.spin[self.now].records(),
             holding.turn.records(),
-            self.energy.records(),
+            holding.pull.records(),
+            holding.broken.records(),
             self.cells.domain.argument(),
             sides::<C, R>(&host.stepping.sides),
-            (host.steps % u64::from(STEPS)) as u32,
-            self.n as u32,
-            self.kind.sides,
-            holding.several,
+            holding.bonds.len() as u32,
+            holding.plan(self.kind.sides),
         );
-        let cubes = self.gpu.download_part(&self.energy, 0..2 * RECORD * self.cubes()).wait()?;
-        host.work.left_domain += cubes.chunks_exact(2 * RECORD).map(|records| records[0].double()).sum::<f64>();
         self.fetch_breaks(host, host.steps)
-    }
-
-    /// Orientations one step on.
-    #[expect(
-        unsafe_code,
-        reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
-    )]
-    pub(super) fn turn_grains(&self, host: &Simulation, parity: u32) {
-        let Some(holding) = self.holding.as_ref().filter(|holding| holding.bonded) else {
-            return;
-        };
-        let (count, dim) = units(self.n);
-        let stand_ins = (&holding.place, [&holding.made, &holding.broken]);
-        let (body_of, [turn_of_body, own_turn]) = self.turns_of_members(stand_ins);
-        // SAFETY: units beyond n do nothing; all fields have n records; members that are not free are below the number of members, whose bodies
-        // are below that of bodies.
-        unsafe {
-            turn_grains::launch_unchecked::<R, C>(
-                self.gpu.client(),
-                count,
-                dim,
-                self.half_spin.records(),
-                self.member().argument(),
-                body_of.argument(),
-                turn_of_body.argument(),
-                own_turn.argument(),
-                holding.turn.records(),
-                self.flags.argument(),
-                C::of(host.stepping.dt),
-                self.n as u32,
-                parity,
-                self.carriers.is_some(),
-            );
-        }
     }
 
     /// Brings the host's table up to date with the bonds that broke in steps from `since` on.
@@ -294,6 +312,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             let code = word & ((1 << MODE_BITS) - 1);
             if code == kernels::GONE {
                 network.records[bond as usize * BOND + BROKEN] = GONE;
+                host.work.left_domain += record[3];
                 continue;
             }
             network.records[bond as usize * BOND + BROKEN] = f64::from(code);

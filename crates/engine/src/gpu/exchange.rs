@@ -239,11 +239,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         let entries = self.walls.as_ref().map_or(0, |near| near.entries);
         Fetched {
             bodies: self.carriers.as_ref().map(|carriers| carriers.ask(copies, n)),
-            orientations: self
-                .holding
-                .as_ref()
-                .and_then(Holding::orientations)
-                .map(|turn| copies.add(turn, 0..RECORD * n)),
+            orientations: self.orientations().map(|turn| copies.add(turn, 0..RECORD * n)),
             words: [&self.id, &self.material, &self.group].map(|buffer| copies.add(buffer, 0..n)),
             places: [&self.position[self.now], &self.reference, &self.half_velocity].map(|buffer| copies.add(buffer, 0..RECORD * n)),
             motion,

@@ -49,7 +49,6 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         self.control_walls(host, parity);
         self.touch_and_advance(host, ahead, parity, (!self.forces_known && self.contacts.is_none(), true));
         self.move_bodies(host, parity);
-        self.turn_grains(host, parity);
         self.forces_known = false;
         self.now ^= 1;
         self.bin();
@@ -238,6 +237,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             damped: host.stepping.local_damping > 0.0 || self.kind.sides == SHEARED,
             walls: self.walls.as_ref().is_some_and(|near| near.entries > 0),
             outside: self.holding.is_some(),
+            turns: self.orientations().is_some(),
             carries: self.carriers.is_some(),
         };
         if let Some(binned) = &self.binned {
@@ -282,6 +282,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                 self.position[self.now ^ 1].records(),
                 self.velocity[self.now ^ 1].records(),
                 self.spin[self.now ^ 1].records(),
+                self.orientations().unwrap_or(&self.wall_energy).records(),
                 self.flags.argument(),
                 self.power.records(),
                 stepping::<C, R>(&now),

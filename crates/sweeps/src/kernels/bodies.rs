@@ -1,7 +1,8 @@
 //! Rigid bodies: moved under what their grains meet, and their grains with them.
 
+use super::bonds::record_of;
 use super::{is_halted, raise};
-use crate::bodies::{advance_body, carry, drop_own, push_on, put_held, recalled_turn};
+use crate::bodies::{advance_body, carry, drop_own, push_on, put_held, recalled_turn, turn_at};
 use crate::entries::first_entry;
 use crate::motion::{Stepping, flags_of};
 use crate::views::{Record, last, load, recall, record, xyz};
@@ -111,11 +112,14 @@ pub fn carry_grains<R: Real, C: Coordinate<R> + Coordinate<C>>(
     new_position: &mut [Record<C>],
     new_velocity: &mut [Record<R>],
     new_spin: &mut [Record<R>],
+    own_turn: &[C],
+    turn_of_grain: &mut [Record<C>],
     flags: &mut [u32],
     stepping: &Stepping<C, C>,
     n: u32,
     parity: u32,
     #[comptime] sides: u32,
+    #[comptime] turns: bool,
 ) {
     let m = ABSOLUTE_POS;
     if m < n as usize {
@@ -140,6 +144,11 @@ pub fn carry_grains<R: Real, C: Coordinate<R> + Coordinate<C>>(
             let took = last::<R>(new_spin[i]);
             new_spin[i] = record::<R>(&near_vector::<C, R>(&carried.spin), took);
             half_velocity[i] = record::<C>(&carried.moving, last::<C>(half_velocity[i]));
+            if turns {
+                let own = turn_at::<C>(own_turn, m * 4usize);
+                let of_body = turn_at::<C>(turn, body_of[m] as usize * 4usize);
+                turn_of_grain[i] = record_of::<C>(&of_body.after(&own));
+            }
             raise(flags, parity, carried.flags);
         }
     }

@@ -1,5 +1,6 @@
 //! The passes of a step.
 
+use super::bonds::{quaternion, record_of};
 use super::{begins, book, book_and_note, is_halted, note, raise};
 use crate::motion::{Stepping, acceleration, angular_acceleration, flags_of, kicked};
 use crate::tiles::{Grain, Kind, Load, contacts_of, grain_of, no_load};
@@ -7,7 +8,8 @@ use crate::views::{Record, last, record, xyz};
 use crate::wall::walls_of;
 use cubecl::prelude::*;
 use seixo_laws::motion::drift;
-use seixo_laws::{Coordinate, Real, Vector3, between, near_vector};
+use seixo_laws::rotation::turned_by;
+use seixo_laws::{Coordinate, Real, Vector3, between, near_vector, widened};
 
 /// What one launch of [`grains()`] does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,6 +26,8 @@ pub struct Plan {
     pub walls: bool,
     /// Whether bonds or loads act, so that these buffers hold something for every grain.
     pub outside: bool,
+    /// Whether grains have orientations.
+    pub turns: bool,
     /// Whether rigid bodies carry some grains, which then move with them and not by themselves.
     pub carries: bool,
 }
@@ -55,6 +59,7 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
     new_position: &mut [Record<C>],
     new_velocity: &mut [Record<R>],
     new_spin: &mut [Record<R>],
+    turn: &mut [Record<C>],
     flags: &mut [u32],
     power: &mut [Record<C>],
     stepping: &Stepping<C, R>,
@@ -135,6 +140,9 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
                     );
                     raised |= gone.flags;
                     took.insert(3usize, gone.damping_work);
+                    if plan.turns {
+                        turn_with::<R, C>(i, half_spin, turn, stepping.dt);
+                    }
                 } else {
                     hold::<C, R>(
                         i,
@@ -165,6 +173,9 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
                     plan.kind.frictional,
                 );
                 raised |= gone.flags;
+                if plan.turns {
+                    turn_with::<R, C>(i, half_spin, turn, stepping.dt);
+                }
                 // Sides that slide and local damping are never met together: one number serves both.
                 took.insert(3usize, gone.damping_work + load.side_power * stepping.dt);
             }
@@ -266,6 +277,14 @@ pub(super) fn go_on<C: Coordinate<R>, R: Coordinate<R>>(
         flags,
         damping_work,
     }
+}
+
+/// Turns grain i with the angular velocity that it moves with now.
+#[cube]
+fn turn_with<R: Real, C: Coordinate<R>>(i: usize, half_spin: &mut [Record<R>], turn: &mut [Record<C>], dt: R) {
+    let spin = widened::<C, R>(&xyz::<R>(half_spin[i]));
+    let after = turned_by::<C>(&quaternion::<C>(turn[i]), &spin, C::wide(dt));
+    turn[i] = record_of::<C>(&after);
 }
 
 /// Leaves grain i, which a body carries, its forces, and adds up what its contacts took; the body moves it.

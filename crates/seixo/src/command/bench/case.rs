@@ -188,14 +188,15 @@ impl Case {
         if bonds == 0.0 {
             return touching;
         }
-        // As on the host; besides, forces and torques go through memory, and every bond has two entries.
+        // As on the host; besides, what bonds do to their grains goes through memory, and then the forces of all of them.
         let turning = 2.0 * place + motion;
-        touching + turning + 2.0 * place + 6.0 * motion + 4.0 * INDEX + bonds * (5.0 * INDEX + MADE * double)
+        let of_bond = 3.0 * INDEX + MADE * double + 12.0 * single + 2.0 * (INDEX + 8.0 * single);
+        touching + turning + 2.0 * place + 6.0 * motion + 2.0 * INDEX + bonds * of_bond
     }
 }
 
 /// Numbers that tell how a bond was made.
-const MADE: f64 = 12.0;
+const MADE: f64 = 8.0;
 /// Of an entry of a list \[bytes\].
 const INDEX: f64 = 4.0;
 /// Of the grains \[kg/m³\].

@@ -286,7 +286,7 @@ impl Simulation {
             let record = &network.records[bond * BOND..][..BOND];
             let (rest, glue) = (rest_at(record, 0), glue_at(&network.glue, network.kind[bond] as usize));
             let span = span_of(&i, &j, &rest.axis, record[3], &glue);
-            let shape = deformed(&apart, &i.turn, &turned_since(&i.turn, &j.turn, &rest), &rest.axis);
+            let shape = deformed(&apart, &i.turn, &turned_since(&i.turn, &j.turn, &rest), &rest.axis, span.per_length);
             let standing = OneBond {
                 places,
                 from: i.position,

@@ -92,38 +92,36 @@ impl BreakMode {
 /// Numbers per row of a table of bond laws: those of [`Glue`], padded.
 pub const GLUE: usize = 16;
 
-/// What a kind of bonds is made of. Its cross-section of size s – a radius, or a side – has the area c_A s², the moments c_I s⁴ and c_J s⁴,
-/// and the section moduli c_W s³ and c_T s³.
+/// What a kind of bonds is made of, as the laws need it: what can be divided once is. Its cross-section of size s – a radius, or a side – has the
+/// area c_A s², the moments c_I s⁴ and c_J s⁴, and the section moduli c_W s³ and c_T s³.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq)]
 pub struct Glue<R: Real> {
     /// Code of the law, [`BondLaw::code`].
     pub law: R,
-    /// Young's modulus E \[Pa\].
-    pub youngs_modulus: R,
-    /// Shear modulus G \[Pa\].
-    pub shear_modulus: R,
-    /// Timoshenko's shear coefficient κ \[-\].
-    pub shear_share: R,
-    /// c_A \[-\].
-    pub area: R,
-    /// c_I \[-\].
+    /// E c_A \[Pa\].
+    pub axial: R,
+    /// E c_I \[Pa\].
     pub bending: R,
-    /// c_J \[-\].
+    /// G c_J \[Pa\].
     pub torsion: R,
-    /// c_W \[-\].
-    pub bending_edge: R,
-    /// c_T \[-\].
-    pub torsion_edge: R,
+    /// 12 E c_I/(κ G c_A) with Timoshenko's shear coefficient κ: Φ over (s/L₀)² \[-\].
+    pub softness: R,
+    /// 1/c_A \[-\].
+    pub per_area: R,
+    /// 1/c_W \[-\].
+    pub per_bending_edge: R,
+    /// 1/c_T \[-\].
+    pub per_torsion_edge: R,
     /// Damping ratio ζ \[-\].
     pub damping_ratio: R,
-    /// Tensile strength σ_t \[Pa\].
-    pub tensile_strength: R,
+    /// 1/σ_t of the tensile strength \[1/Pa\].
+    pub per_tensile_strength: R,
     /// Cohesion c \[Pa\].
     pub cohesion: R,
     /// Slope tan φ of Mohr and Coulomb's line \[-\].
     pub slope: R,
-    /// Energy that a unit of its area takes to part \[J/m²\].
-    pub fracture_energy: R,
+    /// 1/(c_A G_c) of the energy that a unit of its area takes to part \[m²/J\].
+    pub per_fracture_energy: R,
     /// Size of the cross-section over the smaller of the two radii \[-\]; zero where it does not depend on them.
     pub size_share: R,
     /// What is added to that \[m\].
@@ -166,6 +164,8 @@ pub struct Moves<R: Real> {
 pub struct Span<R: Real> {
     /// Distance L₀ of the centers when it was made \[m\].
     pub length: R,
+    /// 1/L₀ \[1/m\].
+    pub per_length: R,
     /// From the center of i to where the two touch \[m\].
     pub arm: R,
     /// Size s of the cross-section \[m\].
@@ -184,6 +184,8 @@ pub struct Deformed<R: Real> {
     pub axis: Vector3<R>,
     /// (L − L₀)/L₀ \[-\].
     pub stretch: R,
+    /// 1/L \[1/m\].
+    pub per_length: R,
     /// a_i − e.
     pub off: Vector3<R>,
     /// a_j − a_i.
@@ -204,7 +206,7 @@ pub fn turned_since<C: Real>(turn_i: &Quaternion<C>, turn_j: &Quaternion<C>, res
 }
 
 /// How a bond with this axis at rest is deformed where its grains stand `apart` from i to j \[m\], i has this orientation, and j turned relative to
-/// it by `turn` since.
+/// it by `turn` since; `per_length` is 1/L₀.
 #[cube]
 #[inline(always)]
 pub fn deformed<C: Coordinate<R>, R: Real>(
@@ -212,17 +214,17 @@ pub fn deformed<C: Coordinate<R>, R: Real>(
     turn_i: &Quaternion<C>,
     turn: &Quaternion<C>,
     rest: &Vector3<C>,
+    per_length: R,
 ) -> Deformed<R> {
     let one = R::new(1.0);
     let two = R::new(2.0);
     let square = rest.dot(rest);
-    let per_length = R::inverse_root(C::near(square));
     let in_i = turn_i.turned(rest);
     let gap = between::<C, R>(&in_i, apart);
     // L²/L₀² − 1, and what its root leaves of it.
     let more = C::near(apart.dot(apart) - square) * per_length * per_length;
     let stretch = more / (one + R::root(one + more));
-    let shrink = one / (one + stretch);
+    let shrink = R::inverse(one + stretch);
     let scaled = near_vector::<C, R>(apart).times(per_length);
     let twist = Vector3::<R> {
         x: C::near(turn.x),
@@ -236,6 +238,7 @@ pub fn deformed<C: Coordinate<R>, R: Real>(
     Deformed::<R> {
         direction: scaled.times(shrink),
         stretch,
+        per_length: per_length * shrink,
         off: scaled.times(stretch * shrink).minus(&gap.times(per_length)),
         bow: turning.times(cosine).plus(&twist.cross(&turning)),
         axis,
@@ -303,14 +306,16 @@ pub struct Utilization<R: Real> {
 #[cube]
 #[inline(always)]
 pub fn utilization<R: Real>(held: &Hold<R>, span: &Span<R>, glue: &Glue<R>) -> Utilization<R> {
-    let square = span.size * span.size;
-    let area = glue.area * square;
-    let axial = held.tension / area;
-    let bent = held.bending / (glue.bending_edge * square * span.size);
-    let sheared = held.shear / area;
-    let twisted = held.torsion / (glue.torsion_edge * square * span.size);
+    let per_size = R::inverse(span.size);
+    let per_square = per_size * per_size;
+    let per_area = glue.per_area * per_square;
+    let per_strength = R::inverse(span.strength);
+    let axial = held.tension * per_area;
+    let bent = held.bending * glue.per_bending_edge * per_square * per_size;
+    let sheared = held.shear * per_area;
+    let twisted = held.torsion * glue.per_torsion_edge * per_square * per_size;
 
-    let mut share = (axial + bent) / (glue.tensile_strength * span.strength);
+    let mut share = (axial + bent) * glue.per_tensile_strength * per_strength;
     let mut mode = R::new(1.0);
     if bent > axial {
         mode = R::new(2.0);
@@ -325,7 +330,7 @@ pub fn utilization<R: Real>(held: &Hold<R>, span: &Span<R>, glue: &Glue<R>) -> U
             mode = R::new(4.0);
         }
     }
-    let stored = held.energy / (glue.fracture_energy * span.strength * area);
+    let stored = held.energy * glue.per_fracture_energy * per_square * per_strength;
     if stored > share {
         share = stored;
         mode = R::new(5.0);

@@ -25,21 +25,21 @@ fn turn(angle: V) -> Quaternion<f64> {
 
 /// The square of 10 mm of the validation's cantilever.
 fn glue(law: BondLaw) -> Glue<f64> {
+    let (young, shear) = (1e9, 1e9 / 2.4);
     Glue {
         law: law.code(),
-        youngs_modulus: 1e9,
-        shear_modulus: 1e9 / 2.4,
-        shear_share: 12.0 / 14.2,
-        area: 1.0,
-        bending: 1.0 / 12.0,
-        torsion: 0.140577,
-        bending_edge: 1.0 / 6.0,
-        torsion_edge: 0.20817,
+        axial: young,
+        bending: young / 12.0,
+        torsion: shear * 0.140577,
+        softness: young / (12.0 / 14.2 * shear),
+        per_area: 1.0,
+        per_bending_edge: 6.0,
+        per_torsion_edge: 1.0 / 0.20817,
         damping_ratio: 0.0,
-        tensile_strength: 1e7,
+        per_tensile_strength: 1e-7,
         cohesion: 5e6,
         slope: 0.5,
-        fracture_energy: 1e30,
+        per_fracture_energy: 1e-30,
         size_share: 0.0,
         size_length: SIDE,
     }
@@ -55,6 +55,7 @@ const REST: Rest<f64> = Rest {
 
 const SPAN: Span<f64> = Span {
     length: LENGTH,
+    per_length: 1.0 / LENGTH,
     arm: 0.5 * LENGTH,
     size: SIDE,
     strength: 1.0,
@@ -92,6 +93,7 @@ fn held_by(glue: &Glue<f64>, ends: &Ends, moves: &Moves<f64>) -> Hold<f64> {
             &ends.turn_i,
             &turned_since(&ends.turn_i, &ends.turn_j, &REST),
             &REST.axis,
+            SPAN.per_length,
         ),
         moves,
         &SPAN,
@@ -280,7 +282,7 @@ fn a_bond_gives_way_at_its_strength() {
             },
             5.0,
             Glue {
-                fracture_energy: 7.0,
+                per_fracture_energy: 1.0 / 7.0,
                 ..strong
             },
         ),
@@ -310,6 +312,7 @@ fn a_small_strain_keeps_its_digits_in_mixed_precision() {
                 &here.turn_i,
                 &turned_since(&here.turn_i, &here.turn_j, &rest),
                 &rest.axis,
+                SPAN.per_length,
             ),
             &STILL,
             &SPAN,
@@ -330,6 +333,7 @@ fn a_small_strain_keeps_its_digits_in_mixed_precision() {
         };
         let span = Span {
             length: LENGTH as f32,
+            per_length: 1.0 / LENGTH as f32,
             arm: 0.5 * LENGTH as f32,
             size: SIDE as f32,
             strength: 1.0,
@@ -337,19 +341,18 @@ fn a_small_strain_keeps_its_digits_in_mixed_precision() {
         let g = glue(law);
         let in_single = Glue {
             law: g.law as f32,
-            youngs_modulus: g.youngs_modulus as f32,
-            shear_modulus: g.shear_modulus as f32,
-            shear_share: g.shear_share as f32,
-            area: g.area as f32,
+            axial: g.axial as f32,
             bending: g.bending as f32,
             torsion: g.torsion as f32,
-            bending_edge: g.bending_edge as f32,
-            torsion_edge: g.torsion_edge as f32,
+            softness: g.softness as f32,
+            per_area: g.per_area as f32,
+            per_bending_edge: g.per_bending_edge as f32,
+            per_torsion_edge: g.per_torsion_edge as f32,
             damping_ratio: g.damping_ratio as f32,
-            tensile_strength: g.tensile_strength as f32,
+            per_tensile_strength: g.per_tensile_strength as f32,
             cohesion: g.cohesion as f32,
             slope: g.slope as f32,
-            fracture_energy: g.fracture_energy as f32,
+            per_fracture_energy: g.per_fracture_energy as f32,
             size_share: g.size_share as f32,
             size_length: g.size_length as f32,
         };
@@ -359,6 +362,7 @@ fn a_small_strain_keeps_its_digits_in_mixed_precision() {
                 &here.turn_i,
                 &turned_since(&here.turn_i, &here.turn_j, &rest),
                 &rest.axis,
+                span.per_length,
             ),
             &still,
             &span,

@@ -48,9 +48,12 @@ pub fn rest_at<C: Real>(bonds: &[C], at: usize) -> Rest<C> {
 #[cube]
 #[inline(always)]
 pub fn span_of<C: Coordinate<R>, R: Real>(i: &End<C, R>, j: &End<C, R>, axis: &Vector3<C>, strength: R, glue: &Glue<R>) -> Span<R> {
-    let length = R::root(C::near(axis.dot(axis)));
+    let square = C::near(axis.dot(axis));
+    let per_length = R::inverse_root(square);
+    let length = square * per_length;
     Span::<R> {
         length,
+        per_length,
         arm: point::arm::<R>(length, i.radius, j.radius),
         size: size_between::<R>(glue, i.radius, j.radius),
         strength,
@@ -62,23 +65,22 @@ pub fn span_of<C: Coordinate<R>, R: Real>(i: &End<C, R>, j: &End<C, R>, axis: &V
 #[inline(always)]
 pub fn glue_at<R: Real>(table: &[R], row: usize) -> Glue<R> {
     let at = row * 16usize;
-    let size_length = table[at + 15usize];
+    let size_length = table[at + 14usize];
     Glue::<R> {
         law: table[at],
-        youngs_modulus: table[at + 1usize],
-        shear_modulus: table[at + 2usize],
-        shear_share: table[at + 3usize],
-        area: table[at + 4usize],
-        bending: table[at + 5usize],
-        torsion: table[at + 6usize],
-        bending_edge: table[at + 7usize],
-        torsion_edge: table[at + 8usize],
-        damping_ratio: table[at + 9usize],
-        tensile_strength: table[at + 10usize],
-        cohesion: table[at + 11usize],
-        slope: table[at + 12usize],
-        fracture_energy: table[at + 13usize],
-        size_share: table[at + 14usize],
+        axial: table[at + 1usize],
+        bending: table[at + 2usize],
+        torsion: table[at + 3usize],
+        softness: table[at + 4usize],
+        per_area: table[at + 5usize],
+        per_bending_edge: table[at + 6usize],
+        per_torsion_edge: table[at + 7usize],
+        damping_ratio: table[at + 8usize],
+        per_tensile_strength: table[at + 9usize],
+        cohesion: table[at + 10usize],
+        slope: table[at + 11usize],
+        per_fracture_energy: table[at + 12usize],
+        size_share: table[at + 13usize],
         size_length,
     }
 }
@@ -87,21 +89,21 @@ pub fn glue_at<R: Real>(table: &[R], row: usize) -> Glue<R> {
 pub fn row_of(glue: &Glue<f64>) -> [f64; GLUE] {
     [
         glue.law,
-        glue.youngs_modulus,
-        glue.shear_modulus,
-        glue.shear_share,
-        glue.area,
+        glue.axial,
         glue.bending,
         glue.torsion,
-        glue.bending_edge,
-        glue.torsion_edge,
+        glue.softness,
+        glue.per_area,
+        glue.per_bending_edge,
+        glue.per_torsion_edge,
         glue.damping_ratio,
-        glue.tensile_strength,
+        glue.per_tensile_strength,
         glue.cohesion,
         glue.slope,
-        glue.fracture_energy,
+        glue.per_fracture_energy,
         glue.size_share,
         glue.size_length,
+        0.0,
     ]
 }
 
@@ -153,8 +155,8 @@ pub fn moves_of<C: Real, R: Real>(i: End<C, R>, j: End<C, R>) -> Moves<R> {
         velocity: j.velocity.minus(&i.velocity),
         spin_i: i.spin,
         spin_j: j.spin,
-        effective_mass: i.mass * j.mass / (i.mass + j.mass),
-        effective_inertia: inertia_i * inertia_j / (inertia_i + inertia_j),
+        effective_mass: i.mass * j.mass * R::inverse(i.mass + j.mass),
+        effective_inertia: inertia_i * inertia_j * R::inverse(inertia_i + inertia_j),
     }
 }
 

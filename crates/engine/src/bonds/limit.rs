@@ -41,12 +41,13 @@ impl Springs {
         let glue = bonds.glue();
         let span = Span {
             length,
+            per_length: 1.0 / length,
             arm: 0.5 * length,
             size,
             strength: 1.0,
         };
         let (axial, shear, lever, turning, couple) = if bonds.law == BondLaw::Point {
-            let stiffness = glue.youngs_modulus * glue.area * size * size / length;
+            let stiffness = glue.axial * size * size / length;
             (
                 stiffness,
                 stiffness,

@@ -10,7 +10,7 @@ use seixo_laws::bond::{BreakMode, GLUE};
 use seixo_sweeps::bonds::{BOND, BROKEN, ENERGY, GONE, MADE};
 use seixo_sweeps::kernels::bodies::find_places;
 use seixo_sweeps::kernels::bonds::{
-    self as kernels, BondPlan, HoldPlan, MODE_BITS, PULL, SECOND, find_ends, hold_bonds, hold_grains, let_go,
+    self as kernels, BondPlan, HoldPlan, MODE_BITS, PULL, SECOND, find_ends, find_rows, hold_bonds, hold_grains, let_go,
 };
 use seixo_sweeps::views::RECORD;
 use std::collections::HashMap;
@@ -23,6 +23,8 @@ pub(super) struct Holding<C, R> {
     seat: Buffer<u32>,
     place: Buffer<u32>,
     row: Buffer<u32>,
+    /// The same by place: first entry and end.
+    rows: Buffer<u32>,
     entries: Buffer<u32>,
     /// Of every bond, seats and places of its grains.
     seats_of_ends: Buffer<u32>,
@@ -76,13 +78,13 @@ impl<C: Number, R: Number> Holding<C, R> {
         let mut entries = vec![0u32; exclusive_scan(&mut row) as usize];
         let mut next = row.clone();
         // Rows are in the order of the table, whatever the order of the grains, so that sums are the same after a saved state.
-        let mut slots: Vec<usize> = (0..holding.len()).collect();
-        slots.sort_unstable_by_key(|&slot| holding[slot].1);
-        for slot in slots {
-            let [first, second] = holding[slot].0;
-            for (own, word) in [(first, slot as u32), (second, slot as u32 | SECOND)] {
-                entries[next[own as usize] as usize] = word;
-                next[own as usize] += 1;
+        let mut order: Vec<usize> = (0..holding.len()).collect();
+        order.sort_unstable_by_key(|&k| holding[k].1);
+        for k in order {
+            let [first, second] = holding[k].0;
+            for (seat, word) in [(first, k as u32), (second, k as u32 | SECOND)] {
+                entries[next[seat as usize] as usize] = word;
+                next[seat as usize] += 1;
             }
         }
         let seats_of_ends: Vec<u32> = holding.iter().flat_map(|(ends, _)| *ends).collect();
@@ -102,6 +104,7 @@ impl<C: Number, R: Number> Holding<C, R> {
             seat: gpu.upload(&seats, "bonds")?,
             place: gpu.upload(&seats, "bonds")?,
             row: words(&row)?,
+            rows: words(&row.windows(2).flatten().copied().collect::<Vec<u32>>())?,
             entries: words(&entries)?,
             ends: words(&seats_of_ends)?,
             seats_of_ends: words(&seats_of_ends)?,
@@ -153,6 +156,13 @@ impl<C: Number, R: Number> Holding<C, R> {
 }
 
 impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
+    /// Rows of bonds, their entries, what bonds left, and what they took of every grain, if the last kernel of a step is to add them up; else
+    /// nothing.
+    pub(super) fn bonds_to_add_up(&self) -> Option<(&Buffer<u32>, &Buffer<u32>, &Buffer<R>, &Buffer<C>)> {
+        let holding = self.holding.as_ref().filter(|holding| holding.bonded && !holding.loaded)?;
+        Some((&holding.rows, &holding.entries, &holding.pull, &holding.taken))
+    }
+
     /// Orientations, where there are any.
     pub(super) fn orientations(&self) -> Option<&Buffer<C>> {
         self.holding.as_ref().and_then(Holding::orientations)
@@ -173,6 +183,16 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             holding.place.argument(),
             holding.ends.argument(),
             holding.bonds.len() as u32,
+        );
+        let (count, dim) = units(self.n);
+        find_rows::launch(
+            client,
+            count,
+            dim,
+            holding.seat.argument(),
+            holding.row.argument(),
+            holding.rows.argument(),
+            self.n as u32,
         );
     }
 
@@ -216,25 +236,26 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                 );
             }
         }
+        if !holding.loaded && !books {
+            // The last kernel of the step adds up what bonds left.
+            return;
+        }
         let near_walls = self.walls.as_ref().filter(|near| near.entries > 0);
         let plan = HoldPlan {
             bonded: holding.bonded,
-            books: holding.loaded || books,
             loaded: holding.loaded,
             frictional: self.kind.frictional,
             walls: near_walls.is_some(),
         };
         let (count, dim) = units(self.n);
-        // SAFETY: units beyond n do nothing; rows by seat end at the number of entries, which name bonds, each with three records; seats are below n,
-        // groups rows of the loads; all fields have n records, those of rotation where it is read; flags have all their words, powers two
+        // SAFETY: units beyond n do nothing; rows end at the number of entries, behind which there is one more that is read but not used; they name bonds, each with three records;         // groups rows of the loads; all fields have n records, those of rotation where it is read; flags have all their words, powers two
         // records for every cube.
         unsafe {
             hold_grains::launch_unchecked::<R, C>(
                 self.gpu.client(),
                 count,
                 dim,
-                holding.seat.argument(),
-                holding.row.argument(),
+                holding.rows.argument(),
                 holding.entries.argument(),
                 holding.pull.records(),
                 holding.taken.argument(),

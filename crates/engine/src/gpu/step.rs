@@ -230,13 +230,15 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
     )]
     pub(super) fn touch_and_advance(&self, host: &Simulation, ahead: u32, parity: u32, (touch, advance): (bool, bool)) {
+        let to_add_up = self.bonds_to_add_up();
         let plan = Plan {
             kind: self.kind,
             touch,
             advance,
             damped: host.stepping.local_damping > 0.0 || self.kind.sides == SHEARED,
             walls: self.walls.as_ref().is_some_and(|near| near.entries > 0),
-            outside: self.holding.is_some(),
+            outside: self.holding.is_some() && (to_add_up.is_none() || !advance),
+            bonded: to_add_up.is_some() && touch && advance,
             turns: self.orientations().is_some(),
             carries: self.carriers.is_some(),
         };
@@ -251,6 +253,8 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             ..host.stepping
         };
         let no_walls = &self.no_rows;
+        let nothing = (&self.cells.lengths, &self.cells.kept, &self.old_rows.history, &self.wall_power);
+        let (rows_of_bonds, bonds, pull, taken) = to_add_up.unwrap_or(nothing);
         // Measured on an H200: small cubes fill the registers better, by 5 to 10 %.
         let books = plan.damped || !advance;
         let (count, dim) = if books { units(self.n) } else { units_in_cubes_of(128, self.n) };
@@ -271,6 +275,10 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                 self.member().argument(),
                 self.table.argument(),
                 self.walls.as_ref().map_or(no_walls, |near| &near.row).argument(),
+                rows_of_bonds.argument(),
+                bonds.argument(),
+                pull.records(),
+                taken.argument(),
                 self.position[self.now].records(),
                 self.velocity[self.now].records(),
                 self.spin[self.now].records(),

@@ -24,7 +24,7 @@ impl CrossSection {
         }
     }
 
-    /// c_A, c_I, c_J, c_W and c_T of [`Glue`], and Timoshenko's shear coefficient κ at Poisson's ratio ν (G. R. Cowper 1966, J. Appl. Mech.
+    /// c_A, c_I, c_J, c_W and c_T, see [`Glue`], and Timoshenko's shear coefficient κ at Poisson's ratio ν (G. R. Cowper 1966, J. Appl. Mech.
     /// 33:335). Torsion of a square after S. P. Timoshenko & J. N. Goodier, Theory of Elasticity, § 109.
     fn shares(self, nu: f64) -> ([f64; 5], f64) {
         use std::f64::consts::PI;
@@ -108,23 +108,24 @@ impl Bonds {
             (BondSize::Share(share), CrossSection::Circle) => (share, 0.0),
             (BondSize::Share(share), CrossSection::Square) => (2.0 * share, 0.0),
         };
+        let shear_modulus = self.youngs_modulus / (2.0 * (1.0 + self.poisson_ratio));
+        let [tensile_strength, fracture_energy] = [self.tensile_strength, self.fracture_energy].map(|x| x.min(UNBREAKABLE));
         Glue {
-            size_share,
-            size_length,
             law: self.law.code(),
-            youngs_modulus: self.youngs_modulus,
-            shear_modulus: self.youngs_modulus / (2.0 * (1.0 + self.poisson_ratio)),
-            shear_share,
-            area,
-            bending,
-            torsion,
-            bending_edge,
-            torsion_edge,
+            axial: self.youngs_modulus * area,
+            bending: self.youngs_modulus * bending,
+            torsion: shear_modulus * torsion,
+            softness: 12.0 * self.youngs_modulus * bending / (shear_share * shear_modulus * area),
+            per_area: 1.0 / area,
+            per_bending_edge: 1.0 / bending_edge,
+            per_torsion_edge: 1.0 / torsion_edge,
             damping_ratio: self.damping_ratio,
-            tensile_strength: self.tensile_strength.min(UNBREAKABLE),
+            per_tensile_strength: 1.0 / tensile_strength,
             cohesion: self.cohesion.min(UNBREAKABLE),
             slope: self.friction_angle.tan(),
-            fracture_energy: self.fracture_energy.min(UNBREAKABLE),
+            per_fracture_energy: 1.0 / (area * fracture_energy),
+            size_share,
+            size_length,
         }
     }
 

@@ -31,14 +31,12 @@ pub struct Stiffness<R: Real> {
 #[inline(always)]
 pub fn stiffness<R: Real>(span: &Span<R>, glue: &Glue<R>) -> Stiffness<R> {
     let square = span.size * span.size;
-    let per_length = R::new(1.0) / span.length;
-    let axial = glue.youngs_modulus * glue.area * square * per_length;
-    let bending = glue.youngs_modulus * glue.bending * square * square * per_length;
-    let twist = glue.shear_modulus * glue.torsion * square * square * per_length;
-    let sheared = glue.shear_share * glue.shear_modulus * glue.area * square * span.length;
+    let axial = glue.axial * square * span.per_length;
+    let bending = glue.bending * square * square * span.per_length;
+    let twist = glue.torsion * square * square * span.per_length;
     // Φ and what it leaves of the bending stiffness.
-    let softness = R::new(12.0) * bending / sheared;
-    let left = bending / (R::new(1.0) + softness);
+    let softness = glue.softness * square * span.per_length * span.per_length;
+    let left = bending * R::inverse(R::new(1.0) + softness);
     Stiffness::<R> {
         axial,
         swing: R::new(6.0) * left,
@@ -61,7 +59,7 @@ pub fn hold<R: Real>(shape: &Deformed<R>, moves: &Moves<R>, span: &Span<R>, glue
 
     let tension = stiffness.axial * stretch;
     let both = off_i.plus(&off_j);
-    let across = both.minus(&e.times(both.dot(e))).times(stiffness.swing / length);
+    let across = both.minus(&e.times(both.dot(e))).times(stiffness.swing * shape.per_length);
     let swing_i = off_i.cross(e).times(stiffness.swing);
     let swing_j = off_j.cross(e).times(stiffness.swing);
     let twist = R::new(2.0) * stiffness.twist;

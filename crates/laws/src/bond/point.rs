@@ -10,7 +10,7 @@ use cubecl::prelude::*;
 #[cube]
 #[inline(always)]
 pub fn hold<R: Real>(shape: &Deformed<R>, moves: &Moves<R>, span: &Span<R>, glue: &Glue<R>) -> Hold<R> {
-    let stiffness = glue.youngs_modulus * glue.area * span.size * span.size / span.length;
+    let stiffness = glue.axial * span.size * span.size * span.per_length;
     let left = span.arm - span.length;
     let arm_i = shape.axis.times(span.arm);
     let arm_j = shape.axis.plus(&shape.bow).times(left);

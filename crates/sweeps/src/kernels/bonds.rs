@@ -41,8 +41,6 @@ pub struct BondPlan {
 pub struct HoldPlan {
     /// Whether there are bonds.
     pub bonded: bool,
-    /// Whether what bonds take and loads give is booked now; needs cubes of [`super::UNITS`] units. Else what bonds take is added up by grain.
-    pub books: bool,
     /// Whether there are loads.
     pub loaded: bool,
     /// Whether grains have torques.
@@ -103,26 +101,20 @@ fn end_of<C: Coordinate<R>, R: Real>(
     }
 }
 
-/// The bond between the grains at the places that `ends` names.
+/// The bond between these grains.
 #[cube]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads")]
 fn bonded<C: Coordinate<R>, R: Real>(
     bond: usize,
-    ends: &[u32],
-    axis: &[Record<C>],
+    here: End<C, R>,
+    there: End<C, R>,
+    along: Record<C>,
     bent: &[Record<C>],
     kind_of: &[u32],
     glue: &[R],
-    position: &[Record<C>],
-    velocity: &[Record<R>],
-    spin: &[Record<R>],
-    turn: &[Record<C>],
     sides: &Sides<C, R>,
     #[comptime] plan: BondPlan,
 ) -> Bonded<C, R> {
-    let here = end_of::<C, R>(ends[bond * 2usize] as usize, position, velocity, spin, turn);
-    let there = end_of::<C, R>(ends[bond * 2usize + 1usize] as usize, position, velocity, spin, turn);
-    let along = axis[bond];
     let axis_at_rest = xyz::<C>(along);
     let mut row = 0u32;
     if plan.several {
@@ -132,18 +124,33 @@ fn bonded<C: Coordinate<R>, R: Real>(
     let span = span_of::<C, R>(&here, &there, &axis_at_rest, C::near(last::<C>(along)), &of_kind);
     let apart = apart_of::<C, R>(&here, &there, sides, plan.sides);
     let middle = here.position.plus(&apart.times(C::new(0.5)));
-    let mut shape = deformed::<C, R>(&apart, &here.turn, &there.turn.after(&here.turn.back()), &axis_at_rest);
+    let mut shape = deformed::<C, R>(
+        &apart,
+        &here.turn,
+        &there.turn.after(&here.turn.back()),
+        &axis_at_rest,
+        span.per_length,
+    );
     if plan.bent {
         let rest = Rest::<C> {
             axis: xyz::<C>(along),
             turn: quaternion::<C>(bent[bond]),
         };
         let turn = turned_since::<C>(&here.turn, &there.turn, &rest);
-        shape = deformed::<C, R>(&apart, &here.turn, &turn, &axis_at_rest);
+        shape = deformed::<C, R>(&apart, &here.turn, &turn, &axis_at_rest, span.per_length);
     }
     let held = hold::<R>(&shape, &moves_of::<C, R>(here, there), &span, &of_kind);
     let used = utilization::<R>(&held, &span, &of_kind);
     Bonded::<C, R> { held, used, middle }
+}
+
+/// Leaves nothing of a bond for its grains.
+#[cube]
+fn leave_nothing<R: Real>(bond: usize, pull: &mut [Record<R>]) {
+    let nothing = Record::<R>::new(R::new(0.0));
+    for k in 0..3usize {
+        pull[bond * 3usize + k] = nothing;
+    }
 }
 
 /// What the n bonds of the table do, each left in `pull` for its grains, see [`PULL`]. One that uses more than its strength breaks, leaves nothing
@@ -171,36 +178,83 @@ pub fn hold_bonds<R: Coordinate<R>, C: Coordinate<R>>(
     #[comptime] plan: BondPlan,
 ) {
     let bond = ABSOLUTE_POS;
-    if bond < n as usize && !is_halted(flags, parity) {
-        if broke[bond] == 0u32 {
-            let now = bonded::<C, R>(bond, ends, axis, bent, kind_of, glue, position, velocity, spin, turn, sides, plan);
-            let held = &now.held;
-            // A share that is no number is as good as broken: it must not pass unseen.
-            if now.used.share <= R::new(1.0) {
-                pull[bond * 3usize] = record::<R>(&held.force, held.energy);
-                pull[bond * 3usize + 1usize] = record::<R>(&held.torque_i, held.damping_power);
-                pull[bond * 3usize + 2usize] = record::<R>(&held.torque_j, held.damping_power);
-            } else {
-                let step = (since + flags[10] + 1u32) & 0x1fff_ffffu32;
-                broke[bond] = (step << 3u32) | R::whole(now.used.mode);
-                broken[bond] = record::<C>(&now.middle, C::wide(held.energy));
-                flags[11] = 1u32;
-                let nothing = Record::<R>::new(R::new(0.0));
-                pull[bond * 3usize] = nothing;
-                pull[bond * 3usize + 1usize] = nothing;
-                pull[bond * 3usize + 2usize] = nothing;
-            }
+    // What does not depend on the flag is read before it, so that one wait serves all.
+    let own = min(bond, n as usize - 1usize);
+    let first = ends[own * 2usize] as usize;
+    let second = ends[own * 2usize + 1usize] as usize;
+    let along = axis[own];
+    let state = broke[own];
+    if state == 0u32 && bond < n as usize && !is_halted(flags, parity) {
+        let here = end_of::<C, R>(first, position, velocity, spin, turn);
+        let there = end_of::<C, R>(second, position, velocity, spin, turn);
+        let now = bonded::<C, R>(bond, here, there, along, bent, kind_of, glue, sides, plan);
+        let held = &now.held;
+        // A share that is no number is as good as broken: it must not pass unseen.
+        if now.used.share <= R::new(1.0) {
+            pull[bond * 3usize] = record::<R>(&held.force, held.energy);
+            pull[bond * 3usize + 1usize] = record::<R>(&held.torque_i, held.damping_power);
+            pull[bond * 3usize + 2usize] = record::<R>(&held.torque_j, held.damping_power);
+        } else {
+            let step = (since + flags[10] + 1u32) & 0x1fff_ffffu32;
+            broke[bond] = (step << 3u32) | R::whole(now.used.mode);
+            broken[bond] = record::<C>(&now.middle, C::wide(held.energy));
+            flags[11] = 1u32;
+            leave_nothing::<R>(bond, pull);
         }
     }
 }
 
-/// Forces and torques of bonds and loads on all grains, into the buffers of forces and torques, beside what walls left there. Bonds are in rows by
-/// seat, which is what a grain is called as long as it is on this GPU, and are added up in their order.
+/// What all its bonds do to a grain.
+#[derive(CubeType, Clone, Copy, Debug)]
+pub(super) struct Bundle<R: Real> {
+    pub force: Vector3<R>,
+    pub torque: Vector3<R>,
+    /// Half of their energy \[J\].
+    pub energy: R,
+    /// Half of the power that their damping takes \[W\].
+    pub drag: R,
+}
+
+/// What the bonds that the entries from `from` to before `to` name do to their grain, added up in their order.
+#[cube]
+pub(super) fn bonds_on<R: Real>(from: usize, to: usize, entries: &[u32], pull: &[Record<R>]) -> Bundle<R> {
+    let mut force = Vector3::<R>::zero();
+    let mut torque = Vector3::<R>::zero();
+    let mut drag = R::new(0.0);
+    let mut energy = R::new(0.0);
+    // Which bond is next is read while this one is. Behind the last row there is one entry more.
+    let mut next = entries[from];
+    for k in from..to {
+        let word = next;
+        next = entries[k + 1usize];
+        let is_second = word >> 31u32;
+        let at = (word & 0x7fff_ffffu32) as usize * 3usize;
+        let push = pull[at];
+        let bend = pull[at + 1usize + is_second as usize];
+        if is_second == 1u32 {
+            force = force.plus(&xyz::<R>(push));
+        } else {
+            force = force.minus(&xyz::<R>(push));
+        }
+        torque = torque.plus(&xyz::<R>(bend));
+        energy += R::new(0.5) * last::<R>(push);
+        drag += R::new(0.5) * last::<R>(bend);
+    }
+    Bundle::<R> {
+        force,
+        torque,
+        energy,
+        drag,
+    }
+}
+
+/// Forces and torques of bonds and loads on all grains, into the buffers of forces and torques, beside what walls left there. What bonds
+/// left is added up in the order of the table: `rows` tells first and last entry of every grain, entries name bonds, marked with [`SECOND`]. What
+/// they take and loads give is booked, with what grains added up in `taken` before.
 #[cube(launch_unchecked)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn hold_grains<R: Coordinate<R>, C: Coordinate<R>>(
-    seat: &[u32],
-    row: &[u32],
+    rows: &[u32],
     entries: &[u32],
     pull: &[Record<R>],
     taken: &mut [C],
@@ -218,6 +272,13 @@ pub fn hold_grains<R: Coordinate<R>, C: Coordinate<R>>(
     #[comptime] plan: HoldPlan,
 ) {
     let i = ABSOLUTE_POS;
+    let mut from = 0usize;
+    let mut to = 0usize;
+    if plan.bonded {
+        let own = min(i, n as usize - 1usize);
+        from = rows[own * 2usize] as usize;
+        to = rows[own * 2usize + 1usize] as usize;
+    }
     if !is_halted(flags, parity) {
         let mut took = Record::<R>::new(R::new(0.0));
         let mut before = C::new(0.0);
@@ -245,60 +306,50 @@ pub fn hold_grains<R: Coordinate<R>, C: Coordinate<R>>(
                 }
             }
             if plan.bonded {
-                let own = seat[i] as usize;
-                let mut drag = R::new(0.0);
-                let mut energy = R::new(0.0);
-                for k in row[own]..row[own + 1usize] {
-                    let word = entries[k as usize];
-                    let at = (word & 0x7fff_ffffu32) as usize * 3usize;
-                    let is_second = word >> 31u32;
-                    let push = pull[at];
-                    let bend = pull[at + 1usize + is_second as usize];
-                    if is_second == 1u32 {
-                        pushed = pushed.plus(&xyz::<R>(push));
-                    } else {
-                        pushed = pushed.minus(&xyz::<R>(push));
-                    }
-                    turned = turned.plus(&xyz::<R>(bend));
-                    energy += R::new(0.5) * last::<R>(push);
-                    drag += R::new(0.5) * last::<R>(bend);
-                }
-                took.insert(0usize, drag);
-                took.insert(1usize, energy);
-                if plan.books {
-                    before = taken[i];
-                    taken[i] = C::new(0.0);
-                } else {
-                    taken[i] += C::wide(drag);
-                }
+                let all = bonds_on::<R>(from, to, entries, pull);
+                pushed = pushed.plus(&all.force);
+                turned = turned.plus(&all.torque);
+                took.insert(0usize, all.drag);
+                took.insert(1usize, all.energy);
+                before = taken[i];
+                taken[i] = C::new(0.0);
             }
             force[i] = record::<R>(&pushed, touches);
             if plan.frictional {
                 torque[i] = record::<R>(&turned, R::new(0.0));
             }
         }
-        if plan.books {
-            let total = widened_record::<C, R>(sum_of_cube::<R>(took));
-            sync_cube();
-            let mut sums = Record::<C>::new(C::new(0.0));
-            sums.insert(0usize, before);
-            let sums = sum_of_cube::<C>(sums);
-            let at = CUBE_POS * 2usize;
-            // A grid of several rows may have more cubes than there is anything to book for.
-            if UNIT_POS == 0u32 && at < power.len() {
-                power[at] += total + sums;
-                power[at + 1usize] = total;
-            }
+        let total = widened_record::<C, R>(sum_of_cube::<R>(took));
+        sync_cube();
+        let mut sums = Record::<C>::new(C::new(0.0));
+        sums.insert(0usize, before);
+        let sums = sum_of_cube::<C>(sums);
+        let at = CUBE_POS * 2usize;
+        // A grid of several rows may have more cubes than there is anything to book for.
+        if UNIT_POS == 0u32 && at < power.len() {
+            power[at] += total + sums;
+            power[at + 1usize] = total;
         }
     }
 }
 
-/// Notes where the grains of all n bonds are in the new order, from their seats.
+/// Notes where the grains of all `bonds` bonds are in the new order, from their seats: a seat is what a grain is called as long as it is on this GPU.
 #[cube(launch)]
-pub fn find_ends(seats: &[u32], place: &[u32], ends: &mut [u32], n: u32) {
+pub fn find_ends(seats: &[u32], place: &[u32], ends: &mut [u32], bonds: u32) {
     let end = ABSOLUTE_POS;
-    if end < n as usize * 2usize {
+    if end < bonds as usize * 2usize {
         ends[end] = place[seats[end] as usize];
+    }
+}
+
+/// Notes first entry and end of the rows of all n grains in the new order, from the rows of their seats.
+#[cube(launch)]
+pub fn find_rows(seat: &[u32], row: &[u32], rows: &mut [u32], n: u32) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        let own = seat[i] as usize;
+        rows[i * 2usize] = row[own];
+        rows[i * 2usize + 1usize] = row[own + 1usize];
     }
 }
 
@@ -326,16 +377,13 @@ pub fn let_go<R: Coordinate<R>, C: Coordinate<R>>(
     let bond = ABSOLUTE_POS;
     if bond < n as usize {
         if broke[bond] == 0u32 {
-            let first = xyz::<C>(position[ends[bond * 2usize] as usize]);
-            let second = xyz::<C>(position[ends[bond * 2usize + 1usize] as usize]);
-            if is_outside::<C>(&first, domain) || is_outside::<C>(&second, domain) {
-                let now = bonded::<C, R>(bond, ends, axis, bent, kind_of, glue, position, velocity, spin, turn, sides, plan);
+            let here = end_of::<C, R>(ends[bond * 2usize] as usize, position, velocity, spin, turn);
+            let there = end_of::<C, R>(ends[bond * 2usize + 1usize] as usize, position, velocity, spin, turn);
+            if is_outside::<C>(&here.position, domain) || is_outside::<C>(&there.position, domain) {
+                let now = bonded::<C, R>(bond, here, there, axis[bond], bent, kind_of, glue, sides, plan);
                 broken[bond] = record::<C>(&now.middle, C::wide(now.held.energy));
                 broke[bond] = 7u32;
-                let nothing = Record::<R>::new(R::new(0.0));
-                pull[bond * 3usize] = nothing;
-                pull[bond * 3usize + 1usize] = nothing;
-                pull[bond * 3usize + 2usize] = nothing;
+                leave_nothing::<R>(bond, pull);
             }
         }
     }

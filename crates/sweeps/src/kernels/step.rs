@@ -1,6 +1,6 @@
 //! The passes of a step.
 
-use super::bonds::{quaternion, record_of};
+use super::bonds::{bonds_on, quaternion, record_of};
 use super::{begins, book, book_and_note, is_halted, note, raise};
 use crate::motion::{Stepping, acceleration, angular_acceleration, flags_of, kicked};
 use crate::tiles::{Grain, Kind, Load, contacts_of, grain_of, no_load};
@@ -24,8 +24,10 @@ pub struct Plan {
     pub damped: bool,
     /// Whether some grains are near walls, whose forces the force and torque buffers hold.
     pub walls: bool,
-    /// Whether bonds or loads act, so that these buffers hold something for every grain.
+    /// Whether bonds or loads were found before, so that these buffers hold something for every grain.
     pub outside: bool,
+    /// Whether bonds left something for grains that is to be added up here.
+    pub bonded: bool,
     /// Whether grains have orientations.
     pub turns: bool,
     /// Whether rigid bodies carry some grains, which then move with them and not by themselves.
@@ -48,6 +50,10 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
     member: &[u32],
     table: &[R],
     wall_row: &[u32],
+    rows_of_bonds: &[u32],
+    bonds: &[u32],
+    pull: &[Record<R>],
+    taken: &mut [C],
     position: &[Record<C>],
     velocity: &[Record<R>],
     spin: &[Record<R>],
@@ -83,6 +89,12 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
     if plan.touch {
         neighbors = count[own];
     }
+    let mut from = 0usize;
+    let mut to = 0usize;
+    if plan.bonded {
+        from = rows_of_bonds[own * 2usize] as usize;
+        to = rows_of_bonds[own * 2usize + 1usize] as usize;
+    }
     let goes = begins(flags, parity, plan.advance);
     if goes && i < n as usize {
         let grain = grain_of::<C, R>(here, moving, turning);
@@ -109,6 +121,12 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
             );
             if load.excess > R::new(0.0) {
                 raised |= 16u32;
+            }
+            if plan.bonded {
+                let all = bonds_on::<R>(from, to, bonds, pull);
+                load.force = load.force.plus(&all.force);
+                load.torque = load.torque.plus(&all.torque);
+                taken[i] += C::wide(all.drag);
             }
             if plan.outside {
                 add_pushes::<R>(i, force, torque, &mut load, plan.kind.frictional);

@@ -188,10 +188,11 @@ impl Case {
         if bonds == 0.0 {
             return touching;
         }
-        // As on the host; besides, what bonds do to their grains goes through memory, and then the forces of all of them.
-        let turning = 2.0 * place + motion;
-        let of_bond = 3.0 * INDEX + MADE * double + 12.0 * single + 2.0 * (INDEX + 8.0 * single);
-        touching + turning + 2.0 * place + 6.0 * motion + 2.0 * INDEX + bonds * of_bond
+        // Orientations go on; where grains are, how they move and turn is read once more; what bonds do to their grains goes through memory. Where
+        // all grains stood alike when they were bonded, of how they stood half is read.
+        let of_grain = 4.0 * place + 2.0 * motion + 2.0 * INDEX + 2.0 * double;
+        let of_bond = 5.0 * INDEX + 4.0 * double + (12.0 + 2.0 * 8.0) * single;
+        touching + of_grain + bonds * of_bond
     }
 }
 

@@ -21,6 +21,7 @@ use seixo_sweeps::bond_lanes::bonds_of_part;
 use seixo_sweeps::bonds::{
     BOND, BondRows, BondTally, BondedGrains, ENERGY, apart_of, end_at, glue_at, moves_of, rest_at, span_of, turn_on,
 };
+use seixo_sweeps::motion::LEFT;
 use seixo_sweeps::sides::{OPEN, PERIODIC, SHEARED};
 use seixo_sweeps::views::RECORD;
 use std::collections::HashMap;
@@ -78,9 +79,9 @@ impl Simulation {
         self.bonds.as_ref().map_or(0.0, |network| network.energy())
     }
 
-    /// Books the energy of bonds whose grains have gone out of the domain, and are to be removed.
-    pub(crate) fn book_bonds_leaving(&mut self) {
-        let (Some(network), Some(domain)) = (&self.bonds, &self.domain) else {
+    /// Books the energy of bonds whose grains have gone out of the domain, as these flags tell, and are to be removed.
+    pub(crate) fn book_bonds_leaving(&mut self, flags: u32) {
+        let (Some(network), Some(domain), true) = (&self.bonds, &self.domain, flags & LEFT != 0) else {
             return;
         };
         let gone = |standing: &OneBond| standing.places.iter().any(|&i| self.has_gone(i, domain));

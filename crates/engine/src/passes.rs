@@ -130,9 +130,7 @@ impl Simulation {
         let flags = self.moves.iter().fold(0, |all, moved| all | moved.flags);
         let wall_moved = self.walls.has_moving() && self.walls.moved_since_listed(self.time()) > 0.5 * (self.cells.skin - self.cells.gap);
         if flags & (STALE | LEFT) != 0 || wall_moved || self.sides_slid_too_far(self.time()) {
-            if flags & LEFT != 0 {
-                self.book_bonds_leaving();
-            }
+            self.book_bonds_leaving(flags);
             self.renew_lists();
         }
     }

@@ -1,10 +1,9 @@
 //! Bonds, held bodies and loads on a GPU (software Vulkan will do; without any adapter these tests fail) do what they do on the CPU.
 
-#[expect(dead_code, reason = "heaps and tetrahedra are of no use here")]
 mod clumps;
 mod devices;
 
-use clumps::{domain, rod, world};
+use clumps::{Fill as _, domain, heap, rod, world};
 use devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
 use seixo_engine::state::Column;
 use seixo_engine::world::{
@@ -238,7 +237,7 @@ fn bonds_of_grains_that_leave_go_with_them() {
             g.group[i],
         );
     }
-    world.grains = block;
+    world.grains.clear_and(|grains| *grains = block);
     let mut sides = domain([false; 3], Leaving::Delete, 0.05);
     sides.min[2] = 0.004;
     world.domain = Some(sides);
@@ -275,6 +274,21 @@ fn loads_alone_do_their_work() {
         assert!(apart(&cpu.snapshot(), &gpu.snapshot()) < 1e-12);
         assert_same_ledger(&cpu, &gpu, "loads");
     }
+}
+
+/// A heap of clumps and grains that a load pulls aside.
+#[test]
+fn loads_pull_on_bodies_too() {
+    let mut world = heap(30, None);
+    world.loads = vec![Load {
+        group: 0,
+        force: [1e-4, 0.0, 0.0],
+        torque: [0.0, 0.0, 1e-8],
+    }];
+    let (cpu, gpu) = (after(&world, on_cpu(), 1000), after(&world, on_gpu(Precision::F64), 1000));
+    let difference = apart(&cpu.snapshot(), &gpu.snapshot());
+    assert!(cpu.contacts() > 0 && difference < 1e-9, "{difference:e}");
+    assert_same_ledger(&cpu, &gpu, "heap");
 }
 
 #[test]

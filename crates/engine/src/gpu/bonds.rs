@@ -15,6 +15,9 @@ use seixo_sweeps::kernels::bonds::{
 use seixo_sweeps::views::RECORD;
 use std::collections::HashMap;
 
+/// Rows of bonds and their entries, what bonds left, and what they took of every grain.
+type ToAddUp<'a, C, R> = (&'a Buffer<u32>, &'a Buffer<u32>, &'a Buffer<R>, &'a Buffer<C>);
+
 /// Steps are counted up to here in what tells of breaks, and then anew.
 const STEPS: u32 = u32::MAX >> MODE_BITS;
 
@@ -156,9 +159,8 @@ impl<C: Number, R: Number> Holding<C, R> {
 }
 
 impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
-    /// Rows of bonds, their entries, what bonds left, and what they took of every grain, if the last kernel of a step is to add them up; else
-    /// nothing.
-    pub(super) fn bonds_to_add_up(&self) -> Option<(&Buffer<u32>, &Buffer<u32>, &Buffer<R>, &Buffer<C>)> {
+    /// What the last kernel of a step is to add up, if it is.
+    pub(super) fn bonds_to_add_up(&self) -> Option<ToAddUp<'_, C, R>> {
         let holding = self.holding.as_ref().filter(|holding| holding.bonded && !holding.loaded)?;
         Some((&holding.rows, &holding.entries, &holding.pull, &holding.taken))
     }

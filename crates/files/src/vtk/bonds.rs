@@ -6,8 +6,11 @@ use crate::FilesError;
 use seixo_engine::BondSnapshot;
 use std::path::Path;
 
+/// A number of a bond.
+type OfBond = fn(&BondSnapshot) -> f64;
+
 /// Numbers of every bond, with the words for them.
-const NUMBERS: [(&str, fn(&BondSnapshot) -> f64); 6] = [
+const NUMBERS: [(&str, OfBond); 6] = [
     ("used", |bond| bond.used),
     ("tension", |bond| bond.tension),
     ("shear", |bond| bond.shear),

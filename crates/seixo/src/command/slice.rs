@@ -158,12 +158,11 @@ fn records_of(contacts: &VtkContacts) -> Vec<ContactRecord> {
 
 /// The bonds of a frame: of each the force and the ends, likewise.
 fn bonds_in(bonds: &VtkBonds) -> Vec<BondSnapshot> {
-    let lines = bonds.ends.iter().zip(&bonds.force).zip(&bonds.grains);
-    let snapshot = |((&ends, &force), &grains): ((&[[f64; 3]; 2], &[f64; 3]), &[u32; 2])| BondSnapshot {
+    let snapshot = |bond: usize| BondSnapshot {
         kind: 0,
-        grains,
-        ends,
-        force,
+        grains: bonds.grains[bond],
+        ends: bonds.ends[bond],
+        force: bonds.force[bond],
         tension: 0.0,
         shear: 0.0,
         bending: 0.0,
@@ -171,7 +170,7 @@ fn bonds_in(bonds: &VtkBonds) -> Vec<BondSnapshot> {
         energy: 0.0,
         used: 0.0,
     };
-    lines.map(snapshot).collect()
+    (0..bonds.ends.len()).map(snapshot).collect()
 }
 
 /// The two ends of nearly all grains along an axis \[m\].

@@ -207,7 +207,9 @@ pub fn hold_bonds<R: Coordinate<R>, C: Coordinate<R>>(
 /// What all its bonds do to a grain.
 #[derive(CubeType, Clone, Copy, Debug)]
 pub(super) struct Bundle<R: Real> {
+    /// \[N\].
     pub force: Vector3<R>,
+    /// \[N m\].
     pub torque: Vector3<R>,
     /// Half of their energy \[J\].
     pub energy: R,

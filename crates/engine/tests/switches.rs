@@ -51,9 +51,9 @@ fn what_is_held_moves_as_told_and_goes_on_like_that_when_it_is_free() {
     simulation.advance(1000).unwrap();
     let held = simulation.snapshot();
     for k in 0..2 {
-        for axis in 0..3 {
+        for (axis, speed) in told.into_iter().enumerate() {
             let way = held.position[k][axis] - before.position[k][axis];
-            assert!((way - told[axis] * 1000.0 * dt).abs() < 1e-15, "{k}: {way}");
+            assert!((way - speed * 1000.0 * dt).abs() < 1e-15, "{k}: {way}");
         }
     }
     assert_eq!(simulation.bodies().len(), 1);

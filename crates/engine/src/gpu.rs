@@ -8,6 +8,7 @@ mod bins;
 mod bodies;
 mod bonds;
 mod exchange;
+mod gear;
 mod heat;
 mod lists;
 mod observe;
@@ -24,6 +25,7 @@ use assembly::Contacts;
 use bins::Binned;
 use bodies::Carriers;
 use bonds::Holding;
+use gear::Geared;
 use heat::HeatOnGpu;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, Word};
 use seixo_laws::vector::Vector3Launch;
@@ -181,6 +183,8 @@ pub(crate) struct OnGpu<C, R> {
     heat: Option<HeatOnGpu<C>>,
     /// Where bodies carry grains.
     carriers: Option<Carriers<C>>,
+    /// Where grains move by Gear's method.
+    geared: Option<Geared<C>>,
     /// Where grains are bonded or loaded.
     holding: Option<Holding<C, R>>,
     /// Stands in where there are no walls.

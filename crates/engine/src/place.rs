@@ -70,13 +70,7 @@ impl Simulation {
 
     /// Takes the grains to the device that the settings ask for.
     pub(crate) fn go_where_asked(&mut self) -> Result<(), Refusal> {
-        let mut choice = self.settings.device;
-        if choice == DeviceChoice::Auto && self.is_geared() {
-            self.notices
-                .push("Gear's methods run on the CPU so far: running on the CPU".to_owned());
-            choice = DeviceChoice::Cpu;
-        }
-        let Some(gpu) = gpu_asked_for(choice, &mut self.notices)? else {
+        let Some(gpu) = gpu_asked_for(self.settings.device, &mut self.notices)? else {
             if self.settings.assembly != Assembly::Fused {
                 return Err(Refusal::Assembly {
                     assembly: self.settings.assembly.name(),
@@ -96,15 +90,12 @@ impl Simulation {
     fn go_to(&mut self, gpu: Gpu) -> Result<(), Refusal> {
         let precision = precision_on(&gpu, self.settings.precision, &mut self.notices)?;
         self.settings.precision = Some(precision);
-        if (self.is_compound || self.sides != OPEN || self.carries || self.is_bonded() || self.is_driven())
+        if (self.is_compound || self.sides != OPEN || self.carries || self.is_bonded() || self.is_driven() || self.is_geared())
             && self.settings.assembly != Assembly::Fused
         {
             return Err(Refusal::AssemblyElsewhere {
                 assembly: self.settings.assembly.name(),
             });
-        }
-        if self.is_geared() {
-            return Err(Refusal::OnlyOnCpu { what: "Gear's methods" });
         }
         if self.conducts() && precision == Precision::F32 {
             return Err(Refusal::HeatInSingle);

@@ -23,7 +23,7 @@ pub enum Refusal {
     },
     /// Several launches put forces together only where contacts rub and no more, of single grains, and sides are open.
     #[error(
-        "{assembly} puts together forces of friction in open domains, not of attraction, rolling, twisting or plastic flow, nor across periodic sides or of rigid bodies; leave the assembly out"
+        "{assembly} puts together forces of friction in open domains, not of attraction, rolling, twisting or plastic flow, nor across periodic sides, of rigid bodies or for Gear's methods; leave the assembly out"
     )]
     AssemblyElsewhere {
         /// What was asked for.
@@ -48,12 +48,6 @@ pub enum Refusal {
         limit: f64,
         /// What sets the limit.
         cause: String,
-    },
-    /// Something that only the CPU does.
-    #[error("{what} run on the CPU so far; take device = \"cpu\"")]
-    OnlyOnCpu {
-        /// What.
-        what: &'static str,
     },
     /// No grain in the world.
     #[error("the world holds no grain; add a [grains.*] table")]

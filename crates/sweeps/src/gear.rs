@@ -1,10 +1,11 @@
 //! Motion of grains by Gear's method: corrected by the force of the step before, then predicted.
 
-use crate::bodies::{store_turn, turn_at};
+use crate::bodies::{recalled_turn, store_turn, turn_at};
 use crate::motion::{Moved, Stepping, acceleration, angular_acceleration, flags_of};
 use crate::views::{load, recall, store};
+use cubecl::prelude::*;
 use seixo_laws::motion::gear::{Series, corrected, predicted};
-use seixo_laws::{Quaternion, Vector3};
+use seixo_laws::{Quaternion, Real, Vector3};
 
 /// Numbers of a grain's higher derivatives of its place: second, third and fourth.
 pub const WAYS: usize = 9;
@@ -69,9 +70,11 @@ impl Geared<'_> {
 }
 
 /// A vector as a quaternion.
-fn pure(v: &Vector3<f64>) -> Quaternion<f64> {
-    Quaternion {
-        w: 0.0,
+#[cube]
+#[inline(always)]
+fn pure<C: Real>(v: &Vector3<C>) -> Quaternion<C> {
+    Quaternion::<C> {
+        w: C::new(0.0),
         x: v.x,
         y: v.y,
         z: v.z,
@@ -79,21 +82,143 @@ fn pure(v: &Vector3<f64>) -> Quaternion<f64> {
 }
 
 /// ω = 2 q̇ q* in space.
-fn spin_of(turn: &Quaternion<f64>, rate: &[f64]) -> Vector3<f64> {
-    let Quaternion { x, y, z, .. } = turn_at(rate, 0).after(&turn.back());
-    Vector3 { x, y, z }.times(2.0)
+#[cube]
+#[inline(always)]
+fn spin_of<C: Real>(turn: &Quaternion<C>, rate: &Quaternion<C>) -> Vector3<C> {
+    let half = rate.after(&turn.back());
+    Vector3::<C> {
+        x: half.x * C::new(2.0),
+        y: half.y * C::new(2.0),
+        z: half.z * C::new(2.0),
+    }
 }
 
 /// q̈ = ½ ω̇ q − |q̇|² q of a sphere with this angular acceleration in space (S1, Algorithm 6, with the moments of a sphere).
-fn acceleration_of_turn(turn: &Quaternion<f64>, rate: &[f64], turning: &Vector3<f64>) -> [f64; 4] {
-    let bend = pure(turning).after(turn);
-    let square: f64 = rate.iter().map(|part| part * part).sum();
-    [
-        0.5 * bend.w - square * turn.w,
-        0.5 * bend.x - square * turn.x,
-        0.5 * bend.y - square * turn.y,
-        0.5 * bend.z - square * turn.z,
-    ]
+#[cube]
+#[inline(always)]
+fn acceleration_of_turn<C: Real>(turn: &Quaternion<C>, rate: &Quaternion<C>, turning: &Vector3<C>) -> Quaternion<C> {
+    let bend = pure::<C>(turning).after(turn);
+    let square = rate.w * rate.w + rate.x * rate.x + rate.y * rate.y + rate.z * rate.z;
+    Quaternion::<C> {
+        w: C::new(0.5) * bend.w - square * turn.w,
+        x: C::new(0.5) * bend.x - square * turn.x,
+        y: C::new(0.5) * bend.y - square * turn.y,
+        z: C::new(0.5) * bend.z - square * turn.z,
+    }
+}
+
+/// A number and its first derivative.
+#[derive(CubeType, Clone, Copy, Debug)]
+struct Pace<C: Real> {
+    value: C,
+    first: C,
+}
+
+/// A number one step on, whose second derivative should be `second`. Its second to fourth derivatives are in `higher` from `at` on, each `apart`
+/// from the one before.
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a number, its derivatives, and where they are")]
+fn onward<C: Real>(higher: &mut [C], at: usize, apart: usize, value: C, first: C, second: C, share: C, dt: C) -> Pace<C> {
+    let fourth = higher[at + apart + apart];
+    let series = Series::<C> {
+        value,
+        first,
+        second: higher[at],
+        third: higher[at + apart],
+        fourth,
+    };
+    let mended = corrected::<C>(&series, second, share, dt);
+    let next = predicted::<C>(&mended, dt);
+    higher[at] = next.second;
+    higher[at + apart] = next.third;
+    higher[at + apart + apart] = next.fourth;
+    Pace::<C> {
+        value: next.value,
+        first: next.first,
+    }
+}
+
+/// A grain one step on.
+#[derive(CubeType, Clone, Copy, Debug)]
+pub struct Way<C: Real> {
+    /// Its center \[m\].
+    pub position: Vector3<C>,
+    /// Its velocity \[m/s\].
+    pub velocity: Vector3<C>,
+}
+
+/// Center and velocity of the grain in slot i one step on, with this acceleration; its other derivatives are in `ways`. `share` as
+/// [`corrected()`] takes it.
+#[cube]
+#[inline(always)]
+pub fn move_by_gear<C: Real>(
+    i: usize,
+    position: &Vector3<C>,
+    velocity: &Vector3<C>,
+    rate: &Vector3<C>,
+    ways: &mut [C],
+    share: C,
+    dt: C,
+) -> Way<C> {
+    let at = i * 9usize;
+    let x = onward::<C>(ways, at, 3usize, position.x, velocity.x, rate.x, share, dt);
+    let y = onward::<C>(ways, at + 1usize, 3usize, position.y, velocity.y, rate.y, share, dt);
+    let z = onward::<C>(ways, at + 2usize, 3usize, position.z, velocity.z, rate.z, share, dt);
+    let place = Vector3::<C> {
+        x: x.value,
+        y: y.value,
+        z: z.value,
+    };
+    let speed = Vector3::<C> {
+        x: x.first,
+        y: y.first,
+        z: z.first,
+    };
+    Way::<C> {
+        position: place,
+        velocity: speed,
+    }
+}
+
+/// A grain turned one step on.
+#[derive(CubeType, Clone, Copy, Debug)]
+pub struct Turned<C: Real> {
+    /// Its orientation.
+    pub turn: Quaternion<C>,
+    /// Its angular velocity \[rad/s\].
+    pub spin: Vector3<C>,
+}
+
+/// Orientation and angular velocity ω = 2 q̇ q* of the grain in slot i one step on, with this angular acceleration; |q| = 1 and q·q̇ = 0 are put
+/// right. Its derivatives are in `turns`.
+#[cube]
+#[inline(always)]
+pub fn turn_by_gear<C: Real>(i: usize, turn: &Quaternion<C>, turning: &Vector3<C>, turns: &mut [C], share: C, dt: C) -> Turned<C> {
+    let at = i * 16usize;
+    let rate = recalled_turn::<C>(turns, at);
+    let second = acceleration_of_turn::<C>(turn, &rate, turning);
+    let w = onward::<C>(turns, at + 4usize, 4usize, turn.w, rate.w, second.w, share, dt);
+    let x = onward::<C>(turns, at + 5usize, 4usize, turn.x, rate.x, second.x, share, dt);
+    let y = onward::<C>(turns, at + 6usize, 4usize, turn.y, rate.y, second.y, share, dt);
+    let z = onward::<C>(turns, at + 7usize, 4usize, turn.z, rate.z, second.z, share, dt);
+    let long = Quaternion::<C> {
+        w: w.value,
+        x: x.value,
+        y: y.value,
+        z: z.value,
+    };
+    let after = long.normalized();
+    let along = after.w * w.first + after.x * x.first + after.y * y.first + after.z * z.first;
+    let next = Quaternion::<C> {
+        w: w.first - along * after.w,
+        x: x.first - along * after.x,
+        y: y.first - along * after.y,
+        z: z.first - along * after.z,
+    };
+    store_turn::<C>(turns, at, &next);
+    let spin = spin_of::<C>(&after, &next);
+    Turned::<C> { turn: after, spin }
 }
 
 /// Begins with the grain in slot i: its derivatives are those of the forces that it feels, the third and fourth are zero.
@@ -128,7 +253,7 @@ pub fn look_ahead(i: usize, grains: &mut Geared, time: f64) {
     }
     let turn = turn_at(grains.turn, at).normalized();
     store_turn(grains.turn, at, &turn);
-    store(grains.spin, at, &spin_of(&turn, &grains.turns[i * TURNS..]));
+    store(grains.spin, at, &spin_of(&turn, &turn_at(grains.turns, i * TURNS)));
 }
 
 /// Second derivatives of place and orientation of the grain in slot i under the forces that act on it.
@@ -141,8 +266,8 @@ pub fn rates_of(i: usize, grains: &Geared, pushed: &Pushed, stepping: &Stepping<
         return (rate, [0.0; 4]);
     }
     let turning = angular_acceleration(&load(grains.spin, at), mass, radius, &load(pushed.torque, at), stepping).rate;
-    let first = &grains.turns[i * TURNS..i * TURNS + 4];
-    (rate, acceleration_of_turn(&turn_at(grains.turn, at), first, &turning))
+    let Quaternion { w, x, y, z } = acceleration_of_turn(&turn_at(grains.turn, at), &turn_at(grains.turns, i * TURNS), &turning);
+    (rate, [w, x, y, z])
 }
 
 /// Gives the grain in slot i its third and fourth derivatives, from the second ones now and a time before and after \[s\].
@@ -169,53 +294,24 @@ pub fn advance_by_gear(i: usize, grains: &mut Geared, pushed: &Pushed, stepping:
     let velocity: Vector3<f64> = recall(grains.velocity, at);
     let moving = acceleration(&velocity, mass, &load(pushed.force, at), stepping);
     let mut damping_work = -moving.brake.dot(&velocity) * dt;
-    let rates = [moving.rate.x, moving.rate.y, moving.rate.z];
-    for (axis, rate) in rates.into_iter().enumerate() {
-        let ways = i * WAYS + axis;
-        let next = predicted(&corrected(&grains.way(i, axis), rate, share, dt), dt);
-        grains.position[at + axis] = next.value;
-        grains.velocity[at + axis] = next.first;
-        grains.half_velocity[i * 3 + axis] = next.first;
-        grains.ways[ways] = next.second;
-        grains.ways[ways + 3] = next.third;
-        grains.ways[ways + 6] = next.fourth;
-    }
+    let gone = move_by_gear(i, &old, &velocity, &moving.rate, grains.ways, share, dt);
+    store(grains.position, at, &gone.position);
+    store(grains.velocity, at, &gone.velocity);
+    store(grains.half_velocity, i * 3, &gone.velocity);
     if !grains.turn.is_empty() {
         let spin: Vector3<f64> = recall(grains.spin, at);
         let turning = angular_acceleration(&spin, mass, radius, &load(pushed.torque, at), stepping);
         damping_work -= turning.brake.dot(&spin) * dt;
-        turn_by_gear(i, grains, &turning.rate, share, dt);
+        let turned = turn_by_gear(i, &turn_at(grains.turn, at), &turning.rate, grains.turns, share, dt);
+        store_turn(grains.turn, at, &turned.turn);
+        store(grains.spin, at, &turned.spin);
+        store(grains.half_spin, i * 3, &turned.spin);
     }
-    let new: Vector3<f64> = recall(grains.position, at);
+    let new = gone.position;
     let (stride, moved) = (new.minus(&old), new.minus(&load(pushed.reference, i * 3)));
     Moved {
         flags: flags_of(&new, stride.dot(&stride), moved.dot(&moved), stepping),
         damping_work,
         stride_square: stride.dot(&stride),
     }
-}
-
-/// Orientation and angular velocity ω = 2 q̇ q* one step on; |q| = 1 and q·q̇ = 0 are put right.
-fn turn_by_gear(i: usize, grains: &mut Geared, turning: &Vector3<f64>, share: f64, dt: f64) {
-    let (at, first) = (i * 4, i * TURNS);
-    let seconds = acceleration_of_turn(&turn_at(grains.turn, at), &grains.turns[first..first + 4], turning);
-    for (part, second) in seconds.into_iter().enumerate() {
-        let next = predicted(&corrected(&grains.turning(i, part), second, share, dt), dt);
-        grains.turn[at + part] = next.value;
-        let derivatives = [next.first, next.second, next.third, next.fourth];
-        for (order, derivative) in derivatives.into_iter().enumerate() {
-            grains.turns[first + 4 * order + part] = derivative;
-        }
-    }
-    let turn = turn_at(grains.turn, at).normalized();
-    store_turn(grains.turn, at, &turn);
-    let rate = &mut grains.turns[first..first + 4];
-    let numbers = &grains.turn[at..at + 4];
-    let along: f64 = numbers.iter().zip(&*rate).map(|(q, rate)| q * rate).sum();
-    for (rate, q) in rate.iter_mut().zip(numbers) {
-        *rate -= along * q;
-    }
-    let spin = spin_of(&turn, rate);
-    store(grains.spin, at, &spin);
-    store(grains.half_spin, i * 3, &spin);
 }

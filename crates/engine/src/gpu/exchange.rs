@@ -4,6 +4,7 @@ use super::assembly::Contacts;
 use super::bins::Binned;
 use super::bodies::{BodiesFetched, Carriers};
 use super::bonds::Holding;
+use super::gear::Geared;
 use super::heat::HeatOnGpu;
 use super::step::BATCH;
 use super::tables::Tables;
@@ -12,6 +13,7 @@ use crate::simulation::Simulation;
 use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket};
 use seixo_laws::Coordinate;
 use seixo_laws::contact::COEFFICIENTS;
+use seixo_sweeps::gear::{TURNS, WAYS};
 use seixo_sweeps::kernels::FLAGS;
 use seixo_sweeps::tiles::{Kind, PLACE, TILE, TOUCHED};
 use seixo_sweeps::views::{COMPOUND, RECORD, TOUCH, remembered};
@@ -39,6 +41,8 @@ pub(super) struct Fetched<C, R> {
     near: Option<Near<C, R>>,
     bodies: Option<BodiesFetched<C>>,
     orientations: Option<Ticket<C>>,
+    /// Derivatives of places and of orientations.
+    derivatives: Option<[Ticket<C>; 2]>,
 }
 
 /// Rows of walls on their way to the host.
@@ -128,6 +132,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             contacts,
             walls,
             heat,
+            geared: Geared::new(&gpu, host)?,
             holding: Holding::new(&gpu, host, cubes)?,
             carriers: host.carries.then(|| Carriers::new(&gpu, host)).transpose()?,
             no_rows: gpu.zeros(1, "walls")?,
@@ -239,7 +244,11 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         let entries = self.walls.as_ref().map_or(0, |near| near.entries);
         Fetched {
             bodies: self.carriers.as_ref().map(|carriers| carriers.ask(copies, n)),
-            orientations: self.orientations().map(|turn| copies.add(turn, 0..RECORD * n)),
+            orientations: self.all_orientations().map(|turn| copies.add(turn, 0..RECORD * n)),
+            derivatives: self.geared.as_ref().map(|geared| {
+                let turns = if self.kind.frictional { TURNS * n } else { 0 };
+                [copies.add(&geared.ways, 0..WAYS * n), copies.add(&geared.turns, 0..turns)]
+            }),
             words: [&self.id, &self.material, &self.group].map(|buffer| copies.add(buffer, 0..n)),
             places: [&self.position[self.now], &self.reference, &self.half_velocity].map(|buffer| copies.add(buffer, 0..RECORD * n)),
             motion,
@@ -279,6 +288,9 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         }
         if let Some(turn) = fetched.orientations {
             host.fields.turn = doubles(&arrived.take(turn));
+        }
+        if let Some(derivatives) = fetched.derivatives {
+            [host.fields.ways, host.fields.turns] = derivatives.map(|ticket| doubles(&arrived.take(ticket)));
         }
         let now = host.time();
         host.walls.place(now, false);

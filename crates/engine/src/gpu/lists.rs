@@ -170,6 +170,9 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             gpu.gather(turn, order, n, RECORD, &self.reference);
             swap(turn, &mut self.reference);
         }
+        if let Some(geared) = &mut self.geared {
+            geared.reorder(gpu, order, (n, self.kind.frictional), &mut self.reference);
+        }
         if self.forces_known {
             gpu.gather(&self.force, order, n, RECORD, &self.velocity[of_old]);
             swap(&mut self.force, &mut self.velocity[of_old]);

@@ -39,7 +39,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         if self.contacts.is_some() {
             self.assemble_forces(host, 0)?;
         } else {
-            self.touch_and_advance(host, 0, 0, (true, false));
+            self.touch_and_advance(host, 0, 0, (true, false, false));
         }
         self.forces_known = true;
         self.collect();

@@ -44,10 +44,17 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         self.place_walls(host);
         self.bear_on_walls(host, parity);
         self.conduct(host, ahead, parity);
-        self.hold_grains(host, parity, false);
+        let is_geared = self.geared.is_some();
+        self.hold_grains(host, parity, is_geared);
         self.assemble_forces(host, parity)?;
         self.control_walls(host, parity);
-        self.touch_and_advance(host, ahead, parity, (!self.forces_known && self.contacts.is_none(), true));
+        let touch = !self.forces_known && self.contacts.is_none();
+        if !is_geared {
+            self.touch_and_advance(host, ahead, parity, (touch, true, false));
+        } else if touch {
+            self.touch_and_advance(host, ahead, parity, (true, false, true));
+        }
+        self.advance_by_gear(host, parity);
         self.move_bodies(host, parity);
         self.forces_known = false;
         self.now ^= 1;
@@ -224,17 +231,19 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         }
     }
 
-    /// Forces between grains `ahead` steps from where the host stands, and the grains on to their next place: either or both.
+    /// Forces between grains `ahead` steps from where the host stands, and the grains on to their next place: either or both. With forces alone,
+    /// what contacts take is added up, or only noted.
     #[expect(
         unsafe_code,
         reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
     )]
-    pub(super) fn touch_and_advance(&self, host: &Simulation, ahead: u32, parity: u32, (touch, advance): (bool, bool)) {
+    pub(super) fn touch_and_advance(&self, host: &Simulation, ahead: u32, parity: u32, (touch, advance, adds_up): (bool, bool, bool)) {
         let to_add_up = self.bonds_to_add_up();
         let plan = Plan {
             kind: self.kind,
             touch,
             advance,
+            adds_up,
             damped: host.stepping.local_damping > 0.0 || self.kind.sides == SHEARED,
             walls: self.walls.as_ref().is_some_and(|near| near.entries > 0),
             outside: self.holding.is_some() && (to_add_up.is_none() || !advance),

@@ -20,6 +20,8 @@ pub struct Plan {
     pub touch: bool,
     /// Whether grains move on; else forces and torques are stored.
     pub advance: bool,
+    /// Whether what contacts take is added up though grains do not move on here: another kernel of the step moves them. Else it is only noted.
+    pub adds_up: bool,
     /// Whether there is local damping, whose work is booked at every step; needs cubes of [`super::UNITS`] units, as storing does.
     pub damped: bool,
     /// Whether some grains are near walls, whose forces the force and torque buffers hold.
@@ -213,6 +215,8 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
         if plan.damped {
             book::<C, R>(power, took);
         }
+    } else if plan.adds_up {
+        book::<C, R>(power, took);
     } else {
         note::<C, R>(power, took);
     }

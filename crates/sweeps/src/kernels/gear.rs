@@ -1,0 +1,105 @@
+//! Gear's method: grains on by their series, under forces that were stored.
+
+use super::bonds::{quaternion, record_of};
+use super::{begins, book, raise};
+use crate::gear::{move_by_gear, turn_by_gear};
+use crate::motion::{Stepping, acceleration, angular_acceleration, flags_of};
+use crate::views::{Record, last, record, xyz};
+use cubecl::prelude::*;
+use seixo_laws::{Coordinate, Real, near_vector, widened};
+
+/// A number of the laws, in the precision of coordinates.
+#[cube]
+fn wide<C: Coordinate<R>, R: Real>(number: R) -> C {
+    C::wide(number)
+}
+
+/// A number of coordinates, in the precision of the laws.
+#[cube]
+fn near<C: Coordinate<R>, R: Real>(number: C) -> R {
+    C::near(number)
+}
+
+/// The n grains one step on, but for those that bodies carry, and counts the step. `half_velocity` is the first derivative of a place, with the
+/// digits of coordinates; what laws read is written to `new_velocity`. Without `turning` nothing rotates.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn advance_by_gear<R: Real, C: Coordinate<R> + Coordinate<C>>(
+    member: &[u32],
+    position: &[Record<C>],
+    velocity: &[Record<R>],
+    spin: &[Record<R>],
+    half_velocity: &mut [Record<C>],
+    half_spin: &mut [Record<R>],
+    force: &[Record<R>],
+    torque: &[Record<R>],
+    reference: &[Record<C>],
+    new_position: &mut [Record<C>],
+    new_velocity: &mut [Record<R>],
+    new_spin: &mut [Record<R>],
+    ways: &mut [C],
+    turn: &mut [Record<C>],
+    turns: &mut [C],
+    flags: &mut [u32],
+    power: &mut [Record<C>],
+    stepping: &Stepping<C, C>,
+    share: C,
+    n: u32,
+    parity: u32,
+    #[comptime] damped: bool,
+    #[comptime] turning: bool,
+    #[comptime] carries: bool,
+) {
+    let i = ABSOLUTE_POS;
+    let mut took = Record::<R>::new(R::new(0.0));
+    let goes = begins(flags, parity, true);
+    if goes && i < n as usize {
+        let mut wanted = true;
+        if carries {
+            wanted = wanted && member[i] == 0xffff_ffffu32;
+        }
+        let here = position[i];
+        let moving = velocity[i];
+        if wanted {
+            let mass = wide::<C, R>(last::<R>(moving));
+            let half = half_velocity[i];
+            let place = xyz::<C>(here);
+            let speed = xyz::<C>(half);
+            let push = widened::<C, R>(&xyz::<R>(force[i]));
+            let pushed = acceleration::<C, C>(&speed, mass, &push, stepping);
+            let mut damping_work = -pushed.brake.dot(&speed) * stepping.dt;
+            let gone = move_by_gear::<C>(i, &place, &speed, &pushed.rate, ways, share, stepping.dt);
+            let stride = gone.position.minus(&place);
+            let moved = gone.position.minus(&xyz::<C>(reference[i]));
+            let raised = flags_of::<C, C>(&gone.position, stride.dot(&stride), moved.dot(&moved), stepping);
+            new_position[i] = record::<C>(&gone.position, last::<C>(here));
+            new_velocity[i] = record::<R>(&near_vector::<C, R>(&gone.velocity), last::<R>(moving));
+            half_velocity[i] = record::<C>(&gone.velocity, last::<C>(half));
+            if turning {
+                let before = spin[i];
+                let spun = widened::<C, R>(&xyz::<R>(before));
+                let bend = widened::<C, R>(&xyz::<R>(torque[i]));
+                let bent = angular_acceleration::<C, C>(&spun, mass, last::<C>(here), &bend, stepping);
+                damping_work -= bent.brake.dot(&spun) * stepping.dt;
+                let stands = quaternion::<C>(turn[i]);
+                let turned = turn_by_gear::<C>(i, &stands, &bent.rate, turns, share, stepping.dt);
+                turn[i] = record_of::<C>(&turned.turn);
+                let shown = near_vector::<C, R>(&turned.spin);
+                let kept = last::<R>(half_spin[i]);
+                half_spin[i] = record::<R>(&shown, kept);
+                new_spin[i] = record::<R>(&shown, last::<R>(before));
+            }
+            took.insert(3usize, near::<C, R>(damping_work));
+            raise(flags, parity, raised);
+        } else {
+            // Its body moves it.
+            new_velocity[i] = moving;
+            if turning {
+                new_spin[i] = spin[i];
+            }
+        }
+    }
+    if damped {
+        book::<C, R>(power, took);
+    }
+}

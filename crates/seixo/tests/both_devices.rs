@@ -459,16 +459,16 @@ fn one_step_gives_the_same_forces_in_every_example() {
     for path in &paths {
         let name = path.file_stem().unwrap().to_string_lossy();
         let scene = scene(path, &[]);
-        if !scene.world.bonds.is_empty() {
-            let refusal = Simulation::new(scene.world, on((GPU, Precision::Mixed), &scene.settings)).err();
-            assert!(refusal.is_some_and(|refusal| refusal.to_string().contains("CPU so far")), "{name}");
-            continue;
-        }
         let (state, past, contacts) = in_touch(&scene);
         let Scene { world, settings, .. } = scene;
         assert!(contacts > 0, "{name}: nothing touches anything");
         most_contacts = contacts.max(most_contacts);
-        let digits = if world.conduction.is_some() { 2 } else { 3 };
+        // Heat is refused in single precision; strains of bonds are below its digits.
+        let digits = if world.conduction.is_some() || !world.bonds.is_empty() {
+            2
+        } else {
+            3
+        };
         for precision in [Precision::F64, Precision::Mixed, Precision::F32].into_iter().take(digits) {
             let single = (precision == Precision::F32).then(|| rounded(&state));
             let state = single.as_ref().unwrap_or(&state);

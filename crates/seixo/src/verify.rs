@@ -144,6 +144,7 @@ pub const CASES: &[Case] = &[
     case!("heat_pair", heat::pair),
     case!("heat_chain", heat::chain),
     case!("heat_cubic", heat::cubic),
+    case!(long "stack", motion::stacked),
     case!(long "janssen", silo::janssen),
     case!(long "beverloo", silo::beverloo),
     case!(long "repose", pile::repose),

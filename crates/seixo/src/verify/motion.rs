@@ -32,6 +32,24 @@ pub fn resting(stand: &mut Stand) -> Done {
     stand.compare(&[ball.radius[0] - ball.position[0][2], ball.force[0][2]])
 }
 
+/// How far piles move while they stand.
+pub fn stacked(stand: &mut Stand) -> Done {
+    let scene = stand.scene()?;
+    let groups = scene.world.groups.len();
+    let mut simulation = Simulation::new(scene.world, scene.settings)?;
+    run_until(&mut simulation, scene.run.until - 10.0)?;
+    let before = simulation.snapshot();
+    run_until(&mut simulation, scene.run.until)?;
+    let after = simulation.snapshot();
+    let mut ways = vec![0.0f64; groups];
+    for (k, &group) in after.group.iter().enumerate() {
+        let moved = [0, 1, 2].map(|axis| after.position[k][axis] - before.position[k][axis]);
+        let way = &mut ways[group as usize];
+        *way = way.max(length(moved) / after.radius[k]);
+    }
+    stand.compare(&ways)
+}
+
 /// The case's scene with gravity that leans towards +x by this angle \[deg\].
 pub(super) fn leaning(stand: &Stand, angle: f64) -> Outcome<Scene> {
     let mut scene = stand.scene()?;

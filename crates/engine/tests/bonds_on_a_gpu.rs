@@ -9,7 +9,7 @@ use seixo_engine::state::Column;
 use seixo_engine::world::{
     BondSize, Bonded, Bonds, CrossSection, DeviceChoice, Grains, Leaving, Load, Precision, Settings, Vibration, Wall, WallMotion, World,
 };
-use seixo_engine::{Break, Simulation};
+use seixo_engine::{Break, Change, Simulation};
 use seixo_laws::bond::BondLaw;
 use seixo_laws::contact::TangentialLaw;
 use seixo_laws::motion::Scheme;
@@ -253,6 +253,35 @@ fn bonds_of_grains_that_leave_go_with_them() {
         "{ledger:?}"
     );
     assert_same_ledger(&cpu, &gpu, "leaving");
+}
+
+/// Grains of a flying block are held, led upwards and set free again: the same on both devices.
+#[test]
+fn grains_are_held_and_set_free_as_on_the_cpu() {
+    let mut world = thrown_block(BondLaw::Beam, 1e12);
+    world.later.switched = vec![2];
+    let upwards = WallMotion {
+        velocity: [0.0, 0.0, 0.5],
+        ..WallMotion::default()
+    };
+    let run = |settings: Settings| {
+        let mut simulation = Simulation::new(world.clone(), settings).unwrap();
+        simulation.advance(300).unwrap();
+        let hold = Change::Hold {
+            group: 2,
+            motion: Box::new(upwards.clone()),
+        };
+        simulation.change(&[hold]).unwrap();
+        simulation.advance(300).unwrap();
+        simulation.change(&[Change::Free { group: 2 }]).unwrap();
+        simulation.advance(300).unwrap();
+        simulation.observe().unwrap();
+        simulation
+    };
+    let (cpu, gpu) = (run(on_cpu()), run(on_gpu(Precision::F64)));
+    let difference = apart(&cpu.snapshot(), &gpu.snapshot());
+    assert!(difference < 1e-8, "{difference:e}");
+    assert_same_ledger(&cpu, &gpu, "held and freed");
 }
 
 /// A grain that is pulled, and nothing else: the work of the load is its energy.

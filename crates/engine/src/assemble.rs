@@ -8,6 +8,11 @@ use seixo_laws::contact::cohesion::longest_gap;
 use seixo_laws::contact::{Adhesive, COEFFICIENTS, NormalLaw, PairOfMaterials, TangentialLaw, derive};
 use seixo_sweeps::views::{RECORD, supplement};
 
+/// Mass of a sphere \[kg\].
+pub(crate) fn mass_of_sphere(radius: f64, density: f64) -> f64 {
+    4.0 / 3.0 * std::f64::consts::PI * radius.powi(3) * density
+}
+
 /// Columns of grains, in the order of their ids; `densities` are those of the materials \[kg/m³\].
 pub(crate) fn fields_of(grains: &Grains, densities: &[f64], frictional: bool) -> Fields {
     let mut order: Vec<usize> = (0..grains.len()).collect();
@@ -16,7 +21,7 @@ pub(crate) fn fields_of(grains: &Grains, densities: &[f64], frictional: bool) ->
     for k in order {
         let radius = grains.radius[k];
         let density = densities.get(grains.material[k] as usize).copied().unwrap_or(f64::NAN);
-        let mass = 4.0 / 3.0 * std::f64::consts::PI * radius.powi(3) * density;
+        let mass = mass_of_sphere(radius, density);
         let [x, v, w] = [grains.position[k], grains.velocity[k], grains.angular_velocity[k]];
         fields.id.push(grains.id[k]);
         fields.material.push(grains.material[k]);

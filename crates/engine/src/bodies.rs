@@ -82,9 +82,8 @@ pub(crate) struct Bodies {
     pub damped: f64,
     /// Power that what holds bodies puts in, when a GPU was last looked at \[W\].
     pub power_of_holding: f64,
-    /// Sum of these powers at all steps since bodies were handed over to a GPU, and that part of it that is not booked yet \[W\].
+    /// Sum of these powers at all steps since bodies were handed over to a GPU \[W\].
     pub put_in: f64,
-    pub to_book: f64,
 }
 
 /// Columns of bodies in checkpoints.

@@ -7,7 +7,7 @@ mod plan;
 
 pub(crate) use limit::{likely_limit, limit_of_bonds};
 pub(crate) use network::Network;
-pub(crate) use plan::{Found, Standing, check_bonds, mass_of_sphere, pairs_at_start};
+pub(crate) use plan::{Found, Standing, check_bonds, pairs_at_start};
 
 use crate::contact_records::array;
 use crate::fields::{Fields, PART, part_range, parts};
@@ -24,7 +24,7 @@ use seixo_sweeps::bonds::{
 use seixo_sweeps::motion::LEFT;
 use seixo_sweeps::sides::{OPEN, PERIODIC, SHEARED};
 use seixo_sweeps::views::RECORD;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A bond that broke.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,11 +84,16 @@ impl Simulation {
         let (Some(network), Some(domain), true) = (&self.bonds, &self.domain, flags & LEFT != 0) else {
             return;
         };
-        let gone = |standing: &OneBond| standing.places.iter().any(|&i| self.has_gone(i, domain));
-        let standing = self
-            .standing_bonds(network, network.all_holding())
-            .filter(|(_, standing)| gone(standing));
-        let along: f64 = standing.map(|(_, standing)| standing.held.energy).sum();
+        let fields = &self.fields;
+        let gone: HashSet<u32> = (0..fields.len())
+            .filter(|&i| self.has_gone(i, domain))
+            .map(|i| fields.id[i])
+            .collect();
+        let goes = |bond: &usize| network.ids(*bond).iter().any(|id| gone.contains(id));
+        let along: f64 = self
+            .standing_bonds(network, network.all_holding().filter(goes))
+            .map(|(_, one)| one.held.energy)
+            .sum();
         self.work.left_domain += along;
     }
 
@@ -258,7 +263,7 @@ impl Simulation {
             } = standing;
             BondSnapshot {
                 kind: network.kind[bond],
-                grains: [network.ends[2 * bond], network.ends[2 * bond + 1]],
+                grains: network.ids(bond),
                 ends: [array(&from), array(&from.plus(&apart))],
                 force: array(&held.force),
                 tension: held.tension,
@@ -281,13 +286,19 @@ impl Simulation {
         let fields = &self.fields;
         let places: HashMap<u32, usize> = fields.id.iter().copied().zip(0..).collect();
         bonds.into_iter().filter_map(move |bond| {
-            let places = [*places.get(&network.ends[2 * bond])?, *places.get(&network.ends[2 * bond + 1])?];
+            let places = network.places(bond, &places)?;
             let [i, j] = places.map(|place| end_at(place, &fields.position, &fields.velocity, &fields.spin, &fields.turn));
             let apart = apart_of::<f64, f64>(&i, &j, &self.stepping.sides, self.sides);
             let record = &network.records[bond * BOND..][..BOND];
             let (rest, glue) = (rest_at(record, 0), glue_at(&network.glue, network.kind[bond] as usize));
             let span = span_of(&i, &j, &rest.axis, record[3], &glue);
-            let shape = deformed(&apart, &i.turn, &turned_since(&i.turn, &j.turn, &rest), &rest.axis, span.per_length);
+            let shape = deformed(
+                &apart,
+                &i.turn,
+                &turned_since(&i.turn, &j.turn, &rest.turn),
+                &rest.axis,
+                span.per_length,
+            );
             let standing = OneBond {
                 places,
                 from: i.position,

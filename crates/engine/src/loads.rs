@@ -110,13 +110,22 @@ struct Loaded<'a> {
 impl Loaded<'_> {
     /// Lays its load on grain i, whose force and torque stand in slot `slot`; returns the power of the load \[W\].
     fn lay_on(&self, i: usize, slot: usize, force: &mut [f64], torque: &mut [f64]) -> f64 {
+        if let Some(pull) = self.loads.on(self.group[i]) {
+            add(force, slot * RECORD, &pull.force);
+            if !self.spin.is_empty() {
+                add(torque, slot * RECORD, &pull.torque);
+            }
+        }
+        self.power(i)
+    }
+
+    /// Power of the load on grain i \[W\].
+    fn power(&self, i: usize) -> f64 {
         let Some(pull) = self.loads.on(self.group[i]) else { return 0.0 };
-        add(force, slot * RECORD, &pull.force);
         let power = pull.force.dot(&load(self.velocity, i * RECORD));
         if self.spin.is_empty() {
             return power;
         }
-        add(torque, slot * RECORD, &pull.torque);
         power + pull.torque.dot(&load(self.spin, i * RECORD))
     }
 }
@@ -173,15 +182,14 @@ impl Simulation {
 
     /// Power of loads, and of what holds bodies, with the forces of this moment \[W\].
     pub(crate) fn power_of_driving(&self) -> f64 {
-        let fields = &self.fields;
-        let of_loads = (0..fields.len()).fold(0.0, |power, i| {
-            let Some(pull) = self.loads.on(fields.group[i]) else { return power };
-            let power = power + pull.force.dot(&load(&fields.velocity, i * RECORD));
-            if fields.spin.is_empty() {
-                return power;
-            }
-            power + pull.torque.dot(&load(&fields.spin, i * RECORD))
-        });
+        let Fields { group, velocity, spin, .. } = &self.fields;
+        let loaded = Loaded {
+            loads: &self.loads,
+            group,
+            velocity,
+            spin,
+        };
+        let of_loads = (0..group.len()).fold(0.0, |power, i| power + loaded.power(i));
         of_loads + self.power_of_holding()
     }
 

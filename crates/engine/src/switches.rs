@@ -3,8 +3,8 @@
 //! Grains that are held are one body, as those of a boundary are; the body goes when they are set free. What pushes on grains stays what it was at
 //! this moment, and so do the bonds between them.
 
+use crate::assemble::mass_of_sphere;
 use crate::bodies::{Bodies, HELD_BODIES};
-use crate::bonds::mass_of_sphere;
 use crate::events::Change;
 use crate::fields::Fields;
 use crate::held::HELD;

@@ -1,5 +1,6 @@
 //! The time step: what is stable, and what "auto" takes.
 
+use crate::assemble::mass_of_sphere;
 use crate::bonds::{Found, Standing, likely_limit, limit_of_bonds, pairs_at_start};
 use crate::refusal::Refusal;
 use crate::world::{Material, World};
@@ -113,7 +114,7 @@ pub(crate) fn plan_with_bonds(world: &World, scheme: Scheme, found: &[Found]) ->
     };
     for (a, material) in world.materials.iter().enumerate().filter(|(a, _)| smallest[*a].is_finite()) {
         let radius = smallest[a];
-        let mass = 4.0 / 3.0 * std::f64::consts::PI * radius.powi(3) * material.density;
+        let mass = mass_of_sphere(radius, material.density);
         for (b, other) in world.materials.iter().enumerate() {
             let Some(interaction) = world.interaction(a as u32, b as u32) else {
                 continue;

@@ -198,11 +198,11 @@ pub struct Deformed<R: Real> {
     pub cosine: R,
 }
 
-/// The turn D of j relative to i since the bond was made, from their orientations.
+/// The turn D of j relative to i since the bond was made, from their orientations now and q_j* q_i then.
 #[cube]
 #[inline(always)]
-pub fn turned_since<C: Real>(turn_i: &Quaternion<C>, turn_j: &Quaternion<C>, rest: &Rest<C>) -> Quaternion<C> {
-    turn_j.after(&rest.turn).after(&turn_i.back())
+pub fn turned_since<C: Real>(turn_i: &Quaternion<C>, turn_j: &Quaternion<C>, then: &Quaternion<C>) -> Quaternion<C> {
+    turn_j.after(then).after(&turn_i.back())
 }
 
 /// How a bond with this axis at rest is deformed where its grains stand `apart` from i to j \[m\], i has this orientation, and j turned relative to

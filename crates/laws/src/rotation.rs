@@ -10,7 +10,7 @@ use crate::vector::Vector3;
 use cubecl::prelude::*;
 
 /// An orientation: the unit quaternion that turns vectors of the body into vectors of space.
-#[derive(CubeType, Clone, Copy, Debug, PartialEq)]
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq)]
 pub struct Quaternion<R: Real> {
     /// Cosine of half the angle.
     pub w: R,

@@ -91,7 +91,7 @@ fn held_by(glue: &Glue<f64>, ends: &Ends, moves: &Moves<f64>) -> Hold<f64> {
         &deformed::<f64, f64>(
             &ends.apart,
             &ends.turn_i,
-            &turned_since(&ends.turn_i, &ends.turn_j, &REST),
+            &turned_since(&ends.turn_i, &ends.turn_j, &REST.turn),
             &REST.axis,
             SPAN.per_length,
         ),
@@ -310,7 +310,7 @@ fn a_small_strain_keeps_its_digits_in_mixed_precision() {
             &deformed::<f64, f64>(
                 &here.apart,
                 &here.turn_i,
-                &turned_since(&here.turn_i, &here.turn_j, &rest),
+                &turned_since(&here.turn_i, &here.turn_j, &rest.turn),
                 &rest.axis,
                 SPAN.per_length,
             ),
@@ -360,7 +360,7 @@ fn a_small_strain_keeps_its_digits_in_mixed_precision() {
             &deformed::<f64, f32>(
                 &here.apart,
                 &here.turn_i,
-                &turned_since(&here.turn_i, &here.turn_j, &rest),
+                &turned_since(&here.turn_i, &here.turn_j, &rest.turn),
                 &rest.axis,
                 span.per_length,
             ),

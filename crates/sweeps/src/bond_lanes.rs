@@ -94,7 +94,13 @@ impl<const POINTS: bool> Lanes<'_, POINTS> {
         };
         let span = span_of::<f64, f64>(&i, &j, &rest.axis, self.last(8, lane), glue);
         let apart = j.position.minus(&i.position);
-        let shape = deformed::<f64, f64>(&apart, &i.turn, &turned_since(&i.turn, &j.turn, &rest), &rest.axis, span.per_length);
+        let shape = deformed::<f64, f64>(
+            &apart,
+            &i.turn,
+            &turned_since(&i.turn, &j.turn, &rest.turn),
+            &rest.axis,
+            span.per_length,
+        );
         let moves = moves_of(i, j);
         let held: Hold<f64> = if POINTS {
             hold(&shape, &moves, &span, glue)

@@ -1,15 +1,16 @@
 //! Bonds that are made and dissolved between two steps.
 
 use super::limit::limit_of_bonds;
-use super::plan::{Found, Standing, mass_of_sphere, pairs_to_bond};
+use super::plan::{Found, Standing, pairs_to_bond};
 use super::{Network, OneBond};
+use crate::assemble::mass_of_sphere;
 use crate::events::{Meets, stopped};
 use crate::fields::Fields;
 use crate::refusal::Refusal;
 use crate::simulation::Simulation;
 use crate::world::Bonds;
 use seixo_laws::bond::Hold;
-use seixo_sweeps::bonds::{BOND, BROKEN, rest_at};
+use seixo_sweeps::bonds::{BOND, rest_at};
 use seixo_sweeps::views::{RECORD, add};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -108,8 +109,8 @@ impl Simulation {
     fn dissolve_bonds(&mut self, kinds: &[usize]) -> f64 {
         let Some(network) = &mut self.bonds else { return 0.0 };
         network.take_back();
-        let goes = |bond: &usize| kinds.contains(&(network.kind[*bond] as usize)) && network.records[bond * BOND + BROKEN] == 0.0;
-        let going: Vec<usize> = (0..network.len()).filter(goes).collect();
+        let goes = |bond: &usize| kinds.contains(&(network.kind[*bond] as usize));
+        let going: Vec<usize> = network.all_holding().filter(goes).collect();
         self.lay_bonds(&going, -1.0);
         self.bonds.as_mut().map_or(0.0, |network| network.dissolve(&going))
     }
@@ -148,8 +149,7 @@ impl Simulation {
 fn holding(network: &Network, kinds: &[Bonds], standing: &Standing) -> Vec<Found> {
     let places: HashMap<u32, usize> = standing.id.iter().copied().zip(0..).collect();
     let found = |bond: usize| {
-        let ids = [network.ends[2 * bond], network.ends[2 * bond + 1]];
-        let pair = [*places.get(&ids[0])?, *places.get(&ids[1])?];
+        let (ids, pair) = (network.ids(bond), network.places(bond, &places)?);
         let kind = network.kind[bond] as usize;
         Some(Found {
             kind,
@@ -159,6 +159,5 @@ fn holding(network: &Network, kinds: &[Bonds], standing: &Standing) -> Vec<Found
             size: kinds[kind].size_between(standing.radius(pair[0]), standing.radius(pair[1])),
         })
     };
-    let holds = |bond: &usize| network.records[bond * BOND + BROKEN] == 0.0;
-    (0..network.len()).filter(holds).filter_map(found).collect()
+    network.all_holding().filter_map(found).collect()
 }

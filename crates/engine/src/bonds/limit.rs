@@ -1,6 +1,7 @@
 //! The time step that bonds allow.
 
-use super::plan::{Found, Standing, mass_of_sphere};
+use super::plan::{Found, Standing};
+use crate::assemble::mass_of_sphere;
 use crate::world::{Bonded, Bonds, World};
 use seixo_laws::bond::{BondLaw, Span, beam};
 use seixo_laws::motion::inertia;

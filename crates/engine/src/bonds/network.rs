@@ -103,6 +103,17 @@ impl Network {
         self.kind.len()
     }
 
+    /// Ids of the grains of a bond.
+    pub fn ids(&self, bond: usize) -> [u32; 2] {
+        [self.ends[2 * bond], self.ends[2 * bond + 1]]
+    }
+
+    /// Places of the grains of a bond, if both are there.
+    pub fn places<T: Copy>(&self, bond: usize, places: &HashMap<u32, T>) -> Option<[T; 2]> {
+        let [first, second] = self.ids(bond);
+        Some([*places.get(&first)?, *places.get(&second)?])
+    }
+
     /// Bonds that hold.
     pub fn all_holding(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.len()).filter(|&bond| self.records[bond * BOND + BROKEN] == 0.0)
@@ -118,10 +129,9 @@ impl Network {
         self.take_back();
         let n = id.len();
         let places: HashMap<u32, u32> = id.iter().copied().zip(0..n as u32).collect();
-        let of = |bond: usize| Some([*places.get(&self.ends[2 * bond])?, *places.get(&self.ends[2 * bond + 1])?]);
         let (mut holding, mut gone) = (Vec::new(), Vec::new());
-        for bond in (0..self.len()).filter(|&bond| self.records[bond * BOND + BROKEN] == 0.0) {
-            match of(bond) {
+        for bond in self.all_holding() {
+            match self.places(bond, &places) {
                 Some(ends) => holding.push((bond, ends)),
                 None => gone.push(bond),
             }
@@ -196,14 +206,17 @@ impl Network {
             }
         }
         breaks.sort_unstable_by_key(|(bond, ..)| *bond);
-        self.breaks.extend(breaks.into_iter().map(|(bond, place, mode, energy)| Break {
-            time,
-            kind: self.kind[bond],
-            grains: [self.ends[2 * bond], self.ends[2 * bond + 1]],
-            place,
-            mode,
-            energy,
-        }));
+        for (bond, place, mode, energy) in breaks {
+            let (kind, grains) = (self.kind[bond], self.ids(bond));
+            self.breaks.push(Break {
+                time,
+                kind,
+                grains,
+                place,
+                mode,
+                energy,
+            });
+        }
     }
 
     /// Elastic energy of all bonds that hold \[J\].

@@ -1,5 +1,6 @@
 //! Which pairs are bonded.
 
+use crate::assemble::mass_of_sphere;
 use crate::refusal::Refusal;
 use crate::search::{Cells, pairs_within};
 use crate::sides::{kind_of, sides_of};
@@ -96,11 +97,6 @@ impl Standing<'_> {
         };
         near.into_iter().map(|(a, b)| [members[a], members[b]]).filter(is_near).collect()
     }
-}
-
-/// Mass of a sphere \[kg\].
-pub(crate) fn mass_of_sphere(radius: f64, density: f64) -> f64 {
-    4.0 / 3.0 * std::f64::consts::PI * radius.powi(3) * density
 }
 
 /// The pairs that a world bonds at time zero, in the order of their kinds and ids.

@@ -71,9 +71,8 @@ impl<C: Number, R: Number> Holding<C, R> {
         let places: HashMap<u32, u32> = fields.id.iter().copied().zip(0..).collect();
         let mut holding: Vec<([u32; 2], u32)> = Vec::new();
         if let Some(network) = &host.bonds {
-            let of = |bond: usize| Some([*places.get(&network.ends[2 * bond])?, *places.get(&network.ends[2 * bond + 1])?]);
-            let all = (0..network.len()).filter(|&bond| network.records[bond * BOND + BROKEN] == 0.0);
-            holding.extend(all.filter_map(|bond| Some((of(bond)?, bond as u32))));
+            let found = |bond: usize| Some((network.places(bond, &places)?, bond as u32));
+            holding.extend(network.all_holding().filter_map(found));
         }
         holding.sort_unstable_by_key(|&([i, j], bond)| (i.min(j), i.max(j), bond));
         let mut row = vec![0u32; n + 1];
@@ -134,12 +133,12 @@ impl<C: Number, R: Number> Holding<C, R> {
         }))
     }
 
-    /// What goes along with the grains when they are sorted: what they are called, and how they are turned.
+    /// What grains are called, which goes along with them when they are sorted.
     pub(super) fn seats(&mut self) -> &mut Buffer<u32> {
         &mut self.seat
     }
 
-    /// Orientations, where there are any.
+    /// Orientations, where there are any, which go along, too.
     pub(super) fn turns(&mut self) -> Option<&mut Buffer<C>> {
         self.bonded.then_some(&mut self.turn)
     }
@@ -250,7 +249,8 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             walls: near_walls.is_some(),
         };
         let (count, dim) = units(self.n);
-        // SAFETY: units beyond n do nothing; rows end at the number of entries, behind which there is one more that is read but not used; they name bonds, each with three records;         // groups rows of the loads; all fields have n records, those of rotation where it is read; flags have all their words, powers two
+        // SAFETY: units beyond n do nothing; rows end at the number of entries, behind which there is one more that is read but not used; they
+        // name bonds, each with three records; groups are rows of the loads; all fields have n records, those of rotation where it is read; flags have all their words, powers two
         // records for every cube.
         unsafe {
             hold_grains::launch_unchecked::<R, C>(
@@ -350,7 +350,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             network.breaks.push(Break {
                 time: step as f64 * dt,
                 kind: network.kind[bond as usize],
-                grains: [network.ends[2 * bond as usize], network.ends[2 * bond as usize + 1]],
+                grains: network.ids(bond as usize),
                 place: [record[0], record[1], record[2]],
                 mode,
                 energy: record[3],

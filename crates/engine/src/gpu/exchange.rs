@@ -284,7 +284,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         if let Some(fetched) = fetched.bodies {
             let [took, put_in] = fetched.show(host, arrived);
             host.work.local_damping += took - std::mem::replace(&mut host.bodies.damped, took);
-            host.bodies.to_book = put_in - std::mem::replace(&mut host.bodies.put_in, put_in);
+            host.work.wall += host.stepping.dt * (put_in - std::mem::replace(&mut host.bodies.put_in, put_in));
         }
         if let Some(turn) = fetched.orientations {
             host.fields.turn = doubles(&arrived.take(turn));

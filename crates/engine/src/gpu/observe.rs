@@ -98,12 +98,13 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         }
     }
 
-    /// Books what holding bodies took, once forces are known to the host.
+    /// Books half of what holding bodies takes now in place of half of what it took when somebody looked before: all steps between were booked as
+    /// they came.
     fn book_holding(&self, host: &mut Simulation) {
         let now = host.power_of_holding();
         let before = std::mem::replace(&mut host.bodies.power_of_holding, now);
         host.last_tally.wall_power += now;
-        host.work.wall += host.stepping.dt * (host.bodies.to_book + 0.5 * (now - before));
+        host.work.wall += 0.5 * host.stepping.dt * (now - before);
     }
 
     /// Takes the powers that grains added up into the books of their cubes.

@@ -2,6 +2,7 @@
 
 use super::motion::is_on;
 use super::{Walls, vector};
+use crate::assemble::mass_of_sphere;
 use crate::world::World;
 use seixo_laws::contact::{Touch, normal_force};
 use seixo_sweeps::pose::{SERVO, steer};
@@ -21,7 +22,7 @@ fn resistance(world: &World, table: &[f64], material: u32, force: f64, dt: f64) 
     let of_material = |a: usize| grains.material.iter().zip(&grains.radius).filter(move |(m, _)| **m as usize == a);
     let resists = |a: usize, radius: f64| {
         let pair = coefficients::<f64>(table, a * world.materials.len() + material as usize);
-        let mass = 4.0 / 3.0 * std::f64::consts::PI * radius.powi(3) * world.materials[a].density;
+        let mass = mass_of_sphere(radius, world.materials[a].density);
         let law = |overlap: f64| {
             let touch = Touch {
                 overlap,

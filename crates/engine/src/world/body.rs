@@ -1,6 +1,7 @@
 //! Rigid bodies made of spheres.
 
 use super::{Grains, Material, Vec3, WallMotion};
+use crate::assemble::mass_of_sphere;
 use crate::refusal::Refusal;
 use seixo_laws::{Quaternion, Vector3};
 use std::collections::HashMap;
@@ -136,7 +137,7 @@ impl Grains {
             for (id, offset) in &body.carries {
                 let k = places[id];
                 let radius = self.radius[k];
-                let alone = 4.0 / 3.0 * std::f64::consts::PI * radius.powi(3) * materials[self.material[k] as usize].density;
+                let alone = mass_of_sphere(radius, materials[self.material[k] as usize].density);
                 let square: f64 = offset.iter().map(|x| x * x).sum();
                 let (mut middle, mut surface) = (1.0 / body.mass, 1.0 / body.mass);
                 for (moment, along) in body.moments.iter().zip(offset) {

@@ -6,7 +6,7 @@ use crate::bonds::{End, apart_of, glue_at, moves_of, span_of};
 use crate::sides::Sides;
 use crate::views::{Record, last, load, record, xyz};
 use cubecl::prelude::*;
-use seixo_laws::bond::{Hold, Rest, Utilization, deformed, hold, turned_since, utilization};
+use seixo_laws::bond::{Hold, Utilization, deformed, hold, turned_since, utilization};
 use seixo_laws::{Coordinate, Quaternion, Real, Vector3};
 
 /// Bits of a word that tell how a bond broke; those above tell in which step, counted from one. A bond that holds has the word zero.
@@ -124,21 +124,11 @@ fn bonded<C: Coordinate<R>, R: Real>(
     let span = span_of::<C, R>(&here, &there, &axis_at_rest, C::near(last::<C>(along)), &of_kind);
     let apart = apart_of::<C, R>(&here, &there, sides, plan.sides);
     let middle = here.position.plus(&apart.times(C::new(0.5)));
-    let mut shape = deformed::<C, R>(
-        &apart,
-        &here.turn,
-        &there.turn.after(&here.turn.back()),
-        &axis_at_rest,
-        span.per_length,
-    );
+    let mut turn = there.turn.after(&here.turn.back());
     if plan.bent {
-        let rest = Rest::<C> {
-            axis: xyz::<C>(along),
-            turn: quaternion::<C>(bent[bond]),
-        };
-        let turn = turned_since::<C>(&here.turn, &there.turn, &rest);
-        shape = deformed::<C, R>(&apart, &here.turn, &turn, &axis_at_rest, span.per_length);
+        turn = turned_since::<C>(&here.turn, &there.turn, &quaternion::<C>(bent[bond]));
     }
+    let shape = deformed::<C, R>(&apart, &here.turn, &turn, &axis_at_rest, span.per_length);
     let held = hold::<R>(&shape, &moves_of::<C, R>(here, there), &span, &of_kind);
     let used = utilization::<R>(&held, &span, &of_kind);
     Bonded::<C, R> { held, used, middle }

@@ -65,6 +65,7 @@ fn lattice([across, deep]: [usize; 2], count: usize, velocity: impl Fn(DVec3) ->
         walls: Vec::new(),
         later: Later::default(),
         conduction: None,
+        fluids: None,
         bonds: vec![bonds],
         loads: Vec::new(),
     }

@@ -41,6 +41,7 @@ fn world(centers: impl IntoIterator<Item = [f64; 3]>) -> World {
         walls: Vec::new(),
         later: Later::default(),
         conduction: None,
+        fluids: None,
         bonds: Vec::new(),
         loads: Vec::new(),
     }

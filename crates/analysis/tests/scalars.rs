@@ -44,6 +44,7 @@ fn column() -> Simulation {
         local_damping: 0.8,
         domain: None,
         conduction: None,
+        fluids: None,
         bonds: Vec::new(),
         loads: Vec::new(),
         materials: vec![Material {

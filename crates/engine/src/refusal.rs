@@ -12,6 +12,9 @@ pub enum Refusal {
         /// What was asked for.
         precision: &'static str,
     },
+    /// A fluid that cannot be simulated.
+    #[error("{0}")]
+    Fluid(String),
     /// Temperatures with too few digits.
     #[error("in f32 a temperature has too few digits for what a step adds to it; use --precision mixed or f64")]
     HeatInSingle,

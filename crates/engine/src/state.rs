@@ -81,6 +81,36 @@ pub struct GrainSnapshot {
     pub fragment: Vec<u32>,
 }
 
+/// Particles of fluids as they stand, in the order of their ids.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FluidSnapshot {
+    /// Ids, ascending.
+    pub id: Vec<u32>,
+    /// Index of the fluid of each.
+    pub kind: Vec<u32>,
+    /// Places \[m\].
+    pub position: Vec<[f64; 3]>,
+    /// Velocities at this time \[m/s\].
+    pub velocity: Vec<[f64; 3]>,
+    /// Densities \[kg/m³\].
+    pub density: Vec<f64>,
+    /// Pressures \[Pa\].
+    pub pressure: Vec<f64>,
+}
+
+/// What fluids are like at a point, from the particles around it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FluidSample {
+    /// How much of the surroundings is fluid: Σ V W, about 1 inside, ½ at a surface, 0 outside \[-\].
+    pub share: f64,
+    /// Pressure \[Pa\]; 0 outside.
+    pub pressure: f64,
+    /// Density \[kg/m³\]; 0 outside.
+    pub density: f64,
+    /// Velocity \[m/s\]; 0 outside.
+    pub velocity: [f64; 3],
+}
+
 /// What sliding grains took from a wall.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WallWear {

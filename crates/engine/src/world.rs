@@ -3,12 +3,15 @@
 mod body;
 mod bond;
 mod conduction;
+mod fluid;
 mod wall;
 
 pub use body::{Body, Sphere};
 pub use bond::{BondSize, Bonded, Bonds, CrossSection, UNBREAKABLE};
 pub use conduction::{Conduction, Thermal};
 pub(crate) use conduction::{check_conduction, check_temperatures};
+pub(crate) use fluid::check_fluids;
+pub use fluid::{Boundary, Fluid, Fluids, Particles, Smoothing, Space, StateLaw};
 pub use seixo_device::gpu::Api;
 use seixo_laws::contact::{Adhesive, NormalLaw, Resistance, RollingLaw, TangentialLaw, TwistingLaw};
 pub use seixo_laws::motion::Scheme;
@@ -213,6 +216,8 @@ pub struct World {
     pub later: Later,
     /// How heat flows; `None` where nobody asks.
     pub conduction: Option<Conduction>,
+    /// What flows; `None` in a dry world.
+    pub fluids: Option<Fluids>,
     /// What glues grains together.
     pub bonds: Vec<Bonds>,
     /// Forces laid on grains from outside.

@@ -110,6 +110,7 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
         walls,
         later: Later::default(),
         conduction: None,
+        fluids: None,
         bonds: Vec::new(),
         loads: grains::loads(&file),
     };

@@ -39,6 +39,7 @@ fn world(spheres: &[Sphere]) -> World {
         walls: Vec::new(),
         later: Later::default(),
         conduction: None,
+        fluids: None,
         bonds: Vec::new(),
         loads: Vec::new(),
     }

@@ -56,6 +56,7 @@ pub fn row(count: usize, velocity: impl Fn(usize) -> [f64; 3], bonds: Bonds) -> 
         walls: Vec::new(),
         later: Later::default(),
         conduction: None,
+        fluids: None,
         bonds: vec![bonds],
         loads: Vec::new(),
     }

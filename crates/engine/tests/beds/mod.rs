@@ -90,6 +90,7 @@ pub fn falling(count: usize, tangential: TangentialLaw) -> World {
         ],
         later: Later::default(),
         conduction: None,
+        fluids: None,
         bonds: Vec::new(),
         loads: Vec::new(),
     }

@@ -110,6 +110,7 @@ pub fn world(tangential: TangentialLaw) -> World {
         local_damping: 0.0,
         domain: None,
         conduction: None,
+        fluids: None,
         bonds: Vec::new(),
         loads: Vec::new(),
         materials: vec![Material {

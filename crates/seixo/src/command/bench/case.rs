@@ -227,6 +227,7 @@ pub fn world_of(grains: Grains, interaction: Interaction, walls: Vec<Wall>, grav
         walls,
         later: Later::default(),
         conduction: None,
+        fluids: None,
         bonds: Vec::new(),
         loads: Vec::new(),
     }

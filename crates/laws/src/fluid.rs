@@ -1,0 +1,120 @@
+//! Smoothed particle hydrodynamics: what two particles of fluid, or one of fluid and one of a wall, do to each other.
+//!
+//! A particle stands for a volume V = m/ρ. Its density follows the continuity equation, its pressure an equation of [`state`]. With W′ the slope of
+//! the smoothing function over the distance, ∇W = (W′/r) (x_i − x_j), and
+//!
+//! - swelling: (dρ/dt)_i / ρ_i = Σ_j V_j (v_i − v_j)·∇W (Monaghan 2005, Rep. Prog. Phys. 68:1703, eq. 2.18, in the form of Colagrossi & Landrini
+//!   2003, J. Comput. Phys. 191:448, which bears jumps of density);
+//! - pressure: f_i = −Σ_j V_i V_j (p_i + p_j) ∇W (the same, eq. 11): opposite seen from j, and exactly the work that the swelling stores;
+//! - viscosity: f_i = Σ_j V_i V_j 2μ (W′/r) (v_i − v_j) (Morris, Fox & Zhu 1997, J. Comput. Phys. 136:214, eq. 22), with the harmonic mean of two
+//!   viscosities;
+//! - artificial viscosity: f_i = Σ_j V_i V_j α h c ρ₀ (v_i − v_j)·(x_i − x_j) / (r² + ε h²) ∇W (Monaghan & Gingold 1983; acting on approach and
+//!   parting alike as in Antuono et al. 2010, Comput. Phys. Commun. 181:532, eq. 3), which is central and keeps the angular momentum;
+//! - diffusion of density: (dρ/dt)_i += −Σ_j V_j 2δ (h/c) (W′/r) (p_j − p_i − ρ₀ g·(x_j − x_i)) (Antuono et al. 2010 with the hydrostatic part taken
+//!   out as by Fourtakas et al. 2019, Comput. Fluids 190:346, eq. 10).
+
+pub mod cubic_spline;
+pub mod poly6;
+pub mod smoothing;
+pub mod spiky;
+pub mod state;
+pub mod viscosity;
+pub mod wendland;
+
+pub use smoothing::{Smoother, Smoothing, Space};
+pub use state::StateLaw;
+
+use crate::real::Real;
+use crate::vector::Vector3;
+use cubecl::prelude::*;
+
+/// A particle, as its neighbors see it.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct Parcel<R: Real> {
+    /// V = m/ρ \[m³\].
+    pub volume: R,
+    /// Velocity \[m/s\].
+    pub velocity: Vector3<R>,
+    /// The velocity that viscosity sees \[m/s\]: of a wall, that which makes the fluid stick to it or slip along it.
+    pub drag_velocity: Vector3<R>,
+    /// Pressure \[Pa\].
+    pub pressure: R,
+}
+
+/// What a fluid, or a pair of fluids, means to the laws, derived once on the host.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq)]
+pub struct Medium<R: Real> {
+    /// Dynamic viscosity μ \[Pa s\].
+    pub viscosity: R,
+    /// α h c ρ₀ \[Pa s\].
+    pub artificial_viscosity: R,
+    /// 2δ h / (c ρ₀) \[m² s/kg\]; zero between two fluids, and at walls.
+    pub diffusion: R,
+    /// Rest density ρ₀ \[kg/m³\].
+    pub rest_density: R,
+}
+
+/// What passes between two particles.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct Exchange<R: Real> {
+    /// Force on i \[N\]; on j acts exactly the opposite.
+    pub force: Vector3<R>,
+    /// (v_i − v_j)·∇W \[1/(m³ s)\]: times the other's volume, the relative rate of change of either density.
+    pub swelling: R,
+    /// Relative rate of change of the density of i by diffusion, over the volume of j \[1/(m³ s)\]; that of j is the opposite.
+    pub diffusion: R,
+    /// Power that viscosity takes from the motion of the two \[W\].
+    pub viscous_power: R,
+    /// Power that diffusion takes from what pressure stores \[W\].
+    pub diffusive_power: R,
+}
+
+/// What passes between i and j, which are `apart` = x_i − x_j and nearer to each other than the support; `square` is the square of that.
+#[cube]
+#[inline(always)]
+pub fn exchange<R: Real>(
+    apart: &Vector3<R>,
+    square: R,
+    i: &Parcel<R>,
+    j: &Parcel<R>,
+    medium: &Medium<R>,
+    gravity: &Vector3<R>,
+    smoother: &Smoother<R>,
+    #[comptime] smoothing: Smoothing,
+) -> Exchange<R> {
+    let slope = smoother.slope(R::root(square), smoothing);
+    let volumes = i.volume * j.volume;
+    let common = volumes * slope;
+    let parting = i.velocity.minus(&j.velocity).dot(apart);
+    let dragged = i.drag_velocity.minus(&j.drag_velocity);
+    let brake = medium.artificial_viscosity * dragged.dot(apart) / (square + smoother.softening);
+    let shear = R::new(2.0) * medium.viscosity;
+    let viscous = apart.times(brake).plus(&dragged.times(shear)).times(common);
+    let pressed = apart.times((i.pressure + j.pressure) * common);
+    let excess = j.pressure - i.pressure + medium.rest_density * gravity.dot(apart);
+    let diffusion = -(medium.diffusion * slope * excess);
+    Exchange::<R> {
+        force: viscous.minus(&pressed),
+        swelling: parting * slope,
+        diffusion,
+        viscous_power: -viscous.dot(&dragged),
+        diffusive_power: volumes * diffusion * (j.pressure - i.pressure),
+    }
+}
+
+/// The medium between two fluids: the harmonic mean of their viscosities, the mean of their artificial ones, no diffusion.
+#[cube]
+#[inline(always)]
+pub fn between_media<R: Real>(a: &Medium<R>, b: &Medium<R>) -> Medium<R> {
+    let sum = a.viscosity + b.viscosity;
+    let mut viscosity = R::new(0.0);
+    if sum > R::new(0.0) {
+        viscosity = R::new(2.0) * a.viscosity * b.viscosity / sum;
+    }
+    Medium::<R> {
+        viscosity,
+        artificial_viscosity: R::new(0.5) * (a.artificial_viscosity + b.artificial_viscosity),
+        diffusion: R::new(0.0),
+        rest_density: R::new(0.5) * (a.rest_density + b.rest_density),
+    }
+}

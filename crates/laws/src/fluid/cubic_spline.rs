@@ -1,0 +1,35 @@
+//! The cubic spline (Monaghan & Lattanzio 1985, Astron. Astrophys. 149:135): with s = r/h = 2q, w = 1 − 3/2 s² + 3/4 s³ below s = 1, ¼ (2 − s)³
+//! above.
+
+use crate::real::Real;
+use cubecl::prelude::*;
+use std::f64::consts::PI;
+
+/// σ H³ in space, σ H² in a plane.
+pub(super) const NORM: [f64; 2] = [8.0 / PI, 40.0 / (7.0 * PI)];
+
+/// w(q), 0 ≤ q ≤ 1.
+#[cube]
+#[inline(always)]
+pub fn value<R: Real>(q: R) -> R {
+    let s = q + q;
+    let left = R::new(2.0) - s;
+    let mut w = R::new(0.25) * left * left * left;
+    if s < R::new(1.0) {
+        w = R::new(1.0) - s * s * (R::new(1.5) - R::new(0.75) * s);
+    }
+    w
+}
+
+/// w′(q)/q.
+#[cube]
+#[inline(always)]
+pub fn slope<R: Real>(q: R) -> R {
+    let s = q + q;
+    let left = R::new(2.0) - s;
+    let mut slope = R::new(-12.0) + R::new(9.0) * s;
+    if s >= R::new(1.0) {
+        slope = R::new(-3.0) * left * left / s;
+    }
+    slope
+}

@@ -1,0 +1,24 @@
+//! Müller's function for densities (S4 eq. 2.18, after Müller, Charypar & Gross 2003): w = (1 − q²)³.
+
+use crate::real::Real;
+use cubecl::prelude::*;
+use std::f64::consts::PI;
+
+/// σ H³ in space, σ H² in a plane.
+pub(super) const NORM: [f64; 2] = [315.0 / (64.0 * PI), 4.0 / PI];
+
+/// w(q), 0 ≤ q ≤ 1.
+#[cube]
+#[inline(always)]
+pub fn value<R: Real>(q: R) -> R {
+    let left = R::new(1.0) - q * q;
+    left * left * left
+}
+
+/// w′(q)/q = −6 (1 − q²)².
+#[cube]
+#[inline(always)]
+pub fn slope<R: Real>(q: R) -> R {
+    let left = R::new(1.0) - q * q;
+    R::new(-6.0) * left * left
+}

@@ -1,0 +1,118 @@
+//! Smoothing functions: W = σ w(q) with q = r/H, zero beyond the support H, and their slopes.
+
+use super::{cubic_spline, poly6, spiky, viscosity, wendland};
+use crate::real::Real;
+use cubecl::prelude::*;
+
+/// A smoothing function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Smoothing {
+    /// Wendland's C2 function: particles do not pair up.
+    #[default]
+    Wendland,
+    /// The cubic spline of Monaghan & Lattanzio.
+    CubicSpline,
+    /// Müller's function for densities.
+    Poly6,
+    /// Müller's function for pressures.
+    Spiky,
+    /// Müller's function for viscosities.
+    Viscosity,
+}
+
+/// In how many dimensions things flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Space {
+    /// In space.
+    #[default]
+    Volume,
+    /// In a plane: everything is per meter of depth.
+    Plane,
+}
+
+impl Smoothing {
+    /// Every function that a scene may choose for a flow, with its word.
+    pub const ALL: [(Smoothing, &'static str); 2] = [(Smoothing::Wendland, "wendland"), (Smoothing::CubicSpline, "cubic_spline")];
+
+    /// σ for a support H \[m\]: 1/m³ in space, 1/m² in a plane.
+    pub fn norm(self, support: f64, space: Space) -> f64 {
+        let [in_space, in_plane] = match self {
+            Smoothing::Wendland => wendland::NORM,
+            Smoothing::CubicSpline => cubic_spline::NORM,
+            Smoothing::Poly6 => poly6::NORM,
+            Smoothing::Spiky => spiky::NORM,
+            Smoothing::Viscosity => viscosity::NORM,
+        };
+        match space {
+            Space::Volume => in_space / support.powi(3),
+            Space::Plane => in_plane / support.powi(2),
+        }
+    }
+
+    /// The function and what it is scaled by, with h = H/2.
+    pub fn smoother(self, support: f64, space: Space) -> Smoother<f64> {
+        let norm = self.norm(support, space);
+        Smoother {
+            per_support: 1.0 / support,
+            norm,
+            slope_norm: norm / (support * support),
+            softening: 0.01 * 0.25 * support * support,
+        }
+    }
+}
+
+/// What scales a smoothing function.
+#[derive(CubeType, CubeTypeMut, CubeLaunch, Clone, Copy, Debug, PartialEq)]
+pub struct Smoother<R: Real> {
+    /// 1/H \[1/m\].
+    pub per_support: R,
+    /// σ \[1/m³\], in a plane \[1/m²\].
+    pub norm: R,
+    /// σ/H².
+    pub slope_norm: R,
+    /// 0.01 h² \[m²\]: what keeps quotients by the distance bounded.
+    pub softening: R,
+}
+
+#[cube]
+impl<R: Real> Smoother<R> {
+    /// W at a distance r \[m\] below the support.
+    #[inline(always)]
+    pub fn value(&self, r: R, #[comptime] smoothing: Smoothing) -> R {
+        let q = r * self.per_support;
+        let mut value = wendland::value::<R>(q);
+        if comptime!(smoothing == Smoothing::CubicSpline) {
+            value = cubic_spline::value::<R>(q);
+        }
+        if comptime!(smoothing == Smoothing::Poly6) {
+            value = poly6::value::<R>(q);
+        }
+        if comptime!(smoothing == Smoothing::Spiky) {
+            value = spiky::value::<R>(q);
+        }
+        if comptime!(smoothing == Smoothing::Viscosity) {
+            value = viscosity::value::<R>(q);
+        }
+        value * self.norm
+    }
+
+    /// W′/r at a distance r \[m\] below the support.
+    #[inline(always)]
+    pub fn slope(&self, r: R, #[comptime] smoothing: Smoothing) -> R {
+        let q = r * self.per_support;
+        let mut slope = wendland::slope::<R>(q);
+        if comptime!(smoothing == Smoothing::CubicSpline) {
+            slope = cubic_spline::slope::<R>(q);
+        }
+        if comptime!(smoothing == Smoothing::Poly6) {
+            slope = poly6::slope::<R>(q);
+        }
+        if comptime!(smoothing == Smoothing::Spiky) {
+            slope = spiky::slope::<R>(q);
+        }
+        if comptime!(smoothing == Smoothing::Viscosity) {
+            slope = viscosity::slope::<R>(q);
+        }
+        slope * self.slope_norm
+    }
+}

@@ -1,0 +1,24 @@
+//! Müller's function for pressures (S4 eqs. 2.19, 2.20, after Desbrun & Gascuel 1996): w = (1 − q)³, whose slope does not vanish where particles meet.
+
+use crate::real::{Real, larger};
+use cubecl::prelude::*;
+use std::f64::consts::PI;
+
+/// σ H³ in space, σ H² in a plane.
+pub(super) const NORM: [f64; 2] = [15.0 / PI, 10.0 / PI];
+
+/// w(q), 0 ≤ q ≤ 1.
+#[cube]
+#[inline(always)]
+pub fn value<R: Real>(q: R) -> R {
+    let left = R::new(1.0) - q;
+    left * left * left
+}
+
+/// w′(q)/q = −3 (1 − q)²/q; of particles in one place, which have no direction from one to the other, that of a small distance.
+#[cube]
+#[inline(always)]
+pub fn slope<R: Real>(q: R) -> R {
+    let left = R::new(1.0) - q;
+    R::new(-3.0) * left * left / larger::<R>(q, R::new(1.0e-6))
+}

@@ -1,0 +1,31 @@
+//! Müller's function for viscosities (S4 eq. 2.22): w = −q³/2 + q² + 1/(2q) − 1, whose Laplacian is positive everywhere.
+
+use crate::real::{Real, larger};
+use cubecl::prelude::*;
+use std::f64::consts::PI;
+
+/// σ H³ in space; in a plane σ H² of a function with the same w.
+pub(super) const NORM: [f64; 2] = [15.0 / (2.0 * PI), 10.0 / (3.0 * PI)];
+
+/// w(q), 0 < q ≤ 1.
+#[cube]
+#[inline(always)]
+pub fn value<R: Real>(q: R) -> R {
+    let q = larger::<R>(q, R::new(1.0e-6));
+    q * q * (R::new(1.0) - R::new(0.5) * q) + R::new(0.5) / q - R::new(1.0)
+}
+
+/// w′(q)/q = −3/2 q + 2 − 1/(2q³).
+#[cube]
+#[inline(always)]
+pub fn slope<R: Real>(q: R) -> R {
+    let q = larger::<R>(q, R::new(1.0e-6));
+    R::new(2.0) - R::new(1.5) * q - R::new(0.5) / (q * q * q)
+}
+
+/// ∇²W H²/σ = 6 (1 − q): 45/(π H⁶) (H − r) in space.
+#[cube]
+#[inline(always)]
+pub fn laplacian<R: Real>(q: R) -> R {
+    R::new(6.0) * (R::new(1.0) - q)
+}

@@ -3,7 +3,7 @@
 use crate::bonds::check_bonds;
 use crate::fields::Fields;
 use crate::refusal::Refusal;
-use crate::world::{Domain, Grains, Interaction, Material, Settings, World, check_conduction};
+use crate::world::{Domain, Grains, Interaction, Material, Settings, World, check_conduction, check_fluids};
 use seixo_laws::contact::cohesion::longest_gap;
 use seixo_laws::contact::{Adhesive, COEFFICIENTS, NormalLaw, PairOfMaterials, TangentialLaw, derive};
 use seixo_sweeps::views::{RECORD, supplement};
@@ -246,6 +246,7 @@ pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), Refusal> {
         });
     }
     check_interactions(world)?;
+    world.fluids.as_ref().map_or(Ok(()), check_fluids)?;
     check_conduction(world)
 }
 

@@ -1,7 +1,7 @@
 //! The pass of rigid bodies: they move under what their grains meet, and take their grains along.
 
 use crate::bodies::Bodies;
-use crate::fields::{Fields, PART, part_range, parts};
+use crate::fields::{Fields, PART, Sorted, part_range, parts};
 use crate::simulation::{Simulation, vector};
 use crate::world::{Domain, Grains, Vec3};
 use seixo_device::Strided;

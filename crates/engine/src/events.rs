@@ -201,6 +201,8 @@ impl Simulation {
             for (_, half) in halves.filter(|(b, _)| !bodies.held.holds(*b)) {
                 half.iter_mut().zip([pull.x, pull.y, pull.z]).for_each(|(v, change)| *v += change);
             }
+            let gravity = simulation.stepping.gravity;
+            simulation.with_flow(|flow, _| flow.pull_otherwise(gravity, &pull));
             simulation.switch(changes, now);
         })?;
         self.work.inserted += gained;
@@ -212,7 +214,10 @@ impl Simulation {
         for change in changes {
             match change {
                 Change::Wall { wall, is_there } => self.walls.set_there(*wall, *is_there),
-                Change::Motion { wall, motion } => self.walls.set_motion(*wall, motion, time),
+                Change::Motion { wall, motion } => {
+                    self.with_flow(|flow, simulation| flow.begin_from_here(simulation, *wall));
+                    self.walls.set_motion(*wall, motion, time);
+                }
                 Change::Gravity(gravity) => self.stepping.gravity = vector(*gravity),
                 Change::Hold { .. } | Change::Free { .. } | Change::Load(_) => {}
             }

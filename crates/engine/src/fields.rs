@@ -64,29 +64,52 @@ fn gather<T: Number>(device: &Cpu, field: &mut Vec<T>, spare: &mut Vec<T>, numbe
 }
 
 /// Fields that worlds may do without; their sections of a checkpoint, too.
-const OPTIONAL: [&str; 4] = ["grains/member", "grains/turn", "grains/ways", "grains/turns"];
+const OPTIONAL: [&str; 5] = ["grains/member", "grains/turn", "grains/ways", "grains/turns", "fluid/drag"];
+
+/// What cells sort: particles with ids, and records of where they are and how far they reach.
+pub trait Sorted {
+    /// Ids.
+    fn ids(&self) -> &[u32];
+    /// Places x y z and radii \[m\]: two particles are near where their distance is below the sum of their radii and the skin.
+    fn places(&self) -> &[f64];
+    /// Puts particle `order[k]` in place k; those that `order` does not name are dropped.
+    fn reorder(&mut self, device: &Cpu, order: &[u32]);
+}
 
 macro_rules! fields {
-    ($($(#[$doc:meta])* $name:ident: $type:ty, $numbers:literal, $spare:ident;)+) => {
-        /// All fields of all grains, in the order of the cells. The last name in a line of the table is the buffer it reorders through.
+    ($(#[$about:meta])* $table:ident, $section:literal, $places:ident: $($(#[$doc:meta])* $name:ident: $type:ty, $numbers:literal, $spare:ident;)+) => {
+        $(#[$about])*
         #[derive(Clone, Default)]
-        pub struct Fields { $($(#[$doc])* pub $name: Vec<$type>,)+ spare_f64: Vec<f64>, spare_u32: Vec<u32> }
+        pub struct $table { $($(#[$doc])* pub $name: Vec<$type>,)+ spare_f64: Vec<f64>, spare_u32: Vec<u32> }
 
-        impl Fields {
-            /// Puts grain `order[k]` in place k; grains that `order` does not name are dropped.
-            pub fn reorder(&mut self, device: &Cpu, order: &[u32]) {
+        impl Sorted for $table {
+            fn ids(&self) -> &[u32] {
+                &self.id
+            }
+            fn places(&self) -> &[f64] {
+                &self.$places
+            }
+            fn reorder(&mut self, device: &Cpu, order: &[u32]) {
                 $(gather(device, &mut self.$name, &mut self.$spare, $numbers, order);)+
             }
+        }
 
-            /// Appends other grains.
-            pub fn append(&mut self, other: &Fields) {
+        impl $table {
+            /// Number of particles.
+            pub fn len(&self) -> usize {
+                self.id.len()
+            }
+
+            /// Appends other particles.
+            #[allow(dead_code, reason = "not every table grows like this")]
+            pub fn append(&mut self, other: &$table) {
                 $(self.$name.extend_from_slice(&other.$name);)+
             }
 
             /// Copies every field into a checkpoint.
             pub fn save(&self, to: &mut dyn Sections) {
                 $(
-                    let name = concat!("grains/", stringify!($name));
+                    let name = concat!($section, "/", stringify!($name));
                     if !self.$name.is_empty() || !OPTIONAL.contains(&name) {
                         to.put(name, Number::column(&self.$name));
                     }
@@ -94,17 +117,17 @@ macro_rules! fields {
             }
 
             /// Reads every field from a checkpoint; `Err` names the one that is missing or of the wrong size.
-            pub fn load(state: &State) -> Result<Fields, &'static str> {
-                let mut fields = Fields::default();
+            pub fn load(state: &State) -> Result<$table, &'static str> {
+                let mut fields = $table::default();
                 $(
-                    let name = concat!("grains/", stringify!($name));
+                    let name = concat!($section, "/", stringify!($name));
                     fields.$name = match state.get(name) {
                         None if OPTIONAL.contains(&name) => Vec::new(),
                         column => column.and_then(Number::from_column).ok_or(name)?,
                     };
                 )+
                 let n = fields.id.len();
-                $(if !fields.$name.is_empty() && fields.$name.len() != n * $numbers { return Err(concat!("grains/", stringify!($name))); })+
+                $(if !fields.$name.is_empty() && fields.$name.len() != n * $numbers { return Err(concat!($section, "/", stringify!($name))); })+
                 Ok(fields)
             }
 
@@ -119,6 +142,8 @@ macro_rules! fields {
 }
 
 fields! {
+    /// All fields of all grains, in the order of the cells. The last name in a line of the table is the buffer it reorders through.
+    Fields, "grains", position:
     /// Identity.
     id: u32, 1, spare_u32;
     /// Index of the material.
@@ -153,9 +178,27 @@ fields! {
     temperature: f64, 1, spare_f64;
 }
 
-impl Fields {
-    /// Number of grains.
-    pub fn len(&self) -> usize {
-        self.id.len()
-    }
+fields! {
+    /// All fields of the particles of fluids and of the walls that bound them, in the order of their cells.
+    FluidFields, "fluid", reference:
+    /// Identity: those of fluids as the world gives them, those of walls counted from the highest of these on.
+    id: u32, 1, spare_u32;
+    /// Index of the fluid, or of the wall with [`seixo_sweeps::fluid::WALL`] beside it.
+    kind: u32, 1, spare_u32;
+    /// Place x y z \[m\], volume \[m³\], which is negative for particles of walls.
+    position: f64, 4, spare_f64;
+    /// Velocity at whole steps x y z \[m/s\], pressure \[Pa\].
+    flow: f64, 4, spare_f64;
+    /// Velocity that viscosity sees x y z \[m/s\], padding; empty where nothing sticks to walls.
+    drag: f64, 4, spare_f64;
+    /// Velocity at half steps \[m/s\]; of particles of walls, the acceleration of the wall there \[m/s²\].
+    half_velocity: f64, 3, spare_f64;
+    /// Excess of density over that at rest, (ρ − ρ₀)/ρ₀ \[-\].
+    excess: f64, 1, spare_f64;
+    /// Force x y z \[N\], gravity not included, and relative rate of change of the density \[1/s\].
+    rate: f64, 4, spare_f64;
+    /// The latter a step before \[1/s\].
+    swelling_before: f64, 1, spare_f64;
+    /// Place when the cells were last sorted x y z, half of the support \[m\].
+    reference: f64, 4, spare_f64;
 }

@@ -9,6 +9,7 @@ mod carry;
 mod contact_records;
 mod events;
 mod fields;
+mod flow;
 mod gear;
 mod gpu;
 mod guard;

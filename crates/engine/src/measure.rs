@@ -3,6 +3,7 @@
 use crate::bodies::Moving;
 use crate::contact_records::array;
 use crate::fields::{part_range, parts};
+use crate::flow::FlowEnergy;
 use crate::simulation::Simulation;
 use crate::state::{GrainSnapshot, Ledger, WallSnapshot};
 use seixo_device::Strided;
@@ -241,7 +242,11 @@ impl Simulation {
         let friction = work.tangential - work.tangential_damping - now.elastic_tangential;
         let bonds = self.bonds.as_ref().map_or_else(Default::default, |network| network.work);
         let of_bonds = bonds.damping + bonds.fracture;
-        let taken = work.normal_damping + work.tangential_damping + friction + work.local_damping + of_bonds + work.left_domain;
+        let of_fluids = self.work_of_fluids();
+        let left_domain = work.left_domain + self.flow.as_ref().map_or(0.0, |flow| flow.left);
+        let wall_work = work.wall + of_fluids.wall;
+        let by_fluids = of_fluids.viscous + of_fluids.diffusive;
+        let taken = work.normal_damping + work.tangential_damping + friction + work.local_damping + of_bonds + by_fluids + left_domain;
         Ledger {
             normal_damping: work.normal_damping,
             tangential_damping: work.tangential_damping,
@@ -249,18 +254,27 @@ impl Simulation {
             local_damping: work.local_damping,
             bond_damping: bonds.damping,
             fracture: bonds.fracture,
-            wall_work: work.wall,
-            left_domain: work.left_domain,
+            viscosity: of_fluids.viscous,
+            diffusion: of_fluids.diffusive,
+            wall_work,
+            left_domain,
             inserted: work.inserted,
             initial: work.initial,
-            residual: held + taken - work.wall - work.inserted - work.initial,
+            residual: held + taken - wall_work - work.inserted - work.initial,
             ..now
         }
     }
 
     /// Where the energy is, as readers see it.
     pub(crate) fn held_energies(&self) -> Ledger {
-        if self.is_remote() { self.held } else { self.energies() }
+        let of_grains = if self.is_remote() { self.held } else { self.energies() };
+        let of_fluids = self.flow.as_ref().map_or_else(FlowEnergy::default, |flow| flow.energies());
+        Ledger {
+            kinetic: of_grains.kinetic + of_fluids.kinetic,
+            compression: of_fluids.compression,
+            gravity: of_grains.gravity + of_fluids.gravity,
+            ..of_grains
+        }
     }
 
     fn energies(&self) -> Ledger {
@@ -344,7 +358,14 @@ impl Simulation {
     /// All walls as they stand.
     pub fn walls(&self) -> Vec<WallSnapshot> {
         self.assert_observed();
-        let loads = self.walls.loads();
+        let mut loads = self.walls.loads();
+        let of_fluids = self.flow.as_ref().map_or_else(Vec::new, |flow| flow.loads(self));
+        for (all, one) in loads.iter_mut().zip(of_fluids) {
+            for axis in 0..3 {
+                all.0[axis] += one.0[axis];
+                all.1[axis] += one.1[axis];
+            }
+        }
         let given = self.walls.given.iter().zip(loads).enumerate();
         given
             .map(|(index, (wall, (force, torque)))| {
@@ -389,6 +410,7 @@ impl Simulation {
             + self.pairs.bytes()
             + self.old_pairs.bytes()
             + self.walls.bytes()
+            + self.flow.as_ref().map_or(0, |flow| flow.bytes())
             + self.bonds.as_ref().map_or(0, |network| network.bytes())
             + tallies as u64
     }

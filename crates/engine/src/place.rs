@@ -200,6 +200,7 @@ impl Simulation {
     /// The device failed.
     fn failed(&self, what: String) -> Stop {
         Stop {
+            fluid: None,
             grain: 0,
             affected: 0,
             position: [0.0; 3],

@@ -85,6 +85,9 @@ impl Simulation {
         } = self.work;
         let last = &self.last_tally;
         self.save_heat(to);
+        if let Some(flow) = &self.flow {
+            flow.save(to);
+        }
         if self.walls.has_servos() {
             to.put(SERVOS, Column::F64(self.walls.servo_state()));
         }
@@ -206,7 +209,12 @@ impl Simulation {
     ///
     /// # Errors
     /// As [`Simulation::restore`].
-    pub fn restore_changed(world: World, settings: Settings, state: &State, past: &[(u64, Vec<Change>)]) -> Result<Simulation, Refusal> {
+    pub fn restore_changed(
+        mut world: World,
+        settings: Settings,
+        state: &State,
+        past: &[(u64, Vec<Change>)],
+    ) -> Result<Simulation, Refusal> {
         let fields = Fields::load(state).map_err(|name| misfit(&format!("section {name} is missing or of the wrong size")))?;
         let n = fields.len();
         let materials = world.materials.len() as u32;
@@ -214,6 +222,7 @@ impl Simulation {
             return Err(misfit("its grains have other columns or materials"));
         }
         let mut simulation = Simulation::prepare(&world, settings, fields)?;
+        let fluids = world.fluids.take();
         if simulation.frictional == simulation.fields.spin.is_empty() && n > 0 {
             return Err(misfit("one of the two has friction, the other has not"));
         }
@@ -324,6 +333,7 @@ impl Simulation {
             excess,
         };
         simulation.restore_heat(state)?;
+        simulation.restore_fluids(fluids, state)?;
         simulation.go_where_asked()?;
         Ok(simulation)
     }

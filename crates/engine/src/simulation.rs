@@ -4,6 +4,7 @@ use crate::assemble::{check, fields_of, is_frictional, longest_gaps, table_of};
 use crate::bodies::Bodies;
 use crate::bonds::{Found, Network, pairs_at_start};
 use crate::fields::Fields;
+use crate::flow::Flow;
 use crate::gpu::Remote;
 use crate::heat::Heat;
 use crate::loads::Loads;
@@ -38,12 +39,13 @@ pub(crate) enum Pass {
     Contacts,
     Walls,
     Bonds,
+    Fluids,
     Measure,
     Guard,
 }
 
 /// Names of the passes, in their order.
-const PASSES: [&str; 9] = [
+const PASSES: [&str; 10] = [
     "conduct",
     "advance",
     "boundaries",
@@ -51,6 +53,7 @@ const PASSES: [&str; 9] = [
     "contacts",
     "walls",
     "bonds",
+    "fluids",
     "measure",
     "guard",
 ];
@@ -114,6 +117,8 @@ pub struct Simulation {
     /// The kinds of bonds, and what is left of their limit of the time step \[-\].
     pub(crate) kinds_of_bonds: Vec<Bonds>,
     pub(crate) left_to_bonds: f64,
+    /// What flows, if anything does.
+    pub(crate) flow: Option<Box<Flow>>,
     /// What heat needs, where it flows.
     pub(crate) heat: Option<Box<Heat>>,
     pub(crate) notices: Vec<String>,
@@ -124,13 +129,14 @@ impl Simulation {
     ///
     /// # Errors
     /// If the world or a setting cannot be simulated.
-    pub fn new(world: World, settings: Settings) -> Result<Simulation, Refusal> {
+    pub fn new(mut world: World, settings: Settings) -> Result<Simulation, Refusal> {
         let (mut simulation, found) = Simulation::planned(&world, settings, Fields::default())?;
         simulation.fields = fields_of(&world.grains, &simulation.densities, simulation.frictional);
         if simulation.carries {
             simulation.put_bodies_up(&world.grains);
         }
         simulation.bond_grains(&world, &found);
+        let fluids = world.fluids.take();
         drop(world);
         simulation.renew_lists();
         simulation.touch_grains();
@@ -145,6 +151,9 @@ impl Simulation {
             wall_power: power,
             ..NO_CONTACT
         };
+        if let Some(fluids) = fluids {
+            simulation.put_fluids_up(fluids)?;
+        }
         simulation.work.initial = simulation.ledger().residual;
         simulation.open_heat_books()?;
         simulation.go_where_asked()?;
@@ -176,7 +185,11 @@ impl Simulation {
         // Walls are listed even where cells are made anew at every step.
         let skin_of_walls = if skin > 0.0 { skin } else { usual_skin };
         let later = world.later.grains.iter().flat_map(classes_of);
-        let radii: Vec<f64> = world.grains.radius.iter().copied().chain(later).collect();
+        let mut radii: Vec<f64> = world.grains.radius.iter().copied().chain(later).collect();
+        if let (true, Some(fluids)) = (radii.is_empty(), &world.fluids) {
+            // Without grains there is nothing to sort, but a size is asked for.
+            radii.push(fluids.spacing);
+        }
         // Grains that hold each other across a gap are listed, too.
         let [gap, gap_to_walls] = longest_gaps(world, &table);
         let mut cells = Cells::new(radii.iter().copied(), settings.search, skin + gap);
@@ -265,6 +278,7 @@ impl Simulation {
             bonds: None,
             kinds_of_bonds: world.bonds.clone(),
             left_to_bonds,
+            flow: None,
             heat: Heat::of(world),
             notices,
         };
@@ -401,6 +415,13 @@ fn usual_skin(world: &World) -> f64 {
     let mut radii = world.grains.radius.clone();
     if radii.is_empty() {
         radii.extend(world.later.grains.iter().map(|kind| 0.5 * (kind.radius[0] + kind.radius[1])));
+        radii.extend(
+            world
+                .fluids
+                .iter()
+                .map(|fluids| fluids.spacing)
+                .filter(|_| world.later.grains.is_empty()),
+        );
     }
     let middle = radii.len() / 2;
     SKIN_OF_RADIUS * *radii.select_nth_unstable_by(middle, f64::total_cmp).1

@@ -156,6 +156,8 @@ pub struct Ledger {
     pub elastic_tangential: f64,
     /// Stored in bonds.
     pub elastic_bonds: f64,
+    /// Stored by the pressure of fluids.
+    pub compression: f64,
     /// −Σ m g·x.
     pub gravity: f64,
     /// Taken by normal damping.
@@ -170,7 +172,11 @@ pub struct Ledger {
     pub bond_damping: f64,
     /// Held by bonds when they broke or were dissolved.
     pub fracture: f64,
-    /// Work done on the grains by moving walls, by loads, and by what holds bodies.
+    /// Taken by the viscosity of fluids.
+    pub viscosity: f64,
+    /// Taken by the diffusion of their densities.
+    pub diffusion: f64,
+    /// Work done on grains and fluids by walls, by loads, and by what holds bodies.
     pub wall_work: f64,
     /// Taken along by grains that left the domain or were removed.
     pub left_domain: f64,
@@ -184,12 +190,13 @@ pub struct Ledger {
 
 impl Ledger {
     /// Column names with units, in the order of [`Ledger::values`].
-    pub const NAMES: [&'static str; 17] = [
+    pub const NAMES: [&'static str; 20] = [
         "kinetic [J]",
         "rotational [J]",
         "elastic_normal [J]",
         "elastic_tangential [J]",
         "elastic_bonds [J]",
+        "compression [J]",
         "gravity [J]",
         "normal_damping [J]",
         "tangential_damping [J]",
@@ -197,6 +204,8 @@ impl Ledger {
         "local_damping [J]",
         "bond_damping [J]",
         "fracture [J]",
+        "viscosity [J]",
+        "diffusion [J]",
         "wall_work [J]",
         "left_domain [J]",
         "inserted [J]",
@@ -204,19 +213,26 @@ impl Ledger {
         "residual [J]",
     ];
 
-    /// What grains, contacts and bonds hold.
+    /// What grains, contacts, bonds and fluids hold.
     pub(crate) fn total(&self) -> f64 {
-        self.kinetic + self.rotational + self.elastic_normal + self.elastic_tangential + self.elastic_bonds + self.gravity
+        self.kinetic
+            + self.rotational
+            + self.elastic_normal
+            + self.elastic_tangential
+            + self.elastic_bonds
+            + self.compression
+            + self.gravity
     }
 
     /// The terms in the order of [`Ledger::NAMES`].
-    pub fn values(&self) -> [f64; 17] {
+    pub fn values(&self) -> [f64; 20] {
         [
             self.kinetic,
             self.rotational,
             self.elastic_normal,
             self.elastic_tangential,
             self.elastic_bonds,
+            self.compression,
             self.gravity,
             self.normal_damping,
             self.tangential_damping,
@@ -224,6 +240,8 @@ impl Ledger {
             self.local_damping,
             self.bond_damping,
             self.fracture,
+            self.viscosity,
+            self.diffusion,
             self.wall_work,
             self.left_domain,
             self.inserted,

@@ -14,8 +14,16 @@ impl Simulation {
         }
         if self.is_empty() {
             self.rest(1);
-            return Ok(());
+        } else {
+            self.step_grains()?;
         }
+        if self.flows() {
+            self.step_fluids()?;
+        }
+        Ok(())
+    }
+
+    fn step_grains(&mut self) -> Result<(), Stop> {
         if self.conducts() {
             self.pass(Pass::Conduct, Simulation::conduct_heat)?;
         }
@@ -45,6 +53,17 @@ impl Simulation {
         self.pass(Pass::Guard, Simulation::guard_contacts)
     }
 
+    fn step_fluids(&mut self) -> Result<(), Stop> {
+        self.pass(Pass::Advance, Simulation::advance_fluids);
+        self.pass(Pass::Boundaries, Simulation::place_boundaries);
+        self.pass(Pass::Guard, Simulation::guard_fluids)?;
+        self.pass(Pass::Cells, Simulation::renew_lists_of_fluids_when_stale);
+        self.pass(Pass::Boundaries, Simulation::press_boundaries);
+        self.pass(Pass::Fluids, Simulation::exchange_fluids);
+        self.pass(Pass::Measure, Simulation::book_work_of_fluids);
+        Ok(())
+    }
+
     /// Does `work` – such as writing what is seen of this state –, and advances by `steps` time steps, or until one fails. A GPU takes the
     /// first of them meanwhile. What came of the work is told beside what came of the steps.
     pub fn advance_while<T>(&mut self, steps: u64, work: impl FnOnce(&Simulation) -> T) -> (T, Result<(), Stop>) {
@@ -61,7 +80,7 @@ impl Simulation {
         if self.is_remote() {
             return self.advance_remotely(steps);
         }
-        if self.is_empty() {
+        if self.is_empty() && !self.flows() {
             self.rest(steps);
             return Ok(());
         }

@@ -2,6 +2,7 @@
 
 use crate::assemble::mass_of_sphere;
 use crate::bonds::{Found, Standing, likely_limit, limit_of_bonds, pairs_at_start};
+use crate::flow::limited_by_fluids;
 use crate::refusal::Refusal;
 use crate::world::{Material, World};
 use seixo_device::Cpu;
@@ -89,10 +90,22 @@ pub(crate) fn left_to_bonds(world: &World, scheme: Scheme) -> f64 {
 
 /// As [`plan_time_step`], with the pairs that are bonded at the start.
 pub(crate) fn plan_with_bonds(world: &World, scheme: Scheme, found: &[Found]) -> Result<TimeStep, Refusal> {
+    let unlimited = TimeStep {
+        value: f64::INFINITY,
+        auto: f64::INFINITY,
+        limit: f64::INFINITY,
+        cause: String::new(),
+    };
+    let of_grains = if world.grains.is_empty() && world.later.grains.is_empty() {
+        world.fluids.as_ref().map(|_| unlimited).ok_or(Refusal::NoGrains)
+    } else {
+        plan_for_grains(world, scheme, found)
+    };
+    Ok(limited_by_fluids(of_grains?, world))
+}
+
+fn plan_for_grains(world: &World, scheme: Scheme, found: &[Found]) -> Result<TimeStep, Refusal> {
     let expected = &world.later.grains;
-    if world.grains.is_empty() && expected.is_empty() {
-        return Err(Refusal::NoGrains);
-    }
     let mut smallest = vec![f64::INFINITY; world.materials.len()];
     let kinds = expected.iter().map(|kind| (&kind.radius[0], &kind.material));
     for (&radius, &material) in world.grains.radius.iter().zip(&world.grains.material).chain(kinds) {

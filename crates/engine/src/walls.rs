@@ -282,6 +282,42 @@ impl Walls {
         moved.fold(0.0, f64::max)
     }
 
+    /// Upper bound of how far any wall moved between two times \[m\]; of servos, as far as they can have gone.
+    pub fn moved_between(&self, then: f64, now: f64) -> f64 {
+        let moving = self.given.iter().enumerate().filter(|(_, wall)| is_moving(&wall.motion));
+        let moved = moving.map(|(index, Wall { motion, .. })| {
+            let limit = self.servos[index * SERVO + 5];
+            let at = |time: f64| Stance::at(motion, time);
+            at(now).distance(&at(then), self.farthest[index], &Vector3::zero()) + limit * (now - then)
+        });
+        moved.fold(0.0, f64::max)
+    }
+
+    /// Whether a wall moves.
+    pub fn moves(&self, wall: usize) -> bool {
+        is_moving(&self.given[wall].motion)
+    }
+
+    /// Which walls are there.
+    pub fn all_there(&self) -> &[bool] {
+        &self.there
+    }
+
+    /// The point of a wall's axis now \[m\].
+    pub fn axis_point(&self, wall: usize) -> Vector3<f64> {
+        load(&self.records, wall * WALL)
+    }
+
+    /// Where a point of a wall at time zero is now \[m\], and its velocity \[m/s\].
+    pub fn point(&self, wall: usize, point: &Vec3) -> [Vec3; 2] {
+        let place = self.moved(wall, point);
+        let from_axis = vector(&place).minus(&self.axis_point(wall));
+        let velocity: Vector3<f64> = load(&self.records, wall * WALL + 3);
+        let spin: Vector3<f64> = load(&self.records, wall * WALL + 6);
+        let Vector3 { x, y, z } = velocity.plus(&spin.cross(&from_axis));
+        [place, [x, y, z]]
+    }
+
     /// Steps, `most` at most, that may be taken from step `steps` on before a wall moved farther than `far` since the list was made.
     pub fn steps_until_moved(&self, steps: u64, dt: f64, far: f64, most: u64) -> u64 {
         if !self.has_moving() {

@@ -72,6 +72,7 @@ pub struct Exchange<R: Real> {
 /// What passes between i and j, which are `apart` = x_i − x_j and nearer to each other than the support; `square` is the square of that.
 #[cube]
 #[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "two particles, where they are, and what is between them")]
 pub fn exchange<R: Real>(
     apart: &Vector3<R>,
     square: R,
@@ -85,19 +86,19 @@ pub fn exchange<R: Real>(
     let slope = smoother.slope(R::root(square), smoothing);
     let volumes = i.volume * j.volume;
     let common = volumes * slope;
-    let parting = i.velocity.minus(&j.velocity).dot(apart);
     let dragged = i.drag_velocity.minus(&j.drag_velocity);
     let brake = medium.artificial_viscosity * dragged.dot(apart) / (square + smoother.softening);
     let shear = R::new(2.0) * medium.viscosity;
     let viscous = apart.times(brake).plus(&dragged.times(shear)).times(common);
     let pressed = apart.times((i.pressure + j.pressure) * common);
+    let moving = i.velocity.minus(&j.velocity);
     let excess = j.pressure - i.pressure + medium.rest_density * gravity.dot(apart);
     let diffusion = -(medium.diffusion * slope * excess);
     Exchange::<R> {
         force: viscous.minus(&pressed),
-        swelling: parting * slope,
+        swelling: moving.dot(apart) * slope,
         diffusion,
-        viscous_power: -viscous.dot(&dragged),
+        viscous_power: -viscous.dot(&moving),
         diffusive_power: volumes * diffusion * (j.pressure - i.pressure),
     }
 }

@@ -25,6 +25,8 @@ pub mod cells;
 pub mod compound;
 pub mod contact;
 pub mod entries;
+pub mod fluid;
+pub mod fluid_lanes;
 pub mod gear;
 pub mod heat;
 pub mod kernels;

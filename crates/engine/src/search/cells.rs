@@ -2,7 +2,7 @@
 
 use super::pairs::Index;
 use super::tables::Tables;
-use crate::fields::{Fields, PART, part_range, parts};
+use crate::fields::{PART, Sorted, part_range, parts};
 use crate::world::Search;
 use seixo_device::{Cpu, Strided, stable_order_by_key};
 use seixo_sweeps::cells::{GRID, SHAPE, cell_of, class_of};
@@ -147,11 +147,11 @@ impl Cells {
     }
 
     /// Sorts the grains by cell and id, dropping those for which `keep` is false; `old_of` then tells where each one was.
-    pub fn sort(&mut self, device: &Cpu, fields: &mut Fields, keep: impl Fn([f64; 3]) -> bool + Sync) {
-        let n = fields.len();
+    pub fn sort(&mut self, device: &Cpu, fields: &mut impl Sorted, keep: impl Fn([f64; 3]) -> bool + Sync) {
+        let n = fields.ids().len();
         let (mut low, mut high, mut kept) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3], 0);
         // The cells follow from the grains that stay: who goes on from a checkpoint knows no others.
-        for center in fields.position.chunks_exact(RECORD).filter(|x| keep([x[0], x[1], x[2]])) {
+        for center in fields.places().chunks_exact(RECORD).filter(|x| keep([x[0], x[1], x[2]])) {
             kept += 1;
             for axis in 0..3 {
                 low[axis] = low[axis].min(center[axis]);
@@ -161,7 +161,7 @@ impl Cells {
         let cells = self.lay_out(low, high, kept);
         let mut key = std::mem::take(&mut self.key);
         key.resize(n, 0);
-        let position = &fields.position[..];
+        let position = fields.places();
         device.run(
             parts(n),
             (Strided {
@@ -187,12 +187,13 @@ impl Cells {
         self.old_of.truncate(self.first[cells] as usize);
         for cell in self.first.windows(2) {
             if cell[1] - cell[0] > 1 {
-                self.old_of[cell[0] as usize..cell[1] as usize].sort_unstable_by_key(|&i| fields.id[i as usize]);
+                self.old_of[cell[0] as usize..cell[1] as usize].sort_unstable_by_key(|&i| fields.ids()[i as usize]);
             }
         }
         fields.reorder(device, &self.old_of);
         if let Some(tables) = &mut self.tables {
-            tables.fill(device, &fields.position, 0..fields.len(), self.skin);
+            let places = fields.places();
+            tables.fill(device, places, 0..places.len() / RECORD, self.skin);
         }
     }
 

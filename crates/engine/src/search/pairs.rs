@@ -226,6 +226,18 @@ impl Pairs {
 
     /// Fills the rows of the first n grains: counts, sums the counts up, writes (S2). With `ONCE`, a pair inside a part stands in one row.
     pub fn fill_rows<const ONCE: bool>(&mut self, device: &Cpu, index: &Index, position: &[f64], n: usize) {
+        self.fill_rows_of::<ONCE>(device, index, position, n, |_| true);
+    }
+
+    /// As [`Pairs::fill_rows`], of those grains that are wanted; the rows of others are empty.
+    pub fn fill_rows_of<const ONCE: bool>(
+        &mut self,
+        device: &Cpu,
+        index: &Index,
+        position: &[f64],
+        n: usize,
+        is_wanted: impl Fn(usize) -> bool + Sync,
+    ) {
         self.row.resize(n + 1, 0);
         self.row[n] = 0;
         device.run(
@@ -237,7 +249,10 @@ impl Pairs {
             |part, (count,): (Strided<u32>,)| {
                 let (first, end) = part_range(part, n);
                 for i in first..end {
-                    count.items[i - first] = index.row::<ONCE, false>(i, position, (first, end), 0, &mut []);
+                    count.items[i - first] = 0;
+                    if is_wanted(i) {
+                        count.items[i - first] = index.row::<ONCE, false>(i, position, (first, end), 0, &mut []);
+                    }
                 }
             },
         );
@@ -252,7 +267,7 @@ impl Pairs {
         },);
         device.run(parts(n), data, |part, (neighbors,): (Ranges<u32>,)| {
             let (first, end) = part_range(part, n);
-            for i in first..end {
+            for i in (first..end).filter(|&i| is_wanted(i)) {
                 let at = (row[i] - row[first]) as usize;
                 index.row::<ONCE, true>(i, position, (first, end), at, neighbors.items);
             }

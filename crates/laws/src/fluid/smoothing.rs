@@ -1,7 +1,7 @@
 //! Smoothing functions: W = σ w(q) with q = r/H, zero beyond the support H, and their slopes.
 
 use super::{cubic_spline, poly6, spiky, viscosity, wendland};
-use crate::real::Real;
+use crate::real::{Real, smaller};
 use cubecl::prelude::*;
 
 /// A smoothing function.
@@ -76,10 +76,10 @@ pub struct Smoother<R: Real> {
 
 #[cube]
 impl<R: Real> Smoother<R> {
-    /// W at a distance r \[m\] below the support.
+    /// W at a distance r \[m\]; zero from the support on.
     #[inline(always)]
     pub fn value(&self, r: R, #[comptime] smoothing: Smoothing) -> R {
-        let q = r * self.per_support;
+        let q = smaller::<R>(r * self.per_support, R::new(1.0));
         let mut value = wendland::value::<R>(q);
         if comptime!(smoothing == Smoothing::CubicSpline) {
             value = cubic_spline::value::<R>(q);
@@ -96,10 +96,10 @@ impl<R: Real> Smoother<R> {
         value * self.norm
     }
 
-    /// W′/r at a distance r \[m\] below the support.
+    /// W′/r at a distance r \[m\]; zero from the support on.
     #[inline(always)]
     pub fn slope(&self, r: R, #[comptime] smoothing: Smoothing) -> R {
-        let q = r * self.per_support;
+        let q = smaller::<R>(r * self.per_support, R::new(1.0));
         let mut slope = wendland::slope::<R>(q);
         if comptime!(smoothing == Smoothing::CubicSpline) {
             slope = cubic_spline::slope::<R>(q);

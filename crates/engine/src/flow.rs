@@ -1,0 +1,274 @@
+//! Fluids in motion: their particles, those of the walls that bound them, and how both are set up.
+
+mod boundary;
+mod guard;
+mod measure;
+mod passes;
+mod saved;
+
+pub(crate) use measure::FlowEnergy;
+
+use crate::fields::FluidFields;
+use crate::refusal::Refusal;
+use crate::search::{Cells, Pairs};
+use crate::simulation::Simulation;
+use crate::time_step::TimeStep;
+use crate::world::{Fluids, StateLaw, World};
+use seixo_laws::fluid::Smoother;
+use seixo_sweeps::fluid::{FlowPlan, MEDIUM, WALL};
+use seixo_sweeps::fluid_lanes::FlowTally;
+use seixo_sweeps::motion::{Moved, Stepping};
+use seixo_sweeps::sides::SHEARED;
+use seixo_sweeps::views::RECORD;
+
+/// Share of the limit of the time step that "auto" takes.
+const AUTO_OF_LIMIT: f64 = 0.625;
+
+/// Skin of the lists where the scene gives none, in spacings.
+const SKIN_OF_SPACING: f64 = 0.25;
+
+/// Fluids in motion.
+pub(crate) struct Flow {
+    /// How they are discretized and what bounds them, without their particles.
+    pub plan: Fluids,
+    pub fields: FluidFields,
+    pub cells: Cells,
+    /// Pairs inside a part in one row, pairs across parts in both.
+    pub pairs: Pairs,
+    /// All fluid that each particle of a wall sees.
+    before_walls: Pairs,
+    /// What the fluid before each particle of a wall is like, in the order of `walls`: pressure, velocity.
+    before: Vec<f64>,
+    /// Places of the particles of walls.
+    walls: Vec<u32>,
+    /// Rows of coefficients of the fluids, see [`MEDIUM`].
+    pub media: Vec<f64>,
+    pub stepping: Stepping<f64, f64>,
+    pub compiled_for: FlowPlan,
+    /// Whether viscosity sees velocities of its own, those of fluid that sticks to walls.
+    pub is_sticky: bool,
+    moves: Vec<Moved<f64>>,
+    tallies: Vec<FlowTally>,
+    /// Powers at the last step \[W\].
+    pub last: FlowTally,
+    /// Energies taken and given since time zero \[J\].
+    pub work: FlowTally,
+    /// Taken along by particles that left \[J\].
+    pub left: f64,
+    /// Particles of fluid.
+    pub count: usize,
+    /// Which walls were there when their particles were set up.
+    there: Vec<bool>,
+    /// The lowest id of particles of walls.
+    first_of_walls: u32,
+    /// When the lists were made \[s\].
+    pub listed_at: f64,
+}
+
+/// The row of a fluid's coefficients.
+fn medium(fluids: &Fluids, kind: usize) -> [f64; MEDIUM] {
+    let fluid = &fluids.kinds[kind];
+    let (c, h) = (fluid.sound_speed, fluids.smoothing_length());
+    [
+        fluid.viscosity,
+        fluid.artificial_viscosity * h * c * fluid.density,
+        2.0 * fluid.density_diffusion * h / (c * fluid.density),
+        fluid.density,
+        fluid.density * c * c,
+        fluid.background_pressure,
+        fluid.density * fluids.volume(),
+        f64::from(fluid.state == StateLaw::Linear),
+    ]
+}
+
+/// What fluids leave of a time step.
+pub(crate) fn limited_by_fluids(step: TimeStep, world: &World) -> TimeStep {
+    let Some(fluids) = &world.fluids else { return step };
+    let (limit, cause) = fluids.limit_of_time_step(world.gravity);
+    let auto = AUTO_OF_LIMIT * limit;
+    TimeStep {
+        value: step.value.min(auto),
+        auto: step.auto.min(auto),
+        cause: if limit < step.limit { cause } else { step.cause },
+        limit: step.limit.min(limit),
+    }
+}
+
+impl Flow {
+    /// What scales the smoothing function.
+    pub fn smoother(&self) -> Smoother<f64> {
+        self.plan.smoothing.smoother(self.plan.support, self.plan.space())
+    }
+
+    /// Whether particle i is one of a wall.
+    pub fn is_wall(&self, i: usize) -> bool {
+        self.fields.kind[i] & WALL != 0
+    }
+
+    /// Flow of these fluids, without particles yet.
+    pub fn new(fluids: Fluids, simulation: &Simulation) -> Result<Flow, Refusal> {
+        let (settings, sides) = (&simulation.settings, simulation.sides);
+        if sides == SHEARED {
+            return Err(Refusal::Fluid(
+                "fluids and sides that slide (world.domain.shear) exclude each other".to_owned(),
+            ));
+        }
+        let skin = settings.skin.unwrap_or(SKIN_OF_SPACING * fluids.spacing);
+        let half_support = 0.5 * fluids.support;
+        let mut cells = Cells::new(std::iter::once(half_support), settings.search, skin);
+        (cells.kind, cells.sides) = (sides, simulation.stepping.sides);
+        let sticks = fluids.kinds.iter().any(|fluid| fluid.viscosity + fluid.artificial_viscosity > 0.0);
+        let is_bounded = !fluids.boundary.position.is_empty();
+        let dt = simulation.stepping.dt;
+        let reach = fluids.support + skin;
+        for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
+            let side = simulation.domain.filter(|domain| domain.periodic[axis]);
+            if let Some(length) = side
+                .map(|domain| domain.max[axis] - domain.min[axis])
+                .filter(|&length| length <= 2.0 * reach)
+            {
+                return Err(Refusal::PeriodicSide {
+                    axis: name,
+                    length,
+                    limit: 2.0 * reach,
+                });
+            }
+        }
+        Ok(Flow {
+            media: (0..fluids.kinds.len()).flat_map(|kind| medium(&fluids, kind)).collect(),
+            stepping: Stepping {
+                reads_ahead: 0.5 * dt,
+                shows_ahead: 0.5 * dt,
+                lag: 0.0,
+                local_damping: 0.0,
+                stale_square: (0.5 * skin).powi(2),
+                stride_square: (2.0 * half_support + skin).powi(2),
+                ..simulation.stepping
+            },
+            compiled_for: FlowPlan {
+                smoothing: fluids.smoothing,
+                sides,
+                mixed: fluids.kinds.len() > 1,
+                bounded: is_bounded,
+            },
+            is_sticky: sticks && is_bounded,
+            first_of_walls: fluids.particles.id.iter().max().map_or(0, |id| id + 1),
+            fields: FluidFields::default(),
+            cells,
+            pairs: Pairs::default(),
+            before_walls: Pairs::default(),
+            before: Vec::new(),
+            walls: Vec::new(),
+            moves: Vec::new(),
+            tallies: Vec::new(),
+            last: FlowTally::default(),
+            work: FlowTally::default(),
+            left: 0.0,
+            count: 0,
+            there: Vec::new(),
+            listed_at: 0.0,
+            plan: fluids,
+        })
+    }
+
+    /// Takes the particles of the plan, as they stand at time zero.
+    fn take_particles(&mut self) {
+        let particles = std::mem::take(&mut self.plan.particles);
+        for k in 0..particles.len() {
+            let fluid = &self.plan.kinds[particles.kind[k] as usize];
+            let pressure = particles.pressure[k];
+            let density = fluid
+                .state
+                .density(pressure - fluid.background_pressure, fluid.density, fluid.sound_speed);
+            let ([x, y, z], [u, v, w]) = (particles.position[k], particles.velocity[k]);
+            let (volume, compressed) = (self.plan.volume() * fluid.density / density, density / fluid.density - 1.0);
+            self.append([particles.id[k], particles.kind[k]], [x, y, z, volume], [u, v, w, pressure]);
+            if let Some(excess) = self.fields.excess.last_mut() {
+                *excess = compressed;
+            }
+        }
+        self.count = particles.len();
+    }
+
+    /// Appends a particle at rest density with this id and kind, this place and volume, this velocity and pressure.
+    fn append(&mut self, [id, kind]: [u32; 2], place: [f64; RECORD], flow: [f64; RECORD]) {
+        let fields = &mut self.fields;
+        fields.id.push(id);
+        fields.kind.push(kind);
+        fields.position.extend(place);
+        fields.flow.extend(flow);
+        if self.is_sticky {
+            fields.drag.extend(flow);
+        }
+        let kept = if kind & WALL == 0 { [flow[0], flow[1], flow[2]] } else { [0.0; 3] };
+        fields.half_velocity.extend(kept);
+        fields.excess.push(0.0);
+        fields.rate.extend([0.0; RECORD]);
+        fields.swelling_before.push(0.0);
+        fields.reference.extend([place[0], place[1], place[2], 0.5 * self.plan.support]);
+    }
+}
+
+impl Simulation {
+    /// Energies that fluids lost and got since time zero \[J\].
+    pub(crate) fn work_of_fluids(&self) -> FlowTally {
+        self.flow.as_ref().map_or_else(FlowTally::default, |flow| flow.work)
+    }
+
+    /// Whether anything flows.
+    pub(crate) fn flows(&self) -> bool {
+        self.flow.is_some()
+    }
+
+    /// Does something to what flows, if anything does, with all else in sight.
+    pub(crate) fn with_flow<T: Default>(&mut self, run: impl FnOnce(&mut Flow, &Simulation) -> T) -> T {
+        let Some(mut flow) = self.flow.take() else {
+            return T::default();
+        };
+        let result = run(&mut flow, self);
+        self.flow = Some(flow);
+        result
+    }
+
+    /// Sets fluids up at time zero, with their forces.
+    pub(crate) fn put_fluids_up(&mut self, fluids: Fluids) -> Result<(), Refusal> {
+        self.flow = Some(Box::new(Flow::new(fluids, self)?));
+        self.with_flow(|flow, simulation| {
+            flow.take_particles();
+            flow.put_boundary_up(simulation);
+            flow.renew_lists(simulation);
+            flow.press_walls(simulation);
+            flow.exchange(simulation);
+            flow.last = flow.powers();
+            flow.pull_back_half_a_step();
+        });
+        Ok(())
+    }
+}
+
+/// The passes of `step.rs`.
+impl Simulation {
+    pub(crate) fn advance_fluids(&mut self) {
+        self.with_flow(|flow, simulation| flow.advance(simulation));
+    }
+
+    pub(crate) fn place_boundaries(&mut self) {
+        self.with_flow(|flow, simulation| flow.place_boundary(simulation));
+    }
+
+    pub(crate) fn renew_lists_of_fluids_when_stale(&mut self) {
+        self.with_flow(|flow, simulation| flow.renew_lists_when_stale(simulation));
+    }
+
+    pub(crate) fn press_boundaries(&mut self) {
+        self.with_flow(|flow, simulation| flow.press_walls(simulation));
+    }
+
+    pub(crate) fn exchange_fluids(&mut self) {
+        self.with_flow(|flow, simulation| flow.exchange(simulation));
+    }
+
+    pub(crate) fn book_work_of_fluids(&mut self) {
+        self.with_flow(|flow, _| flow.book_work());
+    }
+}

@@ -1,0 +1,139 @@
+//! Particles of walls: where they are, and what the fluid before them is like.
+
+use super::Flow;
+use crate::fields::{PART, part_range, parts};
+use crate::simulation::Simulation;
+use seixo_device::Strided;
+use seixo_laws::Vector3;
+use seixo_sweeps::fluid::{WALL, drag_velocity, fluid_before};
+use seixo_sweeps::views::{RECORD, load, store};
+
+impl Flow {
+    /// Sets up the particles of all walls that are there, where the walls are now.
+    pub fn put_boundary_up(&mut self, simulation: &Simulation) {
+        let order: Vec<u32> = (0..self.fields.len()).filter(|&i| !self.is_wall(i)).map(|i| i as u32).collect();
+        if order.len() < self.fields.len() {
+            crate::fields::Sorted::reorder(&mut self.fields, &simulation.device, &order);
+        }
+        self.there = simulation.walls.all_there().to_vec();
+        let volume = -self.plan.volume();
+        for k in 0..self.plan.boundary.position.len() {
+            let wall = self.plan.boundary.wall[k];
+            if !self.there[wall as usize] {
+                continue;
+            }
+            let [[x, y, z], [u, v, w]] = simulation.walls.point(wall as usize, &self.plan.boundary.position[k]);
+            self.append([self.first_of_walls + k as u32, WALL | wall], [x, y, z, volume], [u, v, w, 0.0]);
+        }
+    }
+
+    /// Takes the places that particles of a wall have now for those at which its next motion begins.
+    pub fn begin_from_here(&mut self, simulation: &Simulation, wall: usize) {
+        let boundary = &mut self.plan.boundary;
+        for (place, _) in boundary
+            .position
+            .iter_mut()
+            .zip(&boundary.wall)
+            .filter(|(_, of)| **of as usize == wall)
+        {
+            [*place, _] = simulation.walls.point(wall, place);
+        }
+    }
+
+    /// Puts the particles of moving walls where their walls are now.
+    pub fn place_boundary(&mut self, simulation: &Simulation) {
+        if self.there != simulation.walls.all_there() {
+            self.put_boundary_up(simulation);
+            self.renew_lists(simulation);
+        }
+        if !simulation.walls.has_moving() {
+            return;
+        }
+        for &i in &self.walls {
+            let i = i as usize;
+            let k = (self.fields.id[i] - self.first_of_walls) as usize;
+            let wall = (self.fields.kind[i] & !WALL) as usize;
+            if simulation.walls.moves(wall) {
+                let [place, now] = simulation.walls.point(wall, &self.plan.boundary.position[k]);
+                self.fields.position[i * RECORD..][..3].copy_from_slice(&place);
+                let velocity = &mut self.fields.flow[i * RECORD..][..3];
+                let acceleration = &mut self.fields.half_velocity[3 * i..3 * i + 3];
+                for axis in 0..3 {
+                    acceleration[axis] = (now[axis] - velocity[axis]) / self.stepping.dt;
+                    velocity[axis] = now[axis];
+                }
+            }
+        }
+    }
+
+    /// Finds what the fluid before each particle of a wall is like, and lets the wall push back alike.
+    pub fn press_walls(&mut self, simulation: &Simulation) {
+        if self.walls.is_empty() {
+            return;
+        }
+        let n = self.walls.len();
+        self.before.resize(n * RECORD, 0.0);
+        let (smoother, plan) = (self.smoother(), self.compiled_for);
+        let (fields, rows, walls, media) = (&self.fields, &self.before_walls, &self.walls[..], &self.media[..]);
+        let stepping = &self.stepping;
+        let data = (Strided {
+            items: &mut self.before[..],
+            per_part: PART * RECORD,
+        },);
+        simulation.device.run(parts(n), data, |part, (before,): (Strided<f64>,)| {
+            let (first, end) = part_range(part, n);
+            for (slot, &i) in walls[first..end].iter().enumerate() {
+                let i = i as usize;
+                // Of a particle of a wall, what else is the velocity at half steps is the acceleration of its wall.
+                let pull = stepping.gravity.minus(&load(&fields.half_velocity, 3 * i));
+                let found = fluid_before::<f64, f64>(
+                    i,
+                    rows.row[i] as usize,
+                    rows.row[i + 1] - rows.row[i],
+                    &rows.neighbors,
+                    &fields.position,
+                    &fields.flow,
+                    &fields.kind,
+                    media,
+                    &pull,
+                    &smoother,
+                    &stepping.sides,
+                    1,
+                    plan,
+                );
+                let Vector3 { x, y, z } = found.velocity;
+                before.items[slot * RECORD..][..RECORD].copy_from_slice(&[found.pressure, x, y, z]);
+            }
+        });
+        for (&i, before) in self.walls.iter().zip(self.before.chunks_exact(RECORD)) {
+            let i = i as usize;
+            let wall = (self.fields.kind[i] & !WALL) as usize;
+            self.fields.flow[i * RECORD + 3] = before[0];
+            if self.is_sticky {
+                let velocity: Vector3<f64> = load(&self.fields.flow, i * RECORD);
+                let seen = drag_velocity(&velocity, &load(before, 1), self.plan.slips[wall]);
+                store(&mut self.fields.drag, i * RECORD, &seen);
+            }
+        }
+    }
+
+    /// Force of the fluids on each wall \[N\], and its torque about the wall's axis point \[N m\].
+    pub fn loads(&self, simulation: &Simulation) -> Vec<([f64; 3], [f64; 3])> {
+        let mut loads = vec![([0.0; 3], [0.0; 3]); self.there.len()];
+        for &i in &self.walls {
+            let i = i as usize;
+            let wall = (self.fields.kind[i] & !WALL) as usize;
+            let force: Vector3<f64> = load(&self.fields.rate, i * RECORD);
+            let arm = load::<f64>(&self.fields.position, i * RECORD).minus(&simulation.walls.axis_point(wall));
+            let torque = arm.cross(&force);
+            let (of_force, of_torque) = &mut loads[wall];
+            for (sum, part) in of_force.iter_mut().zip([force.x, force.y, force.z]) {
+                *sum += part;
+            }
+            for (sum, part) in of_torque.iter_mut().zip([torque.x, torque.y, torque.z]) {
+                *sum += part;
+            }
+        }
+        loads
+    }
+}

@@ -1,0 +1,176 @@
+//! What is measured of fluids.
+
+use super::Flow;
+use crate::contact_records::array;
+use crate::simulation::Simulation;
+use crate::state::{FluidSample, FluidSnapshot};
+use crate::world::Vec3;
+use seixo_laws::Vector3;
+use seixo_laws::motion::{gravity_energy, kinetic_energy, velocity_ahead};
+use seixo_sweeps::fluid::MEDIUM;
+use seixo_sweeps::sides::nearest_image;
+use seixo_sweeps::views::{RECORD, load};
+
+/// Energies of fluids \[J\].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct FlowEnergy {
+    pub kinetic: f64,
+    /// Stored by pressure.
+    pub compression: f64,
+    pub gravity: f64,
+}
+
+impl FlowEnergy {
+    pub fn total(&self) -> f64 {
+        self.kinetic + self.compression + self.gravity
+    }
+}
+
+impl Flow {
+    /// Mass of particle i of fluid \[kg\].
+    pub fn mass(&self, i: usize) -> f64 {
+        self.media[self.fields.kind[i] as usize * MEDIUM + 6]
+    }
+
+    /// Velocity of particle i of fluid at this time \[m/s\].
+    pub fn velocity(&self, i: usize) -> Vector3<f64> {
+        let rate = load::<f64>(&self.fields.rate, i * RECORD).times(1.0 / self.mass(i));
+        velocity_ahead(
+            &load(&self.fields.half_velocity, 3 * i),
+            &rate.plus(&self.stepping.gravity),
+            self.stepping.shows_ahead,
+        )
+    }
+
+    /// Energies of particle i of fluid.
+    pub fn energy_of(&self, i: usize) -> FlowEnergy {
+        let fluid = &self.plan.kinds[self.fields.kind[i] as usize];
+        let (mass, excess) = (self.mass(i), self.fields.excess[i]);
+        let swollen = self.plan.volume() * excess / (1.0 + excess);
+        let per_mass = fluid.state.energy(fluid.density * (1.0 + excess), fluid.density, fluid.sound_speed);
+        FlowEnergy {
+            kinetic: kinetic_energy(mass, &self.velocity(i)),
+            compression: mass * per_mass + fluid.background_pressure * swollen,
+            gravity: gravity_energy(mass, &self.stepping.gravity, &load(&self.fields.position, i * RECORD)),
+        }
+    }
+
+    /// Energies of all fluids, in the order of their particles.
+    pub fn energies(&self) -> FlowEnergy {
+        self.of_fluid().fold(FlowEnergy::default(), |mut all, i| {
+            let one = self.energy_of(i);
+            all.kinetic += one.kinetic;
+            all.compression += one.compression;
+            all.gravity += one.gravity;
+            all
+        })
+    }
+
+    /// Places of the particles of fluid.
+    pub fn of_fluid(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.fields.len()).filter(|&i| !self.is_wall(i))
+    }
+
+    /// Bytes that the arrays hold.
+    pub fn bytes(&self) -> u64 {
+        self.fields.bytes() + self.cells.bytes() + self.pairs.bytes() + self.before_walls.bytes()
+    }
+
+    fn snapshot(&self) -> FluidSnapshot {
+        let mut order: Vec<usize> = self.of_fluid().collect();
+        order.sort_unstable_by_key(|&i| self.fields.id[i]);
+        let fields = &self.fields;
+        FluidSnapshot {
+            id: order.iter().map(|&i| fields.id[i]).collect(),
+            kind: order.iter().map(|&i| fields.kind[i]).collect(),
+            position: order.iter().map(|&i| array(&load(&fields.position, i * RECORD))).collect(),
+            velocity: order.iter().map(|&i| array(&self.velocity(i))).collect(),
+            density: order
+                .iter()
+                .map(|&i| self.plan.kinds[fields.kind[i] as usize].density * (1.0 + fields.excess[i]))
+                .collect(),
+            pressure: order.iter().map(|&i| fields.flow[i * RECORD + 3]).collect(),
+        }
+    }
+
+    /// What fluids are like at a point: means over the particles around, weighted by what each contributes, V W.
+    fn sample(&self, point: &Vec3, near: &[usize]) -> FluidSample {
+        let smoother = self.smoother();
+        let here: Vector3<f64> = load(point, 0);
+        let mut sample = FluidSample::default();
+        for &i in near {
+            let apart = here.minus(&load(&self.fields.position, i * RECORD));
+            let apart = nearest_image::<f64, f64>(&apart, &self.stepping.sides, self.compiled_for.sides).apart;
+            let weight = self.fields.position[i * RECORD + 3] * smoother.value(apart.length(), self.plan.smoothing);
+            let v = self.velocity(i);
+            let fluid = &self.plan.kinds[self.fields.kind[i] as usize];
+            sample.share += weight;
+            sample.pressure += weight * self.fields.flow[i * RECORD + 3];
+            sample.density += weight * fluid.density * (1.0 + self.fields.excess[i]);
+            for (sum, x) in sample.velocity.iter_mut().zip([v.x, v.y, v.z]) {
+                *sum += weight * x;
+            }
+        }
+        if sample.share > 0.0 {
+            let per_share = 1.0 / sample.share;
+            sample.pressure *= per_share;
+            sample.density *= per_share;
+            sample.velocity = sample.velocity.map(|x| x * per_share);
+        }
+        sample
+    }
+}
+
+impl Simulation {
+    /// Particles of fluids.
+    pub fn fluid_particles(&self) -> usize {
+        self.flow.as_ref().map_or(0, |flow| flow.count)
+    }
+
+    /// Names of the fluids, in the order of their numbers.
+    pub fn names_of_fluids(&self) -> Vec<String> {
+        let names = |flow: &Flow| flow.plan.kinds.iter().map(|fluid| fluid.name.clone()).collect();
+        self.flow.as_deref().map_or_else(Vec::new, names)
+    }
+
+    /// All particles of fluids as they stand, in the order of their ids; `None` in a dry world.
+    ///
+    /// # Panics
+    /// As [`Simulation::ledger`].
+    pub fn fluid(&self) -> Option<FluidSnapshot> {
+        self.assert_observed();
+        self.flow.as_ref().map(|flow| flow.snapshot())
+    }
+
+    /// What fluids are like at these points; nothing anywhere in a dry world.
+    ///
+    /// # Panics
+    /// As [`Simulation::ledger`].
+    pub fn sample_fluid(&self, points: &[Vec3]) -> Vec<FluidSample> {
+        self.assert_observed();
+        let Some(flow) = &self.flow else {
+            return vec![FluidSample::default(); points.len()];
+        };
+        let reach = flow.plan.support;
+        let is_near = |i: usize, point: &Vec3| {
+            let apart = load::<f64>(point, 0).minus(&load(&flow.fields.position, i * RECORD));
+            let apart = nearest_image::<f64, f64>(&apart, &flow.stepping.sides, flow.compiled_for.sides).apart;
+            apart.dot(&apart) < reach * reach
+        };
+        let around = |point: &Vec3| -> Vec<usize> { flow.of_fluid().filter(|&i| is_near(i, point)).collect() };
+        points.iter().map(|point| flow.sample(point, &around(point))).collect()
+    }
+
+    /// Linear momentum of all fluids \[kg m/s\].
+    ///
+    /// # Panics
+    /// As [`Simulation::ledger`].
+    pub fn momentum_of_fluids(&self) -> Vec3 {
+        self.assert_observed();
+        let Some(flow) = &self.flow else { return [0.0; 3] };
+        let sum = flow.of_fluid().fold(Vector3::zero(), |all: Vector3<f64>, i| {
+            all.plus(&flow.velocity(i).times(flow.mass(i)))
+        });
+        array(&sum)
+    }
+}

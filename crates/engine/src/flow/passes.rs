@@ -1,0 +1,296 @@
+//! The passes of a step of fluids.
+
+use super::Flow;
+use crate::fields::{FluidFields, PART, Sorted, part_range, parts};
+use crate::simulation::Simulation;
+use crate::world::Leaving;
+use seixo_device::Strided;
+use seixo_laws::Vector3;
+use seixo_laws::fluid::Smoothing;
+use seixo_sweeps::bodies::FREE;
+use seixo_sweeps::fluid::{WALL, flown};
+use seixo_sweeps::fluid_lanes::{FlowRows, FlowTally, FlowView, flow_of_part};
+use seixo_sweeps::motion::{LEFT, Moved, STALE, STILL};
+use seixo_sweeps::sides::{OPEN, PERIODIC, put_back};
+use seixo_sweeps::views::{RECORD, load, recall, store};
+
+/// A sweep over the pairs of a part.
+type Sweep = fn(&FlowView, &FlowRows, &mut [f64]) -> FlowTally;
+
+/// The sweep that is compiled for these sides, this function, and for what viscosity and media ask for.
+fn sweep_for(sides: u32, smoothing: Smoothing, is_sticky: bool, is_mixed: bool) -> Sweep {
+    fn pick<const SIDES: u32, const SPLINE: bool>(is_sticky: bool, is_mixed: bool) -> Sweep {
+        match (is_sticky, is_mixed) {
+            (false, false) => flow_of_part::<SIDES, SPLINE, false, false>,
+            (false, true) => flow_of_part::<SIDES, SPLINE, false, true>,
+            (true, false) => flow_of_part::<SIDES, SPLINE, true, false>,
+            (true, true) => flow_of_part::<SIDES, SPLINE, true, true>,
+        }
+    }
+    match (sides, smoothing == Smoothing::CubicSpline) {
+        (OPEN, false) => pick::<OPEN, false>(is_sticky, is_mixed),
+        (OPEN, true) => pick::<OPEN, true>(is_sticky, is_mixed),
+        (_, false) => pick::<PERIODIC, false>(is_sticky, is_mixed),
+        (_, true) => pick::<PERIODIC, true>(is_sticky, is_mixed),
+    }
+}
+
+impl Flow {
+    /// Velocities at half steps start half a step back, and the rate of change of densities was before as it is now.
+    pub fn pull_back_half_a_step(&mut self) {
+        let (ahead, gravity) = (self.stepping.shows_ahead, self.stepping.gravity);
+        let FluidFields {
+            kind,
+            half_velocity,
+            rate,
+            swelling_before,
+            ..
+        } = &mut self.fields;
+        for i in (0..kind.len()).filter(|&i| kind[i] & WALL == 0) {
+            let mass = self.media[kind[i] as usize * seixo_sweeps::fluid::MEDIUM + 6];
+            let acceleration = load::<f64>(rate, i * RECORD).times(1.0 / mass).plus(&gravity);
+            let kept = recall::<f64>(half_velocity, 3 * i).minus(&acceleration.times(ahead));
+            store(half_velocity, 3 * i, &kept);
+            swelling_before[i] = rate[i * RECORD + 3];
+        }
+    }
+
+    /// Lets gravity pull otherwise from now on: what it would have added by now to velocities at half steps, it adds.
+    pub fn pull_otherwise(&mut self, gravity: Vector3<f64>, pull: &Vector3<f64>) {
+        self.stepping.gravity = gravity;
+        for i in (0..self.fields.len()).filter(|&i| self.fields.kind[i] & WALL == 0) {
+            let kept = recall::<f64>(&mut self.fields.half_velocity, 3 * i).plus(pull);
+            store(&mut self.fields.half_velocity, 3 * i, &kept);
+        }
+    }
+
+    /// Kick and drift of all particles of fluid, whose densities follow.
+    pub fn advance(&mut self, simulation: &Simulation) {
+        let n = self.fields.len();
+        let FluidFields {
+            kind,
+            position,
+            flow,
+            drag,
+            half_velocity,
+            excess,
+            rate,
+            swelling_before,
+            reference,
+            ..
+        } = &mut self.fields;
+        let (kind, rate, reference, media, stepping) = (&kind[..], &rate[..], &reference[..], &self.media[..], &self.stepping);
+        let is_sticky = self.is_sticky;
+        let per_part = |numbers: usize| PART * numbers;
+        let data = (
+            Strided {
+                items: &mut position[..],
+                per_part: per_part(RECORD),
+            },
+            Strided {
+                items: &mut flow[..],
+                per_part: per_part(RECORD),
+            },
+            Strided {
+                items: &mut drag[..],
+                per_part: per_part(RECORD),
+            },
+            Strided {
+                items: &mut half_velocity[..],
+                per_part: per_part(3),
+            },
+            Strided {
+                items: &mut excess[..],
+                per_part: PART,
+            },
+            Strided {
+                items: &mut swelling_before[..],
+                per_part: PART,
+            },
+            Strided {
+                items: &mut self.moves[..],
+                per_part: 1,
+            },
+        );
+        type Numbers<'a> = Strided<'a, f64>;
+        type Data<'a> = (
+            Numbers<'a>,
+            Numbers<'a>,
+            Numbers<'a>,
+            Numbers<'a>,
+            Numbers<'a>,
+            Numbers<'a>,
+            Strided<'a, Moved<f64>>,
+        );
+        simulation.device.run(
+            parts(n),
+            data,
+            |part, (position, flow, drag, half_velocity, excess, before, moves): Data| {
+                let (first, end) = part_range(part, n);
+                let mut all = STILL;
+                for i in 0..end - first {
+                    if kind[first + i] & WALL != 0 {
+                        continue;
+                    }
+                    let at = i * RECORD;
+                    let swelling = rate[(first + i) * RECORD + 3];
+                    let now = flown::<f64, f64>(
+                        &recall(position.items, at),
+                        &recall(half_velocity.items, 3 * i),
+                        excess.items[i],
+                        &load(rate, (first + i) * RECORD),
+                        swelling,
+                        before.items[i],
+                        &load(reference, (first + i) * RECORD),
+                        media,
+                        kind[first + i] as usize,
+                        stepping,
+                    );
+                    store(position.items, at, &now.position);
+                    position.items[at + 3] = now.volume;
+                    store(flow.items, at, &now.velocity);
+                    flow.items[at + 3] = now.pressure;
+                    if is_sticky {
+                        store(drag.items, at, &now.velocity);
+                    }
+                    store(half_velocity.items, 3 * i, &now.half);
+                    excess.items[i] = now.excess;
+                    before.items[i] = swelling;
+                    all.flags |= now.flags;
+                }
+                moves.items[0] = all;
+            },
+        );
+    }
+
+    /// Flags that the last motion raised.
+    pub fn flags(&self) -> u32 {
+        self.moves.iter().fold(0, |all, moved| all | moved.flags)
+    }
+
+    /// Renews cells and lists if a particle or a wall moved half the skin, or a particle left.
+    pub fn renew_lists_when_stale(&mut self, simulation: &Simulation) {
+        let walls = &simulation.walls;
+        let wall_moved = walls.has_moving() && walls.moved_between(self.listed_at, simulation.time()) > 0.5 * self.cells.skin;
+        if self.flags() & (STALE | LEFT) != 0 || wall_moved {
+            self.renew_lists(simulation);
+        }
+    }
+
+    /// Sorts the particles into cells and lists their pairs anew; fluid outside the domain is removed.
+    pub fn renew_lists(&mut self, simulation: &Simulation) {
+        let sides = simulation.sides;
+        let at = |i: usize| i * RECORD;
+        if sides != OPEN {
+            for i in 0..self.fields.len() {
+                let returned = put_back(&load(&self.fields.position, at(i)), &self.stepping.sides);
+                store(&mut self.fields.position, at(i), &returned.position);
+            }
+        }
+        if let Some(domain) = simulation.domain.filter(|domain| domain.leaving == Leaving::Delete) {
+            let lost = |i: usize| !self.is_wall(i) && domain.has_lost(&self.fields.position[at(i)..][..3]);
+            let kept: Vec<u32> = (0..self.fields.len()).filter(|&i| !lost(i)).map(|i| i as u32).collect();
+            if kept.len() < self.fields.len() {
+                self.left += (0..self.fields.len())
+                    .filter(|&i| lost(i))
+                    .map(|i| self.energy_of(i).total())
+                    .sum::<f64>();
+                self.count -= self.fields.len() - kept.len();
+                self.fields.reorder(&simulation.device, &kept);
+            }
+        }
+        let FluidFields { position, reference, .. } = &mut self.fields;
+        for (kept, now) in reference.chunks_exact_mut(RECORD).zip(position.chunks_exact(RECORD)) {
+            kept[..3].copy_from_slice(&now[..3]);
+        }
+        self.list_anew(simulation);
+        self.listed_at = simulation.time();
+    }
+
+    /// Sorts the particles into cells, and lists their pairs, by where they are kept to have been when that was done.
+    pub fn list_anew(&mut self, simulation: &Simulation) {
+        self.cells.sort(&simulation.device, &mut self.fields, |_| true);
+        let n = self.fields.len();
+        let (device, index, places) = (&simulation.device, self.cells.index(), &self.fields.reference[..]);
+        self.pairs.fill_rows::<true>(device, &index, places, n);
+        self.walls.clear();
+        self.walls
+            .extend((0..n as u32).filter(|&i| self.fields.kind[i as usize] & WALL != 0));
+        if !self.walls.is_empty() {
+            // Particles of walls do nothing to each other: they are all of one body.
+            let member: Vec<u32> = self
+                .fields
+                .kind
+                .iter()
+                .map(|kind| if kind & WALL != 0 { 0 } else { FREE })
+                .collect();
+            self.pairs.drop_inside_bodies(&member, &[0]);
+            let is_wall = |i: usize| member[i] == 0;
+            self.before_walls.fill_rows_of::<false>(device, &index, places, n, is_wall);
+            self.before_walls.drop_inside_bodies(&member, &[0]);
+        }
+        self.moves.resize(parts(n), STILL);
+        self.tallies.resize(parts(n), FlowTally::default());
+    }
+
+    /// Forces, and rates of change of densities.
+    pub fn exchange(&mut self, simulation: &Simulation) {
+        let n = self.fields.len();
+        let plan = self.compiled_for;
+        let sweep = sweep_for(plan.sides, plan.smoothing, self.is_sticky, plan.mixed);
+        let smoother = self.smoother();
+        let FluidFields {
+            kind,
+            position,
+            flow,
+            drag,
+            rate,
+            ..
+        } = &mut self.fields;
+        let view = FlowView {
+            position: &position[..],
+            flow: &flow[..],
+            drag: &drag[..],
+            kind: &kind[..],
+            media: &self.media[..],
+            gravity: self.stepping.gravity,
+            smoother,
+            sides: &self.stepping.sides,
+        };
+        let (row, neighbors) = (&self.pairs.row[..], &self.pairs.neighbors[..]);
+        let data = (
+            Strided {
+                items: &mut rate[..],
+                per_part: PART * RECORD,
+            },
+            Strided {
+                items: &mut self.tallies[..],
+                per_part: 1,
+            },
+        );
+        simulation
+            .device
+            .run(parts(n), data, |part, (rate, tally): (Strided<f64>, Strided<FlowTally>)| {
+                let (first, end) = part_range(part, n);
+                let rows = FlowRows {
+                    first,
+                    end,
+                    row,
+                    neighbors,
+                };
+                tally.items[0] = sweep(&view, &rows, rate.items);
+            });
+    }
+
+    /// Powers of this moment \[W\].
+    pub fn powers(&self) -> FlowTally {
+        self.tallies.iter().fold(FlowTally::default(), |all, one| all.plus(one))
+    }
+
+    /// Books the work of this step: its share is the mean of the powers at its two ends.
+    pub fn book_work(&mut self) {
+        let now = self.powers();
+        let before = std::mem::replace(&mut self.last, now);
+        self.work = self.work.plus(&before.plus(&now).times(0.5 * self.stepping.dt));
+    }
+}

@@ -28,6 +28,7 @@ pub fn templates() -> &'static [Template] {
         "../../examples" / "cantilever": "a bar of beam bonds bends under a load at its tip, as the textbook says";
         "../../examples" / "beam": "three-point bending of bonded grains until they break";
         "../../examples" / "uniaxial": "a cylinder of bonded grains is compressed until it breaks: stress over strain";
+        "../../examples" / "specimen": "a specimen is made under pressure from all sides, bonded, unloaded and crushed";
         "../../examples" / "brazilian": "a disk of bonded grains is split along its diameter";
         "../../examples" / "agglomerate": "a ball of bonded grains hits a plate and bursts";
         "../../examples" / "slope": "a slope of cemented grains fails as gravity rises";

@@ -1,5 +1,5 @@
-//! The sweep over fluids for processors with vector units: pairs are collected into lanes, the laws run over all lanes at once, and the results go
-//! back in the order of the rows. A pair inside a part is computed once, a pair across parts by both, with exactly opposite results.
+//! The sweep over fluids for processors with vector units: the partners of a particle are collected into lanes, and the laws run over all lanes at
+//! once. A pair inside a part is computed once, a pair across parts by both. Sums go over lanes, then over entries, always in the same order.
 
 use crate::fluid::{MEDIUM, WALL, medium_at, parcel};
 use crate::lanes::{InLanes, on_widest, prefetch};
@@ -8,19 +8,25 @@ use crate::views::{RECORD, load};
 use seixo_laws::Vector3;
 use seixo_laws::fluid::{Medium, Parcel, Smoother, Smoothing, between_media, exchange};
 
-/// Pairs resolved at once.
-const LANES: usize = 16;
+/// Partners looked at at once.
+const LANES: usize = 8;
 
 /// How many pairs ahead the records of a partner are asked for.
 const AHEAD: usize = 16;
 
-/// Records that go in: where i and j are, how they flow, and what viscosity sees.
-const IN: usize = 6;
+/// Records of a partner: where it is, how it flows, and what viscosity sees.
+const IN: usize = 3;
+
+/// A coordinate that is beyond all supports of any place: that of lanes without a partner.
+const NOWHERE: f64 = 1e30;
 
 /// One record per lane, as it lies in memory.
 type Records = [[f64; RECORD]; LANES];
 
-/// The same, a lane for every number.
+/// A number per lane.
+type Lane = [f64; LANES];
+
+/// Records, a lane for every number.
 type Numbers = [[f64; LANES]; RECORD];
 
 /// What is read of all particles.
@@ -86,151 +92,195 @@ impl FlowTally {
     }
 }
 
-/// Pairs side by side. With `STICKY`, viscosity sees velocities of its own; with `MIXED`, there are several fluids.
-struct Lanes<'a, const SPLINE: bool, const STICKY: bool, const MIXED: bool> {
+/// A part at work. With `SPLINE`, the cubic spline smooths; with `STICKY`, viscosity sees velocities of its own; with `MIXED`, there are several
+/// fluids.
+struct Part<'a, const SIDES: u32, const SPLINE: bool, const STICKY: bool, const MIXED: bool> {
     view: &'a FlowView<'a>,
-    came: [Records; IN],
-    numbers: [Numbers; IN],
-    medium: Medium<f64>,
-    media: [Medium<f64>; LANES],
-    /// 1 for a pair inside the part, ½ for one across its border, 0 for a lane without a pair.
-    share: [f64; LANES],
-    going: [Numbers; 2],
-    went: [Records; 2],
-    /// Viscous, diffusive and walls' powers of all pairs that ever passed through each lane.
-    powers: [[f64; LANES]; 3],
+    rows: &'a FlowRows<'a>,
+    rate: &'a mut [[f64; RECORD]],
+    tally: FlowTally,
 }
 
-impl<const SPLINE: bool, const STICKY: bool, const MIXED: bool> Lanes<'_, SPLINE, STICKY, MIXED> {
-    #[inline(always)]
-    fn vector(&self, record: usize, lane: usize) -> Vector3<f64> {
-        let [x, y, z, _] = &self.numbers[record];
-        Vector3 {
-            x: x[lane],
-            y: y[lane],
-            z: z[lane],
-        }
-    }
+/// A particle whose row is looked at.
+struct Own {
+    place: Vector3<f64>,
+    parcel: Parcel<f64>,
+    /// 1 for fluid, 0 for a wall.
+    in_fluid: f64,
+}
 
-    #[inline(always)]
-    fn last(&self, record: usize, lane: usize) -> f64 {
-        self.numbers[record][RECORD - 1][lane]
-    }
+/// What comes of some partners, added up over a row.
+struct Sums {
+    /// Force and swelling of the particle.
+    rate: Numbers,
+    /// Viscous, diffusive and walls' powers.
+    powers: [Lane; 3],
+}
 
-    #[inline(always)]
-    fn parcel(&self, end: usize, lane: usize) -> Parcel<f64> {
-        let velocity = self.vector(2 + end, lane);
-        let drag = if STICKY { self.vector(4 + end, lane) } else { velocity };
-        parcel(self.last(end, lane), &velocity, &drag, self.last(2 + end, lane))
+#[inline(always)]
+fn vector(numbers: &Numbers, lane: usize) -> Vector3<f64> {
+    Vector3 {
+        x: numbers[0][lane],
+        y: numbers[1][lane],
+        z: numbers[2][lane],
     }
+}
 
+/// 1 for a particle of fluid, 0 for one of a wall, by its volume.
+#[inline(always)]
+fn is_in_fluid(volume: f64) -> f64 {
+    if volume > 0.0 { 1.0 } else { 0.0 }
+}
+
+impl<const SIDES: u32, const SPLINE: bool, const STICKY: bool, const MIXED: bool> Part<'_, SIDES, SPLINE, STICKY, MIXED> {
     #[inline(always)]
-    fn resolve_lane(&mut self, lane: usize) {
-        let apart = self.vector(0, lane).minus(&self.vector(1, lane));
-        let (i, j) = (self.parcel(0, lane), self.parcel(1, lane));
-        let in_fluid = [0, 1].map(|end| if self.last(end, lane) > 0.0 { 1.0 } else { 0.0 });
-        let mut medium = if MIXED { self.media[lane] } else { self.medium };
-        medium.diffusion *= in_fluid[0] * in_fluid[1];
-        let smoothing = if SPLINE { Smoothing::CubicSpline } else { Smoothing::Wendland };
+    fn own(&self, i: usize) -> Own {
         let view = self.view;
-        let passed = exchange(&apart, apart.dot(&apart), &i, &j, &medium, &view.gravity, &view.smoother, smoothing);
-        let force = passed.force;
-        let stored = i.volume * j.volume * passed.swelling;
-        let gained =
-            in_fluid[0] * (force.dot(&i.velocity) + stored * i.pressure) - in_fluid[1] * (force.dot(&j.velocity) - stored * j.pressure);
-        // Between two particles of fluid, what they gain is what viscosity takes.
-        let powers = [passed.viscous_power, passed.diffusive_power, gained + passed.viscous_power];
-        for (sum, power) in self.powers.iter_mut().zip(powers) {
-            sum[lane] += self.share[lane] * power;
+        let at = i * RECORD;
+        let velocity = load(view.flow, at);
+        let drag = if STICKY { load(view.drag, at) } else { velocity };
+        Own {
+            place: load(view.position, at),
+            parcel: parcel(view.position[at + 3], &velocity, &drag, view.flow[at + 3]),
+            in_fluid: is_in_fluid(view.position[at + 3]),
         }
-        self.going[0][0][lane] = force.x;
-        self.going[0][1][lane] = force.y;
-        self.going[0][2][lane] = force.z;
-        self.going[0][3][lane] = j.volume * (passed.swelling + passed.diffusion);
-        self.going[1][3][lane] = i.volume * (passed.swelling - passed.diffusion);
     }
-}
 
-impl<const SPLINE: bool, const STICKY: bool, const MIXED: bool> InLanes for Lanes<'_, SPLINE, STICKY, MIXED> {
+    /// What fluid lies between particles i and j; of two walls it does not matter.
+    fn medium_between(&self, i: usize, j: usize) -> Medium<f64> {
+        let view = self.view;
+        let of = |kind: u32| medium_at::<f64>(view.media, kind as usize);
+        match [i, j].map(|end| Some(view.kind[end]).filter(|kind| kind & WALL == 0)) {
+            [Some(a), Some(b)] if a != b => between_media(&of(a), &of(b)),
+            [Some(kind), _] | [None, Some(kind)] => of(kind),
+            [None, None] => of(0),
+        }
+    }
+
+    /// Reads the records of some partners; lanes without one hold a particle far away.
     #[inline(always)]
-    fn resolve(&mut self) {
-        let fields = if STICKY { IN } else { IN - 2 };
-        for (records, lanes) in self.came.iter().zip(&mut self.numbers).take(fields) {
+    fn fetch(&self, i: usize, partners: &[u32], came: &mut [Records; IN]) {
+        let view = self.view;
+        let fields = [view.position, view.flow, view.drag];
+        for (field, numbers) in fields.into_iter().enumerate().take(if STICKY { IN } else { IN - 1 }) {
+            let (numbers, _) = numbers.as_chunks::<RECORD>();
+            for (slot, &j) in came[field].iter_mut().zip(partners) {
+                *slot = numbers[j as usize];
+            }
+        }
+        if SIDES != OPEN {
+            let here: Vector3<f64> = load(view.position, i * RECORD);
+            for slot in came[0].iter_mut().take(partners.len()) {
+                let apart = here.minus(&load(&slot[..], 0));
+                let image = here.minus(&nearest_image::<f64, f64>(&apart, view.sides, SIDES).apart);
+                slot[..3].copy_from_slice(&[image.x, image.y, image.z]);
+            }
+        }
+        for slot in came[0].iter_mut().skip(partners.len()) {
+            *slot = [NOWHERE, NOWHERE, NOWHERE, 1.0];
+        }
+    }
+
+    /// Runs the laws over some partners of a particle; returns what each of these gets: the force on it taken backward, and its swelling.
+    #[inline(always)]
+    fn resolve(&self, own: &Own, came: &[Records; IN], media: &[Medium<f64>; LANES], share: &Lane, sums: &mut Sums) -> Records {
+        let mut numbers = [[[0.0; LANES]; RECORD]; IN];
+        for (records, lanes) in came.iter().zip(&mut numbers).take(if STICKY { IN } else { IN - 1 }) {
             for lane in 0..LANES {
                 for number in 0..RECORD {
                     lanes[number][lane] = records[lane][number];
                 }
             }
         }
+        let (gravity, smoother) = (self.view.gravity, self.view.smoother);
+        let smoothing = if SPLINE { Smoothing::CubicSpline } else { Smoothing::Wendland };
+        let mut going = [[0.0; LANES]; RECORD];
         for lane in 0..LANES {
-            self.resolve_lane(lane);
+            let apart = own.place.minus(&vector(&numbers[0], lane));
+            let velocity = vector(&numbers[1], lane);
+            let drag = if STICKY { vector(&numbers[2], lane) } else { velocity };
+            let volume = numbers[0][3][lane];
+            let in_fluid = is_in_fluid(volume);
+            let (i, j) = (&own.parcel, parcel(volume, &velocity, &drag, numbers[1][3][lane]));
+            let mut medium = media[if MIXED { lane } else { 0 }];
+            medium.diffusion *= own.in_fluid * in_fluid;
+            let passed = exchange(&apart, apart.dot(&apart), i, &j, &medium, &gravity, &smoother, smoothing);
+            let force = passed.force;
+            let stored = i.volume * j.volume * passed.swelling;
+            // Between two particles of fluid, what they gain is what viscosity takes.
+            let gained =
+                own.in_fluid * (force.dot(&i.velocity) + stored * i.pressure) - in_fluid * (force.dot(&j.velocity) - stored * j.pressure);
+            sums.powers[0][lane] += share[lane] * passed.viscous_power;
+            sums.powers[1][lane] += share[lane] * passed.diffusive_power;
+            sums.powers[2][lane] += share[lane] * (gained + passed.viscous_power);
+            sums.rate[0][lane] += force.x;
+            sums.rate[1][lane] += force.y;
+            sums.rate[2][lane] += force.z;
+            sums.rate[3][lane] += j.volume * (passed.swelling + passed.diffusion);
+            going[0][lane] = force.x;
+            going[1][lane] = force.y;
+            going[2][lane] = force.z;
+            going[3][lane] = i.volume * (passed.swelling - passed.diffusion);
         }
-        for (records, lanes) in self.went.iter_mut().zip(&self.going) {
-            for lane in 0..LANES {
-                records[lane] = [lanes[0][lane], lanes[1][lane], lanes[2][lane], lanes[3][lane]];
-            }
+        let mut went = [[0.0; RECORD]; LANES];
+        for lane in 0..LANES {
+            went[lane] = [going[0][lane], going[1][lane], going[2][lane], going[3][lane]];
         }
+        went
     }
 }
 
-impl<const SPLINE: bool, const STICKY: bool, const MIXED: bool> Lanes<'_, SPLINE, STICKY, MIXED> {
-    /// Reads the pair of i and j into a lane.
+impl<const SIDES: u32, const SPLINE: bool, const STICKY: bool, const MIXED: bool> InLanes for Part<'_, SIDES, SPLINE, STICKY, MIXED> {
     #[inline(always)]
-    fn put<const SIDES: u32>(&mut self, lane: usize, i: usize, j: usize) {
-        let view = self.view;
-        let fields = [view.position, view.flow, view.drag];
-        for (field, numbers) in fields.into_iter().enumerate().take(if STICKY { 3 } else { 2 }) {
-            let (numbers, _) = numbers.as_chunks::<RECORD>();
-            self.came[2 * field][lane] = numbers[i];
-            self.came[2 * field + 1][lane] = numbers[j];
-        }
-        if SIDES != OPEN {
-            let apart = load::<f64>(view.position, i * RECORD).minus(&load(view.position, j * RECORD));
-            let Vector3 { x, y, z } = nearest_image::<f64, f64>(&apart, view.sides, SIDES).apart;
-            let volumes = [i, j].map(|end| view.position[end * RECORD + 3]);
-            self.came[0][lane] = [x, y, z, volumes[0]];
-            self.came[1][lane] = [0.0, 0.0, 0.0, volumes[1]];
-        }
-        if MIXED {
-            let of = |end: usize| match view.kind[end] {
-                wall if wall & WALL != 0 => None,
-                kind => Some(medium_at::<f64>(view.media, kind as usize)),
+    fn resolve(&mut self) {
+        let (view, rows) = (self.view, self.rows);
+        let end = rows.row[rows.end] as usize;
+        let mut came = [[[0.0; RECORD]; LANES]; IN];
+        let mut media = [medium_at::<f64>(view.media, 0); LANES];
+        let mut powers = [[0.0; LANES]; 3];
+        for i in rows.first..rows.end {
+            let row = rows.row[i] as usize..rows.row[i + 1] as usize;
+            if row.is_empty() {
+                continue;
+            }
+            let own = self.own(i);
+            let mut sums = Sums {
+                rate: [[0.0; LANES]; RECORD],
+                powers,
             };
-            self.media[lane] = match (of(i), of(j)) {
-                (Some(a), Some(b)) if view.kind[i] != view.kind[j] => between_media(&a, &b),
-                (Some(medium), _) | (None, Some(medium)) => medium,
-                (None, None) => self.medium,
-            };
-        }
-    }
-
-    /// Adds the results to the rates of the part's particles, in order.
-    #[inline(always)]
-    fn give_back(&self, pairs: &[(u32, u32)], rows: &FlowRows, rate: &mut [[f64; RECORD]]) {
-        let (mut own, mut sum) = (usize::MAX, [0.0; RECORD]);
-        for (lane, &(i, j)) in pairs.iter().enumerate() {
-            let (i, j) = (i as usize, j as usize);
-            if i != own {
-                if own != usize::MAX {
-                    rate[own - rows.first] = sum;
+            for first in row.clone().step_by(LANES) {
+                let partners = &rows.neighbors[first..row.end.min(first + LANES)];
+                for later in first + AHEAD..(first + AHEAD + LANES).min(end) {
+                    let later = rows.neighbors[later] as usize;
+                    prefetch(view.position, later);
+                    prefetch(view.flow, later);
                 }
-                (own, sum) = (i, rate[i - rows.first]);
+                self.fetch(i, partners, &mut came);
+                let mut share = [0.0; LANES];
+                for (share, &j) in share.iter_mut().zip(partners) {
+                    *share = if (j as usize).wrapping_sub(rows.first) < self.rate.len() { 1.0 } else { 0.5 };
+                }
+                if MIXED {
+                    for (medium, &j) in media.iter_mut().zip(partners) {
+                        *medium = self.medium_between(i, j as usize);
+                    }
+                }
+                let went = Part::resolve(self, &own, &came, &media, &share, &mut sums);
+                for (one, &j) in went.iter().zip(partners) {
+                    // One that is of another part gets its own from its own row.
+                    if let Some(of_j) = self.rate.get_mut((j as usize).wrapping_sub(rows.first)) {
+                        *of_j = [of_j[0] - one[0], of_j[1] - one[1], of_j[2] - one[2], of_j[3] + one[3]];
+                    }
+                }
             }
-            let one = self.went[0][lane];
-            sum = [sum[0] + one[0], sum[1] + one[1], sum[2] + one[2], sum[3] + one[3]];
-            if j >= rows.first && j < rows.end {
-                let of_j = &mut rate[j - rows.first];
-                *of_j = [
-                    of_j[0] - one[0],
-                    of_j[1] - one[1],
-                    of_j[2] - one[2],
-                    of_j[3] + self.went[1][lane][3],
-                ];
+            let of_i = &mut self.rate[i - rows.first];
+            for (sum, lanes) in of_i.iter_mut().zip(&sums.rate) {
+                *sum += lanes.iter().sum::<f64>();
             }
+            powers = sums.powers;
         }
-        if own != usize::MAX {
-            rate[own - rows.first] = sum;
-        }
+        let [viscous, diffusive, wall] = powers.map(|lanes| lanes.iter().sum());
+        self.tally = FlowTally { viscous, diffusive, wall };
     }
 }
 
@@ -241,46 +291,14 @@ pub fn flow_of_part<const SIDES: u32, const SPLINE: bool, const STICKY: bool, co
     rate: &mut [f64],
 ) -> FlowTally {
     debug_assert_eq!(view.media.len() % MEDIUM, 0);
-    let harmless = [[1.0; RECORD]; LANES];
-    let medium = medium_at::<f64>(view.media, 0);
-    let mut lanes = Lanes::<SPLINE, STICKY, MIXED> {
-        view,
-        came: [harmless; IN],
-        numbers: [[[1.0; LANES]; RECORD]; IN],
-        medium,
-        media: [medium; LANES],
-        share: [0.0; LANES],
-        going: [[[0.0; LANES]; RECORD]; 2],
-        went: [harmless; 2],
-        powers: [[0.0; LANES]; 3],
-    };
     let (rate, _) = rate.as_chunks_mut::<RECORD>();
     rate.fill([0.0; RECORD]);
-    let end = rows.row[rows.end] as usize;
-    let mut pairs = [(0, 0); LANES];
-    let mut filled = 0;
-    for i in rows.first..rows.end {
-        for k in rows.row[i] as usize..rows.row[i + 1] as usize {
-            let later = rows.neighbors[(k + AHEAD).min(end - 1)] as usize;
-            prefetch(view.position, later);
-            prefetch(view.flow, later);
-            let j = rows.neighbors[k] as usize;
-            lanes.put::<SIDES>(filled, i, j);
-            lanes.share[filled] = if j >= rows.first && j < rows.end { 1.0 } else { 0.5 };
-            pairs[filled] = (i as u32, j as u32);
-            filled += 1;
-            if filled == LANES {
-                on_widest(&mut lanes);
-                lanes.give_back(&pairs, rows, rate);
-                filled = 0;
-            }
-        }
-    }
-    if filled > 0 {
-        lanes.share[filled..].fill(0.0);
-        on_widest(&mut lanes);
-        lanes.give_back(&pairs[..filled], rows, rate);
-    }
-    let [viscous, diffusive, wall] = lanes.powers.map(|lanes| lanes.iter().sum());
-    FlowTally { viscous, diffusive, wall }
+    let mut part = Part::<SIDES, SPLINE, STICKY, MIXED> {
+        view,
+        rows,
+        rate,
+        tally: FlowTally::default(),
+    };
+    on_widest(&mut part);
+    part.tally
 }

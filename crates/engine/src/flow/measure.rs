@@ -2,6 +2,7 @@
 
 use super::Flow;
 use crate::contact_records::array;
+use crate::fields::{PART, part_range};
 use crate::simulation::Simulation;
 use crate::state::{FluidSample, FluidSnapshot};
 use crate::world::Vec3;
@@ -71,6 +72,28 @@ impl Flow {
         (0..self.fields.len()).filter(|&i| !self.is_wall(i))
     }
 
+    /// Neighbors of a particle of fluid on average, within the support and in the lists.
+    fn neighbors(&self) -> [f64; 2] {
+        let (n, position) = (self.fields.len(), &self.fields.position);
+        let support = self.plan.support;
+        let (mut near, mut listed) = (0, 0);
+        for i in 0..n {
+            let (first, end) = part_range(i / PART, n);
+            for &j in &self.pairs.neighbors[self.pairs.row[i] as usize..self.pairs.row[i + 1] as usize] {
+                let j = j as usize;
+                let apart = load::<f64>(position, i * RECORD).minus(&load(position, j * RECORD));
+                let apart = nearest_image::<f64, f64>(&apart, &self.stepping.sides, self.compiled_for.sides).apart;
+                let is_near = u64::from(apart.dot(&apart) < support * support);
+                // A pair inside a part stands in one row only.
+                let is_inside = (first..end).contains(&j);
+                let ends = u64::from(!self.is_wall(i)) + u64::from(is_inside && !self.is_wall(j));
+                near += ends * is_near;
+                listed += ends;
+            }
+        }
+        [near, listed].map(|ends| ends as f64 / self.count.max(1) as f64)
+    }
+
     /// Bytes that the arrays hold.
     pub fn bytes(&self) -> u64 {
         self.fields.bytes() + self.cells.bytes() + self.pairs.bytes() + self.before_walls.bytes()
@@ -125,6 +148,15 @@ impl Simulation {
     /// Particles of fluids.
     pub fn fluid_particles(&self) -> usize {
         self.flow.as_ref().map_or(0, |flow| flow.count)
+    }
+
+    /// Neighbors of a particle of fluid on average: those within the support, and those in its list.
+    ///
+    /// # Panics
+    /// As [`Simulation::ledger`].
+    pub fn fluid_neighbors(&self) -> [f64; 2] {
+        self.assert_observed();
+        self.flow.as_ref().map_or([0.0; 2], |flow| flow.neighbors())
     }
 
     /// Names of the fluids, in the order of their numbers.

@@ -5,6 +5,7 @@ mod bed;
 mod case;
 mod lattice;
 mod search;
+mod tank;
 
 use super::{Done, Failure};
 use crate::say;
@@ -34,6 +35,7 @@ Examples:
   seixo bench bed --device gpu --assembly fused,contact-list,sorted-contacts
                                                    what other ways to put forces together cost
   seixo bench bonds --device gpu --particles 1000000
+  seixo bench tank --device gpu --particles 8000000 --support 2.7
   seixo bench s2 --device gpu                      a million spheres for 10 000 steps: the seconds it takes
   seixo bench search                               the ways to find pairs beside each other; see seixo bench search --help
 
@@ -56,6 +58,9 @@ pub struct BenchArguments {
     /// Share of space that the grains of beds and s2 take at the start, 0.05 to 0.6; dense beds settle sooner
     #[arg(long, value_name = "SHARE", default_value_t = 0.30)]
     solid_fraction: f64,
+    /// Distance up to which particles of the tank see each other, in spacings, 1.5 to 6: 2.7 gives about 80 neighbors, 3 about 110
+    #[arg(long, value_name = "SPACINGS", default_value_t = 2.7)]
+    support: f64,
     /// Steps before the measurement, in which the grains come to rest; 20 000 for beds, else none
     #[arg(long, value_name = "STEPS")]
     settle: Option<u64>,
@@ -143,6 +148,9 @@ pub fn bench(arguments: &BenchArguments) -> Done {
     if !(0.05..=0.6).contains(&arguments.solid_fraction) {
         return wrong(format!("--solid-fraction is {}, must be 0.05 to 0.6", arguments.solid_fraction));
     }
+    if !(1.5..=6.0).contains(&arguments.support) {
+        return wrong(format!("--support is {}, must be 1.5 to 6", arguments.support));
+    }
     for &case in &arguments.cases {
         let usual = [case.habits().particles];
         let sizes = if arguments.particles.is_empty() {
@@ -167,7 +175,7 @@ const WARMING: usize = 1_000_000;
 fn bench_case(case: Case, particles: u32, arguments: &BenchArguments) -> Done {
     let refused = |refusal: seixo::Refusal| Failure::Input(refusal.to_string());
     let failed = |stop: seixo::Stop| Failure::Run(stop.to_string());
-    let world = || case.world(particles as usize, arguments.solid_fraction);
+    let world = || case.world(particles as usize, arguments.solid_fraction, arguments.support);
     let settings = |threads: usize, assembly: Assembly| -> Result<Settings, Failure> {
         let mut settings = case.settings(threads);
         arguments.place.apply(&mut settings).map_err(Failure::Input)?;
@@ -176,7 +184,7 @@ fn bench_case(case: Case, particles: u32, arguments: &BenchArguments) -> Done {
     };
     // Told before the grains settle, which takes long.
     for &assembly in arguments.assembly.iter().filter(|&&assembly| assembly != Assembly::Fused) {
-        Simulation::new(case.world(8, arguments.solid_fraction), settings(0, assembly)?).map_err(refused)?;
+        Simulation::new(case.world(8, arguments.solid_fraction, arguments.support), settings(0, assembly)?).map_err(refused)?;
     }
     let settle = arguments.settle.unwrap_or(case.habits().settle);
     let kept = arguments
@@ -221,7 +229,7 @@ fn bench_case(case: Case, particles: u32, arguments: &BenchArguments) -> Done {
         }
         .map_err(refused)?;
         if !is_on_cpu(&simulation) {
-            let world = case.world(WARMING.min(particles as usize), arguments.solid_fraction);
+            let world = case.world(WARMING.min(particles as usize), arguments.solid_fraction, arguments.support);
             let mut other = Simulation::new(world, settings).map_err(refused)?;
             let clock = Instant::now();
             while clock.elapsed() < WARM_UP {
@@ -252,14 +260,15 @@ fn settle_down(settling: &mut Simulation, steps: u64) -> Result<State, seixo::St
 }
 
 fn measure(case: Case, simulation: &mut Simulation, assembly: Assembly, arguments: &BenchArguments) -> Result<Measured, seixo::Stop> {
-    let particles = simulation.len();
+    let particles = simulation.len() + simulation.fluid_particles();
     let Habits { steps, repeat, .. } = case.habits();
     let (steps, repeat) = (arguments.steps.unwrap_or(steps), arguments.repeat.unwrap_or(repeat));
     // Caches, lists and scratch that grow on first use, and a GPU's kernels, which are compiled then.
     simulation.advance((steps / 10).clamp(1, 50))?;
     let contacts = |simulation: &mut Simulation| -> Result<f64, seixo::Stop> {
         simulation.observe()?;
-        Ok(simulation.contacts() as f64 / particles as f64)
+        let [neighbors, _] = simulation.fluid_neighbors();
+        Ok(simulation.contacts() as f64 / particles as f64 + neighbors)
     };
     let contacts_before = contacts(simulation)?;
     let (rebuilds, before) = (simulation.rebuilds(), simulation.profile().clone());
@@ -324,7 +333,7 @@ impl Measured {
         let mut text = format!(
             "{} · {} · {}{}\n  {} particle-steps/s ({} to {}), {} for {} steps\n",
             self.case,
-            say::many(self.particles, "grain"),
+            say::many(self.particles, if self.case == "tank" { "particle" } else { "grain" }),
             say::place(&self.device, self.precision, self.threads),
             self.assembly
                 .filter(|&name| name != Assembly::Fused.name())

@@ -1,6 +1,6 @@
 //! What can be measured: worlds, steps, and what a step must move to and from memory.
 
-use super::{bed, lattice};
+use super::{bed, lattice, tank};
 use clap::ValueEnum;
 use seixo::World;
 use seixo_engine::world::{Grains, Interaction, Later, Material, Precision, Settings, Vec3, Wall, WallMotion, WallShape};
@@ -23,6 +23,8 @@ pub enum Case {
     LatticeCells,
     /// A cube of grains, each held by beams to its six neighbors, which it does not touch: three bonds a grain
     Bonds,
+    /// A cube of water that breaks down in a tank of particles; what it sees, --support says
+    Tank,
     /// A million frictionless spheres that fall into a box for 10 000 steps of 50 µs: the headline of the binned GPU code of 2012
     S2,
 }
@@ -46,6 +48,7 @@ impl Case {
             Case::LatticeNormal => "lattice-normal",
             Case::LatticeCells => "lattice-cells",
             Case::Bonds => "bonds",
+            Case::Tank => "tank",
             Case::S2 => "s2",
         }
     }
@@ -62,7 +65,7 @@ impl Case {
     pub fn habits(self) -> Habits {
         let (particles, settle, steps, repeat) = match self {
             Case::Bed | Case::BedLinear | Case::NormalOnly => (100_000, 20_000, 500, 3),
-            Case::Lattice | Case::Bonds => (100_000, 0, 200, 3),
+            Case::Lattice | Case::Bonds | Case::Tank => (100_000, 0, 200, 3),
             // Without friction a lattice under pressure gives way after some 250 steps.
             Case::LatticeNormal | Case::LatticeCells => (100_000, 0, 50, 3),
             Case::S2 => (1_000_000, 0, 10_000, 1),
@@ -76,10 +79,11 @@ impl Case {
     }
 
     /// What it starts from.
-    pub fn world(self, particles: usize, solid_fraction: f64) -> World {
+    pub fn world(self, particles: usize, solid_fraction: f64, support: f64) -> World {
         let (grains, length) = match self {
             Case::Bed | Case::BedLinear | Case::NormalOnly => bed::grains(bed::DIAMETER, particles, solid_fraction),
             Case::S2 => bed::grains(bed::DIAMETER_OF_S2, particles, solid_fraction),
+            Case::Tank => return tank::world(particles, support),
             Case::Lattice | Case::LatticeNormal | Case::LatticeCells => lattice::grains(particles, lattice::PRESSED),
             Case::Bonds => {
                 let world = world_of(lattice::grains(particles, lattice::BONDED).0, self.interaction(), Vec::new(), 0.0);
@@ -112,7 +116,7 @@ impl Case {
 
     fn interaction(self) -> Interaction {
         let stiffness = match self {
-            Case::Bed | Case::NormalOnly => None,
+            Case::Bed | Case::NormalOnly | Case::Tank => None,
             Case::BedLinear => Some(bed::STIFFNESS),
             Case::Lattice | Case::LatticeNormal | Case::LatticeCells | Case::Bonds => Some(lattice::stiffness()),
             Case::S2 => Some(stiffness(bed::DIAMETER_OF_S2, 20.0 * bed::STEP_OF_S2)),
@@ -137,7 +141,7 @@ impl Case {
         let time_step = match self {
             Case::Bed | Case::BedLinear | Case::NormalOnly => Some(bed::STEP),
             Case::Lattice | Case::LatticeNormal | Case::LatticeCells => Some(lattice::STEP),
-            Case::Bonds => None,
+            Case::Bonds | Case::Tank => None,
             Case::S2 => Some(bed::STEP_OF_S2),
         };
         Settings {
@@ -153,6 +157,12 @@ impl Case {
     pub fn bytes_moved(self, contacts: f64, bonds: f64) -> f64 {
         const RECORD: f64 = 32.0;
         const TRIPLE: f64 = 24.0;
+        if self == Case::Tank {
+            // There and back: place, flow, velocity at half steps, excess and its rate before; there: forces, where the particle was listed. Then
+            // place and flow are read, and forces written; each pair stands in one list.
+            let advance = 2.0 * (2.0 * RECORD + TRIPLE + 16.0) + 2.0 * RECORD;
+            return advance + 3.0 * RECORD + 0.5 * contacts * INDEX;
+        }
         let advance = 2.0 * (2.0 * RECORD + TRIPLE) + RECORD + TRIPLE;
         let contact = 2.0 * RECORD + RECORD + 2.0 * INDEX;
         if !self.has_friction() {
@@ -177,6 +187,10 @@ impl Case {
             Precision::F32 => (4.0, 4.0),
         };
         let (place, motion) = (4.0 * double, 4.0 * single);
+        if self == Case::Tank {
+            // There and back: place, velocity half a step before, excess; flow; the rate of swelling before. There: where the particle was listed.
+            return 5.0 * place + 2.0 * (double + motion + single) + contacts * INDEX;
+        }
         // There and back: position, velocity half a step before, velocity; there: where the grain was when the lists were made.
         let advance = 5.0 * place + 2.0 * motion;
         let entries = 2.0 * contacts;

@@ -17,6 +17,7 @@ mod course;
 mod driver;
 mod error;
 mod exchange;
+mod fluids;
 pub mod folder;
 mod fragments;
 mod frames;

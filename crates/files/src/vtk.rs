@@ -2,12 +2,14 @@
 
 mod bonds;
 mod contacts;
+mod fluid;
 mod image;
 mod plane;
 mod read;
 
 pub use bonds::{VtkBonds, bonds, read_bonds};
 pub use contacts::{VtkContacts, contacts, read_contacts};
+pub use fluid::{fluid, read_fluid};
 pub use image::{Image, image};
 pub use read::{VtkPoints, VtkWalls, read_grains, read_walls};
 
@@ -202,6 +204,26 @@ impl Document {
         let _ = writeln!(self.text, "</{name}>");
     }
 
+    /// Points with these arrays, of which the first is shown; each is a vertex.
+    fn vertices(&mut self, arrays: &[(&str, Values)], position: &[[f64; 3]]) {
+        let count = position.len();
+        // Room for all at once: a text that grows by moving is held twice. What is not needed is never touched.
+        let bytes_a_point: usize = 24 + 2 * 8 + arrays.iter().map(|(_, values)| values.bytes_a_point()).sum::<usize>();
+        self.text.reserve_exact(count * bytes_a_point * 3 / 2);
+        let shown = arrays.first().map_or("", |array| array.0);
+        self.group(&format!(r#"PointData Scalars="{shown}""#), arrays);
+        self.group("Points", &[("position", Values::Vectors64(position))]);
+        let connectivity: Vec<i64> = (0..count as i64).collect();
+        let offsets: Vec<i64> = (1..=count as i64).collect();
+        self.group(
+            "Verts",
+            &[
+                ("connectivity", Values::Offsets(&connectivity)),
+                ("offsets", Values::Offsets(&offsets)),
+            ],
+        );
+    }
+
     /// Lines between each two of these points.
     fn lines(&mut self, ends: &[[f64; 3]]) {
         self.group("Points", &[("position", Values::Vectors64(ends))]);
@@ -248,20 +270,7 @@ pub fn grains(snapshot: &GrainSnapshot, fields: &[Field], time: f64) -> Vec<u8> 
         ("id", Values::Integers(&snapshot.id)),
     ];
     arrays.extend(fields.iter().map(|field| (field.keyword(), field.values(snapshot))));
-    // Room for all at once: a text that grows by moving is held twice. What is not needed is never touched.
-    let bytes_a_grain: usize = 24 + 2 * 8 + arrays.iter().map(|(_, values)| values.bytes_a_point()).sum::<usize>();
-    document.text.reserve_exact(count * bytes_a_grain * 3 / 2);
-    document.group(r#"PointData Scalars="radius""#, &arrays);
-    document.group("Points", &[("position", Values::Vectors64(&snapshot.position))]);
-    let connectivity: Vec<i64> = (0..count as i64).collect();
-    let offsets: Vec<i64> = (1..=count as i64).collect();
-    document.group(
-        "Verts",
-        &[
-            ("connectivity", Values::Offsets(&connectivity)),
-            ("offsets", Values::Offsets(&offsets)),
-        ],
-    );
+    document.vertices(&arrays, &snapshot.position);
     document.finish()
 }
 

@@ -1,7 +1,7 @@
 //! VTK files: what is written reads back, and what ParaView needs is there.
 
 use proptest::prelude::*;
-use seixo_engine::state::{GrainSnapshot, WallSnapshot, WallWear};
+use seixo_engine::state::{FluidSnapshot, GrainSnapshot, WallSnapshot, WallWear};
 use seixo_engine::{BondSnapshot, ContactRecord, Partner};
 use seixo_files::vtk::{self, Field};
 
@@ -246,6 +246,30 @@ fn bonds_come_back() {
     let grains = vtk::grains(&snapshot(3), &[], 0.0);
     let refused = read(&grains, vtk::read_bonds).unwrap_err().to_string();
     assert!(refused.contains("lines"), "{refused}");
+}
+
+#[test]
+fn fluids_come_back_as_balls_of_half_a_spacing() {
+    for count in [0, 1, 1000] {
+        let numbers = |scale: f64| (0..count).map(|id| f64::from(id) * scale).collect::<Vec<_>>();
+        let sent = FluidSnapshot {
+            id: (0..count).map(|id| 3 * id).collect(),
+            kind: (0..count).map(|id| id % 2).collect(),
+            position: numbers(0.1).into_iter().map(|x| [x, -x, 1e4 + x]).collect(),
+            velocity: numbers(0.25).into_iter().map(|x| [x, 0.0, -x]).collect(),
+            density: numbers(0.5),
+            pressure: numbers(-8.0),
+        };
+        let found = read(&vtk::fluid(&sent, 0.01, 0.3), vtk::read_fluid).unwrap();
+        assert_eq!((found.time, &found.id, &found.position), (0.3, &sent.id, &sent.position));
+        assert_eq!(found.radius, vec![0.005; count as usize]);
+        let of = |name: &str| found.scalars.iter().find(|(known, ..)| known == name).unwrap().1.clone();
+        assert_eq!((of("density"), of("pressure")), (sent.density, sent.pressure));
+        assert_eq!(of("velocity"), sent.velocity.as_flattened());
+        assert_eq!(of("fluid"), sent.kind.iter().map(|&kind| f64::from(kind)).collect::<Vec<_>>());
+    }
+    let refused = read(&vtk::grains(&snapshot(3), &[], 0.0), vtk::read_fluid).unwrap_err().to_string();
+    assert!(refused.contains("no array `spacing`"), "{refused}");
 }
 
 #[test]

@@ -31,6 +31,7 @@ pub use condition::{Condition, Measure};
 pub use device::Device;
 pub use diagnostics::{Complaint, Diagnostic, Diagnostics};
 pub use inlet::{Inlet, Poured};
+pub use probes::FluidProbe;
 pub use rate::Rate;
 pub use schema::schema;
 pub use stage::{Act, Plan, Stage, Thing, Zone};
@@ -155,7 +156,7 @@ pub enum ProbeKind {
         /// Of the grains of these groups, indices into [`World::groups`]; of all that are, or were, bonded without.
         groups: Option<Vec<u32>>,
     },
-    /// Force of the grains on a wall.
+    /// Force of grains and fluids on a wall.
     WallForce {
         /// Indices into [`World::walls`]: several for a box, whose faces count as one.
         walls: Range<usize>,
@@ -189,7 +190,7 @@ pub enum ProbeKind {
         /// Corners of the box that the cells divide \[m\].
         bounds: Option<[Vec3; 2]>,
     },
-    /// Torque of the grains on a wall about the point that its axis goes through, or about the origin if it has none.
+    /// Torque of grains and fluids on a wall about the point that its axis goes through, or about the origin if it has none.
     WallTorque {
         /// As for the force.
         walls: Range<usize>,
@@ -206,6 +207,8 @@ pub enum ProbeKind {
     },
     /// Where heat is.
     Heat,
+    /// Something of fluids.
+    Fluid(FluidProbe),
     /// Where a wall is: its middle, and the angle that it turned. The middle of a box is the mean of those of its faces.
     WallPosition {
         /// As for the force.

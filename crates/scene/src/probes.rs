@@ -1,5 +1,9 @@
 //! Probes: from the keys of a scene to what is logged.
 
+mod fluid;
+
+pub use fluid::FluidProbe;
+
 use crate::{
     Probe, ProbeKind,
     assemble::{Findings, MOST_LINES, check_interval},
@@ -146,13 +150,14 @@ fn probe_kind(section: &ProbeSection, (world, absent): (&World, &[Thing]), walls
             bounds: bounds.map(|(min, max)| [min.to_array(), max.to_array()]),
         })
     }));
+    kinds.extend(fluid::kinds(section, world, is_sound));
     match kinds.pop() {
         Some(kind) if kinds.is_empty() => kind,
         _ => {
             let complaint = Complaint::new(
                 "a probe logs exactly one of `position`, `count_through`, `energy = true`, `group_center`, `group_force`, `bonds = true`, `fragments`, `wall_force`, `wall_torque`, \
-                 `wall_position`, `worn_volume`, `stress`, `strain`, `fabric`, `coordination`, `solid_fraction`, `mixing`, `group_temperature`, `wall_heat` and \
-                 `heat = true`",
+                 `wall_position`, `worn_volume`, `stress`, `strain`, `fabric`, `coordination`, `solid_fraction`, `mixing`, `group_temperature`, `wall_heat`, \
+                 `heat = true`, `fluid = true`, `fluid_pressure`, `fluid_velocity`, `surface_height`, `front` and `flow_rate`",
             );
             Err((
                 String::new(),

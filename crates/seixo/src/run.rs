@@ -17,6 +17,7 @@ mod course;
 mod driver;
 mod error;
 mod exchange;
+mod fluids;
 pub mod folder;
 mod fragments;
 mod frames;
@@ -86,7 +87,7 @@ pub struct Progress {
     pub grains: usize,
     /// Wall time since this start or resume \[s\].
     pub wall_time: f64,
-    /// Grains times steps over the wall time of the last steps \[1/s\].
+    /// Grains and particles of fluids times steps over the wall time of the last steps \[1/s\].
     pub particle_steps_per_second: f64,
     /// Kinetic energy at the last line of the ledger \[J\].
     pub kinetic: f64,

@@ -12,9 +12,9 @@ use crate::{
 /// Fragments that have colors of their own: with all others as many as a legend holds.
 const MOST_FRAGMENTS: usize = 11;
 
-/// The colors of all grains and what they mean.
+/// The colors of all grains, or of what else is colored, and what they mean. What has no number has the color of others.
 pub struct Coloring {
-    /// One per grain.
+    /// One for each.
     pub colors: Vec<Rgb>,
     /// What the legend says.
     pub legend: Legend,
@@ -49,7 +49,7 @@ impl Coloring {
         let field = options.field.as_deref().unwrap_or(if has_velocity { "speed" } else { "radius" });
         let (values, unit) = values_of(grains, field)?;
         Ok(match field {
-            "material" | "group" => Coloring::classes(&values, field),
+            "material" | "group" | "fluid" => Coloring::classes(&values, field),
             "fragment" => Coloring::fragments(&values, field),
             _ => Coloring::scaled(&values, field, unit, options.range),
         })
@@ -57,14 +57,14 @@ impl Coloring {
 
     /// A color for each whole number.
     pub fn classes(values: &[f64], name: &str) -> Coloring {
-        let whole: Vec<i64> = values.iter().map(|&value| value as i64).collect();
-        let mut known = whole.clone();
+        let whole: Vec<Option<i64>> = values.iter().map(|&value| whole_number(value)).collect();
+        let mut known: Vec<i64> = whole.iter().flatten().copied().collect();
         known.sort_unstable();
         known.dedup();
         let color = |value: &i64| color::distinct(known.binary_search(value).unwrap_or(0));
         let class = |value: &i64| (value.to_string(), color(value));
         Coloring {
-            colors: whole.iter().map(color).collect(),
+            colors: whole.iter().map(|value| value.as_ref().map_or(color::OTHERS, color)).collect(),
             legend: Legend::Classes {
                 name: name.into(),
                 classes: known.iter().map(class).collect(),
@@ -75,15 +75,16 @@ impl Coloring {
     /// A color for each of the numbers that most grains have, and one for all others.
     fn fragments(values: &[f64], name: &str) -> Coloring {
         let mut counts: BTreeMap<i64, usize> = BTreeMap::new();
-        for &value in values {
-            *counts.entry(value as i64).or_default() += 1;
+        for number in values.iter().filter_map(|&value| whole_number(value)) {
+            *counts.entry(number).or_default() += 1;
         }
         let mut numbers: Vec<(i64, usize)> = counts.into_iter().collect();
         numbers.sort_by_key(|&(_, count)| Reverse(count));
         let has_others = numbers.len() > MOST_FRAGMENTS;
         numbers.truncate(MOST_FRAGMENTS);
         let ranks: BTreeMap<i64, usize> = numbers.iter().zip(0..).map(|(&(number, _), rank)| (number, rank)).collect();
-        let color = |value: &f64| ranks.get(&(*value as i64)).map_or(color::OTHERS, |&rank| color::distinct(rank));
+        let rank = |value: f64| ranks.get(&whole_number(value)?);
+        let color = |&value: &f64| rank(value).map_or(color::OTHERS, |&rank| color::distinct(rank));
         let class = |((number, _), rank): (&(i64, usize), usize)| (number.to_string(), color::distinct(rank));
         let others = has_others.then(|| ("others".to_owned(), color::OTHERS));
         Coloring {
@@ -116,7 +117,13 @@ impl Coloring {
         });
         let colors = values
             .iter()
-            .map(|value| color::viridis((value - range.0) / (range.1 - range.0)))
+            .map(|value| {
+                if value.is_nan() {
+                    color::OTHERS
+                } else {
+                    color::viridis((value - range.0) / (range.1 - range.0))
+                }
+            })
             .collect();
         let goes_on = [
             values.iter().any(|&value| value < range.0),
@@ -132,6 +139,11 @@ impl Coloring {
             },
         }
     }
+}
+
+/// The whole number that a value stands for, if it is one at all.
+fn whole_number(value: f64) -> Option<i64> {
+    (!value.is_nan()).then_some(value as i64)
 }
 
 /// The values of a field by name, with its unit.
@@ -162,6 +174,7 @@ fn values_of(grains: &VtkPoints, field: &str) -> Result<(Vec<f64>, &'static str)
         "force" => "N",
         "torque" => "N m",
         "mass" => "kg",
+        "density" => "kg/m³",
         "pressure" => "Pa",
         "temperature" => "K",
         _ => "",

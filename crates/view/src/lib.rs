@@ -1,6 +1,6 @@
 //! Pictures and plots of a run folder, drawn offscreen.
 //!
-//! [`picture()`] renders one frame of grains and walls, or of contacts, bonds and cracks, to a PNG; [`map()`] draws a field on a plane; [`plot()`] turns the tables of a run into charts, and [`encode()`] draws any
+//! [`picture()`] renders one frame of grains, fluids and walls, or of contacts, bonds and cracks, to a PNG; [`map()`] draws a field on a plane; [`plot()`] turns the tables of a run into charts, and [`encode()`] draws any
 //! [`Chart`].
 
 mod board;
@@ -11,6 +11,7 @@ mod chart;
 mod color;
 mod coloring;
 mod error;
+mod fluid;
 mod map;
 mod picture;
 mod plot;

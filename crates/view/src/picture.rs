@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use glam::DVec3;
-use seixo_files::vtk::{VtkContacts, VtkPoints, VtkWalls, read_bonds, read_contacts, read_grains, read_walls};
+use seixo_files::vtk::{VtkContacts, VtkPoints, VtkWalls, read_bonds, read_contacts, read_walls};
 
 use crate::{
     ViewError,
     bonds::{self, Cracks},
     coloring::{Coloring, Legend},
+    fluid::Balls,
     render::{Pane, Rod},
     snapshot::Snapshot,
 };
@@ -16,7 +17,7 @@ use crate::{
 /// What stands for the grains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shown {
-    /// The grains themselves.
+    /// The grains themselves, and particles of fluids.
     #[default]
     Grains,
     /// Their contacts: rods whose thickness and color follow the normal force.
@@ -43,7 +44,7 @@ pub struct PictureOptions {
     pub size: (u32, u32),
     /// Grains, or what stands for them.
     pub shown: Shown,
-    /// Field to color grains by; of a vector its magnitude, or a component as in `force_z`. `None` = speed, or radius without it. Of walls
+    /// Field to color grains and particles of fluids by, where they have it; of a vector its magnitude, or a component as in `force_z`. `None` = speed, or radius without it. Of walls
     /// `wear_depth`, or `worn_volume`. Of bonds `used`, the share of their strength, or `tension`, `shear`, `bending`, `torsion`, `energy`,
     /// `force`, `kind`.
     pub field: Option<String>,
@@ -74,7 +75,12 @@ impl Default for PictureOptions {
 
 /// The file of the grains of a frame, counted from 0; of the last one if none is named.
 pub fn frame_of(run_folder: &Path, frame: Option<usize>) -> Result<PathBuf, ViewError> {
-    let mut frames = frames(run_folder)?;
+    file_of(run_folder, "grains_", frame)
+}
+
+/// The file of a kind of a frame, counted from 0; of the last one if none is named.
+fn file_of(run_folder: &Path, kind: &str, frame: Option<usize>) -> Result<PathBuf, ViewError> {
+    let mut frames = frames(run_folder, kind)?;
     let last = frames.len() - 1;
     let index = frame.unwrap_or(last);
     if index > last {
@@ -95,7 +101,7 @@ pub fn contacts_of(run_folder: &Path, grains: &Path) -> Result<PathBuf, ViewErro
 
 /// The file of the bonds of a frame, of which this is the file of the grains.
 pub fn bonds_of(grains: &Path) -> Result<PathBuf, ViewError> {
-    let path = grains.with_file_name(file_name(grains).replace("grains_", "bonds_"));
+    let path = beside(grains, "bonds");
     if path.exists() {
         Ok(path)
     } else {
@@ -106,9 +112,13 @@ pub fn bonds_of(grains: &Path) -> Result<PathBuf, ViewError> {
 /// One frame of a run folder as a PNG image.
 pub fn picture(run_folder: &Path, options: &PictureOptions) -> Result<Vec<u8>, ViewError> {
     options.check()?;
-    let path = &frame_of(run_folder, options.frame)?;
-    let grains = read_grains(path)?;
-    let walls_path = path.with_file_name(file_name(path).replace("grains_", "walls_"));
+    let path = &match frame_of(run_folder, options.frame) {
+        // A run of fluids alone.
+        Err(ViewError::NoFrames { .. }) => file_of(run_folder, "fluid_", options.frame)?,
+        found => found?,
+    };
+    let Balls { points: grains, particles } = Balls::read(path)?;
+    let walls_path = beside(path, "walls");
     let file = if options.has_walls && walls_path.exists() {
         read_walls(&walls_path)?
     } else {
@@ -156,6 +166,7 @@ pub fn picture(run_folder: &Path, options: &PictureOptions) -> Result<Vec<u8>, V
         time: grains.time,
         coloring,
         shows_balls: options.shown == Shown::Grains,
+        particles,
         rods,
         marks,
         panes: panes.into_iter().map(|(_, pane)| pane).collect(),
@@ -241,8 +252,15 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The grain files of a run folder, in order.
-fn frames(run_folder: &Path) -> Result<Vec<PathBuf>, ViewError> {
+/// The file of another kind of the same frame.
+pub(crate) fn beside(file: &Path, kind: &str) -> PathBuf {
+    let name = file_name(file);
+    let number = name.split_once('_').map_or(name.as_str(), |(_, number)| number);
+    file.with_file_name(format!("{kind}_{number}"))
+}
+
+/// The files of a kind in a run folder, in order.
+fn frames(run_folder: &Path, kind: &str) -> Result<Vec<PathBuf>, ViewError> {
     let fields = run_folder.join("fields");
     let mut frames = Vec::new();
     if run_folder.exists() && !fields.exists() {
@@ -253,7 +271,7 @@ fn frames(run_folder: &Path) -> Result<Vec<PathBuf>, ViewError> {
     for entry in std::fs::read_dir(&fields).map_err(ViewError::io(&fields))? {
         let path = entry.map_err(ViewError::io(&fields))?.path();
         let name = file_name(&path);
-        if name.starts_with("grains_") && name.ends_with(".vtp") {
+        if name.starts_with(kind) && name.ends_with(".vtp") {
             frames.push(path);
         }
     }

@@ -1,7 +1,7 @@
 use std::{fs, path::Path};
 
 use glam::DVec3;
-use seixo_engine::state::{GrainSnapshot, WallSnapshot};
+use seixo_engine::state::{FluidSnapshot, GrainSnapshot, WallSnapshot};
 use seixo_engine::{BondSnapshot, ContactRecord, Partner};
 use seixo_files::vtk::{self, Field};
 
@@ -247,6 +247,39 @@ fn a_run_folder_becomes_a_png_of_the_size_asked_for() {
         let image = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
         assert_eq!(image.info().size(), (320, 200));
     }
+}
+
+#[test]
+fn fluids_are_drawn_beside_grains_and_alone() {
+    let folder = run_folder();
+    let fields = folder.path().join("fields");
+    let dry = picture(folder.path(), &small(Shown::Grains)).unwrap();
+    let fluid = FluidSnapshot {
+        id: (0..9).collect(),
+        kind: (0..9).map(|id| id % 2).collect(),
+        position: (0..9).map(|id| [0.001 * f64::from(id), -0.003, 0.002]).collect(),
+        velocity: vec![[0.001, 0.0, 0.0]; 9],
+        density: vec![1000.0; 9],
+        pressure: (0..9).map(f64::from).collect(),
+    };
+    fs::write(fields.join("fluid_000001.vtp"), vtk::fluid(&fluid, 0.001, 0.01)).unwrap();
+    let of = |field: &str| PictureOptions {
+        field: Some(field.to_owned()),
+        ..small(Shown::Grains)
+    };
+    let wet = picture(folder.path(), &small(Shown::Grains)).unwrap();
+    assert!(wet != dry);
+    // Grains have no density and fluids no group: they are there, but gray.
+    for field in ["density", "group", "fluid", "pressure"] {
+        assert!(picture(folder.path(), &of(field)).unwrap() != wet, "{field}");
+    }
+    for frame in 0..2 {
+        fs::remove_file(fields.join(format!("grains_00000{frame}.vtp"))).unwrap();
+    }
+    let alone = picture(folder.path(), &of("pressure")).unwrap();
+    assert!(alone != picture(folder.path(), &of("fluid")).unwrap());
+    let unknown = refusal(folder.path(), of("group")).to_string();
+    assert!(unknown.contains("pressure") && unknown.contains("density"), "{unknown}");
 }
 
 #[test]

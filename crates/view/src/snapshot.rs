@@ -27,8 +27,10 @@ pub struct Snapshot {
     pub rods: Vec<Rod>,
     /// Marks where bonds broke, where these are shown.
     pub marks: Option<Vec<Sphere>>,
-    /// Center \[m\] and radius \[m\] of each grain.
+    /// Center \[m\] and radius \[m\] of each grain, and of each particle of fluid behind them.
     pub balls: Vec<(DVec3, f64)>,
+    /// How many of the balls are particles of fluids.
+    pub particles: usize,
     /// Triangles of walls that show a field.
     pub panes: Vec<Pane>,
     /// Corners of the other triangles of each wall \[m\].
@@ -80,7 +82,11 @@ impl Snapshot {
             pen: &pen,
             unit: unit as f32,
         };
-        let mut seen = counted(self.balls.len(), "grain");
+        let mut seen = match (self.balls.len() - self.particles, self.particles) {
+            (0, particles) if particles > 0 => counted(particles, "particle"),
+            (grains, 0) => counted(grains, "grain"),
+            (grains, particles) => format!("{}   ·   {}", counted(grains, "grain"), counted(particles, "particle")),
+        };
         if let Some(marks) = &self.marks {
             seen += &format!("   ·   {}", counted(marks.len(), "broken bond"));
         }

@@ -170,8 +170,13 @@ pub(super) fn find<'a>(text: &'a str, name: &str) -> Result<Array<'a>, String> {
 }
 
 pub(super) fn time(text: &str) -> Result<f64, String> {
-    let body = find(text, "TimeValue")?.body;
-    number(body).ok_or_else(|| format!("its time {} is no number", quoted(body)))
+    single(text, "TimeValue", "time")
+}
+
+/// A number of the whole file, and what to call it.
+pub(super) fn single(text: &str, name: &str, what: &str) -> Result<f64, String> {
+    let body = find(text, name)?.body;
+    number(body).ok_or_else(|| format!("its {what} {} is no number", quoted(body)))
 }
 
 fn names(text: &str) -> Result<Vec<String>, String> {

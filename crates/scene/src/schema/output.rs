@@ -1,6 +1,6 @@
 //! What a scene asks to see: frames, tables, probes.
 
-use super::{BoxShape, Plane, Region};
+use super::{BoxShape, Direction, Plane, Region, Vector};
 use crate::{
     quantity::{Length, Positive, Quantity, Time},
     words::{Whole, Word},
@@ -58,9 +58,9 @@ pub(crate) struct ProbeSection {
     /// Into how many fragments, and how large ones, grains fell that bonds held: of all that are, or were, bonded with `true`; of the grains of
     /// some sections with { groups = ["NAME"] }, bonded or not.
     pub fragments: Option<FragmentsOf>,
-    /// Force of the grains on a wall.
+    /// Force of grains and fluids on a wall.
     pub wall_force: Option<String>,
-    /// Torque of the grains on a wall, about the point that its axis goes through; about the origin if it has none.
+    /// Torque of grains and fluids on a wall, about the point that its axis goes through; about the origin if it has none.
     pub wall_torque: Option<String>,
     /// Where a wall is: the middle of the box around it, of a plane its point; and the angle that it turned.
     pub wall_position: Option<String>,
@@ -84,6 +84,52 @@ pub(crate) struct ProbeSection {
     pub wall_heat: Option<String>,
     /// Where heat is and where it went.
     pub heat: Option<bool>,
+    /// All fluids: how many particles, their mass and kinetic energy, root mean square and largest of their speeds, the largest over the speed of
+    /// sound, the largest pressure, the smallest and largest density over that at rest.
+    pub fluid: Option<bool>,
+    /// Pressure of fluids at points: the mean over the particles within the support, by what each fills of the surroundings.
+    pub fluid_pressure: Option<AtPoints>,
+    /// Velocity of fluids at points: the same mean.
+    pub fluid_velocity: Option<AtPoints>,
+    /// Height of the free surface, where gravity points along -z: the largest z at which fluids fill half of the surroundings. Walls are not
+    /// counted among them, so keep off those by the support.
+    pub surface_height: Option<AtPlaces>,
+    /// How far a fluid has come along a direction.
+    pub front: Option<FrontOf>,
+    /// Volume of fluid that passes a plane along its normal, per time; in a scene that flows in a plane, per meter of depth.
+    pub flow_rate: Option<FlowThrough>,
+}
+
+/// Points in space.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct AtPoints {
+    /// One point or more.
+    pub at: Vec<Vector<Length>>,
+}
+
+/// Places on a map.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct AtPlaces {
+    /// One place x y or more.
+    pub at: Vec<[Quantity<Length>; 2]>,
+}
+
+/// The front of a fluid.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct FrontOf {
+    /// The direction, of any length; what is logged is the largest coordinate along it.
+    pub along: Direction,
+    /// Name of the fluid; all fluids if left out.
+    pub fluid: Option<String>,
+}
+
+/// A plane that fluids flow through.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct FlowThrough {
+    /// The plane; what flows along its normal counts up.
+    pub through: Plane,
+    /// Name of the fluid; all fluids if left out.
+    pub fluid: Option<String>,
 }
 
 /// A plane to be passed.

@@ -121,7 +121,7 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
         threads: simulation.threads(),
         particle_steps_per_second: speed,
         estimated_time: speed
-            .map(|speed| steps * world.grains.len() as f64 / speed)
+            .map(|speed| steps * (world.grains.len() + simulation.fluid_particles()) as f64 / speed)
             .filter(|time| time.is_finite()),
         notices,
     })
@@ -143,7 +143,7 @@ fn trial(simulation: &mut Simulation, most: u64) -> Result<f64, seixo::Stop> {
     let (clock, mut particle_steps, mut steps) = (Instant::now(), 0.0, 1);
     while clock.elapsed().as_secs_f64() < TRIAL && simulation.steps() < most {
         simulation.advance(steps)?;
-        particle_steps += steps as f64 * simulation.len() as f64;
+        particle_steps += steps as f64 * (simulation.len() + simulation.fluid_particles()) as f64;
         steps = (2 * steps).min(MOST_AT_ONCE).min(most - simulation.steps());
     }
     Ok(particle_steps / clock.elapsed().as_secs_f64())

@@ -128,8 +128,12 @@ fn run_folder(path: &Path) -> Result<Value, Failure> {
         )));
     };
     let frames = std::fs::read_dir(path.join(folder::FIELDS)).map_or(0, |entries| {
-        let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
-        names.filter(|name| name.starts_with("grains_") && name.ends_with(".vtp")).count()
+        let names: Vec<String> = entries
+            .flatten()
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
+        let count = |kind: &str| names.iter().filter(|name| name.starts_with(kind) && name.ends_with(".vtp")).count();
+        count("grains_").max(count("fluid_"))
     });
     let newest = match checkpoint::newest_valid(&Disk, &path.join(folder::CHECKPOINTS)) {
         Ok((path, header, state)) => of_checkpoint(&path, &header, &state),

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 Examples:
   seixo picture silo.out                                the last frame, to silo.out/picture.png
   seixo picture silo.out --frame 10 --field force_z     the eleventh, colored by vertical force
+  seixo picture dam.out --field pressure                particles of fluids, colored by their pressure
   seixo picture silo.out --contacts chains              the force chains, where the scene has [output] contacts = true
   seixo picture beam.out --bonds                        bonds, colored by the share of their strength that they use
   seixo picture beam.out --cracks                       where bonds broke until then, colored by how they did
@@ -24,7 +25,7 @@ pub struct PictureArguments {
     /// Frame, counted from 0; the last if left out
     #[arg(long, value_name = "N")]
     frame: Option<usize>,
-    /// Field to color grains by: its magnitude, or a component as in force_z; speed if left out
+    /// Field to color grains and particles of fluids by: its magnitude, or a component as in force_z; speed if left out
     #[arg(long, visible_alias = "color")]
     field: Option<String>,
     /// Draw contacts instead of grains, as rods whose thickness and color follow the normal force

@@ -141,6 +141,7 @@ impl Observer for Watcher {
             Event::Started {
                 folder,
                 grains,
+                fluid_particles,
                 device,
                 precision,
                 threads,
@@ -151,10 +152,14 @@ impl Observer for Watcher {
                 ..
             } => {
                 self.tell(notices);
+                let counted = match (*grains, *fluid_particles) {
+                    (grains, 0) => say::many(grains, "grain"),
+                    (0, particles) => say::many(particles, "particle"),
+                    (grains, particles) => format!("{} and {}", say::many(grains, "grain"), say::many(particles, "particle")),
+                };
                 self.bar.suspend(|| {
                     say::note(&format!(
-                        "{} on {} into {}; time step {}, stable below {} ({time_step_cause})",
-                        say::many(*grains, "grain"),
+                        "{counted} on {} into {}; time step {}, stable below {} ({time_step_cause})",
                         say::place(device, precision, *threads),
                         folder.display(),
                         say::scaled(*time_step, "s"),

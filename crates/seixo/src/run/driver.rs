@@ -52,6 +52,7 @@ pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<Ending
         folder: folder.to_owned(),
         title: scene.title.clone(),
         grains: simulation.len(),
+        fluid_particles: simulation.fluid_particles(),
         device: simulation.device_name(),
         precision: simulation.precision().name(),
         threads: simulation.threads(),
@@ -170,9 +171,11 @@ pub fn expected_output(scene: &Scene, grains: usize, time_step: f64) -> u64 {
     let points = scene.output.coarse.map_or(0.0, |coarse| coarse.grid.len() as f64 * 130.0);
     // As many bonds, where there are any, and as much in a checkpoint, with a line for each fragment.
     let bonds = if scene.world.bonds.is_empty() { 0.0 } else { 3.0 * grains * 110.0 };
-    let frame = frame + contacts + points + bonds;
+    // Places, velocities, pressures and densities, which hardly shrink; in a checkpoint as much as of grains.
+    let particles = scene.world.fluids.as_ref().map_or(0.0, |fluids| fluids.particles.len() as f64);
+    let frame = frame + contacts + points + bonds + particles * 55.0;
     let lines: f64 = scene.probes.iter().map(|probe| 70.0 * times(probe.every)).sum();
-    let checkpoint = 300.0 * grains + bonds;
+    let checkpoint = 300.0 * (grains + particles) + bonds;
     (frame * times(scene.output.every) + 250.0 * times(scene.output.energies_every) + lines + 2.0 * checkpoint) as u64
 }
 
@@ -308,14 +311,15 @@ impl<'a> Driver<'a> {
             let next = self.books.outputs.next_step_after(steps).min(lines);
             let next = next.min(self.course.next_step_after(steps)).min(self.steps_at_end);
             let count = pace.steps.min(next - steps);
-            let (grains, clock) = (self.simulation.len(), Instant::now());
+            let clock = Instant::now();
+            let particles = (self.simulation.len() + self.simulation.fluid_particles()) as f64;
             let writing = self.advance(count)?;
             let seconds = clock.elapsed().as_secs_f64() - writing;
             pace.learn(count, seconds);
             self.step_time.0 += seconds;
             self.step_time.1 += count;
-            self.particle_steps += grains as f64 * count as f64;
-            speed = grains as f64 * count as f64 / seconds.max(1e-9);
+            self.particle_steps += particles * count as f64;
+            speed = particles * count as f64 / seconds.max(1e-9);
         }
     }
 

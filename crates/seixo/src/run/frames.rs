@@ -1,4 +1,4 @@
-//! Frames: what there is at a time – grains, walls, contacts as `.vtp`, coarse-grained fields as `.vti` –, and the `.pvd` that list them.
+//! Frames: what there is at a time – grains, fluids, walls, contacts as `.vtp`, coarse-grained fields as `.vti` –, and the `.pvd` that list them.
 
 use super::folder::{COARSE, CONTACTS, FIELDS, disk};
 use super::outputs::Sample;
@@ -90,7 +90,9 @@ pub(super) struct Frames {
     time_step: f64,
     bounds: Corners,
     schedule: Schedule,
-    grains: Series,
+    grains: Option<Series>,
+    /// With the distance of particles at rest \[m\].
+    fluid: Option<(Series, f64)>,
     walls: Option<Series>,
     bonds: Option<Series>,
     contacts: Option<Series>,
@@ -106,6 +108,9 @@ impl Frames {
         plan: &OutputPlan,
         time_step: f64,
     ) -> Result<Frames, FilesError> {
+        // The grains themselves are in the simulation by now; groups are there as long as a scene has any, or will have.
+        let has_grains = !world.groups.is_empty() || world.fluids.is_none();
+        let fluid = |spacing: f64| (Series::new(run.join(FIELDS), "fluid", "vtp"), spacing);
         let has_walls = !world.walls.is_empty();
         let has_bonds = !world.bonds.is_empty();
         let contacts = plan.contacts.then(|| Series::within(layer, run, CONTACTS, "vtp"));
@@ -117,7 +122,8 @@ impl Frames {
             time_step,
             bounds,
             schedule: Schedule::new(plan.every, time_step),
-            grains: Series::new(run.join(FIELDS), "grains", "vtp"),
+            grains: has_grains.then(|| Series::new(run.join(FIELDS), "grains", "vtp")),
+            fluid: world.fluids.as_ref().map(|fluids| fluid(fluids.spacing)),
             walls: has_walls.then(|| Series::new(run.join(FIELDS), "walls", "vtp")),
             bonds: has_bonds.then(|| Series::new(run.join(FIELDS), "bonds", "vtp")),
             contacts: contacts.transpose()?,
@@ -139,14 +145,19 @@ impl Frames {
     /// Writes the next frame and, now and then, the lists.
     pub fn write(&mut self, layer: &dyn FileLayer, sample: &Sample) -> Result<(), FilesError> {
         let (index, time) = (self.schedule.next(), sample.time());
-        let mut grains = Cow::Borrowed(sample.grains());
-        if self.fields.contains(&Field::Pressure) {
-            grains.to_mut().pressure = pressure_of_grains(sample.grains(), sample.contacts(), sample.bonds());
+        if let Some(series) = &mut self.grains {
+            let mut grains = Cow::Borrowed(sample.grains());
+            if self.fields.contains(&Field::Pressure) {
+                grains.to_mut().pressure = pressure_of_grains(sample.grains(), sample.contacts(), sample.bonds());
+            }
+            if self.fields.contains(&Field::Fragment) {
+                grains.to_mut().fragment = fragments(sample.grains(), sample.bonds(), |_| true).number_of;
+            }
+            series.put(layer, index, &vtk::grains(&grains, &self.fields, time))?;
         }
-        if self.fields.contains(&Field::Fragment) {
-            grains.to_mut().fragment = fragments(sample.grains(), sample.bonds(), |_| true).number_of;
+        if let Some((series, spacing)) = &mut self.fluid {
+            series.put(layer, index, &vtk::fluid(sample.fluid(), *spacing, time))?;
         }
-        self.grains.put(layer, index, &vtk::grains(&grains, &self.fields, time))?;
         if let Some(series) = &mut self.walls {
             let walls = sample.walls();
             series.put(layer, index, &vtk::walls(walls, Some(within_planes(self.bounds, walls)), time))?;
@@ -173,9 +184,11 @@ impl Frames {
     pub fn list(&mut self, layer: &dyn FileLayer) -> Result<(), FilesError> {
         let step_of = |event: u64| self.schedule.step_of(event) as f64;
         let times: Vec<f64> = (0..self.schedule.next()).map(|event| step_of(event) * self.time_step).collect();
+        let fluid = self.fluid.as_mut().map(|(series, _)| series);
         let coarse = self.coarse.as_mut().map(|(series, _)| series);
-        let optional = [self.walls.as_mut(), self.bonds.as_mut(), self.contacts.as_mut(), coarse];
-        for series in [&mut self.grains].into_iter().chain(optional.into_iter().flatten()) {
+        let [grains, walls] = [&mut self.grains, &mut self.walls].map(Option::as_mut);
+        let [bonds, contacts] = [&mut self.bonds, &mut self.contacts].map(Option::as_mut);
+        for series in [grains, fluid, walls, bonds, contacts, coarse].into_iter().flatten() {
             series.list(layer, &times)?;
         }
         self.listed_at = Some(Instant::now());
@@ -215,11 +228,15 @@ pub fn bounds(world: &World) -> Corners {
         .iter()
         .zip(&world.grains.radius)
         .map(|(&center, &radius)| (center, radius));
+    let fluids = world.fluids.iter().flat_map(|fluids| {
+        let places = fluids.particles.position.iter();
+        places.map(move |&place| (place, 0.5 * fluids.spacing))
+    });
     let shown: Vec<_> = world.walls.iter().map(|wall| wall.shape.triangles()).collect();
     let corners = shown.iter().flat_map(|triangles| triangles.as_flattened());
     let corners = corners.map(|&corner| (corner, 0.0));
     let [mut low, mut high] = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
-    for (center, radius) in grains.chain(corners) {
+    for (center, radius) in grains.chain(fluids).chain(corners) {
         for axis in 0..3 {
             low[axis] = f64::min(low[axis], center[axis] - radius);
             high[axis] = f64::max(high[axis], center[axis] + radius);

@@ -20,6 +20,8 @@ pub enum Event {
         title: String,
         /// Number of grains.
         grains: usize,
+        /// Number of particles of fluids.
+        fluid_particles: usize,
         /// Where it computes.
         device: String,
         /// With how many digits.
@@ -118,7 +120,7 @@ pub enum Event {
         steps: u64,
         /// Wall time of all starts and resumes \[s\].
         wall_time: f64,
-        /// Grains times steps over wall time \[1/s\].
+        /// Grains and particles of fluids times steps over wall time \[1/s\].
         particle_steps_per_second: f64,
     },
 }

@@ -6,7 +6,7 @@ use super::frames::{Corners, Frames};
 use super::probes::ProbeLog;
 use super::schedule::Schedule;
 use seixo_analysis::Fragments;
-use seixo_engine::state::{GrainSnapshot, HeatLedger, Ledger, Sections, State, WallSnapshot};
+use seixo_engine::state::{FluidSample, FluidSnapshot, GrainSnapshot, HeatLedger, Ledger, Sections, State, WallSnapshot};
 use seixo_engine::{BondSnapshot, ContactRecord, Simulation};
 use seixo_files::FilesError;
 use seixo_files::layer::FileLayer;
@@ -24,6 +24,7 @@ pub(super) struct Sample<'a> {
     simulation: &'a Simulation,
     contacts: &'a [ContactRecord],
     grains: OnceCell<GrainSnapshot>,
+    fluid: OnceCell<FluidSnapshot>,
     bonds: OnceCell<Vec<BondSnapshot>>,
     walls: OnceCell<Vec<WallSnapshot>>,
     ledger: OnceCell<Ledger>,
@@ -35,6 +36,7 @@ impl<'a> Sample<'a> {
             simulation,
             contacts,
             grains: OnceCell::new(),
+            fluid: OnceCell::new(),
             bonds: OnceCell::new(),
             walls: OnceCell::new(),
             ledger: OnceCell::new(),
@@ -48,6 +50,14 @@ impl<'a> Sample<'a> {
     }
     pub fn grains(&self) -> &GrainSnapshot {
         self.grains.get_or_init(|| self.simulation.snapshot())
+    }
+    /// Particles of fluids; none in a dry world.
+    pub fn fluid(&self) -> &FluidSnapshot {
+        self.fluid.get_or_init(|| self.simulation.fluid().unwrap_or_default())
+    }
+    /// What fluids are like at these points \[m\].
+    pub fn sample_fluid(&self, points: &[[f64; 3]]) -> Vec<FluidSample> {
+        self.simulation.sample_fluid(points)
     }
     /// Single contacts, where an output that is due said that it needs them.
     pub fn contacts(&self) -> &[ContactRecord] {
@@ -107,7 +117,7 @@ impl Outputs {
         time_step: f64,
         marks: &Marks,
     ) -> Result<Outputs, FilesError> {
-        let probe = |probe| ProbeLog::open(layer, folder, probe, time_step, marks);
+        let probe = |probe| ProbeLog::open((layer, folder), probe, &scene.world, time_step, marks);
         Ok(Outputs {
             frames: Frames::new((layer, folder), (&scene.world, bounds), &scene.output, time_step)?,
             energies: table(layer, &folder.join(ENERGIES), &Ledger::NAMES, marks.get(ENERGIES))?,

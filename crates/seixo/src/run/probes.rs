@@ -1,5 +1,6 @@
 //! Probes: quantities logged over time.
 
+use super::fluids::{self, KnownFluids};
 use super::folder::PROBES;
 use super::outputs::{Marks, Sample, table};
 use super::schedule::Schedule;
@@ -8,10 +9,12 @@ use seixo_analysis::{
     stress_in,
 };
 use seixo_engine::state::{Column, GrainSnapshot, HeatLedger, Ledger, Sections, State, WallSnapshot};
+use seixo_engine::world::World;
 use seixo_files::FilesError;
 use seixo_files::layer::FileLayer;
 use seixo_files::table::Table;
 use seixo_scene::{Probe, ProbeKind};
+use std::borrow::Cow;
 use std::path::Path;
 
 /// A probe and its table.
@@ -23,15 +26,24 @@ pub(super) struct ProbeLog {
     passage: Passage,
     /// Where the grains of a strain were at the first line, which is that of the start.
     unstrained: Option<Unstrained>,
+    fluids: KnownFluids,
     pub schedule: Schedule,
     pub table: Table,
 }
 
 impl ProbeLog {
     /// A probe that starts, or goes on from its mark.
-    pub fn open(layer: &dyn FileLayer, folder: &Path, probe: &Probe, time_step: f64, marks: &Marks) -> Result<ProbeLog, FilesError> {
+    pub fn open(
+        (layer, folder): (&dyn FileLayer, &Path),
+        probe: &Probe,
+        world: &World,
+        time_step: f64,
+        marks: &Marks,
+    ) -> Result<ProbeLog, FilesError> {
         let place = format!("{PROBES}/{}.csv", probe.name);
-        let table = table(layer, &folder.join(&place), columns(&probe.what), marks.get(&place))?;
+        let names = columns(&probe.what);
+        let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+        let table = table(layer, &folder.join(&place), &names, marks.get(&place))?;
         let schedule = Schedule::new(probe.every, time_step);
         Ok(ProbeLog {
             name: probe.name.clone(),
@@ -39,6 +51,7 @@ impl ProbeLog {
             what: probe.what.clone(),
             passage: Passage::default(),
             unstrained: None,
+            fluids: KnownFluids::of(world),
             schedule,
             table,
         })
@@ -71,6 +84,7 @@ impl ProbeLog {
                 row.extend([sum(0), sum(1)]);
             }
             ProbeKind::Heat => row.extend(sample.heat().values()),
+            ProbeKind::Fluid(what) => row.extend(self.fluids.row(what, sample)),
             ProbeKind::WornVolume { walls } => {
                 let worn = sample.walls()[walls.clone()].iter().flat_map(|wall| &wall.wear);
                 row.push(worn.map(|wear| wear.volume).sum());
@@ -225,8 +239,10 @@ const FRAGMENTS: [&str; 7] = [
     "d80 [m]",
 ];
 
-fn columns(what: &ProbeKind) -> &'static [&'static str] {
-    match what {
+/// Names of the columns behind the time.
+fn columns(what: &ProbeKind) -> Vec<Cow<'static, str>> {
+    let names: &[&str] = match what {
+        ProbeKind::Fluid(what) => return fluids::columns(what).into_iter().map(Cow::Owned).collect(),
         ProbeKind::Position { .. } | ProbeKind::GroupCenter { .. } => &["x [m]", "y [m]", "z [m]"],
         ProbeKind::CountThrough { .. } => &["count", "mass [kg]", "mass_flow [kg/s]"],
         ProbeKind::Energy => &Ledger::NAMES,
@@ -245,7 +261,8 @@ fn columns(what: &ProbeKind) -> &'static [&'static str] {
         ProbeKind::WallTorque { .. } => &["torque_x [N m]", "torque_y [N m]", "torque_z [N m]"],
         ProbeKind::WallPosition { .. } => &["x [m]", "y [m]", "z [m]", "angle [rad]"],
         ProbeKind::WornVolume { .. } => &["worn_volume [m^3]"],
-    }
+    };
+    names.iter().map(|&name| name.into()).collect()
 }
 
 /// A vector of each wall, summed over the walls that count as one.

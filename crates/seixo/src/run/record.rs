@@ -85,17 +85,20 @@ pub struct Record {
     pub steps: u64,
     /// Grains there.
     pub grains: usize,
+    /// Particles of fluids there.
+    #[serde(default)]
+    pub fluid_particles: usize,
     /// Contacts that bear.
     pub contacts: u64,
     /// How often the neighbor lists were renewed.
     pub rebuilds: u64,
     /// Wall time of all starts and resumes \[s\].
     pub wall_time: f64,
-    /// Grains times steps of all starts and resumes.
+    /// Grains and particles of fluids times steps of all starts and resumes.
     pub particle_steps: f64,
-    /// Grains times steps over wall time \[1/s\].
+    /// The same over wall time \[1/s\].
     pub particle_steps_per_second: f64,
-    /// Bytes held by the arrays of the simulation over the number of grains.
+    /// Bytes held by the arrays of the simulation over the number of grains and particles of fluids.
     pub bytes_per_particle: f64,
 }
 
@@ -124,6 +127,7 @@ impl Record {
             time: 0.0,
             steps: 0,
             grains: 0,
+            fluid_particles: 0,
             contacts: 0,
             rebuilds: 0,
             wall_time: 0.0,
@@ -141,6 +145,7 @@ impl Record {
         self.time = simulation.time();
         self.steps = simulation.steps();
         self.grains = simulation.len();
+        self.fluid_particles = simulation.fluid_particles();
         self.rebuilds = simulation.rebuilds();
         self.particle_steps_per_second = if self.wall_time > 0.0 {
             self.particle_steps / self.wall_time
@@ -149,7 +154,7 @@ impl Record {
         };
         if simulation.observe().is_ok() {
             self.contacts = simulation.contacts();
-            self.bytes_per_particle = simulation.bytes() as f64 / simulation.len().max(1) as f64;
+            self.bytes_per_particle = simulation.bytes() as f64 / (self.grains + self.fluid_particles).max(1) as f64;
         }
     }
 

@@ -1,0 +1,287 @@
+//! What probes log of fluids.
+
+use super::outputs::Sample;
+use seixo_engine::state::FluidSnapshot;
+use seixo_engine::world::{Fluid, World};
+use seixo_scene::FluidProbe;
+
+/// Steps down to the free surface in a spacing: finer than the layers of particles, so that none is stepped over.
+const STEPS_A_SPACING: f64 = 4.0;
+/// Halvings of the last step: to 4e-6 spacings, which is below what the smoothing tells.
+const HALVINGS: u32 = 16;
+/// Share of the surroundings that is fluid at a free surface.
+const AT_SURFACE: f64 = 0.5;
+/// Half of the width over which the flow through a plane is taken, in spacings.
+const HALF_WIDTH: f64 = 2.0;
+
+/// What is known of the fluids of a world before they flow, as far as probes need it; nothing in a dry world.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct KnownFluids {
+    spacing: f64,
+    support: f64,
+    /// Axis across which nothing happens, where everything flows in a plane.
+    across: Option<usize>,
+    /// Mass of a particle of each fluid \[kg\].
+    mass: Vec<f64>,
+    /// Density of each fluid at rest \[kg/m³\].
+    density: Vec<f64>,
+    /// Speed of sound in each fluid \[m/s\].
+    sound_speed: Vec<f64>,
+}
+
+impl KnownFluids {
+    /// Those of a world.
+    pub fn of(world: &World) -> KnownFluids {
+        let Some(fluids) = &world.fluids else {
+            return KnownFluids::default();
+        };
+        let each = |of: fn(&Fluid) -> f64| -> Vec<f64> { fluids.kinds.iter().map(of).collect() };
+        let density = each(|fluid| fluid.density);
+        KnownFluids {
+            spacing: fluids.spacing,
+            support: fluids.support,
+            across: fluids.across,
+            mass: density.iter().map(|density| density * fluids.volume()).collect(),
+            density,
+            sound_speed: each(|fluid| fluid.sound_speed),
+        }
+    }
+
+    /// A line of a probe, without the time.
+    pub fn row(&self, what: &FluidProbe, sample: &Sample) -> Vec<f64> {
+        let seen = |at: &[[f64; 3]]| {
+            let points: Vec<_> = at.iter().map(|&point| self.in_plane(point, sample.fluid())).collect();
+            sample.sample_fluid(&points)
+        };
+        match what {
+            FluidProbe::Totals => self.totals(sample.fluid()).to_vec(),
+            FluidProbe::Pressure { at } => seen(at).iter().map(|there| there.pressure).collect(),
+            FluidProbe::Velocity { at } => seen(at).iter().flat_map(|there| there.velocity).collect(),
+            FluidProbe::SurfaceHeight { at } => {
+                let share = |[x, y]: [f64; 2], z: f64| seen(&[[x, y, z]]).iter().map(|there| there.share).sum::<f64>();
+                at.iter()
+                    .map(|&place| self.surface(place, sample.fluid(), |z| share(place, z)))
+                    .collect()
+            }
+            FluidProbe::Front { along, fluid } => vec![front(sample.fluid(), *along, *fluid)],
+            FluidProbe::FlowRate { point, normal, fluid } => vec![self.flow_rate(sample.fluid(), (*point, *normal), *fluid)],
+        }
+    }
+
+    /// A point, moved to the plane in which everything flows, if it does.
+    fn in_plane(&self, mut point: [f64; 3], fluid: &FluidSnapshot) -> [f64; 3] {
+        if let (Some(axis), Some(place)) = (self.across, fluid.position.first()) {
+            point[axis] = place[axis];
+        }
+        point
+    }
+
+    /// The numbers of [`TOTALS`]; extremes are no numbers once nothing is left.
+    fn totals(&self, fluid: &FluidSnapshot) -> [f64; 9] {
+        let (mut mass, mut kinetic, mut fastest, mut mach) = (0.0, 0.0, f64::NAN, f64::NAN);
+        let (mut pressure, mut thinnest, mut densest) = (f64::NAN, f64::NAN, f64::NAN);
+        for (i, &kind) in fluid.kind.iter().enumerate() {
+            let kind = kind as usize;
+            let square = dot(fluid.velocity[i], fluid.velocity[i]);
+            let (speed, density) = (square.sqrt(), fluid.density[i] / self.density[kind]);
+            mass += self.mass[kind];
+            kinetic += 0.5 * self.mass[kind] * square;
+            (fastest, mach) = (speed.max(fastest), (speed / self.sound_speed[kind]).max(mach));
+            pressure = fluid.pressure[i].max(pressure);
+            (thinnest, densest) = (density.min(thinnest), density.max(densest));
+        }
+        let mean = (2.0 * kinetic / mass).sqrt();
+        let count = fluid.id.len() as f64;
+        [count, mass, kinetic, mean, fastest, mach, pressure, thinnest, densest]
+    }
+
+    /// The largest height above a place at which this share of the surroundings is as at a surface; not a number where there is none.
+    fn surface(&self, [x, y]: [f64; 2], fluid: &FluidSnapshot, share: impl Fn(f64) -> f64) -> f64 {
+        let [x, y, _] = self.in_plane([x, y, 0.0], fluid);
+        let is_near = |place: &&[f64; 3]| (place[0] - x).hypot(place[1] - y) < self.support;
+        let heights = fluid.position.iter().filter(is_near).map(|place| place[2]);
+        let [low, high] = heights.fold([f64::NAN; 2], |[low, high], z| [z.min(low), z.max(high)]);
+        if low.is_nan() {
+            return f64::NAN;
+        }
+        let step = self.spacing / STEPS_A_SPACING;
+        let steps = (high - low + 2.0 * self.support) / step;
+        // Down from where nothing is near any more.
+        let found = (0..=steps as u64)
+            .map(|k| high + self.support - step * k as f64)
+            .find(|&z| share(z) >= AT_SURFACE);
+        let Some(mut inside) = found else { return f64::NAN };
+        let mut outside = inside + step;
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (inside + outside);
+            if share(middle) >= AT_SURFACE {
+                inside = middle;
+            } else {
+                outside = middle;
+            }
+        }
+        inside
+    }
+
+    /// Volume per time through a plane: Σ V v·n w(d), where a particle that far from the plane counts with w = (1 − |d|/2Δ)/2Δ within two
+    /// spacings Δ on either side. It is the mean of v·n over the slab, times its area; and since the weights of particles that follow each other
+    /// at a distance of Δ add up to 1/Δ wherever the plane is between them, the number does not jump as they pass.
+    fn flow_rate(&self, fluid: &FluidSnapshot, (point, normal): ([f64; 3], [f64; 3]), which: Option<u32>) -> f64 {
+        let half = HALF_WIDTH * self.spacing;
+        let of_particle = |i: usize| {
+            let place = fluid.position[i];
+            let apart = dot([0, 1, 2].map(|k| place[k] - point[k]), normal).abs();
+            let volume = self.mass[fluid.kind[i] as usize] / fluid.density[i];
+            volume * dot(fluid.velocity[i], normal) * (1.0 - apart / half).max(0.0) / half
+        };
+        members(fluid, which).map(of_particle).sum()
+    }
+}
+
+/// Names of the columns of a probe.
+pub(super) fn columns(what: &FluidProbe) -> Vec<String> {
+    let numbered = |count: usize, names: &[&str], unit: &str| -> Vec<String> {
+        let numbers = (1..=count).flat_map(|k| names.iter().map(move |name| format!("{name}{k}")));
+        numbers.map(|name| format!("{name} [{unit}]")).collect()
+    };
+    match what {
+        FluidProbe::Totals => TOTALS.map(str::to_owned).to_vec(),
+        FluidProbe::Pressure { at } => numbered(at.len(), &["p"], "Pa"),
+        FluidProbe::Velocity { at } => numbered(at.len(), &["vx", "vy", "vz"], "m/s"),
+        FluidProbe::SurfaceHeight { at } => numbered(at.len(), &["height"], "m"),
+        FluidProbe::Front { .. } => vec!["front [m]".to_owned()],
+        FluidProbe::FlowRate { .. } => vec!["flow_rate [m^3/s]".to_owned()],
+    }
+}
+
+const TOTALS: [&str; 9] = [
+    "particles",
+    "mass [kg]",
+    "kinetic [J]",
+    "v_rms [m/s]",
+    "v_max [m/s]",
+    "mach_max [-]",
+    "p_max [Pa]",
+    "density_min [-]",
+    "density_max [-]",
+];
+
+/// Particles of a fluid, or of all.
+fn members(fluid: &FluidSnapshot, which: Option<u32>) -> impl Iterator<Item = usize> {
+    (0..fluid.id.len()).filter(move |&i| which.is_none_or(|kind| fluid.kind[i] == kind))
+}
+
+/// The largest coordinate along a unit vector of the particles of a fluid, or of all; not a number where there are none.
+fn front(fluid: &FluidSnapshot, along: [f64; 3], which: Option<u32>) -> f64 {
+    members(fluid, which)
+        .map(|i| dot(fluid.position[i], along))
+        .fold(f64::NAN, f64::max)
+}
+
+fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SPACING: f64 = 0.1;
+
+    fn known() -> KnownFluids {
+        KnownFluids {
+            spacing: SPACING,
+            support: 0.3,
+            across: None,
+            mass: vec![1.0, 0.8],
+            density: vec![1000.0, 800.0],
+            sound_speed: vec![20.0, 40.0],
+        }
+    }
+
+    /// A block of 8 x 2 x 3 particles on a lattice, of two fluids in turns along x, that moves.
+    fn block(velocity: [f64; 3]) -> FluidSnapshot {
+        let sites = (0..48u32).map(|i| [i % 8, i / 8 % 2, i / 16]);
+        let position: Vec<[f64; 3]> = sites.map(|site| site.map(|k| SPACING * (f64::from(k) + 0.5))).collect();
+        let kind: Vec<u32> = (0..48).map(|i| i % 2).collect();
+        FluidSnapshot {
+            id: (0..48).collect(),
+            velocity: vec![velocity; position.len()],
+            density: kind.iter().map(|&kind| if kind == 0 { 1010.0 } else { 792.0 }).collect(),
+            pressure: position.iter().map(|place| 100.0 * place[2]).collect(),
+            kind,
+            position,
+        }
+    }
+
+    #[test]
+    fn a_block_that_moves_carries_its_area_times_its_speed_through_any_plane() {
+        let mut fluid = block([2.0, 0.0, 0.5]);
+        // All of the first fluid and at rest: a particle stands for a cube of the spacing.
+        fluid.kind.fill(0);
+        fluid.density.fill(1000.0);
+        for x in [0.3, 0.34, 0.4, 0.47] {
+            let rate = known().flow_rate(&fluid, ([x, 9.0, 9.0], [1.0, 0.0, 0.0]), None);
+            assert!((rate - 2.0 * 0.2 * 0.3).abs() < 1e-12, "{x} {rate}");
+        }
+        let back = known().flow_rate(&fluid, ([0.4, 0.0, 0.0], [-1.0, 0.0, 0.0]), Some(0));
+        assert!((back + 0.12).abs() < 1e-12, "{back}");
+        assert_eq!(known().flow_rate(&fluid, ([0.4, 0.0, 0.0], [-1.0, 0.0, 0.0]), Some(1)), 0.0);
+        assert_eq!(known().flow_rate(&fluid, ([4.0, 0.0, 0.0], [1.0, 0.0, 0.0]), None), 0.0);
+    }
+
+    #[test]
+    fn totals_count_weigh_and_find_extremes() {
+        let mut fluid = block([0.0, 3.0, 4.0]);
+        fluid.velocity[1] = [0.0, 0.0, 8.0];
+        let [count, mass, kinetic, mean, fastest, mach, pressure, thinnest, densest] = known().totals(&fluid);
+        assert!(count == 48.0 && (mass - 24.0 * 1.8).abs() < 1e-12);
+        let expected = 0.5 * 25.0 * (mass - 0.8) + 0.5 * 64.0 * 0.8;
+        assert!((kinetic - expected).abs() < 1e-11 && (mean - (2.0 * expected / mass).sqrt()).abs() < 1e-12);
+        // The fastest is of the second fluid, where sound is twice as fast.
+        assert!(fastest == 8.0 && mach == 0.25);
+        assert!((pressure - 25.0).abs() < 1e-12 && thinnest == 0.99 && densest == 1.01);
+        let [count, mass, kinetic, rest @ ..] = known().totals(&FluidSnapshot::default());
+        assert_eq!([count, mass, kinetic], [0.0; 3]);
+        assert!(rest.iter().all(|number| number.is_nan()));
+        assert_eq!(columns(&FluidProbe::Totals).len(), 9);
+    }
+
+    #[test]
+    fn a_front_is_where_the_farthest_particle_of_its_fluid_is() {
+        let fluid = block([0.0; 3]);
+        assert!((front(&fluid, [1.0, 0.0, 0.0], None) - 0.75).abs() < 1e-15);
+        assert!((front(&fluid, [1.0, 0.0, 0.0], Some(0)) - 0.65).abs() < 1e-15);
+        assert!((front(&fluid, [-1.0, 0.0, 0.0], None) + 0.05).abs() < 1e-15);
+        assert!(front(&fluid, [1.0, 0.0, 0.0], Some(2)).is_nan());
+    }
+
+    #[test]
+    fn a_surface_is_the_highest_place_that_is_half_fluid() {
+        let fluid = block([0.0; 3]);
+        // A layer below a surface at 0.31 m, and nothing below the layer: what is highest counts.
+        let share = |z: f64| if z < 0.2 { 0.1 } else { 0.5 + (0.31 - z) };
+        let height = known().surface([0.4, 0.1], &fluid, share);
+        assert!((height - 0.31).abs() < 1e-6, "{height}");
+        assert!(known().surface([0.4, 0.1], &fluid, |_| 0.4).is_nan(), "spray is no surface");
+        assert!(known().surface([5.0, 0.1], &fluid, |_| 1.0).is_nan(), "nothing is near");
+        // In a plane the coordinate across it does not matter.
+        let flat = KnownFluids {
+            across: Some(1),
+            ..known()
+        };
+        assert!((flat.surface([0.4, 77.0], &fluid, share) - 0.31).abs() < 1e-6);
+        assert_eq!(flat.in_plane([1.0, 2.0, 3.0], &fluid), [1.0, fluid.position[0][1], 3.0]);
+    }
+
+    #[test]
+    fn columns_are_numbered_by_their_points() {
+        let at = vec![[0.0; 3]; 2];
+        let names = columns(&FluidProbe::Velocity { at: at.clone() });
+        assert_eq!(
+            names,
+            ["vx1 [m/s]", "vy1 [m/s]", "vz1 [m/s]", "vx2 [m/s]", "vy2 [m/s]", "vz2 [m/s]"]
+        );
+        assert_eq!(columns(&FluidProbe::Pressure { at }), ["p1 [Pa]", "p2 [Pa]"]);
+    }
+}

@@ -64,7 +64,7 @@ fn gather<T: Number>(device: &Cpu, field: &mut Vec<T>, spare: &mut Vec<T>, numbe
 }
 
 /// Fields that worlds may do without; their sections of a checkpoint, too.
-const OPTIONAL: [&str; 5] = ["grains/member", "grains/turn", "grains/ways", "grains/turns", "fluid/drag"];
+const OPTIONAL: [&str; 5] = ["grains/member", "grains/turn", "grains/ways", "grains/turns", "fluid/motion"];
 
 /// What cells sort: particles with ids, and records of where they are and how far they reach.
 pub trait Sorted {
@@ -187,10 +187,10 @@ fields! {
     kind: u32, 1, spare_u32;
     /// Place x y z \[m\], volume \[m³\], which is negative for particles of walls.
     position: f64, 4, spare_f64;
-    /// Velocity at whole steps x y z \[m/s\], pressure \[Pa\].
+    /// Velocity at whole steps x y z \[m/s\], of particles of walls that which viscosity sees; pressure \[Pa\].
     flow: f64, 4, spare_f64;
-    /// Velocity that viscosity sees x y z \[m/s\], padding; empty where nothing sticks to walls.
-    drag: f64, 4, spare_f64;
+    /// Velocity at whole steps x y z \[m/s\], padding; empty where walls stand still.
+    motion: f64, 4, spare_f64;
     /// Velocity at half steps \[m/s\]; of particles of walls, the acceleration of the wall there \[m/s²\].
     half_velocity: f64, 3, spare_f64;
     /// Excess of density over that at rest, (ρ − ρ₀)/ρ₀ \[-\].

@@ -4,11 +4,13 @@ mod boundary;
 mod guard;
 mod measure;
 mod passes;
+mod place;
 mod saved;
 
-pub(crate) use measure::FlowEnergy;
+pub(crate) use measure::{FlowEnergies, FlowEnergy};
 
 use crate::fields::FluidFields;
+use crate::gpu::RemoteFlow;
 use crate::refusal::Refusal;
 use crate::search::{Cells, Pairs};
 use crate::simulation::Simulation;
@@ -45,8 +47,6 @@ pub(crate) struct Flow {
     pub media: Vec<f64>,
     pub stepping: Stepping<f64, f64>,
     pub compiled_for: FlowPlan,
-    /// Whether viscosity sees velocities of its own, those of fluid that sticks to walls.
-    pub is_sticky: bool,
     moves: Vec<Moved<f64>>,
     tallies: Vec<FlowTally>,
     /// Powers at the last step \[W\].
@@ -55,13 +55,17 @@ pub(crate) struct Flow {
     pub work: FlowTally,
     /// Taken along by particles that left \[J\].
     pub left: f64,
+    /// Where the particles are, if not here.
+    pub remote: Option<Box<dyn RemoteFlow>>,
     /// Particles of fluid.
     pub count: usize,
     /// Which walls were there when their particles were set up.
     there: Vec<bool>,
     /// The lowest id of particles of walls.
     first_of_walls: u32,
-    /// When the lists were made \[s\].
+    /// How often the lists were made.
+    pub rebuilds: u64,
+    /// When they were made \[s\].
     pub listed_at: f64,
 }
 
@@ -117,7 +121,6 @@ impl Flow {
         let half_support = 0.5 * fluids.support;
         let mut cells = Cells::new(std::iter::once(half_support), settings.search, skin);
         (cells.kind, cells.sides) = (sides, simulation.stepping.sides);
-        let sticks = fluids.kinds.iter().any(|fluid| fluid.viscosity + fluid.artificial_viscosity > 0.0);
         let is_bounded = !fluids.boundary.position.is_empty();
         let dt = simulation.stepping.dt;
         let reach = fluids.support + skin;
@@ -150,8 +153,9 @@ impl Flow {
                 sides,
                 mixed: fluids.kinds.len() > 1,
                 bounded: is_bounded,
+                moving: is_bounded && simulation.walls.has_moving(),
+                laminar: fluids.kinds.iter().any(|fluid| fluid.viscosity > 0.0),
             },
-            is_sticky: sticks && is_bounded,
             first_of_walls: fluids.particles.id.iter().max().map_or(0, |id| id + 1),
             fields: FluidFields::default(),
             cells,
@@ -164,8 +168,10 @@ impl Flow {
             last: FlowTally::default(),
             work: FlowTally::default(),
             left: 0.0,
+            remote: None,
             count: 0,
             there: Vec::new(),
+            rebuilds: 0,
             listed_at: 0.0,
             plan: fluids,
         })
@@ -197,8 +203,8 @@ impl Flow {
         fields.kind.push(kind);
         fields.position.extend(place);
         fields.flow.extend(flow);
-        if self.is_sticky {
-            fields.drag.extend(flow);
+        if self.compiled_for.moving {
+            fields.motion.extend(flow);
         }
         let kept = if kind & WALL == 0 { [flow[0], flow[1], flow[2]] } else { [0.0; 3] };
         fields.half_velocity.extend(kept);

@@ -8,6 +8,7 @@ mod bins;
 mod bodies;
 mod bonds;
 mod exchange;
+mod flow;
 mod gear;
 mod heat;
 mod lists;
@@ -38,6 +39,7 @@ use seixo_sweeps::views::COMPOUND;
 use step::Queued;
 use tables::Tables;
 
+pub(crate) use flow::{FlowOnGpu, RemoteFlow};
 pub(crate) use step::PASSES;
 pub(crate) use trial::tables_on;
 

@@ -107,9 +107,18 @@ impl Simulation {
 
     /// Hands the grains, if there are any, to the GPU that steps them, if there is one.
     pub(crate) fn hand_over(&mut self) -> Result<(), Refusal> {
-        let Some(gpu) = self.gpu.clone().filter(|_| self.fields.len() > 0) else {
-            return Ok(());
-        };
+        let Some(gpu) = self.gpu.clone() else { return Ok(()) };
+        self.hand_fluids_over(&gpu)?;
+        if self.fields.len() > 0 {
+            self.hand_grains_over(gpu)?;
+        }
+        self.observe().map_err(|stop| match stop.cause {
+            Cause::Device { what } => GpuError::Lost { cause: what }.into(),
+            _ => Refusal::State { what: stop.to_string() },
+        })
+    }
+
+    fn hand_grains_over(&mut self, gpu: Gpu) -> Result<(), Refusal> {
         let remote: Box<dyn Remote> = match self.precision() {
             Precision::F64 => Box::new(OnGpu::<f64, f64>::take_over(gpu, self)?),
             Precision::Mixed => Box::new(OnGpu::<f64, f32>::take_over(gpu, self)?),
@@ -122,10 +131,7 @@ impl Simulation {
         if let Some(network) = &mut self.bonds {
             network.forget_rows();
         }
-        self.observe().map_err(|stop| match stop.cause {
-            Cause::Device { what } => GpuError::Lost { cause: what }.into(),
-            _ => Refusal::State { what: stop.to_string() },
-        })
+        Ok(())
     }
 
     /// Takes the grains back from the GPU, which stays open. What the host knows of them must be up to date.
@@ -133,6 +139,7 @@ impl Simulation {
         if self.remote.take().is_some() {
             self.note_energies_of_bonds();
         }
+        self.with_flow(|flow, simulation| flow.come_home(simulation));
     }
 
     /// Lets time pass where there is no grain.
@@ -170,17 +177,22 @@ impl Simulation {
             return Ok(());
         }
         let end = self.steps + steps;
+        if !self.is_remote() {
+            self.is_current = false;
+            self.rest(steps);
+            return self.advance_fluids_remotely(steps);
+        }
         loop {
             self.is_current = false;
             let left = end - self.steps;
             match self.with_remote(|remote, host| remote.advance(host, left))? {
-                0 => return Ok(()),
+                0 => return self.advance_fluids_remotely(steps),
                 raised if self.carries && self.leaving() == Leaving::Delete && raised & !(STALE | LEFT) == 0 => self.take_lost_away()?,
                 raised => return Err(self.explained(raised)),
             }
             if !self.is_remote() {
                 self.rest(end - self.steps);
-                return Ok(());
+                return self.advance_fluids_remotely(steps);
             }
         }
     }
@@ -198,7 +210,7 @@ impl Simulation {
     }
 
     /// The device failed.
-    fn failed(&self, what: String) -> Stop {
+    pub(crate) fn failed(&self, what: String) -> Stop {
         Stop {
             fluid: None,
             grain: 0,
@@ -227,10 +239,13 @@ impl Simulation {
         if self.is_current {
             return Ok(());
         }
-        let raised = self.with_remote(|remote, host| remote.observe(host))?;
-        if raised != 0 {
-            return Err(self.explained(raised));
+        if self.is_remote() {
+            let raised = self.with_remote(|remote, host| remote.observe(host))?;
+            if raised != 0 {
+                return Err(self.explained(raised));
+            }
         }
+        self.observe_fluids()?;
         self.is_current = true;
         Ok(())
     }

@@ -317,7 +317,7 @@ impl Simulation {
 
     /// How often the neighbor lists were renewed.
     pub fn rebuilds(&self) -> u64 {
-        self.rebuilds
+        self.rebuilds + self.flow.as_ref().map_or(0, |flow| flow.rebuilds)
     }
 
     /// Seconds per pass.

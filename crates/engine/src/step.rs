@@ -9,7 +9,7 @@ impl Simulation {
     /// # Errors
     /// If a grain's state became impossible; the error names it and the likely cause.
     pub fn step(&mut self) -> Result<(), Stop> {
-        if self.is_remote() {
+        if self.is_remote() || self.flows_remotely() {
             return self.advance_remotely(1);
         }
         if self.is_empty() {
@@ -77,7 +77,7 @@ impl Simulation {
     /// # Errors
     /// As [`Simulation::step`].
     pub fn advance(&mut self, steps: u64) -> Result<(), Stop> {
-        if self.is_remote() {
+        if self.is_remote() || self.flows_remotely() {
             return self.advance_remotely(steps);
         }
         if self.is_empty() && !self.flows() {

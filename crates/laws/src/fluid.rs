@@ -69,7 +69,8 @@ pub struct Exchange<R: Real> {
     pub diffusive_power: R,
 }
 
-/// What passes between i and j, which are `apart` = x_i − x_j and nearer to each other than the support; `square` is the square of that.
+/// What passes between i and j, which are `apart` = x_i − x_j; `square` is the square of that. Beyond the support nothing does. Without `laminar`,
+/// the medium has no viscosity but an artificial one.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "two particles, where they are, and what is between them")]
@@ -82,24 +83,29 @@ pub fn exchange<R: Real>(
     gravity: &Vector3<R>,
     smoother: &Smoother<R>,
     #[comptime] smoothing: Smoothing,
+    #[comptime] laminar: bool,
 ) -> Exchange<R> {
     let slope = smoother.slope(R::root(square), smoothing);
     let volumes = i.volume * j.volume;
     let common = volumes * slope;
+    let parting = i.velocity.minus(&j.velocity).dot(apart);
     let dragged = i.drag_velocity.minus(&j.drag_velocity);
-    let brake = medium.artificial_viscosity * dragged.dot(apart) / (square + smoother.softening);
-    let shear = R::new(2.0) * medium.viscosity;
-    let viscous = apart.times(brake).plus(&dragged.times(shear)).times(common);
-    let pressed = apart.times((i.pressure + j.pressure) * common);
-    let moving = i.velocity.minus(&j.velocity);
-    let excess = j.pressure - i.pressure + medium.rest_density * gravity.dot(apart);
-    let diffusion = -(medium.diffusion * slope * excess);
+    let brake = medium.artificial_viscosity * dragged.dot(apart) / (square + smoother.softening) * common;
+    let mut force = apart.times(brake - (i.pressure + j.pressure) * common);
+    let mut viscous_power = -(brake * parting);
+    if laminar {
+        let shear = dragged.times(R::new(2.0) * medium.viscosity * common);
+        viscous_power -= shear.dot(&i.velocity.minus(&j.velocity));
+        force = force.plus(&shear);
+    }
+    let excess = j.pressure - i.pressure;
+    let diffusion = -(medium.diffusion * slope * (excess + medium.rest_density * gravity.dot(apart)));
     Exchange::<R> {
-        force: viscous.minus(&pressed),
-        swelling: moving.dot(apart) * slope,
+        force,
+        swelling: parting * slope,
         diffusion,
-        viscous_power: -viscous.dot(&moving),
-        diffusive_power: volumes * diffusion * (j.pressure - i.pressure),
+        viscous_power,
+        diffusive_power: volumes * diffusion * excess,
     }
 }
 

@@ -54,6 +54,10 @@ pub struct FlowPlan {
     pub mixed: bool,
     /// Whether there are particles of walls.
     pub bounded: bool,
+    /// Whether these move.
+    pub moving: bool,
+    /// Whether a fluid has a viscosity beside an artificial one.
+    pub laminar: bool,
 }
 
 /// What fluid is before a particle of a wall.

@@ -14,11 +14,8 @@ const LANES: usize = 8;
 /// How many pairs ahead the records of a partner are asked for.
 const AHEAD: usize = 16;
 
-/// Records of a partner: where it is, how it flows, and what viscosity sees.
+/// Records of a partner: where it is, how it flows, and how it moves where walls do.
 const IN: usize = 3;
-
-/// A coordinate that is beyond all supports of any place: that of lanes without a partner.
-const NOWHERE: f64 = 1e30;
 
 /// One record per lane, as it lies in memory.
 type Records = [[f64; RECORD]; LANES];
@@ -33,10 +30,10 @@ type Numbers = [[f64; LANES]; RECORD];
 pub struct FlowView<'a> {
     /// Places and volumes.
     pub position: &'a [f64],
-    /// Velocities and pressures.
+    /// Velocities that viscosity sees, and pressures.
     pub flow: &'a [f64],
-    /// Velocities that viscosity sees; empty where they are those of the flow.
-    pub drag: &'a [f64],
+    /// Velocities; empty where walls stand still and fluid moves as viscosity sees it.
+    pub motion: &'a [f64],
     /// Fluids, or walls.
     pub kind: &'a [u32],
     /// Rows of coefficients, one per fluid, see [`MEDIUM`].
@@ -92,9 +89,9 @@ impl FlowTally {
     }
 }
 
-/// A part at work. With `SPLINE`, the cubic spline smooths; with `STICKY`, viscosity sees velocities of its own; with `MIXED`, there are several
-/// fluids.
-struct Part<'a, const SIDES: u32, const SPLINE: bool, const STICKY: bool, const MIXED: bool> {
+/// A part at work. With `SPLINE`, the cubic spline smooths; with `MOVING`, walls move; with `MIXED`, there are several fluids; with
+/// `LAMINAR`, one of them has a viscosity.
+struct Part<'a, const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool, const LAMINAR: bool> {
     view: &'a FlowView<'a>,
     rows: &'a FlowRows<'a>,
     rate: &'a mut [[f64; RECORD]],
@@ -113,8 +110,14 @@ struct Own {
 struct Sums {
     /// Force and swelling of the particle.
     rate: Numbers,
-    /// Viscous, diffusive and walls' powers.
-    powers: [Lane; 3],
+    /// Viscous and diffusive powers.
+    powers: [Lane; 2],
+}
+
+/// Records, turned into a lane for every number.
+#[inline(always)]
+fn turned(records: &Records) -> Numbers {
+    [0, 1, 2, 3].map(|number| records.map(|record| record[number]))
 }
 
 #[inline(always)]
@@ -132,17 +135,20 @@ fn is_in_fluid(volume: f64) -> f64 {
     if volume > 0.0 { 1.0 } else { 0.0 }
 }
 
-impl<const SIDES: u32, const SPLINE: bool, const STICKY: bool, const MIXED: bool> Part<'_, SIDES, SPLINE, STICKY, MIXED> {
+impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool, const LAMINAR: bool>
+    Part<'_, SIDES, SPLINE, MOVING, MIXED, LAMINAR>
+{
     #[inline(always)]
     fn own(&self, i: usize) -> Own {
         let view = self.view;
         let at = i * RECORD;
-        let velocity = load(view.flow, at);
-        let drag = if STICKY { load(view.drag, at) } else { velocity };
+        let in_fluid = is_in_fluid(view.position[at + 3]);
+        let drag: Vector3<f64> = load(view.flow, at);
+        let velocity = if MOVING { load(view.motion, at) } else { drag.times(in_fluid) };
         Own {
             place: load(view.position, at),
             parcel: parcel(view.position[at + 3], &velocity, &drag, view.flow[at + 3]),
-            in_fluid: is_in_fluid(view.position[at + 3]),
+            in_fluid,
         }
     }
 
@@ -157,62 +163,48 @@ impl<const SIDES: u32, const SPLINE: bool, const STICKY: bool, const MIXED: bool
         }
     }
 
-    /// Reads the records of some partners; lanes without one hold a particle far away.
+    /// Records of some partners, a lane for every number.
     #[inline(always)]
-    fn fetch(&self, i: usize, partners: &[u32], came: &mut [Records; IN]) {
+    fn fetch(&self, own: &Own, partners: &[u32; LANES]) -> [Numbers; IN] {
         let view = self.view;
-        let fields = [view.position, view.flow, view.drag];
-        for (field, numbers) in fields.into_iter().enumerate().take(if STICKY { IN } else { IN - 1 }) {
-            let (numbers, _) = numbers.as_chunks::<RECORD>();
-            for (slot, &j) in came[field].iter_mut().zip(partners) {
-                *slot = numbers[j as usize];
-            }
-        }
+        let (position, flow, motion) = (view.position.as_chunks().0, view.flow.as_chunks().0, view.motion.as_chunks().0);
+        let mut places = turned(&partners.map(|j| position[j as usize]));
         if SIDES != OPEN {
-            let here: Vector3<f64> = load(view.position, i * RECORD);
-            for slot in came[0].iter_mut().take(partners.len()) {
-                let apart = here.minus(&load(&slot[..], 0));
-                let image = here.minus(&nearest_image::<f64, f64>(&apart, view.sides, SIDES).apart);
-                slot[..3].copy_from_slice(&[image.x, image.y, image.z]);
+            for lane in 0..LANES {
+                let apart = own.place.minus(&vector(&places, lane));
+                let image = own.place.minus(&nearest_image::<f64, f64>(&apart, view.sides, SIDES).apart);
+                (places[0][lane], places[1][lane], places[2][lane]) = (image.x, image.y, image.z);
             }
         }
-        for slot in came[0].iter_mut().skip(partners.len()) {
-            *slot = [NOWHERE, NOWHERE, NOWHERE, 1.0];
-        }
+        let flows = turned(&partners.map(|j| flow[j as usize]));
+        let motions = if MOVING {
+            turned(&partners.map(|j| motion[j as usize]))
+        } else {
+            flows
+        };
+        [places, flows, motions]
     }
 
     /// Runs the laws over some partners of a particle; returns what each of these gets: the force on it taken backward, and its swelling.
     #[inline(always)]
-    fn resolve(&self, own: &Own, came: &[Records; IN], media: &[Medium<f64>; LANES], share: &Lane, sums: &mut Sums) -> Records {
-        let mut numbers = [[[0.0; LANES]; RECORD]; IN];
-        for (records, lanes) in came.iter().zip(&mut numbers).take(if STICKY { IN } else { IN - 1 }) {
-            for lane in 0..LANES {
-                for number in 0..RECORD {
-                    lanes[number][lane] = records[lane][number];
-                }
-            }
-        }
+    fn resolve(&self, own: &Own, numbers: &[Numbers; IN], media: &[Medium<f64>; LANES], share: &Lane, sums: &mut Sums) -> Records {
         let (gravity, smoother) = (self.view.gravity, self.view.smoother);
         let smoothing = if SPLINE { Smoothing::CubicSpline } else { Smoothing::Wendland };
         let mut going = [[0.0; LANES]; RECORD];
         for lane in 0..LANES {
             let apart = own.place.minus(&vector(&numbers[0], lane));
-            let velocity = vector(&numbers[1], lane);
-            let drag = if STICKY { vector(&numbers[2], lane) } else { velocity };
             let volume = numbers[0][3][lane];
             let in_fluid = is_in_fluid(volume);
+            let drag = vector(&numbers[1], lane);
+            // Walls that stand still have no velocity, whatever viscosity sees.
+            let velocity = if MOVING { vector(&numbers[2], lane) } else { drag.times(in_fluid) };
             let (i, j) = (&own.parcel, parcel(volume, &velocity, &drag, numbers[1][3][lane]));
             let mut medium = media[if MIXED { lane } else { 0 }];
             medium.diffusion *= own.in_fluid * in_fluid;
-            let passed = exchange(&apart, apart.dot(&apart), i, &j, &medium, &gravity, &smoother, smoothing);
+            let passed = exchange(&apart, apart.dot(&apart), i, &j, &medium, &gravity, &smoother, smoothing, LAMINAR);
             let force = passed.force;
-            let stored = i.volume * j.volume * passed.swelling;
-            // Between two particles of fluid, what they gain is what viscosity takes.
-            let gained =
-                own.in_fluid * (force.dot(&i.velocity) + stored * i.pressure) - in_fluid * (force.dot(&j.velocity) - stored * j.pressure);
             sums.powers[0][lane] += share[lane] * passed.viscous_power;
             sums.powers[1][lane] += share[lane] * passed.diffusive_power;
-            sums.powers[2][lane] += share[lane] * (gained + passed.viscous_power);
             sums.rate[0][lane] += force.x;
             sums.rate[1][lane] += force.y;
             sums.rate[2][lane] += force.z;
@@ -230,14 +222,24 @@ impl<const SIDES: u32, const SPLINE: bool, const STICKY: bool, const MIXED: bool
     }
 }
 
-impl<const SIDES: u32, const SPLINE: bool, const STICKY: bool, const MIXED: bool> InLanes for Part<'_, SIDES, SPLINE, STICKY, MIXED> {
+/// Power \[W\] that particle i of fluid gains at these rates, in motion and in what its pressure stores; nothing for one of a wall.
+#[inline(always)]
+fn gain(view: &FlowView, i: usize, rate: &[f64; RECORD]) -> f64 {
+    let at = i * RECORD;
+    let (volume, pressure) = (view.position[at + 3], view.flow[at + 3]);
+    let velocity: Vector3<f64> = load(view.flow, at);
+    is_in_fluid(volume) * (load::<f64>(rate, 0).dot(&velocity) + volume * pressure * rate[3])
+}
+
+impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool, const LAMINAR: bool> InLanes
+    for Part<'_, SIDES, SPLINE, MOVING, MIXED, LAMINAR>
+{
     #[inline(always)]
     fn resolve(&mut self) {
         let (view, rows) = (self.view, self.rows);
         let end = rows.row[rows.end] as usize;
-        let mut came = [[[0.0; RECORD]; LANES]; IN];
         let mut media = [medium_at::<f64>(view.media, 0); LANES];
-        let mut powers = [[0.0; LANES]; 3];
+        let mut powers = [[0.0; LANES]; 2];
         for i in rows.first..rows.end {
             let row = rows.row[i] as usize..rows.row[i + 1] as usize;
             if row.is_empty() {
@@ -249,26 +251,27 @@ impl<const SIDES: u32, const SPLINE: bool, const STICKY: bool, const MIXED: bool
                 powers,
             };
             for first in row.clone().step_by(LANES) {
-                let partners = &rows.neighbors[first..row.end.min(first + LANES)];
-                for later in first + AHEAD..(first + AHEAD + LANES).min(end) {
-                    let later = rows.neighbors[later] as usize;
-                    prefetch(view.position, later);
-                    prefetch(view.flow, later);
-                }
-                self.fetch(i, partners, &mut came);
-                let mut share = [0.0; LANES];
-                for (share, &j) in share.iter_mut().zip(partners) {
-                    *share = if (j as usize).wrapping_sub(rows.first) < self.rate.len() { 1.0 } else { 0.5 };
-                }
-                if MIXED {
-                    for (medium, &j) in media.iter_mut().zip(partners) {
-                        *medium = self.medium_between(i, j as usize);
+                // A particle does nothing to itself: it fills lanes without a partner.
+                let left = row.end - first;
+                let partners: [u32; LANES] = match rows.neighbors[first..].first_chunk::<LANES>() {
+                    Some(listed) => std::array::from_fn(|lane| if lane < left { listed[lane] } else { i as u32 }),
+                    None => std::array::from_fn(|lane| if lane < left { rows.neighbors[first + lane] } else { i as u32 }),
+                };
+                if let Some(later) = rows.neighbors[(first + AHEAD).min(end)..].first_chunk::<LANES>() {
+                    for &later in later {
+                        prefetch(view.position, later as usize);
+                        prefetch(view.flow, later as usize);
                     }
                 }
-                let went = Part::resolve(self, &own, &came, &media, &share, &mut sums);
-                for (one, &j) in went.iter().zip(partners) {
+                let slots = partners.map(|j| (j as usize).wrapping_sub(rows.first));
+                let share = slots.map(|slot| if slot < self.rate.len() { 1.0 } else { 0.5 });
+                if MIXED {
+                    media = partners.map(|j| self.medium_between(i, j as usize));
+                }
+                let went = Part::resolve(self, &own, &self.fetch(&own, &partners), &media, &share, &mut sums);
+                for (one, slot) in went.iter().zip(slots) {
                     // One that is of another part gets its own from its own row.
-                    if let Some(of_j) = self.rate.get_mut((j as usize).wrapping_sub(rows.first)) {
+                    if let Some(of_j) = self.rate.get_mut(slot) {
                         *of_j = [of_j[0] - one[0], of_j[1] - one[1], of_j[2] - one[2], of_j[3] + one[3]];
                     }
                 }
@@ -279,13 +282,16 @@ impl<const SIDES: u32, const SPLINE: bool, const STICKY: bool, const MIXED: bool
             }
             powers = sums.powers;
         }
-        let [viscous, diffusive, wall] = powers.map(|lanes| lanes.iter().sum());
+        let [viscous, diffusive] = powers.map(|lanes| lanes.iter().sum::<f64>());
+        let gained: f64 = (rows.first..rows.end).map(|i| gain(view, i, &self.rate[i - rows.first])).sum();
+        // What fluid gains more than it loses by itself comes from walls.
+        let wall = gained + viscous + diffusive;
         self.tally = FlowTally { viscous, diffusive, wall };
     }
 }
 
 /// Forces and rates of all particles of a part, written to `rate`, whose slot 0 is that of its first. With `SPLINE`, the cubic spline smooths.
-pub fn flow_of_part<const SIDES: u32, const SPLINE: bool, const STICKY: bool, const MIXED: bool>(
+pub fn flow_of_part<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool, const LAMINAR: bool>(
     view: &FlowView,
     rows: &FlowRows,
     rate: &mut [f64],
@@ -293,7 +299,7 @@ pub fn flow_of_part<const SIDES: u32, const SPLINE: bool, const STICKY: bool, co
     debug_assert_eq!(view.media.len() % MEDIUM, 0);
     let (rate, _) = rate.as_chunks_mut::<RECORD>();
     rate.fill([0.0; RECORD]);
-    let mut part = Part::<SIDES, SPLINE, STICKY, MIXED> {
+    let mut part = Part::<SIDES, SPLINE, MOVING, MIXED, LAMINAR> {
         view,
         rows,
         rate,

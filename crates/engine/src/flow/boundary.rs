@@ -27,8 +27,22 @@ impl Flow {
         }
     }
 
+    /// Finds the places of particles of walls.
+    pub fn find_walls(&mut self) {
+        let kinds = self.fields.kind.iter().zip(0..);
+        self.walls.clear();
+        self.walls.extend(kinds.filter(|(kind, _)| **kind & WALL != 0).map(|(_, i)| i));
+    }
+
     /// Takes the places that particles of a wall have now for those at which its next motion begins.
     pub fn begin_from_here(&mut self, simulation: &Simulation, wall: usize) {
+        if self.compiled_for.bounded && !self.compiled_for.moving {
+            self.compiled_for.moving = true;
+            self.fields.motion.clone_from(&self.fields.flow);
+            for &i in &self.walls {
+                self.fields.motion[i as usize * RECORD..][..3].fill(0.0);
+            }
+        }
         let boundary = &mut self.plan.boundary;
         for (place, _) in boundary
             .position
@@ -56,7 +70,7 @@ impl Flow {
             if simulation.walls.moves(wall) {
                 let [place, now] = simulation.walls.point(wall, &self.plan.boundary.position[k]);
                 self.fields.position[i * RECORD..][..3].copy_from_slice(&place);
-                let velocity = &mut self.fields.flow[i * RECORD..][..3];
+                let velocity = &mut self.fields.motion[i * RECORD..][..3];
                 let acceleration = &mut self.fields.half_velocity[3 * i..3 * i + 3];
                 for axis in 0..3 {
                     acceleration[axis] = (now[axis] - velocity[axis]) / self.stepping.dt;
@@ -109,11 +123,13 @@ impl Flow {
             let i = i as usize;
             let wall = (self.fields.kind[i] & !WALL) as usize;
             self.fields.flow[i * RECORD + 3] = before[0];
-            if self.is_sticky {
-                let velocity: Vector3<f64> = load(&self.fields.flow, i * RECORD);
-                let seen = drag_velocity(&velocity, &load(before, 1), self.plan.slips[wall]);
-                store(&mut self.fields.drag, i * RECORD, &seen);
-            }
+            let velocity: Vector3<f64> = if self.compiled_for.moving {
+                load(&self.fields.motion, i * RECORD)
+            } else {
+                Vector3::zero()
+            };
+            let seen = drag_velocity(&velocity, &load(before, 1), self.plan.slips[wall]);
+            store(&mut self.fields.flow, i * RECORD, &seen);
         }
     }
 

@@ -13,9 +13,8 @@ use seixo_sweeps::views::{RECORD, load};
 const MOST_EXCESS: f64 = 0.5;
 
 impl Flow {
-    /// The error that the flags of the last motion mean, if they mean one.
-    fn stopped(&self, simulation: &Simulation) -> Option<Stop> {
-        let flags = self.flags();
+    /// The error that flags mean, if they mean one.
+    pub fn stopped_by(&self, flags: u32, simulation: &Simulation) -> Option<Stop> {
         let excess = self.fields.excess.iter().fold(0.0, |most: f64, e| most.max(e.abs()));
         let leaves = simulation.leaving() == Leaving::Error && flags & LEFT != 0;
         if flags & (NOT_FINITE | TOO_FAST) == 0 && !leaves && excess < MOST_EXCESS {
@@ -68,6 +67,7 @@ impl Flow {
 impl Simulation {
     /// Turns the flags of the moving pass of fluids into an error.
     pub(crate) fn guard_fluids(&mut self) -> Result<(), Stop> {
-        self.with_flow(|flow, simulation| flow.stopped(simulation)).map_or(Ok(()), Err)
+        self.with_flow(|flow, simulation| flow.stopped_by(flow.flags(), simulation))
+            .map_or(Ok(()), Err)
     }
 }

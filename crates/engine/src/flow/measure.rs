@@ -9,6 +9,7 @@ use crate::world::Vec3;
 use seixo_laws::Vector3;
 use seixo_laws::motion::{gravity_energy, kinetic_energy, velocity_ahead};
 use seixo_sweeps::fluid::MEDIUM;
+use seixo_sweeps::fluid_lanes::FlowTally;
 use seixo_sweeps::sides::nearest_image;
 use seixo_sweeps::views::{RECORD, load};
 
@@ -19,6 +20,41 @@ pub(crate) struct FlowEnergy {
     /// Stored by pressure.
     pub compression: f64,
     pub gravity: f64,
+}
+
+/// Sums of what viscosity and the diffusion of density took, and of what fluid gained, or the powers of these.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct FlowEnergies {
+    pub viscous: f64,
+    pub diffusive: f64,
+    pub gained: f64,
+}
+
+impl FlowEnergies {
+    pub fn plus(self, other: &FlowEnergies) -> FlowEnergies {
+        FlowEnergies {
+            viscous: self.viscous + other.viscous,
+            diffusive: self.diffusive + other.diffusive,
+            gained: self.gained + other.gained,
+        }
+    }
+
+    pub fn minus(self, other: &FlowEnergies) -> FlowEnergies {
+        FlowEnergies {
+            viscous: self.viscous - other.viscous,
+            diffusive: self.diffusive - other.diffusive,
+            gained: self.gained - other.gained,
+        }
+    }
+
+    /// What fluid gains more than it loses by itself comes from walls.
+    pub fn tally(&self) -> FlowTally {
+        FlowTally {
+            viscous: self.viscous,
+            diffusive: self.diffusive,
+            wall: self.gained + self.viscous + self.diffusive,
+        }
+    }
 }
 
 impl FlowEnergy {

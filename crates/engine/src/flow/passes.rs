@@ -8,7 +8,7 @@ use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_laws::fluid::Smoothing;
 use seixo_sweeps::bodies::FREE;
-use seixo_sweeps::fluid::{WALL, flown};
+use seixo_sweeps::fluid::{FlowPlan, WALL, flown};
 use seixo_sweeps::fluid_lanes::{FlowRows, FlowTally, FlowView, flow_of_part};
 use seixo_sweeps::motion::{LEFT, Moved, STALE, STILL};
 use seixo_sweeps::sides::{OPEN, PERIODIC, put_back};
@@ -17,21 +17,23 @@ use seixo_sweeps::views::{RECORD, load, recall, store};
 /// A sweep over the pairs of a part.
 type Sweep = fn(&FlowView, &FlowRows, &mut [f64]) -> FlowTally;
 
-/// The sweep that is compiled for these sides, this function, and for what viscosity and media ask for.
-fn sweep_for(sides: u32, smoothing: Smoothing, is_sticky: bool, is_mixed: bool) -> Sweep {
-    fn pick<const SIDES: u32, const SPLINE: bool>(is_sticky: bool, is_mixed: bool) -> Sweep {
-        match (is_sticky, is_mixed) {
-            (false, false) => flow_of_part::<SIDES, SPLINE, false, false>,
-            (false, true) => flow_of_part::<SIDES, SPLINE, false, true>,
-            (true, false) => flow_of_part::<SIDES, SPLINE, true, false>,
-            (true, true) => flow_of_part::<SIDES, SPLINE, true, true>,
+/// The sweep that is compiled for these sides and this function, and for what walls and fluids ask for.
+fn sweep_for(plan: FlowPlan) -> Sweep {
+    fn pick<const SIDES: u32, const SPLINE: bool>(plan: FlowPlan) -> Sweep {
+        match (plan.moving, plan.mixed, plan.laminar) {
+            (false, false, false) => flow_of_part::<SIDES, SPLINE, false, false, false>,
+            (false, false, true) => flow_of_part::<SIDES, SPLINE, false, false, true>,
+            (true, false, false) => flow_of_part::<SIDES, SPLINE, true, false, false>,
+            (true, false, true) => flow_of_part::<SIDES, SPLINE, true, false, true>,
+            (false, true, _) => flow_of_part::<SIDES, SPLINE, false, true, true>,
+            (true, true, _) => flow_of_part::<SIDES, SPLINE, true, true, true>,
         }
     }
-    match (sides, smoothing == Smoothing::CubicSpline) {
-        (OPEN, false) => pick::<OPEN, false>(is_sticky, is_mixed),
-        (OPEN, true) => pick::<OPEN, true>(is_sticky, is_mixed),
-        (_, false) => pick::<PERIODIC, false>(is_sticky, is_mixed),
-        (_, true) => pick::<PERIODIC, true>(is_sticky, is_mixed),
+    match (plan.sides, plan.smoothing == Smoothing::CubicSpline) {
+        (OPEN, false) => pick::<OPEN, false>(plan),
+        (OPEN, true) => pick::<OPEN, true>(plan),
+        (_, false) => pick::<PERIODIC, false>(plan),
+        (_, true) => pick::<PERIODIC, true>(plan),
     }
 }
 
@@ -71,7 +73,7 @@ impl Flow {
             kind,
             position,
             flow,
-            drag,
+            motion,
             half_velocity,
             excess,
             rate,
@@ -80,7 +82,7 @@ impl Flow {
             ..
         } = &mut self.fields;
         let (kind, rate, reference, media, stepping) = (&kind[..], &rate[..], &reference[..], &self.media[..], &self.stepping);
-        let is_sticky = self.is_sticky;
+        let has_moving_walls = self.compiled_for.moving;
         let per_part = |numbers: usize| PART * numbers;
         let data = (
             Strided {
@@ -92,7 +94,7 @@ impl Flow {
                 per_part: per_part(RECORD),
             },
             Strided {
-                items: &mut drag[..],
+                items: &mut motion[..],
                 per_part: per_part(RECORD),
             },
             Strided {
@@ -125,7 +127,7 @@ impl Flow {
         simulation.device.run(
             parts(n),
             data,
-            |part, (position, flow, drag, half_velocity, excess, before, moves): Data| {
+            |part, (position, flow, motion, half_velocity, excess, before, moves): Data| {
                 let (first, end) = part_range(part, n);
                 let mut all = STILL;
                 for i in 0..end - first {
@@ -150,8 +152,8 @@ impl Flow {
                     position.items[at + 3] = now.volume;
                     store(flow.items, at, &now.velocity);
                     flow.items[at + 3] = now.pressure;
-                    if is_sticky {
-                        store(drag.items, at, &now.velocity);
+                    if has_moving_walls {
+                        store(motion.items, at, &now.velocity);
                     }
                     store(half_velocity.items, 3 * i, &now.half);
                     excess.items[i] = now.excess;
@@ -204,18 +206,17 @@ impl Flow {
             kept[..3].copy_from_slice(&now[..3]);
         }
         self.list_anew(simulation);
+        self.rebuilds += 1;
         self.listed_at = simulation.time();
     }
 
     /// Sorts the particles into cells, and lists their pairs, by where they are kept to have been when that was done.
     pub fn list_anew(&mut self, simulation: &Simulation) {
         self.cells.sort(&simulation.device, &mut self.fields, |_| true);
+        self.find_walls();
         let n = self.fields.len();
         let (device, index, places) = (&simulation.device, self.cells.index(), &self.fields.reference[..]);
         self.pairs.fill_rows::<true>(device, &index, places, n);
-        self.walls.clear();
-        self.walls
-            .extend((0..n as u32).filter(|&i| self.fields.kind[i as usize] & WALL != 0));
         if !self.walls.is_empty() {
             // Particles of walls do nothing to each other: they are all of one body.
             let member: Vec<u32> = self
@@ -236,21 +237,20 @@ impl Flow {
     /// Forces, and rates of change of densities.
     pub fn exchange(&mut self, simulation: &Simulation) {
         let n = self.fields.len();
-        let plan = self.compiled_for;
-        let sweep = sweep_for(plan.sides, plan.smoothing, self.is_sticky, plan.mixed);
+        let sweep = sweep_for(self.compiled_for);
         let smoother = self.smoother();
         let FluidFields {
             kind,
             position,
             flow,
-            drag,
+            motion,
             rate,
             ..
         } = &mut self.fields;
         let view = FlowView {
             position: &position[..],
             flow: &flow[..],
-            drag: &drag[..],
+            motion: &motion[..],
             kind: &kind[..],
             media: &self.media[..],
             gravity: self.stepping.gravity,

@@ -41,8 +41,9 @@ impl Simulation {
         if flow.fields.position.len() != n * RECORD || !flow.fields.kind.iter().all(is_known) {
             return Err(misfit("its fluids have other columns, kinds or walls"));
         }
-        if flow.is_sticky && flow.fields.drag.len() != n * RECORD {
-            return Err(misfit("its fluids do not stick to walls, those of the scene do"));
+        flow.compiled_for.moving |= !flow.fields.motion.is_empty();
+        if flow.compiled_for.moving && flow.fields.motion.len() != n * RECORD {
+            return Err(misfit("its walls stand still, those of the scene move"));
         }
         let Some(Column::F64(books)) = state.get(BOOKS) else {
             return Err(misfit("section fluid/books is missing"));

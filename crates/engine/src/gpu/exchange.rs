@@ -126,7 +126,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             old_rows: Rows::new(&gpu, if kind.frictional { n } else { 0 })?,
             key: gpu.buffer(n, "cells")?,
             order: gpu.buffer(n, "the order of cells")?,
-            cells: Cells::new(&gpu, host, n)?,
+            cells: Cells::new(&gpu, host.cells.grids(), n)?,
             tables: host.cells.tables.as_ref().map(|_| Tables::new(&gpu)).transpose()?,
             binned,
             contacts,

@@ -84,7 +84,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             None => UNBOUNDED.concat(),
         };
         self.gpu.write(&self.cells.domain, &numbers::<C>(domain));
-        let (low, high, kept) = self.bounds()?;
+        let (low, high, kept) = self.cells.bounds(&self.gpu, &self.position[self.now], self.n)?;
         let cells = host.cells.lay_out(low, high, kept);
         make_room(&self.gpu, &mut self.cells.first, cells + 2, "cells")?;
         let (gpu, room) = (&self.gpu, &self.cells);
@@ -106,46 +106,9 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
 
     /// Finds the cell of every grain, numbered in rows or in blocks; `cells` for grains outside of the domain that the cells have.
     pub(super) fn find_cells(&self, host: &Simulation, cells: usize, rows: bool) {
-        let (count, dim) = units(self.n);
-        lists::keys::launch::<C>(
-            self.gpu.client(),
-            count,
-            dim,
-            self.position[self.now].argument(),
-            self.cells.grids.argument(),
-            self.cells.shapes.argument(),
-            self.cells.domain.argument(),
-            self.key.argument(),
-            host.cells.grids() as u32,
-            cells as u32,
-            self.n as u32,
-            rows,
-        );
-    }
-
-    /// The box around all grains inside the domain \[m\], and how many they are.
-    fn bounds(&self) -> Result<([f64; 3], [f64; 3], usize), GpuError> {
-        let corners = &self.cells.corners;
-        let (count, dim) = units(lists::BOUNDS * UNITS);
-        lists::bounds::launch::<C>(
-            self.gpu.client(),
-            count,
-            dim,
-            self.position[self.now].records(),
-            self.cells.domain.argument(),
-            corners.records(),
-            self.n as u32,
-        );
-        let corners = self.gpu.download(corners)?;
-        let (mut low, mut high, mut kept) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3], 0.0);
-        for pair in corners.chunks_exact(2 * RECORD) {
-            kept += pair[RECORD - 1].double();
-            for axis in 0..3 {
-                low[axis] = low[axis].min(pair[axis].double());
-                high[axis] = high[axis].max(pair[RECORD + axis].double());
-            }
-        }
-        Ok((low, high, kept as usize))
+        let position = &self.position[self.now];
+        self.cells
+            .find(&self.gpu, host.cells.grids(), position, &self.key, (self.n, cells), rows);
     }
 
     /// Puts every field into the new order. What is free just then takes a field up and becomes that field.
@@ -389,11 +352,54 @@ impl<C: Number, R: Number> WallRows<C, R> {
 }
 
 impl<C: Number> Cells<C> {
-    /// Room for n grains and these grids.
-    pub(super) fn new(gpu: &Gpu, host: &Simulation, n: usize) -> Result<Cells<C>, GpuError> {
+    /// The cell, in so many grids, of each of n particles, numbered in rows or in blocks; `cells` for those outside of the domain.
+    pub(super) fn find(&self, gpu: &Gpu, grids: usize, position: &Buffer<C>, key: &Buffer<u32>, (n, cells): (usize, usize), rows: bool) {
+        let (count, dim) = units(n);
+        lists::keys::launch::<C>(
+            gpu.client(),
+            count,
+            dim,
+            position.argument(),
+            self.grids.argument(),
+            self.shapes.argument(),
+            self.domain.argument(),
+            key.argument(),
+            grids as u32,
+            cells as u32,
+            n as u32,
+            rows,
+        );
+    }
+
+    /// The box around all of n particles that are inside the domain \[m\], and how many they are.
+    pub(super) fn bounds(&self, gpu: &Gpu, position: &Buffer<C>, n: usize) -> Result<([f64; 3], [f64; 3], usize), GpuError> {
+        let (count, dim) = units(lists::BOUNDS * UNITS);
+        lists::bounds::launch::<C>(
+            gpu.client(),
+            count,
+            dim,
+            position.records(),
+            self.domain.argument(),
+            self.corners.records(),
+            n as u32,
+        );
+        let corners = gpu.download(&self.corners)?;
+        let (mut low, mut high, mut kept) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3], 0.0);
+        for pair in corners.chunks_exact(2 * RECORD) {
+            kept += pair[RECORD - 1].double();
+            for axis in 0..3 {
+                low[axis] = low[axis].min(pair[axis].double());
+                high[axis] = high[axis].max(pair[RECORD + axis].double());
+            }
+        }
+        Ok((low, high, kept as usize))
+    }
+
+    /// Room for n particles and so many grids.
+    pub(super) fn new(gpu: &Gpu, grids: usize, n: usize) -> Result<Cells<C>, GpuError> {
         Ok(Cells {
-            grids: gpu.buffer(host.cells.grids() * GRID, "the grids")?,
-            shapes: gpu.buffer(host.cells.grids() * SHAPE, "the grids")?,
+            grids: gpu.buffer(grids * GRID, "the grids")?,
+            shapes: gpu.buffer(grids * SHAPE, "the grids")?,
             domain: gpu.buffer(6, "the domain")?,
             first: gpu.buffer(RECORD, "cells")?,
             corners: gpu.buffer(lists::BOUNDS * 2 * RECORD, "the box of all grains")?,

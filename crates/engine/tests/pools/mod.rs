@@ -1,6 +1,8 @@
 //! Water in boxes and in periodic domains.
 
-use seixo_engine::world::{Boundary, Domain, Fluid, Fluids, Later, Leaving, Particles, Smoothing, StateLaw, Vec3, Wall, WallMotion, WallShape, World};
+use seixo_engine::world::{
+    Boundary, Domain, Fluid, Fluids, Later, Leaving, Particles, Smoothing, StateLaw, Vec3, Wall, WallMotion, WallShape, World,
+};
 
 /// Gravity \[m/s²\].
 pub const G: f64 = 9.81;

@@ -1,0 +1,108 @@
+//! Where fluids are stepped: here, or on a GPU.
+
+use super::Flow;
+use crate::gpu::{FlowOnGpu, RemoteFlow};
+use crate::guard::Stop;
+use crate::refusal::Refusal;
+use crate::search::Pairs;
+use crate::simulation::Simulation;
+use crate::world::Precision;
+use seixo_device::gpu::{Gpu, GpuError};
+use seixo_sweeps::motion::{LEFT, STALE};
+
+impl Flow {
+    /// Takes the particles back from the GPU. What the host knows of them must be up to date.
+    pub fn come_home(&mut self, simulation: &Simulation) {
+        if self.remote.take().is_some() {
+            self.list_anew(simulation);
+        }
+    }
+
+    /// Hands the particles to a GPU.
+    fn hand_over(&mut self, gpu: Gpu, simulation: &Simulation) -> Result<(), GpuError> {
+        let remote: Box<dyn RemoteFlow> = match simulation.precision() {
+            Precision::F64 => Box::new(FlowOnGpu::<f64, f64>::take_over(gpu, self, simulation)?),
+            Precision::Mixed => Box::new(FlowOnGpu::<f64, f32>::take_over(gpu, self, simulation)?),
+            Precision::F32 => Box::new(FlowOnGpu::<f32, f32>::take_over(gpu, self, simulation)?),
+        };
+        self.remote = Some(remote);
+        (self.pairs, self.before_walls) = (Pairs::default(), Pairs::default());
+        Ok(())
+    }
+}
+
+impl Simulation {
+    /// Whether fluids are on a GPU.
+    pub(crate) fn flows_remotely(&self) -> bool {
+        self.flow.as_ref().is_some_and(|flow| flow.remote.is_some())
+    }
+
+    /// Hands fluids, if there are any, to the GPU.
+    pub(crate) fn hand_fluids_over(&mut self, gpu: &Gpu) -> Result<(), Refusal> {
+        let Some(mut flow) = self.flow.take() else { return Ok(()) };
+        if flow.compiled_for.moving {
+            return Err(Refusal::Fluid(
+                "walls that move and fluids do not go together on a GPU yet; use --device cpu".to_owned(),
+            ));
+        }
+        let handed = flow.hand_over(gpu.clone(), self);
+        self.flow = Some(flow);
+        self.is_current = false;
+        Ok(handed?)
+    }
+
+    /// Does something with the fluids that are on a GPU; where none are, nothing.
+    fn with_remote_flow<T: Default>(
+        &mut self,
+        run: impl FnOnce(&mut dyn RemoteFlow, &mut Flow, &Simulation) -> Result<T, GpuError>,
+    ) -> Result<T, Stop> {
+        let Some(mut flow) = self.flow.take() else {
+            return Ok(T::default());
+        };
+        let result = match flow.remote.take() {
+            Some(mut remote) => {
+                let result = run(remote.as_mut(), &mut flow, self);
+                flow.remote = Some(remote);
+                result
+            }
+            None => Ok(T::default()),
+        };
+        self.flow = Some(flow);
+        result.map_err(|error| self.failed(error.to_string()))
+    }
+
+    /// Takes the fluids so many steps on, on the GPU, to where the clock is.
+    pub(crate) fn advance_fluids_remotely(&mut self, steps: u64) -> Result<(), Stop> {
+        let end = self.steps;
+        let mut left = steps;
+        while left > 0 && self.flows_remotely() {
+            let (raised, taken) = self.with_remote_flow(|remote, flow, simulation| remote.advance(flow, simulation, left))?;
+            left -= taken;
+            if raised == 0 {
+                continue;
+            }
+            self.steps = end - left;
+            self.observe_fluids()?;
+            let stopped = self.with_flow(|flow, simulation| flow.stopped_by(raised, simulation));
+            if let Some(stop) = stopped {
+                return Err(stop);
+            }
+            debug_assert_eq!(raised & !(STALE | LEFT), 0);
+            // What left is taken away here, and the rest goes back.
+            self.with_flow(|flow, simulation| {
+                flow.come_home(simulation);
+                flow.renew_lists(simulation);
+            });
+            if let Some(gpu) = self.gpu.clone() {
+                self.hand_fluids_over(&gpu).map_err(|refusal| self.failed(refusal.to_string()))?;
+            }
+            self.steps = end;
+        }
+        Ok(())
+    }
+
+    /// Brings what the host knows of fluids up to date.
+    pub(crate) fn observe_fluids(&mut self) -> Result<(), Stop> {
+        self.with_remote_flow(|remote, flow, _| remote.observe(flow))
+    }
+}

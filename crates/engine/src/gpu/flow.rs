@@ -1,0 +1,389 @@
+//! Fluids on a GPU: their particles and those of the walls that bound them, stepped as grains are.
+
+use super::lists::{UNBOUNDED, make_room};
+use super::step::BATCH;
+use super::tables::{Index, Tables};
+use super::{Cells, Number, Rows, numbers, raised, room_for_cubes, stepping};
+use crate::flow::{Flow, FlowEnergies};
+use crate::simulation::Simulation;
+use crate::world::Leaving;
+use seixo_device::gpu::{Buffer, Gpu, GpuError, Order, units};
+use seixo_laws::Coordinate;
+use seixo_laws::fluid::smoothing::SmootherLaunch;
+use seixo_sweeps::bodies::FREE;
+use seixo_sweeps::fluid::{FlowPlan, WALL};
+use seixo_sweeps::fluid_lanes::FlowTally;
+use seixo_sweeps::kernels::bodies::drop_inside_bodies;
+use seixo_sweeps::kernels::flow::{flow, mark_walls, press_walls, put_back_inside, remember};
+use seixo_sweeps::kernels::{DONE, FLAGS};
+use seixo_sweeps::motion::{LEFT, NOT_FINITE, STALE, TOO_FAST};
+use seixo_sweeps::sides::OPEN;
+use seixo_sweeps::views::RECORD;
+use std::mem::swap;
+
+/// Fluids on a GPU, whatever its precision.
+pub(crate) trait RemoteFlow: Send + Sync {
+    /// Takes up to `steps` steps; fewer if a flag was raised that the host must see to. Returns the flags and the steps taken.
+    fn advance(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64) -> Result<(u32, u64), GpuError>;
+    /// Finds forces for where particles are now, and brings fields and books of the host up to date.
+    fn observe(&mut self, host: &mut Flow) -> Result<(), GpuError>;
+}
+
+/// Particles with coordinates C and everything else R.
+pub(crate) struct FlowOnGpu<C, R> {
+    gpu: Gpu,
+    n: usize,
+    plan: FlowPlan,
+    id: Buffer<u32>,
+    kind: Buffer<u32>,
+    /// The body that each is of as far as lists go: particles of walls do nothing to each other.
+    member: Buffer<u32>,
+    touching: Buffer<u32>,
+    media: Buffer<R>,
+    slips: Buffer<u32>,
+    /// Twice: a step reads one and writes the other; `now` tells which holds the state.
+    position: [Buffer<C>; 2],
+    flowing: [Buffer<R>; 2],
+    now: usize,
+    /// What fluid sees in walls.
+    seen: Buffer<R>,
+    half_velocity: Buffer<C>,
+    thermal: Buffer<C>,
+    rate: Buffer<R>,
+    reference: Buffer<C>,
+    rows: Rows<R>,
+    key: Buffer<u32>,
+    order: Buffer<u32>,
+    cells: Cells<C>,
+    tables: Option<Tables<C>>,
+    /// Places of particles of walls, and how many they are.
+    walls: Buffer<u32>,
+    bounding: usize,
+    nothing: Buffer<u32>,
+    flags: Buffer<u32>,
+    power: Buffer<C>,
+    /// What was booked of the sums that particles keep.
+    booked: FlowEnergies,
+    interval: u64,
+    since_renewal: u64,
+}
+
+impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
+    /// Takes over fluids of the host as they stand.
+    pub fn take_over(gpu: Gpu, host: &mut Flow, simulation: &Simulation) -> Result<FlowOnGpu<C, R>, GpuError> {
+        let fields = &host.fields;
+        let n = fields.len();
+        let as_c = |values: &[f64], what| gpu.upload(&numbers::<C>(values.iter().copied()), what);
+        let as_r = |values: &[f64], what| gpu.upload(&numbers::<R>(values.iter().copied()), what);
+        let half: Vec<f64> = fields.half_velocity.chunks_exact(3).flat_map(|v| [v[0], v[1], v[2], 0.0]).collect();
+        let thermal: Vec<f64> = (0..n)
+            .flat_map(|i| [fields.excess[i], fields.swelling_before[i], 0.0, 0.0])
+            .collect();
+        let member: Vec<u32> = fields.kind.iter().map(|kind| if kind & WALL != 0 { 0 } else { FREE }).collect();
+        let slips: Vec<u32> = host.plan.slips.iter().map(|&slips| u32::from(slips)).chain([0]).collect();
+        let words = |what| gpu.buffer(n, what);
+        let mut remote = FlowOnGpu {
+            n,
+            plan: host.compiled_for,
+            id: gpu.upload(&fields.id, "ids")?,
+            kind: gpu.upload(&fields.kind, "kinds of particles")?,
+            member: gpu.upload(&member, "kinds of particles")?,
+            touching: gpu.zeros(1, "kinds of particles")?,
+            media: as_r(&host.media, "fluids")?,
+            slips: gpu.upload(&slips, "walls")?,
+            position: [as_c(&fields.position, "positions")?, gpu.buffer(RECORD * n, "positions")?],
+            flowing: [as_r(&fields.flow, "velocities")?, gpu.buffer(RECORD * n, "velocities")?],
+            now: 0,
+            seen: as_r(&fields.flow, "pressures of walls")?,
+            half_velocity: as_c(&half, "velocities")?,
+            thermal: as_c(&thermal, "densities")?,
+            rate: gpu.zeros(RECORD * n, "forces")?,
+            reference: as_c(&fields.reference, "positions of the lists")?,
+            rows: Rows::new(&gpu, n)?,
+            key: words("cells")?,
+            order: words("the order of cells")?,
+            cells: Cells::new(&gpu, host.cells.grids(), n)?,
+            tables: host.cells.tables.as_ref().map(|_| Tables::new(&gpu)).transpose()?,
+            walls: words("particles of walls")?,
+            bounding: 0,
+            nothing: gpu.zeros(1, "walls")?,
+            flags: gpu.zeros(FLAGS, "flags")?,
+            power: gpu.zeros(2 * RECORD * room_for_cubes(n), "the ledger")?,
+            booked: FlowEnergies::default(),
+            interval: 64,
+            since_renewal: 64,
+            gpu,
+        };
+        remote.list(host, simulation)?;
+        Ok(remote)
+    }
+
+    /// Sorts the particles and lists their pairs, by where they are kept to have been when that was done.
+    fn list(&mut self, host: &mut Flow, simulation: &Simulation) -> Result<(), GpuError> {
+        let n = self.n;
+        self.gpu.write(&self.cells.domain, &numbers::<C>(UNBOUNDED.concat()));
+        let (low, high, kept) = self.cells.bounds(&self.gpu, &self.reference, n)?;
+        let cells = host.cells.lay_out(low, high, kept);
+        host.cells.sides = simulation.stepping.sides;
+        make_room(&self.gpu, &mut self.cells.first, cells + 2, "cells")?;
+        let (gpu, room) = (&self.gpu, &self.cells);
+        gpu.write(&room.grids, &numbers::<C>(host.cells.grids.iter().copied()));
+        gpu.write(&room.shapes, &host.cells.shapes);
+        room.find(gpu, host.cells.grids(), &self.reference, &self.key, (n, cells), false);
+        let into = Order {
+            order: &self.order,
+            first: &room.first,
+            room: &room.lengths,
+        };
+        gpu.order_by_key(&self.key, &self.id, n, cells + 1, into)?;
+        self.reorder();
+        let gpu = &self.gpu;
+        if let (Some(tables), Some(laid_out)) = (&mut self.tables, &host.cells.tables) {
+            tables.fill(gpu, laid_out, &self.reference, 0..n, host.cells.skin)?;
+        }
+        let index = Index::of(&host.cells, &self.cells, self.tables.as_ref(), &self.nothing);
+        self.rows.fill(gpu, &index, &self.reference, (n, n), &self.cells.lengths)?;
+        self.bounding = 0;
+        if self.plan.bounded {
+            let (count, dim) = units(n);
+            drop_inside_bodies::launch(
+                gpu.client(),
+                count,
+                dim,
+                self.rows.tile_first.argument(),
+                self.rows.count.argument(),
+                self.rows.list.argument(),
+                self.member.argument(),
+                self.touching.argument(),
+                n as u32,
+            );
+            let (count, dim) = units(n);
+            mark_walls::launch(gpu.client(), count, dim, self.kind.argument(), self.key.argument(), n as u32);
+            gpu.compact(&self.key, n, &self.walls, &self.cells.kept)?;
+            self.bounding = gpu.download(&self.cells.kept)?[0] as usize;
+        }
+        Ok(())
+    }
+
+    /// Puts every field into the new order. What is free just then takes a field up and becomes that field.
+    fn reorder(&mut self) {
+        let (n, now) = (self.n, self.now);
+        let (gpu, order) = (&self.gpu, &self.order);
+        for words in [&mut self.id, &mut self.kind, &mut self.member] {
+            gpu.gather(words, order, n, 1, &self.key);
+            swap(words, &mut self.key);
+        }
+        gpu.gather(&self.flowing[now], order, n, RECORD, &self.flowing[now ^ 1]);
+        gpu.gather(&self.position[now], order, n, RECORD, &self.position[now ^ 1]);
+        for numbers in [&mut self.half_velocity, &mut self.thermal, &mut self.reference] {
+            gpu.gather(numbers, order, n, RECORD, &self.position[now]);
+            swap(numbers, &mut self.position[now]);
+        }
+        self.now = now ^ 1;
+    }
+
+    /// Lists all anew by where particles are now.
+    fn renew_lists(&mut self, host: &mut Flow, simulation: &Simulation) -> Result<(), GpuError> {
+        self.interval = self.since_renewal;
+        self.since_renewal = 0;
+        host.rebuilds += 1;
+        let (count, dim) = units(self.n);
+        if self.plan.sides != OPEN {
+            put_back_inside::launch::<R, C>(
+                self.gpu.client(),
+                count.clone(),
+                dim,
+                self.position[self.now].records(),
+                stepping::<C, R>(&host.stepping),
+                self.n as u32,
+            );
+        }
+        remember::launch::<C>(
+            self.gpu.client(),
+            count,
+            dim,
+            self.position[self.now].records(),
+            self.reference.records(),
+            self.n as u32,
+        );
+        self.list(host, simulation)
+    }
+
+    fn smoother(&self, host: &Flow) -> SmootherLaunch<R> {
+        let smoother = host.smoother();
+        SmootherLaunch::new(
+            R::of(smoother.per_support),
+            R::of(smoother.norm),
+            R::of(smoother.slope_norm),
+            R::of(smoother.softening),
+        )
+    }
+
+    /// One step or, without `advance`, the forces of this moment. The host only queues it.
+    #[expect(
+        unsafe_code,
+        reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
+    )]
+    fn step(&mut self, host: &Flow, parity: u32, advance: bool) {
+        if self.bounding > 0 {
+            let (count, dim) = units(self.bounding);
+            press_walls::launch::<R, C>(
+                self.gpu.client(),
+                count,
+                dim,
+                self.rows.tile_first.argument(),
+                self.rows.count.argument(),
+                self.rows.list.argument(),
+                self.walls.argument(),
+                self.kind.argument(),
+                self.slips.argument(),
+                self.media.argument(),
+                self.position[self.now].argument(),
+                self.flowing[self.now].argument(),
+                self.seen.records(),
+                self.flags.argument(),
+                self.smoother(host),
+                stepping::<C, R>(&host.stepping),
+                self.bounding as u32,
+                parity,
+                self.plan,
+            );
+        }
+        let (count, dim) = units(self.n);
+        // SAFETY: units beyond n do nothing; rows are interleaved in tiles whose sizes, summed by the scan, the list has room for; lists name places
+        // below n; all fields have n records; kinds are numbers of fluids, for which the table has rows, or of walls, whose bit is taken off before
+        // they are looked up, and which then have the number of a fluid of the row; flags have all their words, powers two records for every cube.
+        unsafe {
+            flow::launch_unchecked::<R, C>(
+                self.gpu.client(),
+                count,
+                dim,
+                self.rows.tile_first.argument(),
+                self.rows.count.argument(),
+                self.rows.list.argument(),
+                self.kind.argument(),
+                self.media.argument(),
+                self.position[self.now].records(),
+                self.flowing[self.now].records(),
+                self.seen.records(),
+                self.half_velocity.records(),
+                self.thermal.records(),
+                self.rate.records(),
+                self.reference.records(),
+                self.position[self.now ^ 1].records(),
+                self.flowing[self.now ^ 1].records(),
+                self.flags.argument(),
+                self.power.records(),
+                self.smoother(host),
+                stepping::<C, R>(&host.stepping),
+                self.n as u32,
+                parity,
+                self.plan,
+                advance,
+            );
+        }
+        if advance {
+            self.now ^= 1;
+        }
+    }
+}
+
+impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
+    fn advance(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64) -> Result<(u32, u64), GpuError> {
+        let mut taken = 0;
+        let leaves = if simulation.leaving() == Leaving::Error { LEFT } else { 0 };
+        while taken < steps {
+            let lasting = self.interval.max(self.since_renewal);
+            let batch = (lasting / 2).clamp(1, BATCH as u64).min(steps - taken);
+            let before = self.now;
+            self.gpu.clear(&self.flags);
+            for step in 0..batch as u32 {
+                self.step(host, step & 1, true);
+            }
+            let flags = self.gpu.download(&self.flags)?;
+            let done = u64::from(flags[DONE]);
+            self.now = before ^ (done as usize & 1);
+            taken += done;
+            self.since_renewal += done;
+            let raised = raised(&flags);
+            if raised & (NOT_FINITE | TOO_FAST | leaves) != 0 || raised & LEFT != 0 {
+                return Ok((raised, taken));
+            }
+            if raised & STALE != 0 {
+                self.renew_lists(host, simulation)?;
+            }
+        }
+        Ok((0, taken))
+    }
+
+    fn observe(&mut self, host: &mut Flow) -> Result<(), GpuError> {
+        self.gpu.clear(&self.flags);
+        self.step(host, 0, false);
+        let (gpu, n) = (&self.gpu, self.n);
+        let of_c = |buffer: &Buffer<C>| -> Result<Vec<f64>, GpuError> {
+            Ok(gpu
+                .download_part(buffer, 0..RECORD * n)
+                .wait()?
+                .iter()
+                .map(|x| x.double())
+                .collect())
+        };
+        let of_r = |buffer: &Buffer<R>| -> Result<Vec<f64>, GpuError> {
+            Ok(gpu
+                .download_part(buffer, 0..RECORD * n)
+                .wait()?
+                .iter()
+                .map(|x| x.double())
+                .collect())
+        };
+        let fields = &mut host.fields;
+        fields.id = gpu.download_part(&self.id, 0..n).wait()?;
+        fields.kind = gpu.download_part(&self.kind, 0..n).wait()?;
+        fields.position = of_c(&self.position[self.now])?;
+        fields.flow = of_r(&self.flowing[self.now])?;
+        fields.rate = of_r(&self.rate)?;
+        fields.reference = of_c(&self.reference)?;
+        let (half, thermal, seen) = (of_c(&self.half_velocity)?, of_c(&self.thermal)?, of_r(&self.seen)?);
+        let mut sums = FlowEnergies::default();
+        fields.half_velocity.clear();
+        for i in 0..n {
+            let (half, thermal) = (&half[RECORD * i..][..RECORD], &thermal[RECORD * i..][..RECORD]);
+            fields.half_velocity.extend(&half[..3]);
+            (fields.excess[i], fields.swelling_before[i]) = (thermal[0], thermal[1]);
+            if fields.kind[i] & WALL != 0 {
+                fields.flow[RECORD * i..][..RECORD].copy_from_slice(&seen[RECORD * i..][..RECORD]);
+            } else {
+                sums = sums.plus(&FlowEnergies {
+                    viscous: thermal[2],
+                    diffusive: thermal[3],
+                    gained: half[3],
+                });
+            }
+        }
+        host.find_walls();
+        let power = gpu.download(&self.power)?;
+        let mut now = FlowEnergies::default();
+        for cube in power.chunks_exact(2 * RECORD).take(n.div_ceil(seixo_sweeps::kernels::UNITS)) {
+            now = now.plus(&FlowEnergies {
+                viscous: cube[RECORD].double(),
+                diffusive: cube[RECORD + 1].double(),
+                gained: cube[RECORD + 2].double(),
+            });
+        }
+        let since = sums.minus(&self.booked).tally();
+        self.booked = sums;
+        let now = now.tally();
+        let before = std::mem::replace(&mut host.last, now);
+        // A step's share is the mean of the powers at its two ends: of the first and of the last that were added up, half.
+        let (dt, half) = (host.stepping.dt, 0.5 * host.stepping.dt);
+        let share = |of: fn(&FlowTally) -> f64| dt * of(&since) + half * (of(&now) - of(&before));
+        if since != FlowTally::default() {
+            host.work = host.work.plus(&FlowTally {
+                viscous: share(|tally| tally.viscous),
+                diffusive: share(|tally| tally.diffusive),
+                wall: share(|tally| tally.wall),
+            });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,267 @@
+//! Fluids.
+
+use super::{begins, is_halted, note, raise};
+use crate::entries::first_entry;
+use crate::fluid::{FlowPlan, drag_velocity, flown, fluid_before, medium_at, parcel};
+use crate::motion::Stepping;
+use crate::sides::nearest_image;
+use crate::views::{Record, last, record, xyz};
+use cubecl::prelude::*;
+use seixo_laws::fluid::{Medium, Smoother, between_media, exchange};
+use seixo_laws::{Coordinate, Real, Vector3, near_vector};
+
+/// Finds what the fluid before each of `n` particles of walls, whose places are in `walls`, is like: `seen` gets the velocity and the pressure that
+/// fluid sees in the wall. `slips` says of every wall whether fluid slips along it.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn press_walls<R: Real, C: Coordinate<R>>(
+    tile_first: &[u32],
+    count: &[u32],
+    list: &[u32],
+    walls: &[u32],
+    kind: &[u32],
+    slips: &[u32],
+    media: &[R],
+    position: &[C],
+    flow: &[R],
+    seen: &mut [Record<R>],
+    flags: &mut [u32],
+    smoother: &Smoother<R>,
+    stepping: &Stepping<C, R>,
+    n: u32,
+    parity: u32,
+    #[comptime] plan: FlowPlan,
+) {
+    let k = ABSOLUTE_POS;
+    if !is_halted(flags, parity) {
+        if k < n as usize {
+            let i = walls[k] as usize;
+            let before = fluid_before::<C, R>(
+                i,
+                first_entry(i, tile_first),
+                count[i],
+                list,
+                position,
+                flow,
+                kind,
+                media,
+                &stepping.gravity,
+                smoother,
+                &stepping.sides,
+                32usize,
+                plan,
+            );
+            let wall = (kind[i] & 0x7fff_ffffu32) as usize;
+            let velocity = drag_velocity::<R>(&Vector3::<R>::zero(), &before.velocity, slips[wall] != 0u32);
+            seen[i] = record::<R>(&velocity, before.pressure);
+        }
+    }
+}
+
+/// What is between fluids number `a` and `b`; with a wall, which diffuses nothing, that of the fluid.
+#[cube]
+fn medium_of<R: Real>(media: &[R], a: usize, b: usize, is_wall: bool, #[comptime] mixed: bool) -> Medium<R> {
+    let own = medium_at::<R>(media, a);
+    let mut diffusion = own.diffusion;
+    if is_wall {
+        diffusion = R::new(0.0);
+    }
+    let mut medium = Medium::<R> {
+        viscosity: own.viscosity,
+        artificial_viscosity: own.artificial_viscosity,
+        diffusion,
+        rest_density: own.rest_density,
+    };
+    if mixed {
+        if a != b && !is_wall {
+            medium = between_media::<R>(&own, &medium_at::<R>(media, b));
+        }
+    }
+    medium
+}
+
+/// Forces and rates at this step, and particles of fluid on to the next; without `advance`, `rate` gets the former.
+///
+/// Places and flows are read from one set of buffers, which no unit writes, and written to another. The last number of `half_velocity` adds up the
+/// powers that a particle gains; `thermal` holds its excess of density, the rate of change of that a step before, and sums of the powers that
+/// viscosity and diffusion take, its half of each pair's.
+#[cube(launch_unchecked)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
+    tile_first: &[u32],
+    count: &[u32],
+    list: &[u32],
+    kind: &[u32],
+    media: &[R],
+    position: &[Record<C>],
+    flowing: &[Record<R>],
+    seen: &[Record<R>],
+    half_velocity: &mut [Record<C>],
+    thermal: &mut [Record<C>],
+    rate: &mut [Record<R>],
+    reference: &[Record<C>],
+    new_position: &mut [Record<C>],
+    new_flow: &mut [Record<R>],
+    flags: &mut [u32],
+    power: &mut [Record<C>],
+    smoother: &Smoother<R>,
+    stepping: &Stepping<C, R>,
+    n: u32,
+    parity: u32,
+    #[comptime] plan: FlowPlan,
+    #[comptime] advance: bool,
+) {
+    let i = ABSOLUTE_POS;
+    let zero = R::new(0.0);
+    let own = min(i, n as usize - 1usize);
+    let here = position[own];
+    let moving = flowing[own];
+    let entries = count[own];
+    let mut took = Record::<R>::new(zero);
+    let goes = begins(flags, parity, advance);
+    if goes && i < n as usize {
+        let is_fluid = last::<C>(here) > C::new(0.0);
+        if comptime!(advance) {
+            if !is_fluid {
+                new_position[i] = here;
+                new_flow[i] = moving;
+            }
+        }
+        if is_fluid || comptime!(!advance) {
+            let place = xyz::<C>(here);
+            let mut drag = xyz::<R>(moving);
+            let mut velocity = xyz::<R>(moving);
+            let mut pressure = last::<R>(moving);
+            let mut own_kind = 0usize;
+            if !is_fluid {
+                drag = xyz::<R>(seen[i]);
+                velocity = Vector3::<R>::zero();
+                pressure = last::<R>(seen[i]);
+            } else if comptime!(plan.mixed) {
+                own_kind = kind[i] as usize;
+            }
+            let volume = C::near(last::<C>(here));
+            let this = parcel::<R>(volume, &velocity, &drag, pressure);
+            let mut force = Vector3::<R>::zero();
+            let (mut swelling, mut viscous, mut diffusive) = (zero, zero, zero);
+            let first = first_entry(i, tile_first);
+            for s in 0..entries {
+                let j = list[first + s as usize * 32usize] as usize;
+                let there = position[j];
+                let mut far = flowing[j];
+                let other_volume = C::near(last::<C>(there));
+                let mut is_wall = !is_fluid;
+                let mut speed = R::new(1.0);
+                // A pair of fluid is looked at from both of its ends, one with a wall from one.
+                let mut share = R::new(0.5);
+                if comptime!(plan.bounded) {
+                    if other_volume < zero {
+                        far = seen[j];
+                        is_wall = true;
+                        // Walls that stand still have no velocity, whatever viscosity sees.
+                        speed = zero;
+                        share = R::new(1.0);
+                    }
+                }
+                let apart = nearest_image::<C, R>(&place.minus(&xyz::<C>(there)), &stepping.sides, plan.sides);
+                let apart = near_vector::<C, R>(&apart.apart);
+                let other_drag = xyz::<R>(far);
+                let other = parcel::<R>(other_volume, &other_drag.times(speed), &other_drag, last::<R>(far));
+                let mut a = own_kind;
+                let mut b = own_kind;
+                if comptime!(plan.mixed) {
+                    b = (kind[j] & 0x7fff_ffffu32) as usize;
+                    if !is_fluid {
+                        a = b;
+                    }
+                }
+                let medium = medium_of::<R>(media, a, b, is_wall, plan.mixed);
+                let passed = exchange::<R>(
+                    &apart,
+                    apart.dot(&apart),
+                    &this,
+                    &other,
+                    &medium,
+                    &stepping.gravity,
+                    smoother,
+                    plan.smoothing,
+                    plan.laminar,
+                );
+                force = force.plus(&passed.force);
+                swelling += other.volume * (passed.swelling + passed.diffusion);
+                viscous += passed.viscous_power * share;
+                diffusive += passed.diffusive_power * share;
+            }
+            let mut gained = zero;
+            if is_fluid {
+                gained = force.dot(&velocity) + volume * pressure * swelling;
+            }
+            if comptime!(advance) {
+                let half = half_velocity[i];
+                let heat = thermal[i];
+                let now = flown::<C, R>(
+                    &place,
+                    &xyz::<C>(half),
+                    heat.extract(0usize),
+                    &force,
+                    swelling,
+                    C::near(heat.extract(1usize)),
+                    &xyz::<C>(reference[i]),
+                    media,
+                    own_kind,
+                    stepping,
+                );
+                half_velocity[i] = record::<C>(&now.half, last::<C>(half) + C::wide(gained));
+                let mut onward = Record::<C>::empty();
+                onward.insert(0usize, now.excess);
+                onward.insert(1usize, C::wide(swelling));
+                onward.insert(2usize, heat.extract(2usize) + C::wide(viscous));
+                onward.insert(3usize, last::<C>(heat) + C::wide(diffusive));
+                thermal[i] = onward;
+                new_position[i] = record::<C>(&now.position, now.volume);
+                new_flow[i] = record::<R>(&now.velocity, now.pressure);
+                raise(flags, parity, now.flags);
+            } else {
+                rate[i] = record::<R>(&force, swelling);
+                if is_fluid {
+                    took.insert(0usize, viscous);
+                    took.insert(1usize, diffusive);
+                    took.insert(2usize, gained);
+                }
+            }
+        }
+    }
+    if comptime!(!advance) {
+        note::<C, R>(power, took);
+    }
+}
+
+/// Writes where particles are now as where they are listed; the last numbers of `reference` stay.
+#[cube(launch)]
+pub fn remember<C: Real>(position: &[Record<C>], reference: &mut [Record<C>], n: u32) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        let reach = last::<C>(reference[i]);
+        reference[i] = record::<C>(&xyz::<C>(position[i]), reach);
+    }
+}
+
+/// Puts particles that left through periodic sides back.
+#[cube(launch)]
+pub fn put_back_inside<R: Real, C: Coordinate<R>>(position: &mut [Record<C>], stepping: &Stepping<C, R>, n: u32) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        let here = position[i];
+        let returned = crate::sides::put_back::<C, R>(&xyz::<C>(here), &stepping.sides);
+        position[i] = record::<C>(&returned.position, last::<C>(here));
+    }
+}
+
+/// Writes 1 for every particle of a wall, else 0.
+#[cube(launch)]
+pub fn mark_walls(kind: &[u32], marks: &mut [u32], n: u32) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        marks[i] = kind[i] >> 31u32;
+    }
+}

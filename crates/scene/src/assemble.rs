@@ -6,7 +6,7 @@ use crate::{
     diagnostics::{Complaint, Diagnostics},
     document::Node,
     fill::{corners, si},
-    grains, heat,
+    fluid, grains, heat,
     inlet::{self, Inlet},
     interactions::{Materials, interactions},
     probes::probes,
@@ -114,6 +114,10 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
         bonds: Vec::new(),
         loads: grains::loads(&file),
     };
+    if file.is_fluid_only() && world.materials.is_empty() {
+        world.materials.push(material_of_walls());
+        world.interactions = vec![None];
+    }
     world.conduction = heat::conduction(&file, &world, &ranges, &mut findings);
     let mut plan = Plan {
         zones: stage::zones(&mut file, &mut findings),
@@ -122,15 +126,17 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
     stage::complete_paths(&mut file, &findings);
     (plan.stages, plan.absent) = stage::stages(&file, &world, &ranges, &mut findings);
     world.later.switched = stage::switched(&plan.stages);
+    world.fluids = fluid::fluids(&mut file, &world, &ranges, &plan, &mut findings);
     plan.inlets = inlet::inlets(&mut file, &materials, &world, &plan.absent, &mut findings);
     world.later.grains = plan.inlets.iter().map(Inlet::expected).collect();
     world.bonds = bonds::bonds(&mut file, &world, &plan.absent, &mut findings);
     check_meetings(&world, &mut findings);
     check_bodies(&file, &world, &plan.absent, &mut findings);
-    if world.grains.is_empty() && plan.inlets.is_empty() && findings.diagnostics.list().is_empty() {
+    if world.grains.is_empty() && plan.inlets.is_empty() && world.fluids.is_none() && findings.diagnostics.list().is_empty() {
+        let complaint = Complaint::new("the scene has neither grains nor a fluid");
         findings.add(
             "grains",
-            Complaint::new("the scene has no grains").remedy("add a table [grains.NAME] with `file`, `fill`, `at` or `inlet`"),
+            complaint.remedy("add a table [grains.NAME] with `file`, `fill`, `at` or `inlet`, or a table [fluid.NAME] with `fill`"),
         );
     }
     let run = RunPlan {
@@ -190,6 +196,7 @@ fn check_names(file: &SceneFile, findings: &mut Findings) {
         ("shape", file.shape.keys().collect()),
         ("grains", file.grains.keys().collect()),
         ("wall", file.wall.keys().collect()),
+        ("fluid", file.fluid.keys().collect()),
         ("bonds", file.bonds.keys().collect()),
         ("zone", file.zone.keys().collect()),
         ("probe", file.probe.keys().collect()),
@@ -265,14 +272,34 @@ fn domain(section: &mut WorldSection, findings: &mut Findings) -> Option<Domain>
 
 fn all_walls(file: &mut SceneFile, materials: &Materials, findings: &mut Findings) -> (Vec<Wall>, BTreeMap<String, Range<usize>>) {
     let (mut walls, mut ranges) = (Vec::new(), BTreeMap::new());
+    let is_fluid_only = file.is_fluid_only();
     for (name, section) in &mut file.wall {
-        let material = materials.index(&section.material).unwrap_or_else(|complaint| {
+        let material = match &section.material {
+            Some(material) => materials.index(material),
+            // No grain asks for it.
+            None if is_fluid_only => Ok(0),
+            None => {
+                let complaint = Complaint::new("`material` is missing, and grains need to know what they touch");
+                Err(complaint.remedy(format!("add material = \"…\"; {}", materials.known())))
+            }
+        };
+        let material = material.unwrap_or_else(|complaint| {
             findings.add(&format!("wall.{name}.material"), complaint.within(&format!("wall.{name}")));
             0
         });
         ranges.insert(name.clone(), walls::build(name, section, material, &mut walls, findings));
     }
     (walls, ranges)
+}
+
+/// What walls are made of where no grain asks for it: no number of it is ever used.
+fn material_of_walls() -> Material {
+    Material {
+        name: "wall".to_owned(),
+        density: 1000.0,
+        youngs_modulus: 1e9,
+        poisson_ratio: 0.3,
+    }
 }
 
 /// Refuses what does not go with rigid bodies, which clumps and boundaries are, or needs them.

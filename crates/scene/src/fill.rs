@@ -8,12 +8,13 @@ mod mesh;
 mod radii;
 mod region;
 
+pub(crate) use mesh::nearest as nearest_on_triangle;
 pub(crate) use radii::sizes;
 
 use crate::{
     assemble::Findings,
     diagnostics::Complaint,
-    schema::{BoxShape, Fill, Vector},
+    schema::{BoxShape, Fill, Region, Vector},
     words::Method,
 };
 use glam::DVec3;
@@ -35,9 +36,14 @@ pub(crate) fn si<D>(vector: &Vector<D>) -> Vec3 {
 
 /// Refuses a number of grains that this machine cannot hold, before anything is allocated.
 pub(crate) fn refuse_too_many(grains: f64) -> Result<(), Complaint> {
-    let needed = grains * BYTES_PER_GRAIN;
+    refuse_too_many_of("grains", grains, "use fewer or larger grains")
+}
+
+/// The same of anything that takes as much memory as a grain.
+pub(crate) fn refuse_too_many_of(what: &str, count: f64, remedy: &str) -> Result<(), Complaint> {
+    let needed = count * BYTES_PER_GRAIN;
     let available = available_memory();
-    if needed <= available && grains <= f64::from(u32::MAX) {
+    if needed <= available && count <= f64::from(u32::MAX) {
         return Ok(());
     }
     let gigabytes = |bytes: f64| {
@@ -47,10 +53,10 @@ pub(crate) fn refuse_too_many(grains: f64) -> Result<(), Complaint> {
             format!("{:.1e} GB", bytes / 1e9)
         }
     };
-    let message = format!("{grains:.4e} grains need about {} of memory", gigabytes(needed));
+    let message = format!("{count:.4e} {what} need about {} of memory", gigabytes(needed));
     Err(Complaint::new(message)
         .limit(format!("{} available", gigabytes(available)))
-        .remedy("use fewer or larger grains"))
+        .remedy(remedy))
 }
 
 fn available_memory() -> f64 {
@@ -80,6 +86,31 @@ pub(crate) fn axis_between(from: DVec3, to: DVec3) -> Result<DVec3, Complaint> {
             .limit("two different points")
             .remedy("move `from` or `to`")
     })
+}
+
+/// A region as fluids fill it.
+pub(crate) struct Inside(Space);
+
+impl Inside {
+    /// The inside of a region of a scene; the path of a mesh is made absolute.
+    pub fn new(region: &mut Region, findings: &Findings) -> Result<Inside, Complaint> {
+        Space::new(region, &mut [], None, findings).map(Inside)
+    }
+
+    /// Corners of the upright box around it \[m\].
+    pub fn bounds(&self) -> (DVec3, DVec3) {
+        self.0.bounds()
+    }
+
+    /// Its size \[m³\].
+    pub fn volume(&self) -> f64 {
+        self.0.volume
+    }
+
+    /// Whether a point is inside.
+    pub fn holds(&self, place: DVec3) -> bool {
+        self.0.holds(self.0.to_local(place.to_array()), 0.0)
+    }
 }
 
 /// What there is when a fill begins.

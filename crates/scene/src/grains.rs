@@ -179,7 +179,8 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
     grains
 }
 
-fn is_inside(position: &Vec3, domain: &Domain) -> bool {
+/// Whether a place is in the domain.
+pub(crate) fn is_inside(position: &Vec3, domain: &Domain) -> bool {
     (0..3).all(|axis| (domain.min[axis]..=domain.max[axis]).contains(&position[axis]))
 }
 

@@ -42,16 +42,16 @@ pub(crate) fn conduction(
     let mut temperatures = vec![None; world.walls.len()];
     for (name, section) in &file.wall {
         let Some(temperature) = section.temperature else { continue };
-        let material = file.material.get(&section.material);
-        if material.is_some_and(|material| material.thermal_conductivity.is_none()) {
+        let material = section.material.as_deref().unwrap_or_default();
+        if file
+            .material
+            .get(material)
+            .is_some_and(|found| found.thermal_conductivity.is_none())
+        {
             let complaint = Complaint::new(format!(
-                "wall.{name}: it has a temperature, but its material {} conducts no heat",
-                section.material
+                "wall.{name}: it has a temperature, but its material {material} conducts no heat"
             ));
-            let remedy = format!(
-                "add thermal_conductivity = \"50 W/m/K\" to [material.{}], or remove the temperature",
-                section.material
-            );
+            let remedy = format!("add thermal_conductivity = \"50 W/m/K\" to [material.{material}], or remove the temperature");
             findings.add(&format!("wall.{name}.temperature"), complaint.remedy(remedy));
         }
         if let Some(range) = walls.get(name) {

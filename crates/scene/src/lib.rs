@@ -10,6 +10,7 @@ mod device;
 pub mod diagnostics;
 mod document;
 mod fill;
+mod fluid;
 mod grains;
 mod heat;
 mod inlet;

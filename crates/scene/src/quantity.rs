@@ -75,6 +75,7 @@ dimensions! {
     Mobility        "speed per force",  "m/s/N",   "1 mm/s/N",     [0, -1, 1, 0];
     WearRate        "worn volume per work of sliding", "1/Pa", "2e-5 mm^3/N/m", [1, -1, 2, 0];
     MassRate        "mass per time",    "kg/s",    "2 kg/s",       [0, 1, -1, 0];
+    Viscosity       "dynamic viscosity", "Pa s",   "1e-3 Pa s",    [-1, 1, -1, 0];
     Temperature     "temperature",      "K",       "300 K",        [0, 0, 0, 0, 1];
     Conductivity    "thermal conductivity", "W/(m K)", "1.1 W/m/K", [1, 1, -3, 0, -1];
     HeatCapacity    "specific heat capacity", "J/(kg K)", "800 J/kg/K", [2, 0, -2, 0, -1];
@@ -451,6 +452,7 @@ mod tests {
             ("2 h", 7200.0),
             ("1000 1/s", 1000.0),
             ("2 mN*m", 2e-3),
+            ("1 mPa*s", 1e-3),
         ] {
             assert_eq!(parse(text).map(|p| p.value), Ok(si), "{text}");
         }
@@ -461,6 +463,7 @@ mod tests {
         assert_eq!(parse("1 N s/m").unwrap().powers, Some(Powers::of([0, 1, -1])));
         assert_eq!(parse("2 rad/s").unwrap().powers, parse("2 rpm").unwrap().powers);
         assert_eq!(parse("3 N m").unwrap().powers, Some(Torque::POWERS));
+        assert_eq!(parse("3 Pa s").unwrap().powers, parse("3 kg/m/s").unwrap().powers);
         assert_ne!(parse("2 rad/s").unwrap().powers, parse("2 Hz").unwrap().powers);
         assert_eq!(Powers::of([1, 1, -1]).to_string(), "[m kg s^-1]");
         assert!(

@@ -2,12 +2,14 @@
 
 mod bond;
 mod fill;
+mod fluid;
 mod output;
 mod shape;
 mod wall;
 
 pub(crate) use bond::BondsSection;
 pub(crate) use fill::{CylinderRegion, Discrete, Fill, Radius, Region, SphereRegion, Spread};
+pub(crate) use fluid::FluidSection;
 pub(crate) use output::{CoarseSection, FragmentsOf, OutputSection, ProbeSection};
 pub(crate) use shape::{ShapeSection, Turn};
 pub(crate) use wall::{BoxWall, Motion, Plane, Segments, ServoSection, SurfaceRotation, Vibrate, WallSection};
@@ -62,6 +64,9 @@ pub(crate) struct SceneFile {
     /// Walls by name.
     #[serde(default)]
     pub wall: BTreeMap<String, WallSection>,
+    /// Fluids by name. Walls bound them by layers of particles of their own.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub fluid: BTreeMap<String, FluidSection>,
     /// Bonds between grains by name: what glues them together until it breaks.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub bonds: BTreeMap<String, BondsSection>,
@@ -80,6 +85,13 @@ pub(crate) struct SceneFile {
     /// Quantities logged over time, by name.
     #[serde(default)]
     pub probe: BTreeMap<String, ProbeSection>,
+}
+
+impl SceneFile {
+    /// Whether there are fluids, and no grain ever comes.
+    pub fn is_fluid_only(&self) -> bool {
+        self.grains.is_empty() && !self.fluid.is_empty()
+    }
 }
 
 /// How the scene is run.

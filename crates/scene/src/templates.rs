@@ -32,5 +32,7 @@ pub fn templates() -> &'static [Template] {
         "../../examples" / "brazilian": "a disk of bonded grains is split along its diameter";
         "../../examples" / "agglomerate": "a ball of bonded grains hits a plate and bursts";
         "../../examples" / "slope": "a slope of cemented grains fails as gravity rises";
+        "../../examples" / "dam_break": "a column of water collapses, runs through a tank and around a pillar";
+        "../../examples" / "still_water": "water at rest in a tank, in a plane: pressure over depth";
     }
 }

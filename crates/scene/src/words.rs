@@ -9,6 +9,7 @@ use seixo_engine::world::{CrossSection, Leaving, Precision, Scheme, Search};
 use seixo_files::vtk::Field;
 use seixo_laws::bond::BondLaw;
 use seixo_laws::contact::{CohesionLaw, NormalLaw, RollingLaw, TangentialLaw, TwistingLaw};
+use seixo_laws::fluid::{Smoothing, StateLaw};
 use serde::de::{self, Deserialize, Deserializer, IntoDeserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 use std::{borrow::Cow, fmt, marker::PhantomData};
@@ -120,6 +121,55 @@ pub enum End {
     To,
 }
 
+/// How the motion of a fluid is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Solver {
+    /// Weakly compressible, in explicit steps.
+    #[default]
+    WeaklyCompressible,
+}
+
+/// With which pressure a fluid starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InitialPressure {
+    /// That of a fluid at rest under gravity.
+    Hydrostatic,
+    /// That of the background only.
+    None,
+}
+
+/// A plane of the coordinates in which everything flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowPlane {
+    /// Across z.
+    Xy,
+    /// Across y.
+    Xz,
+    /// Across x.
+    Yz,
+}
+
+impl FlowPlane {
+    /// The axis across it, 0 to 2.
+    pub fn across(self) -> usize {
+        match self {
+            FlowPlane::Yz => 0,
+            FlowPlane::Xz => 1,
+            FlowPlane::Xy => 2,
+        }
+    }
+}
+
+/// How a fluid slips along a wall.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Slip {
+    /// It sticks to it.
+    #[default]
+    None,
+    /// Freely.
+    Free,
+}
+
 vocabulary! {
     Precision, "precision": [Precision::F64, Precision::Mixed, Precision::F32].map(|precision| (precision.name(), precision));
     Search, "search": Search::ALL.map(|search| (search.name(), search));
@@ -140,6 +190,20 @@ vocabulary! {
     BondLaw, "law of bonds": BondLaw::ALL.map(|law| (law.keyword(), law));
     CrossSection, "cross-section": CrossSection::ALL.map(|section| (section.name(), section));
     Field, "output field": Field::ALL.map(|(field, word)| (word, field));
+    Smoothing, "smoothing function": Smoothing::ALL.map(|(smoothing, word)| (word, smoothing));
+    StateLaw, "equation of state": StateLaw::ALL.map(|(law, word)| (word, law));
+    Solver, "solver": [("wcsph", Solver::WeaklyCompressible)];
+    InitialPressure, "initial pressure": [("hydrostatic", InitialPressure::Hydrostatic), ("none", InitialPressure::None)];
+    FlowPlane, "plane": [("xy", FlowPlane::Xy), ("xz", FlowPlane::Xz), ("yz", FlowPlane::Yz)];
+    Slip, "slip": [("none", Slip::None), ("free", Slip::Free)];
+}
+
+impl<T: Vocabulary> Word<T> {
+    /// As a scene spells it.
+    pub fn text(self) -> String {
+        let word = T::words().into_iter().find(|(_, meaning)| *meaning == self.0).map(|(word, _)| word);
+        word.unwrap_or_default()
+    }
 }
 
 impl<'de, T: Vocabulary> Deserialize<'de> for Word<T> {
@@ -169,8 +233,7 @@ impl<'de, T: Vocabulary> Deserialize<'de> for Word<T> {
 
 impl<T: Vocabulary> Serialize for Word<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let word = T::words().into_iter().find(|(_, meaning)| *meaning == self.0).map(|(word, _)| word);
-        serializer.serialize_str(&word.unwrap_or_default())
+        serializer.serialize_str(&self.text())
     }
 }
 

@@ -151,7 +151,7 @@ fn passes([a, b, c]: &[DVec3; 3], from: DVec3, direction: DVec3) -> Option<bool>
 }
 
 /// The point of a triangle nearest to another point (Ericson 2005, Real-Time Collision Detection, section 5.1.5).
-fn nearest([a, b, c]: &[DVec3; 3], point: DVec3) -> DVec3 {
+pub(crate) fn nearest([a, b, c]: &[DVec3; 3], point: DVec3) -> DVec3 {
     let (ab, ac) = (*b - *a, *c - *a);
     let from = |corner: &DVec3| (ab.dot(point - *corner), ac.dot(point - *corner));
     let ((d1, d2), (d3, d4), (d5, d6)) = (from(a), from(b), from(c));

@@ -257,6 +257,19 @@ impl Space {
         self.shape.half
     }
 
+    /// Corners of the upright box in space around the region, whatever is taken away from it.
+    pub(super) fn bounds(&self) -> (DVec3, DVec3) {
+        let Shape { form, center, axes, half } = &self.shape;
+        let reach = match form {
+            Form::Cylinder | Form::Cone(_) => {
+                let along = axes.z_axis.abs();
+                along * half.z + half.x * (1.0 - along * along).max(DVec3::ZERO).sqrt()
+            }
+            Form::Box | Form::Sphere | Form::Mesh(_) => *half,
+        };
+        (*center - reach, *center + reach)
+    }
+
     /// Half the edges of the box in which centers may be.
     pub(super) fn half_for_centers(&self, radius: f64) -> DVec3 {
         DVec3::select(self.wraps, self.shape.half, self.shape.half - radius)

@@ -6,7 +6,7 @@ use crate::{
         Angle, AngularVelocity, Any, Area, Force, Frequency, Length, Mobility, NotNegative, Number, Positive, Pressure, Quantity,
         Temperature, Time, Velocity, WearRate,
     },
-    words::{End, Face, Scale, Whole, Word},
+    words::{End, Face, Scale, Slip, Whole, Word},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 /// A rigid boundary: exactly one of `plane`, `mesh`, `box`, `cylinder`, `cone` and `sphere`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct WallSection {
-    /// Its material.
-    pub material: String,
+    /// Its material; needed where there are grains.
+    pub material: Option<String>,
     /// An infinite plane.
     pub plane: Option<Plane>,
     /// An STL, OBJ or PLY file, or a text table with three vertices a line; touched from both sides.
@@ -38,6 +38,8 @@ pub(crate) struct WallSection {
     pub surface_velocity: Option<Vector<Velocity>>,
     /// Rotation of its surface while the wall stands, as that of a roller; what is tangential to the surface counts.
     pub surface_rotation: Option<SurfaceRotation>,
+    /// How fluids slip along it: "none", they stick to it, or "free"; "none" if left out.
+    pub slip: Option<Word<Slip>>,
     /// Temperature at which it is held; it insulates if left out.
     pub temperature: Option<Quantity<Temperature, NotNegative>>,
     /// Wear coefficient K of Archard's law: worn volume = K × normal force × way slid / hardness. It wears if this or `specific_wear_rate` is given.

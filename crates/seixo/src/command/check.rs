@@ -43,6 +43,10 @@ struct Findings {
     grains: usize,
     groups: Vec<(String, usize)>,
     radius: [f64; 2],
+    /// Particles of fluids, by their names.
+    fluids: Vec<(String, usize)>,
+    /// Particles of walls.
+    boundary_particles: usize,
     inlets: Vec<String>,
     zones: Vec<String>,
     stages: Vec<String>,
@@ -89,6 +93,12 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
         .iter()
         .chain(later)
         .fold([f64::INFINITY, 0.0], |[low, high]: [f64; 2], &r| [low.min(r), high.max(r)]);
+    let radius = if radius[1] > 0.0 { radius } else { [0.0; 2] };
+    let fluids: Vec<(String, usize)> = world.fluids.as_ref().map_or_else(Vec::new, |fluids| {
+        let size_of = |index: usize| fluids.particles.kind.iter().filter(|&&kind| kind as usize == index).count();
+        let kinds = fluids.kinds.iter().enumerate();
+        kinds.map(|(index, kind)| (kind.name.clone(), size_of(index))).collect()
+    });
     let groups = world.groups.iter().enumerate();
     let size_of = |index: usize| world.grains.group.iter().filter(|&&group| group as usize == index).count();
     let mut notices = [&scene.notices, simulation.notices()].concat();
@@ -102,6 +112,8 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
         grains: world.grains.len(),
         groups: groups.map(|(index, name)| (name.clone(), size_of(index))).collect(),
         radius,
+        fluids,
+        boundary_particles: world.fluids.as_ref().map_or(0, |fluids| fluids.boundary.wall.len()),
         inlets: scene.plan.inlets.iter().map(|inlet| described(inlet, scene.run.until)).collect(),
         zones: scene.plan.zones.iter().map(|zone| zone.name.clone()).collect(),
         stages: scene.plan.stages.iter().map(|stage| stage.text.clone()).collect(),
@@ -165,12 +177,18 @@ impl Findings {
         let overlap = self.deepest_overlap.map_or("none at the start".to_owned(), |(a, b, depth)| {
             format!("{} at the start, the deepest, between grains {a} and {b}", say::scaled(depth, "m"))
         });
+        let of_grains = |line: String| if self.groups.is_empty() { String::new() } else { line };
         let lines = [
             (
                 "grains",
-                format!("{} ({}), radius {radii}", say::count(self.grains as u64), groups.join(", ")),
+                of_grains(format!(
+                    "{} ({}), radius {radii}",
+                    say::count(self.grains as u64),
+                    groups.join(", ")
+                )),
             ),
-            ("materials", self.materials.join(", ")),
+            ("fluids", self.fluids()),
+            ("materials", of_grains(self.materials.join(", "))),
             (
                 "walls",
                 if self.walls.is_empty() {
@@ -179,7 +197,7 @@ impl Findings {
                     self.walls.join(", ")
                 },
             ),
-            ("overlap", overlap),
+            ("overlap", of_grains(overlap)),
             ("inlets", self.inlets.join("; ")),
             ("zones", self.zones.join(", ")),
             ("stages", self.stages.join("; ")),
@@ -199,9 +217,10 @@ impl Findings {
             (
                 "memory",
                 format!(
-                    "{}, {} a grain",
+                    "{}, {} a {}",
                     say::scaled(self.memory as f64, "B"),
-                    self.memory / self.grains.max(1) as u64
+                    self.memory / self.particles().max(1) as u64,
+                    if self.fluids.is_empty() { "grain" } else { "particle" }
                 ),
             ),
             (
@@ -222,9 +241,25 @@ impl Findings {
         text + &format!("right; next: seixo run {}", self.scene.display())
     }
 
+    /// Grains, and particles of fluids.
+    fn particles(&self) -> usize {
+        self.grains + self.fluids.iter().map(|(_, size)| size).sum::<usize>()
+    }
+
+    /// Particles of fluids and of what bounds them, in a line.
+    fn fluids(&self) -> String {
+        if self.fluids.is_empty() {
+            return String::new();
+        }
+        let named = |(name, size): &(String, usize)| format!("{} {name}", say::count(*size as u64));
+        let fluids: Vec<String> = self.fluids.iter().map(named).collect();
+        let of_walls = say::count(self.boundary_particles as u64);
+        format!("{} particles, {of_walls} particles of walls", fluids.join(", "))
+    }
+
     fn time(&self) -> String {
         let (Some(time), Some(speed)) = (self.estimated_time, self.particle_steps_per_second) else {
-            let reason = if self.grains == 0 {
+            let reason = if self.particles() == 0 {
                 "grains are still to come"
             } else {
                 "the first steps fail"

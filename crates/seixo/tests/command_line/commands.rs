@@ -323,6 +323,7 @@ fn the_schema_names_every_section() {
         "interaction",
         "grains",
         "wall",
+        "fluid",
         "output",
         "checkpoint",
         "probe",

@@ -1,0 +1,380 @@
+//! Fluids: from the keys of a scene to their particles, and to those of the walls that bound them.
+
+mod boundary;
+mod fill;
+mod places;
+mod planes;
+mod pressure;
+mod shells;
+mod surface;
+
+use crate::{
+    assemble::Findings,
+    diagnostics::Complaint,
+    fill::si,
+    quantity::Quantity,
+    schema::{FluidSection, SceneFile},
+    stage::Plan,
+    words::{InitialPressure, Slip, Word},
+};
+use glam::DVec3;
+use seixo_engine::world::{Boundary, Domain, Fluid, Fluids, Particles, Smoothing, Vec3, WallMotion, World};
+use std::{collections::BTreeMap, f64::consts::TAU, ops::Range};
+
+/// Names of the axes.
+const AXES: [&str; 3] = ["x", "y", "z"];
+/// Distance beyond which particles do not see each other, where the scene does not say \[spacings\].
+const USUAL_SUPPORT: f64 = 4.0;
+/// The least of it that is accepted: with less, particles have no neighbors \[spacings\].
+const LEAST_SUPPORT: f64 = 1.2;
+/// The most: particles then have two thousand neighbors, and walls eight layers \[spacings\].
+const MOST_SUPPORT: f64 = 8.0;
+/// Speed of sound over that of the fastest flow: densities then stay within 1 %.
+const SOUND_OVER_FLOW: f64 = 10.0;
+/// Artificial viscosity of what has no other \[-\].
+const USUAL_ARTIFICIAL_VISCOSITY: f64 = 0.02;
+
+/// What all fluids of a scene share.
+struct Shared {
+    /// Distance of particles \[m\].
+    spacing: f64,
+    /// Distance beyond which they do not see each other \[spacings\].
+    support: f64,
+    smoothing: Smoothing,
+    /// Axis across which nothing flows.
+    across: Option<usize>,
+}
+
+/// By what the particles of walls are laid out.
+struct Layout {
+    /// Distance of particles \[m\].
+    spacing: f64,
+    /// How many layers stand behind a wall.
+    layers: u32,
+    /// Axis across which nothing flows.
+    across: Option<usize>,
+    /// A corner of the lattice of the first fluid: half a spacing from its sites \[m\].
+    origin: DVec3,
+    /// Ends of the domain along its periodic axes \[m\].
+    periods: [Option<[f64; 2]>; 3],
+}
+
+impl Layout {
+    /// How deep particles stand behind a wall \[m\].
+    fn band(&self) -> f64 {
+        self.spacing * f64::from(self.layers)
+    }
+
+    /// Places that fill the way from one coordinate to another evenly: a spacing apart, where it is a whole number of spacings.
+    fn even(&self, from: f64, to: f64) -> Vec<f64> {
+        if to <= from {
+            return Vec::new();
+        }
+        let count = count(to - from, self.spacing).max(1.0);
+        let step = (to - from) / count;
+        (0..count as u64).map(|k| from + (k as f64 + 0.5) * step).collect()
+    }
+
+    /// Whether a place is inside the domain along its periodic axes.
+    fn holds(&self, at: DVec3) -> bool {
+        let is_within = |axis: usize| self.periods[axis].is_none_or(|[min, max]| min <= at[axis] && at[axis] < max);
+        (0..3).all(is_within)
+    }
+}
+
+/// How many particles stand along a length. One that ends with half a spacing counts none for it: the last would stand at its very end.
+fn count(length: f64, spacing: f64) -> f64 {
+    (length / spacing + 0.5 - 1e-9).floor().max(0.0)
+}
+
+/// Ends of a domain along its periodic axes \[m\].
+fn periods(domain: Option<&Domain>) -> [Option<[f64; 2]>; 3] {
+    [0, 1, 2].map(|axis| {
+        domain
+            .filter(|domain| domain.periodic[axis])
+            .map(|domain| [domain.min[axis], domain.max[axis]])
+    })
+}
+
+/// The fluids of a scene; `None` for a dry one. Fills in what their sections leave out.
+pub(crate) fn fluids(
+    file: &mut SceneFile,
+    world: &World,
+    ranges: &BTreeMap<String, Range<usize>>,
+    plan: &Plan,
+    findings: &mut Findings,
+) -> Option<Fluids> {
+    if file.fluid.is_empty() {
+        let slippery = file.wall.iter().filter(|(_, section)| section.slip.is_some());
+        let notes = slippery.map(|(name, _)| format!("wall.{name}.slip has no effect: the scene has no fluid"));
+        findings.notices.extend(notes);
+        return None;
+    }
+    let slips = slips(file, world.walls.len(), ranges);
+    let shared = shared(file, findings)?;
+    complete(file, &shared, world.gravity);
+    refuse_flow_across(file, &shared, world.gravity, findings);
+    if !findings.is_sound() {
+        return None;
+    }
+    let (mut particles, origin) = fill::fill(file, &shared, world.domain.as_ref(), findings);
+    if !findings.is_sound() {
+        return None;
+    }
+    let layout = Layout {
+        spacing: shared.spacing,
+        layers: (shared.support - 1e-9).ceil() as u32,
+        across: shared.across,
+        origin,
+        periods: periods(world.domain.as_ref()),
+    };
+    note_uneven_periods(&layout, findings);
+    let setting = boundary::Setting {
+        file,
+        world,
+        ranges,
+        plan,
+        layout: &layout,
+        particles: &particles,
+    };
+    let boundary = setting.bound(findings);
+    let fastest = fastest(file, world, &particles, &boundary, shared.spacing);
+    let kinds = kinds(file, fastest, findings);
+    let heads: Vec<pressure::Head> = file
+        .fluid
+        .values()
+        .map(|section| pressure::Head {
+            density: section.density.si,
+            background: section.background_pressure.si,
+            is_hydrostatic: section.initial_pressure == Some(Word(InitialPressure::Hydrostatic)),
+        })
+        .collect();
+    pressure::set(&mut particles, &heads, world.gravity, &layout);
+    if fastest > 0.0 {
+        for section in file.fluid.values_mut() {
+            section.fastest.get_or_insert(Quantity::new(fastest));
+        }
+    }
+    Some(Fluids {
+        smoothing: shared.smoothing,
+        spacing: shared.spacing,
+        support: shared.support * shared.spacing,
+        across: shared.across,
+        kinds,
+        particles,
+        boundary,
+        slips,
+        fastest,
+    })
+}
+
+/// By wall of the world, whether fluids slip along it freely.
+fn slips(file: &mut SceneFile, walls: usize, ranges: &BTreeMap<String, Range<usize>>) -> Vec<bool> {
+    let mut slips = vec![false; walls];
+    for (name, section) in &mut file.wall {
+        let slip = section.slip.get_or_insert_default().0;
+        if let Some(range) = ranges.get(name) {
+            slips[range.clone()].fill(slip == Slip::Free);
+        }
+    }
+    slips
+}
+
+/// What all fluids share; complains where they differ.
+fn shared(file: &SceneFile, findings: &mut Findings) -> Option<Shared> {
+    let told = |value: f64| format!("{value}");
+    let spacing = agreed(file, "spacing", |section| section.spacing.map(|length| length.si), told, findings);
+    let support = agreed(file, "support", |section| section.support.map(|ratio| ratio.si), told, findings);
+    let smoothing = agreed(file, "smoothing", |section| section.smoothing, Word::text, findings);
+    let plane = agreed(file, "plane", |section| section.plane, Word::text, findings);
+    agreed(file, "solver", |section| section.solver, Word::text, findings);
+    let support = support.unwrap_or(USUAL_SUPPORT);
+    if !(LEAST_SUPPORT..=MOST_SUPPORT).contains(&support) {
+        let section = file.fluid.iter().find(|(_, section)| section.support.is_some());
+        let name = section.map_or("", |(name, _)| name.as_str());
+        let message = format!("fluid.{name}: a support of {support} spacings gives particles too few neighbors, or too many");
+        let complaint = Complaint::new(message).limit(format!("{LEAST_SUPPORT} to {MOST_SUPPORT} spacings"));
+        findings.add(
+            &format!("fluid.{name}.support"),
+            complaint.remedy("write support = 4, or leave it out; it is a number of spacings, not a length"),
+        );
+    }
+    let Some(spacing) = spacing else {
+        let name = file.fluid.keys().next()?;
+        let complaint = Complaint::new(format!("fluid.{name}: `spacing` is missing, the distance of particles"));
+        findings.add(&format!("fluid.{name}"), complaint.remedy("add spacing = \"1 cm\""));
+        return None;
+    };
+    Some(Shared {
+        spacing,
+        support,
+        smoothing: smoothing.unwrap_or_default().0,
+        across: plane.map(|plane| plane.0.across()),
+    })
+}
+
+/// The value of a key that all fluids share, if one of them gives it; complains of those that give another.
+fn agreed<T: Copy + PartialEq>(
+    file: &SceneFile,
+    key: &str,
+    read: impl Fn(&FluidSection) -> Option<T>,
+    told: impl Fn(T) -> String,
+    findings: &mut Findings,
+) -> Option<T> {
+    let mut first: Option<(&str, T)> = None;
+    for (name, section) in &file.fluid {
+        match (first, read(section)) {
+            (None, Some(value)) => first = Some((name.as_str(), value)),
+            (Some((other, wanted)), Some(value)) if value != wanted => {
+                let message = format!("fluid.{name}: `{key}` is {}, but fluid.{other} has {}", told(value), told(wanted));
+                let complaint = Complaint::new(message).limit(format!("{}, as in fluid.{other}", told(wanted)));
+                findings.add(
+                    &format!("fluid.{name}.{key}"),
+                    complaint.remedy(format!("`{key}` is the same in all fluids: give it in one of them")),
+                );
+            }
+            _ => {}
+        }
+    }
+    first.map(|(_, value)| value)
+}
+
+/// Fills in what sections leave out.
+fn complete(file: &mut SceneFile, shared: &Shared, gravity: Vec3) {
+    let plane = file.fluid.values().find_map(|section| section.plane);
+    for section in file.fluid.values_mut() {
+        section.spacing = Some(Quantity::new(shared.spacing));
+        section.support = Some(Quantity::new(shared.support));
+        section.smoothing = Some(Word(shared.smoothing));
+        section.solver.get_or_insert_default();
+        section.plane = plane;
+        let is_inviscid = section.viscosity.si == 0.0;
+        let artificial = if is_inviscid { USUAL_ARTIFICIAL_VISCOSITY } else { 0.0 };
+        section.artificial_viscosity.get_or_insert(Quantity::new(artificial));
+        let initial = if gravity == [0.0; 3] {
+            InitialPressure::None
+        } else {
+            InitialPressure::Hydrostatic
+        };
+        section.initial_pressure.get_or_insert(Word(initial));
+    }
+}
+
+/// In a plane nothing drives or moves fluids out of it.
+fn refuse_flow_across(file: &SceneFile, shared: &Shared, gravity: Vec3, findings: &mut Findings) {
+    let Some(across) = shared.across else { return };
+    let axis = AXES[across];
+    if gravity[across] != 0.0 {
+        let complaint = Complaint::new(format!(
+            "world.gravity: it acts along {axis}, across the plane in which fluids flow"
+        ));
+        findings.add(
+            "world.gravity",
+            complaint
+                .limit(format!("0 along {axis}"))
+                .remedy("choose another `plane`, or turn gravity"),
+        );
+    }
+    for (name, section) in &file.fluid {
+        if si(&section.velocity)[across] != 0.0 {
+            let complaint = Complaint::new(format!("fluid.{name}: its velocity points out of the plane in which it flows"));
+            findings.add(
+                &format!("fluid.{name}.velocity"),
+                complaint
+                    .limit(format!("0 along {axis}"))
+                    .remedy("choose another `plane`, or velocity"),
+            );
+        }
+    }
+}
+
+/// Tells of periodic lengths that no whole number of particles fills.
+fn note_uneven_periods(layout: &Layout, findings: &mut Findings) {
+    for (axis, period) in layout.periods.iter().enumerate() {
+        let Some([min, max]) = period.filter(|_| layout.across != Some(axis)) else {
+            continue;
+        };
+        let spacings = (max - min) / layout.spacing;
+        if (spacings - spacings.round()).abs() > 1e-6 {
+            findings.notices.push(format!(
+                "world.domain is {spacings:.4} spacings long in {}, where its sides are periodic: particles on both sides do not match; choose a \
+                 spacing that divides the length",
+                AXES[axis]
+            ));
+        }
+    }
+}
+
+/// The fastest flow that is expected \[m/s\]: what sections say; else what a fall through the height of all fluid gives, or the fastest of what
+/// moves at the start.
+fn fastest(file: &SceneFile, world: &World, particles: &Particles, boundary: &Boundary, spacing: f64) -> f64 {
+    let told = file.fluid.values().filter_map(|section| section.fastest).map(|speed| speed.si);
+    if let Some(fastest) = told.reduce(f64::max) {
+        return fastest;
+    }
+    let gravity = DVec3::from(world.gravity);
+    let depths = particles.position.iter().map(|place| gravity.dot(DVec3::from(*place)));
+    let (least, most) = depths.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), depth| {
+        (least.min(depth), most.max(depth))
+    });
+    let fall = (2.0 * (most - least + gravity.length() * spacing)).max(0.0).sqrt();
+    let starts = file.fluid.values().map(|section| DVec3::from(si(&section.velocity)).length());
+    let of_walls = boundary
+        .position
+        .iter()
+        .zip(&boundary.wall)
+        .map(|(place, wall)| speed(&world.walls[*wall as usize].motion, *place));
+    starts.chain(of_walls).fold(fall, f64::max)
+}
+
+/// How fast a wall moves at a place, at most, as far as its motion tells without its path \[m/s\].
+fn speed(motion: &WallMotion, place: Vec3) -> f64 {
+    let length = |vector: Vec3| DVec3::from(vector).length();
+    let turning = |axis: Vec3, through: Vec3| DVec3::from(axis).cross(DVec3::from(place) - DVec3::from(through)).length();
+    let swings = motion.vibrations.iter();
+    let swinging: f64 = swings.map(|swing| TAU * swing.frequency * length(swing.amplitude)).sum();
+    let surface = &motion.surface;
+    length(motion.velocity)
+        + turning(motion.angular_velocity, motion.through)
+        + swinging
+        + length(surface.velocity)
+        + turning(surface.angular_velocity, surface.through)
+}
+
+/// The fluids, with sound fast enough.
+fn kinds(file: &SceneFile, fastest: f64, findings: &mut Findings) -> Vec<Fluid> {
+    let least = SOUND_OVER_FLOW * fastest;
+    let mut kinds = Vec::new();
+    for (name, section) in &file.fluid {
+        let sound_speed = section.sound_speed.value().map_or(least, |speed| speed.si);
+        let complaint = if sound_speed == 0.0 {
+            let complaint = Complaint::new("nothing tells how fast it will flow, as there is no gravity and nothing moves at the start");
+            let remedy = "add the fastest flow that you expect, as in fastest = \"1 m/s\", or a sound_speed ten times as fast";
+            Some(complaint.remedy(remedy))
+        } else if sound_speed < least * (1.0 - 1e-9) {
+            let message = format!(
+                "a sound speed of {sound_speed} m/s where a flow of {fastest:.4} m/s is expected lets densities change by more than 1 %"
+            );
+            let limit = format!(">= {} m/s, ten times the fastest flow", (least * 1e3).ceil() / 1e3);
+            let remedy = "write sound_speed = \"auto\"; or say with `fastest` how fast the flow will be, if it is slower";
+            Some(Complaint::new(message).limit(limit).remedy(remedy))
+        } else {
+            None
+        };
+        if let Some(complaint) = complaint {
+            findings.add(&format!("fluid.{name}.sound_speed"), complaint.within(&format!("fluid.{name}")));
+        }
+        kinds.push(Fluid {
+            name: name.clone(),
+            density: section.density.si,
+            viscosity: section.viscosity.si,
+            sound_speed,
+            state: section.state.0,
+            background_pressure: section.background_pressure.si,
+            artificial_viscosity: section.artificial_viscosity.unwrap_or_default().si,
+            density_diffusion: section.density_diffusion.si,
+            xsph: section.xsph.si,
+        });
+    }
+    kinds
+}

@@ -1,0 +1,300 @@
+//! Particles of walls: what stands behind every wall, several layers deep, so that fluids before it see no end.
+
+use super::{
+    Layout,
+    places::Places,
+    planes::{self, Flat},
+    shells,
+    surface::Surface,
+};
+use crate::{
+    assemble::Findings,
+    diagnostics::Complaint,
+    fill::corners,
+    schema::{BoxShape, SceneFile},
+    stage::{Act, Plan, Thing},
+};
+use glam::DVec3;
+use seixo_engine::world::{Boundary, Particles, SurfaceMotion, WallMotion, WallShape, World};
+use std::{collections::BTreeMap, ops::Range};
+
+/// How near particles of walls that move as one may be to each other, where their lattices meet \[spacings\].
+const NEAREST: f64 = 0.7;
+/// How near the surface of a wall particles may be, on either side \[spacings\].
+const SURFACE: f64 = 0.45;
+/// How near a particle of a wall one of a fluid may start \[spacings\].
+const INSIDE: f64 = 0.3;
+/// Particles of fluid that tell on which side of a wall they are.
+const VOTERS: usize = 100;
+
+/// What bounds fluids, and where they are.
+pub(super) struct Setting<'a> {
+    pub file: &'a SceneFile,
+    pub world: &'a World,
+    /// The walls of every section.
+    pub ranges: &'a BTreeMap<String, Range<usize>>,
+    pub plan: &'a Plan,
+    pub layout: &'a Layout,
+    pub particles: &'a Particles,
+}
+
+/// Walls that move, come and go together: what is behind one of them need not be behind another.
+struct Company {
+    /// The first of the walls that a stage names with them.
+    named_with: Option<usize>,
+    motion: WallMotion,
+    walls: Vec<usize>,
+}
+
+impl Company {
+    fn has(&self, wall: u32) -> bool {
+        self.walls.contains(&(wall as usize))
+    }
+}
+
+/// All walls, as fluids see them.
+struct Enclosure {
+    flats: Vec<Flat>,
+    surfaces: Vec<Surface>,
+}
+
+/// A complaint with the wall that it is about.
+type At = (u32, Complaint);
+
+impl Setting<'_> {
+    /// The particles of all walls. Complains of fluid behind walls or in their particles.
+    pub(super) fn bound(&self, findings: &mut Findings) -> Boundary {
+        self.stand_all(findings).unwrap_or_else(|(wall, complaint)| {
+            let section = self.ranges.iter().find(|(_, range)| range.contains(&(wall as usize)));
+            let path = section.map_or_else(String::new, |(name, _)| format!("wall.{name}"));
+            findings.add(&path, complaint.within(&path));
+            Boundary::default()
+        })
+    }
+
+    fn stand_all(&self, findings: &mut Findings) -> Result<Boundary, At> {
+        let enclosure = self.enclosure()?;
+        let companies = self.companies();
+        let (mut boundary, mut taken) = (Boundary::default(), Vec::new());
+        for company in &companies {
+            taken.push(self.stand(company, &companies[0], &enclosure, &mut boundary)?);
+        }
+        self.note_open_planes(&companies[0], &enclosure, findings);
+        self.refuse_inside(&enclosure, &taken, findings);
+        Ok(boundary)
+    }
+
+    /// Corners of the boxes that walls are the faces of, with these walls.
+    fn boxes(&self) -> Vec<(Range<usize>, [DVec3; 2])> {
+        let of_section = |(name, section): (&String, &crate::schema::WallSection)| {
+            let shape = section.box_.as_ref()?;
+            let (min, max) = (shape.min, shape.max);
+            let (min, max) = corners(&BoxShape { min, max }).ok()?;
+            Some((self.ranges.get(name)?.clone(), [min, max]))
+        };
+        self.file.wall.iter().filter_map(of_section).collect()
+    }
+
+    /// The walls as fluids see them, each with the part of space in which fluids may be before it: of the faces of a box that of the box; of
+    /// other planes all that fluids, walls and the domain take up, as far as they leave it open.
+    ///
+    /// # Errors
+    /// When a wall is too large.
+    fn enclosure(&self) -> Result<Enclosure, At> {
+        let Setting {
+            layout, particles, world, ..
+        } = *self;
+        let boxes = self.boxes();
+        let (mut min, mut max) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+        let mut take_in = |place: DVec3, around: f64| {
+            min = min.min(place - around);
+            max = max.max(place + around);
+        };
+        for place in &particles.position {
+            take_in(DVec3::from(*place), 0.5 * layout.spacing);
+        }
+        for wall in &world.walls {
+            for corner in wall.shape.triangles().iter().flatten() {
+                take_in(DVec3::from(*corner), layout.band());
+            }
+        }
+        for corner in boxes.iter().flat_map(|(_, corners)| corners) {
+            take_in(*corner, 0.0);
+        }
+        for corner in world.domain.iter().flat_map(|domain| [domain.min, domain.max]) {
+            take_in(DVec3::from(corner), 0.0);
+        }
+        let extent_of = |wall: usize| {
+            let of_box = boxes.iter().find(|(range, _)| range.contains(&wall));
+            let [mut low, mut high] = of_box.map_or([min, max], |(_, corners)| *corners);
+            for axis in 0..3 {
+                let fixed = if layout.across == Some(axis) {
+                    Some([0.0; 2])
+                } else {
+                    layout.periods[axis]
+                };
+                if let Some([from, to]) = fixed {
+                    (low[axis], high[axis]) = (from, to);
+                }
+            }
+            [low, high]
+        };
+        let step = particles.len().div_ceil(VOTERS).max(1);
+        let voters: Vec<DVec3> = particles.position.iter().step_by(step).map(|place| DVec3::from(*place)).collect();
+        let (mut flats, mut surfaces) = (Vec::new(), Vec::new());
+        for (index, wall) in world.walls.iter().enumerate() {
+            if let WallShape::Plane { point, normal } = wall.shape {
+                flats.extend(Flat::new(index as u32, (point, normal), extent_of(index), layout.across));
+            } else {
+                let surface = Surface::new(index as u32, &wall.shape, layout, &voters);
+                surfaces.push(surface.map_err(|complaint| (index as u32, complaint))?);
+            }
+        }
+        Ok(Enclosure { flats, surfaces })
+    }
+
+    /// The walls in companies: first those that are there all the time and rest, then others.
+    fn companies(&self) -> Vec<Company> {
+        let acts = self.plan.stages.iter().flat_map(|stage| &stage.acts);
+        let named: Vec<Range<usize>> = acts
+            .filter_map(|act| match act {
+                Act::Remove(Thing::Walls(walls)) | Act::Add(Thing::Walls(walls)) | Act::Motion(walls, _) => Some(walls.clone()),
+                _ => None,
+            })
+            .collect();
+        let mut companies = vec![Company {
+            named_with: None,
+            motion: WallMotion::default(),
+            walls: Vec::new(),
+        }];
+        for (index, wall) in self.world.walls.iter().enumerate() {
+            let named_with = named.iter().find(|walls| walls.contains(&index)).map(|walls| walls.start);
+            // A surface that runs stays where it is.
+            let motion = WallMotion {
+                surface: SurfaceMotion::default(),
+                ..wall.motion.clone()
+            };
+            let known = companies
+                .iter()
+                .position(|company| company.named_with == named_with && company.motion == motion);
+            match known {
+                Some(known) => companies[known].walls.push(index),
+                None => companies.push(Company {
+                    named_with,
+                    motion,
+                    walls: vec![index],
+                }),
+            }
+        }
+        companies
+    }
+
+    /// Puts the particles of a company behind its walls, but not where those that last have theirs. Returns their places.
+    ///
+    /// # Errors
+    /// When a wall asks for too many.
+    fn stand(&self, company: &Company, lasting: &Company, enclosure: &Enclosure, boundary: &mut Boundary) -> Result<Places, At> {
+        let layout = self.layout;
+        let spacing = layout.spacing;
+        let is_seen = |wall: u32| company.has(wall) || lasting.has(wall);
+        let (flats, others): (Vec<&Flat>, Vec<&Flat>) = enclosure
+            .flats
+            .iter()
+            .filter(|flat| is_seen(flat.wall))
+            .partition(|flat| company.has(flat.wall));
+        let surfaces: Vec<&Surface> = enclosure.surfaces.iter().filter(|surface| is_seen(surface.wall)).collect();
+        let mut places = Places::new(spacing, layout.periods);
+        let mut keep = |at: DVec3, wall: u32, nearest: f64| {
+            if layout.holds(at) && places.nearer_than((nearest - 1e-6) * spacing, at).is_none() {
+                places.add(at, wall);
+                boundary.position.push(at.to_array());
+                boundary.wall.push(wall);
+            }
+        };
+        planes::visit(&flats, layout, &mut |at, wall| {
+            if others.iter().all(|other| other.before(at) >= 0.0) {
+                keep(at, wall, NEAREST);
+            }
+        })?;
+        for surface in surfaces.iter().filter(|surface| company.has(surface.wall)) {
+            shells::offer(surface, layout, &mut |at, nearest| {
+                let is_behind = surface.look(at).is_some_and(|look| {
+                    look.is_behind && look.distance > SURFACE * spacing && look.distance < layout.band() * (1.0 + 1e-6)
+                });
+                let is_clear = || flats.iter().chain(&others).all(|flat| flat.before(at) > SURFACE * spacing);
+                let is_clear_of = |other: &&Surface| {
+                    let is_far = || {
+                        other
+                            .look(at)
+                            .is_none_or(|look| look.is_behind || look.distance > SURFACE * spacing)
+                    };
+                    other.wall == surface.wall || is_far()
+                };
+                if is_behind && is_clear() && surfaces.iter().all(is_clear_of) {
+                    keep(at, surface.wall, nearest);
+                }
+            });
+        }
+        Ok(places)
+    }
+
+    /// Tells where particles of planes end although nothing closes them.
+    fn note_open_planes(&self, lasting: &Company, enclosure: &Enclosure, findings: &mut Findings) {
+        let Setting { layout, world, .. } = *self;
+        let boxes = self.boxes();
+        let of_box = |wall: u32| boxes.iter().any(|(range, _)| range.contains(&(wall as usize)));
+        let flats: Vec<&Flat> = enclosure.flats.iter().filter(|flat| lasting.has(flat.wall)).collect();
+        let is_closed = |axis: usize| {
+            let is_at_end = |facing: f64| flats.iter().any(|flat| flat.normal[axis] == facing);
+            layout.across == Some(axis) || layout.periods[axis].is_some() || is_at_end(1.0) && is_at_end(-1.0)
+        };
+        let is_open = |flat: &&&Flat| {
+            let main = flat.normal.abs().max_position();
+            !of_box(flat.wall) && (0..3).any(|axis| axis != main && !is_closed(axis))
+        };
+        if let Some(open) = flats.iter().find(is_open).filter(|_| world.domain.is_none()) {
+            let [min, max] = open.extent;
+            findings.notices.push(format!(
+                "wall.{}: it holds fluids from {min:.4} to {max:.4} m, as far as they and walls reach at the start; in a world.domain it holds \
+                 them everywhere",
+                world.walls[open.wall as usize].name
+            ));
+        }
+    }
+
+    /// Refuses fluid behind planes and within particles of walls, of those that are there at the start.
+    fn refuse_inside(&self, enclosure: &Enclosure, taken: &[Places], findings: &mut Findings) {
+        let is_there = |wall: &u32| {
+            let is_it = |thing: &Thing| matches!(thing, Thing::Walls(walls) if walls.contains(&(*wall as usize)));
+            !self.plan.absent.iter().any(is_it)
+        };
+        let near = INSIDE * self.layout.spacing;
+        let flats: Vec<&Flat> = enclosure.flats.iter().filter(|flat| is_there(&flat.wall)).collect();
+        let surfaces: Vec<&Surface> = enclosure.surfaces.iter().filter(|surface| is_there(&surface.wall)).collect();
+        let wall_at = |place: DVec3| -> Option<u32> {
+            let is_behind = |surface: &&&Surface| surface.look(place).is_some_and(|look| look.is_behind && look.distance > near);
+            let behind_flat = flats.iter().find(|flat| flat.before(place) < 0.0).map(|flat| flat.wall);
+            let behind = behind_flat.or_else(|| surfaces.iter().find(is_behind).map(|surface| surface.wall));
+            let owner = |places: &Places| places.nearer_than(near, place).filter(is_there);
+            behind.or_else(|| taken.iter().find_map(owner))
+        };
+        let all = self.particles.position.iter().zip(&self.particles.kind);
+        let mut found = all.filter_map(|(place, kind)| Some((DVec3::from(*place), kind, wall_at(DVec3::from(*place))?)));
+        let Some((place, kind, wall)) = found.next() else { return };
+        let Some(name) = self.file.fluid.keys().nth(*kind as usize) else {
+            return;
+        };
+        let wall = &self.world.walls[wall as usize].name;
+        let complaint = Complaint::new(format!(
+            "fluid.{name}: its particle at {place:.6} m is inside wall.{wall}, or behind it"
+        ));
+        findings.add(
+            &format!("fluid.{name}.fill"),
+            complaint
+                .limit(format!(
+                    "{INSIDE} spacings from particles of walls, the first of which are half a spacing behind the wall"
+                ))
+                .remedy("fill a region that ends at the wall, or move the wall; before a plane is where its normal points to"),
+        );
+    }
+}

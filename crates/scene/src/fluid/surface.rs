@@ -1,0 +1,424 @@
+//! Walls that are no planes, as fluids see them: how far a place is from the surface, and whether it is behind it.
+
+use super::Layout;
+use crate::{
+    diagnostics::Complaint,
+    fill::{nearest_on_triangle, refuse_too_many_of},
+};
+use glam::{DVec2, DVec3};
+use seixo_engine::world::{Frustum, Triangle, WallShape};
+use std::{collections::HashMap, f64::consts::PI};
+
+/// Edge of the cells in which pieces are looked up \[spacings\].
+const EDGE: f64 = 2.0;
+/// How much farther than the deepest particle pieces are seen \[spacings\].
+const SIGHT: f64 = 0.5;
+/// Two points of a surface this close are one \[spacings\].
+const SAME: f64 = 1e-6;
+/// Corners of triangles this close are one \[spacings\].
+const SAME_CORNER: f64 = 1e-4;
+/// Flat faces around what is round, where a plane flow cuts it aslant.
+const SEGMENTS: u64 = 256;
+
+/// What a segment sweeps that turns about an axis.
+pub(super) struct Mantle {
+    pub base: DVec3,
+    pub axis: DVec3,
+    /// The radius at the base, and where along the axis that is: 0 \[m\].
+    pub start: DVec2,
+    /// From there to the other end: radius and height \[m\].
+    pub way: DVec2,
+}
+
+impl Mantle {
+    fn new(frustum: &Frustum) -> Mantle {
+        let [from, to] = frustum.radii;
+        Mantle {
+            base: frustum.base.into(),
+            axis: frustum.axis.into(),
+            start: DVec2::new(from, 0.0),
+            way: DVec2::new(to - from, frustum.height),
+        }
+    }
+
+    /// The normal in the half plane of radius and height: outward, of a disk against the axis.
+    pub(super) fn normal(&self) -> DVec2 {
+        DVec2::new(self.way.y, -self.way.x).normalize_or_zero()
+    }
+
+    /// The nearest point of the surface, and its normal there.
+    fn nearest(&self, at: DVec3) -> (DVec3, DVec3) {
+        let from_base = at - self.base;
+        let height = from_base.dot(self.axis);
+        let across = from_base - self.axis * height;
+        let outward = across.try_normalize().unwrap_or_else(|| self.axis.any_orthonormal_vector());
+        let from_start = DVec2::new(across.length(), height) - self.start;
+        let share = (from_start.dot(self.way) / self.way.length_squared()).clamp(0.0, 1.0);
+        let (foot, normal) = (self.start + self.way * share, self.normal());
+        (
+            self.base + outward * foot.x + self.axis * foot.y,
+            outward * normal.x + self.axis * normal.y,
+        )
+    }
+
+    /// Whether it is a disk or a ring.
+    fn is_flat(&self) -> bool {
+        self.way.y == 0.0
+    }
+}
+
+/// The form of a piece of a surface.
+pub(super) enum Outline {
+    /// A triangle with its unit normal.
+    Triangle([DVec3; 3], DVec3),
+    /// What a plane flow sees of a triangle, with its unit normal in the plane.
+    Segment([DVec3; 2], DVec3),
+    Mantle(Mantle),
+    /// A sphere, or what a plane flow sees of it, a circle; its normal is outward.
+    Sphere {
+        center: DVec3,
+        radius: f64,
+    },
+}
+
+impl Outline {
+    /// The nearest point, and the unit normal there.
+    fn nearest(&self, at: DVec3) -> (DVec3, DVec3) {
+        match self {
+            Outline::Triangle(corners, normal) => (nearest_on_triangle(corners, at), *normal),
+            Outline::Segment([from, to], normal) => {
+                let along = *to - *from;
+                let share = ((at - *from).dot(along) / along.length_squared()).clamp(0.0, 1.0);
+                (*from + along * share, *normal)
+            }
+            Outline::Mantle(mantle) => mantle.nearest(at),
+            Outline::Sphere { center, radius } => {
+                let outward = (at - *center).try_normalize().unwrap_or(DVec3::X);
+                (*center + outward * *radius, outward)
+            }
+        }
+    }
+
+    /// Center and radius of a ball around it \[m\].
+    fn ball(&self) -> (DVec3, f64) {
+        let around = |corners: &[DVec3]| {
+            let center = corners.iter().sum::<DVec3>() / corners.len() as f64;
+            let radius = corners.iter().map(|corner| corner.distance(center)).fold(0.0, f64::max);
+            (center, radius)
+        };
+        match self {
+            Outline::Triangle(corners, _) => around(corners),
+            Outline::Segment(ends, _) => around(ends),
+            Outline::Mantle(Mantle { base, axis, start, way }) => {
+                let widest = start.x.max(start.x + way.x);
+                (*base + *axis * (0.5 * way.y), DVec2::new(widest, 0.5 * way.y).length())
+            }
+            Outline::Sphere { center, radius } => (*center, *radius),
+        }
+    }
+
+    /// How many particles a layer of it has, about.
+    fn particles(&self, layout: &Layout) -> f64 {
+        let spacing = layout.spacing;
+        match self {
+            Outline::Triangle([a, b, c], _) => 0.5 * (*b - *a).cross(*c - *a).length() / spacing.powi(2),
+            Outline::Segment([a, b], _) => a.distance(*b) / spacing,
+            Outline::Mantle(Mantle { start, way, .. }) => PI * (2.0 * start.x + way.x) * way.length() / spacing.powi(2),
+            Outline::Sphere { radius, .. } if layout.across.is_some() => 2.0 * PI * radius / spacing,
+            Outline::Sphere { radius, .. } => 4.0 * PI * radius.powi(2) / spacing.powi(2),
+        }
+    }
+}
+
+/// A piece of a surface.
+pub(super) struct Piece {
+    pub outline: Outline,
+    /// 1 where its normal points away from the fluid, -1 where it points to it.
+    pub away: f64,
+    /// Which part of the surface it belongs to: all of a part have their fluid on the same side.
+    part: usize,
+}
+
+/// What is seen of a surface from a place.
+pub(super) struct Look {
+    /// How far it is \[m\].
+    pub distance: f64,
+    /// Whether the place is on the far side, seen from the fluid, and not beside a rim.
+    pub is_behind: bool,
+}
+
+/// A wall that is no plane.
+pub(super) struct Surface {
+    /// Index into the walls of the world.
+    pub wall: u32,
+    pub pieces: Vec<Piece>,
+    /// Edge of a cell \[m\].
+    pub edge: f64,
+    /// Pieces that are near some place of a cell.
+    near: HashMap<[i64; 3], Vec<u32>>,
+    /// How far pieces are seen \[m\].
+    sight: f64,
+    spacing: f64,
+}
+
+impl Surface {
+    /// A wall that is no plane; its far side is the one where less of the `voters` are, particles of fluid.
+    ///
+    /// # Errors
+    /// When it is too large for particles.
+    pub(super) fn new(wall: u32, shape: &WallShape, layout: &Layout, voters: &[DVec3]) -> Result<Surface, Complaint> {
+        let outlines = outlines(shape, layout);
+        let particles: f64 = outlines.iter().map(|(outline, _)| outline.particles(layout)).sum();
+        let remedy = "use a larger spacing, or a smaller wall";
+        refuse_too_many_of("particles of walls", particles * f64::from(layout.layers), remedy)?;
+        let pieces = outlines.into_iter().map(|(outline, part)| Piece { outline, away: 1.0, part });
+        let mut surface = Surface {
+            wall,
+            pieces: pieces.collect(),
+            edge: EDGE * layout.spacing,
+            near: HashMap::new(),
+            sight: layout.band() + SIGHT * layout.spacing,
+            spacing: layout.spacing,
+        };
+        surface.turn_from(voters);
+        if let (WallShape::Round(_), None) = (shape, layout.across) {
+            surface.turn_caps();
+        }
+        for index in 0..surface.pieces.len() {
+            let (center, radius) = surface.pieces[index].outline.ball();
+            let [low, high] = [-1.0, 1.0].map(|side| surface.cell(center + side * (radius + surface.sight)));
+            let longest = (0..3).map(|axis| high[axis] - low[axis] + 1).max().unwrap_or(1);
+            surface.enter(index as u32, low, (longest as u64).next_power_of_two() as i64, layout);
+        }
+        Ok(surface)
+    }
+
+    /// Turns every part so that it has on its near side what most voters see that are nearest to it.
+    fn turn_from(&mut self, voters: &[DVec3]) {
+        let parts = self.pieces.iter().map(|piece| piece.part + 1).max().unwrap_or(0);
+        let mut votes = vec![0.0; parts];
+        for voter in voters {
+            let mut nearest = vec![(f64::INFINITY, 0.0); parts];
+            for piece in &self.pieces {
+                let (point, normal) = piece.outline.nearest(*voter);
+                let (distance, side) = (point.distance_squared(*voter), normal.dot(*voter - point));
+                if distance < nearest[piece.part].0 {
+                    nearest[piece.part] = (distance, side);
+                }
+            }
+            for (vote, (_, side)) in votes.iter_mut().zip(nearest) {
+                *vote += if side > 0.0 { 1.0 } else { -1.0 };
+            }
+        }
+        for piece in &mut self.pieces {
+            piece.away = if votes[piece.part] > 0.0 { -1.0 } else { 1.0 };
+        }
+    }
+
+    /// Caps close the body that a mantle begins, whoever is nearest to them: fluid is inside of both, or outside of both.
+    fn turn_caps(&mut self) {
+        let mantle = self.pieces.iter().find_map(|piece| match &piece.outline {
+            Outline::Mantle(mantle) if !mantle.is_flat() => {
+                let middle = mantle.base + mantle.axis * (0.5 * mantle.way.y);
+                Some((middle, mantle.axis, piece.away > 0.0))
+            }
+            _ => None,
+        });
+        let Some((middle, axis, is_fluid_inside)) = mantle else { return };
+        for piece in &mut self.pieces {
+            if let Outline::Mantle(cap) = &piece.outline
+                && cap.is_flat()
+            {
+                // The normal of a disk is against the axis: at the base that is outward.
+                let is_outward = (cap.base - middle).dot(axis) < 0.0;
+                piece.away = if is_outward == is_fluid_inside { 1.0 } else { -1.0 };
+            }
+        }
+    }
+
+    fn cell(&self, place: DVec3) -> [i64; 3] {
+        (place / self.edge).floor().to_array().map(|index| index as i64)
+    }
+
+    /// Enters a piece into all cells of a block that it can be seen from: blocks are halved as long as they are near it.
+    fn enter(&mut self, index: u32, low: [i64; 3], size: i64, layout: &Layout) {
+        let is_off = layout.across.is_some_and(|axis| !(low[axis]..low[axis] + size).contains(&0));
+        let center = DVec3::from_array(low.map(|cell| (cell as f64 + 0.5 * size as f64) * self.edge));
+        let half_diagonal = 0.75_f64.sqrt() * size as f64 * self.edge;
+        let (point, _) = self.pieces[index as usize].outline.nearest(center);
+        if is_off || point.distance(center) > self.sight + half_diagonal {
+            return;
+        }
+        if size == 1 {
+            self.near.entry(low).or_default().push(index);
+            return;
+        }
+        let half = size / 2;
+        for n in 0..8 {
+            let corner = [low[0] + half * (n & 1), low[1] + half * ((n >> 1) & 1), low[2] + half * (n >> 2)];
+            self.enter(index, corner, half, layout);
+        }
+    }
+
+    /// The cells from which it is seen, in their order.
+    pub(super) fn cells(&self) -> Vec<[i64; 3]> {
+        let mut cells: Vec<[i64; 3]> = self.near.keys().copied().collect();
+        cells.sort_unstable();
+        cells
+    }
+
+    /// What is seen of it from a place; nothing from afar.
+    ///
+    /// Where pieces meet, what is behind is the wedge between their normals: at an edge that sticks out into the fluid or away from it, and
+    /// nothing beside a rim.
+    pub(super) fn look(&self, at: DVec3) -> Option<Look> {
+        let near = self.near.get(&self.cell(at))?;
+        let feet: Vec<(DVec3, DVec3)> = near
+            .iter()
+            .map(|&index| {
+                let piece = &self.pieces[index as usize];
+                let (point, normal) = piece.outline.nearest(at);
+                (point, normal * piece.away)
+            })
+            .collect();
+        let distance_to = |foot: &(DVec3, DVec3)| foot.0.distance_squared(at);
+        let (nearest, _) = *feet.iter().min_by(|a, b| distance_to(a).total_cmp(&distance_to(b)))?;
+        let mut ways: Vec<DVec3> = Vec::new();
+        for (point, away) in feet {
+            let is_same = point.distance(nearest) < SAME * self.spacing;
+            if is_same && ways.iter().all(|way| way.dot(away) < 1.0 - 1e-6) {
+                ways.push(away);
+            }
+        }
+        let sum: DVec3 = ways.iter().sum();
+        let middle = sum.normalize_or_zero();
+        let narrowest = ways.iter().map(|way| way.dot(middle)).fold(1.0, f64::min);
+        let distance = nearest.distance(at);
+        let is_within = (at - nearest).dot(middle) >= (narrowest - 1e-5) * distance;
+        Some(Look {
+            distance,
+            is_behind: distance > 0.0 && sum.length() > 1e-3 && is_within,
+        })
+    }
+}
+
+/// The pieces of a wall, each with the part of the surface that it belongs to.
+fn outlines(shape: &WallShape, layout: &Layout) -> Vec<(Outline, usize)> {
+    let circle = |center: DVec3, radius: f64, axis: usize| {
+        let mut center = center;
+        center[axis] = 0.0;
+        Outline::Sphere { center, radius }
+    };
+    match (shape, layout.across) {
+        (WallShape::Plane { .. }, _) => Vec::new(),
+        (WallShape::Mesh(triangles), _) => of_triangles(triangles, layout),
+        (WallShape::Round(frusta), None) => {
+            let mantles = frusta.iter().map(|frustum| Outline::Mantle(Mantle::new(frustum)));
+            mantles.zip(0..).collect()
+        }
+        (WallShape::Round(frusta), Some(axis)) if frusta.iter().all(|frustum| frustum.axis[axis].abs() > 1.0 - 1e-9) => {
+            let cut = frusta.iter().filter(|frustum| frustum.height != 0.0).filter_map(|frustum| {
+                let share = -frustum.base[axis] / (frustum.axis[axis] * frustum.height);
+                let [from, to] = frustum.radii;
+                let radius = from + (to - from) * share;
+                ((0.0..=1.0).contains(&share) && radius > 0.0).then(|| circle(frustum.base.into(), radius, axis))
+            });
+            cut.zip(0..).collect()
+        }
+        (WallShape::Round(frusta), Some(_)) => {
+            let triangles: Vec<Triangle> = frusta.iter().flat_map(|frustum| frustum.triangles(SEGMENTS)).collect();
+            of_triangles(&triangles, layout)
+        }
+        (WallShape::Sphere { center, radius }, None) => {
+            let (center, radius) = (DVec3::from(*center), *radius);
+            vec![(Outline::Sphere { center, radius }, 0)]
+        }
+        (WallShape::Sphere { center, radius }, Some(axis)) => {
+            let square = radius * radius - center[axis] * center[axis];
+            let cut = (square > 0.0).then(|| circle(DVec3::from(*center), square.sqrt(), axis));
+            cut.into_iter().zip(0..).collect()
+        }
+    }
+}
+
+/// Triangles, or what a plane flow sees of them.
+fn of_triangles(triangles: &[Triangle], layout: &Layout) -> Vec<(Outline, usize)> {
+    let piece = |(corners, part): ([DVec3; 3], usize)| {
+        let [a, b, c] = corners;
+        let normal = (b - a).cross(c - a);
+        let outline = match layout.across {
+            None => Outline::Triangle(corners, normal.try_normalize()?),
+            Some(axis) => cut(&corners, normal, axis)?,
+        };
+        Some((outline, part))
+    };
+    turned(triangles, SAME_CORNER * layout.spacing)
+        .into_iter()
+        .filter_map(piece)
+        .collect()
+}
+
+/// What the plane across an axis cuts out of a triangle.
+fn cut(corners: &[DVec3; 3], mut normal: DVec3, axis: usize) -> Option<Outline> {
+    normal[axis] = 0.0;
+    let mut ends = Vec::with_capacity(2);
+    for k in 0..3 {
+        let (a, b) = (corners[k], corners[(k + 1) % 3]);
+        // A corner in the plane counts as above it, so that an edge there is cut out of one of its triangles only.
+        if (a[axis] >= 0.0) != (b[axis] >= 0.0) {
+            let mut end = a + (b - a) * (a[axis] / (a[axis] - b[axis]));
+            end[axis] = 0.0;
+            ends.push(end);
+        }
+    }
+    let [from, to] = ends[..] else { return None };
+    (from != to).then_some(Outline::Segment([from, to], normal.try_normalize()?))
+}
+
+/// Triangles turned so that neighbors face the same way, each with the connected part that it belongs to. Corners closer than `tolerance` are
+/// one.
+fn turned(triangles: &[Triangle], tolerance: f64) -> Vec<([DVec3; 3], usize)> {
+    let key = |corner: &[f64; 3]| corner.map(|coordinate| (coordinate / tolerance).round() as i64);
+    // The edge after a corner: its ends in a fixed order, and whether it is run along in that order.
+    let edge = |triangle: &Triangle, k: usize| {
+        let (a, b) = (key(&triangle[k]), key(&triangle[(k + 1) % 3]));
+        if a < b { ([a, b], true) } else { ([b, a], false) }
+    };
+    let mut sides: HashMap<[[i64; 3]; 2], Vec<(usize, bool)>> = HashMap::new();
+    for (index, triangle) in triangles.iter().enumerate() {
+        for k in 0..3 {
+            let (ends, is_forward) = edge(triangle, k);
+            sides.entry(ends).or_default().push((index, is_forward));
+        }
+    }
+    let mut found: Vec<Option<(usize, bool)>> = vec![None; triangles.len()];
+    let mut parts = 0;
+    for start in 0..triangles.len() {
+        if found[start].is_some() {
+            continue;
+        }
+        found[start] = Some((parts, false));
+        let mut left = vec![start];
+        while let Some(index) = left.pop() {
+            let is_over = found[index].is_some_and(|(_, is_over)| is_over);
+            for k in 0..3 {
+                let (ends, is_forward) = edge(&triangles[index], k);
+                // Where three or more meet, nobody knows which two are neighbors.
+                let [one, other] = sides[&ends][..] else { continue };
+                let (next, is_next_forward) = if one.0 == index { other } else { one };
+                if found[next].is_none() {
+                    // Neighbors that face the same way run along their edge in opposite directions.
+                    found[next] = Some((parts, is_over ^ (is_forward == is_next_forward)));
+                    left.push(next);
+                }
+            }
+        }
+        parts += 1;
+    }
+    let turn = |(triangle, found): (&Triangle, Option<(usize, bool)>)| {
+        let (part, is_over) = found.unwrap_or_default();
+        let [a, b, c] = triangle.map(DVec3::from);
+        (if is_over { [a, c, b] } else { [a, b, c] }, part)
+    };
+    triangles.iter().zip(found).map(turn).collect()
+}

@@ -32,7 +32,11 @@ fn on(device: DeviceChoice, precision: Option<Precision>, world: World) -> Simul
 /// The largest difference of two fields, over the largest of the first.
 fn apart(a: &[[f64; 3]], b: &[[f64; 3]]) -> f64 {
     let most = a.iter().flatten().fold(0.0, |most: f64, x| most.max(x.abs()));
-    let difference = a.iter().flatten().zip(b.iter().flatten()).fold(0.0, |most: f64, (x, y)| most.max((x - y).abs()));
+    let difference = a
+        .iter()
+        .flatten()
+        .zip(b.iter().flatten())
+        .fold(0.0, |most: f64, (x, y)| most.max((x - y).abs()));
     difference / most
 }
 
@@ -56,7 +60,11 @@ fn a_gpu_goes_the_way_of_the_cpu() {
         assert_eq!(mine.id, its.id);
         let (x, v) = (apart(&mine.position, &its.position), apart(&mine.velocity, &its.velocity));
         let (a, b) = (here.ledger(), there.ledger());
-        println!("{precision:?} plane {is_plane}: x {x:.2e} v {v:.2e} rebuilds {} {}", here.rebuilds(), there.rebuilds());
+        println!(
+            "{precision:?} plane {is_plane}: x {x:.2e} v {v:.2e} rebuilds {} {}",
+            here.rebuilds(),
+            there.rebuilds()
+        );
         println!("{a:?}\n{b:?}");
         assert!(x < tolerance && v < 10.0 * tolerance, "{precision:?} plane {is_plane}: {x:e} {v:e}");
         // The books: what went through them, in J, of what was there at the start.

@@ -8,7 +8,7 @@
 //! - pressure: f_i = −Σ_j V_i V_j (p_i + p_j) ∇W (the same, eq. 11): opposite seen from j, and exactly the work that the swelling stores;
 //! - viscosity: f_i = Σ_j V_i V_j 2μ (W′/r) (v_i − v_j) (Morris, Fox & Zhu 1997, J. Comput. Phys. 136:214, eq. 22), with the harmonic mean of two
 //!   viscosities;
-//! - artificial viscosity: f_i = Σ_j V_i V_j α h c ρ₀ (v_i − v_j)·(x_i − x_j) / (r² + ε h²) ∇W (Monaghan & Gingold 1983; acting on approach and
+//! - artificial viscosity: f_i = Σ_j V_i V_j α h c ρ₀ (v_i − v_j)·(x_i − x_j) / r² ∇W (Monaghan & Gingold 1983; acting on approach and
 //!   parting alike as in Antuono et al. 2010, Comput. Phys. Commun. 181:532, eq. 3), which is central and keeps the angular momentum;
 //! - diffusion of density: (dρ/dt)_i += −Σ_j V_j 2δ (h/c) (W′/r) (p_j − p_i − ρ₀ g·(x_j − x_i)) (Antuono et al. 2010 with the hydrostatic part taken
 //!   out as by Fourtakas et al. 2019, Comput. Fluids 190:346, eq. 10).
@@ -85,12 +85,14 @@ pub fn exchange<R: Real>(
     #[comptime] smoothing: Smoothing,
     #[comptime] laminar: bool,
 ) -> Exchange<R> {
-    let slope = smoother.slope(R::root(square), smoothing);
+    // What is added keeps particles in one place from being divided by nothing, and nothing else.
+    let per_distance = R::inverse_root(square + smoother.softening);
+    let slope = smoother.slope(square * per_distance, smoothing);
     let volumes = i.volume * j.volume;
     let common = volumes * slope;
     let parting = i.velocity.minus(&j.velocity).dot(apart);
     let dragged = i.drag_velocity.minus(&j.drag_velocity);
-    let brake = medium.artificial_viscosity * dragged.dot(apart) / (square + smoother.softening) * common;
+    let brake = medium.artificial_viscosity * dragged.dot(apart) * per_distance * per_distance * common;
     let mut force = apart.times(brake - (i.pressure + j.pressure) * common);
     let mut viscous_power = -(brake * parting);
     if laminar {

@@ -221,7 +221,7 @@ fn parcel(volume: f64, velocity: V, pressure: f64) -> Parcel<f64> {
 
 fn passed(smoothing: Smoothing, apart: &V, [i, j]: [&Parcel<f64>; 2], medium: &Medium<f64>) -> Exchange<f64> {
     let smoother = smoothing.smoother(SUPPORT, Space::Volume);
-    exchange(apart, apart.dot(apart), i, j, medium, &GRAVITY, &smoother, smoothing)
+    exchange(apart, apart.dot(apart), i, j, medium, &GRAVITY, &smoother, smoothing, true)
 }
 
 /// A vector with components below `size`.
@@ -319,12 +319,14 @@ proptest! {
         let [i, j] = [place, other].map(|at| parcel(1e-6, V::zero(), hydrostatic(&at)));
         let still = passed(smoothing, &between, [&i, &j], &MEDIUM);
         let slope = smoothing.smoother(SUPPORT, Space::Volume).slope(between.length(), smoothing).abs();
-        // Pressures of some 3e4 Pa, each rounded a few times.
-        prop_assert!(still.diffusion.abs() <= MEDIUM.diffusion * slope * 1e-15 * 1e5, "{}", still.diffusion);
+        // Pressures of some 3e4 Pa, each rounded a few times; near the support, where little is left of the slope, a distance that is rounded
+        // otherwise counts more.
+        let rounded = 1e-15 * 1e5 * (slope + 1e-3 * smoothing.smoother(SUPPORT, Space::Volume).slope_norm);
+        prop_assert!(still.diffusion.abs() <= MEDIUM.diffusion * rounded, "{}", still.diffusion);
         let pressed = Parcel { pressure: j.pressure + more, ..j };
         let mixed = passed(smoothing, &between, [&i, &pressed], &MEDIUM);
         let expected = MEDIUM.diffusion * slope * more;
-        prop_assert!((mixed.diffusion - expected).abs() <= MEDIUM.diffusion * slope * 1e-15 * 1e5, "{} {expected}", mixed.diffusion);
+        prop_assert!((mixed.diffusion - expected).abs() <= MEDIUM.diffusion * rounded, "{} {expected}", mixed.diffusion);
         // Where nothing has weight, it only takes.
         let weightless = Medium { rest_density: 0.0, ..MEDIUM };
         prop_assert!(passed(smoothing, &between, [&i, &pressed], &weightless).diffusive_power >= 0.0);
@@ -354,7 +356,7 @@ fn amid(smoothing: Smoothing, space: Space, medium: &Medium<f64>, state: impl Fn
                 if square == 0.0 || square >= SUPPORT * SUPPORT {
                     continue;
                 }
-                let found = exchange(&apart, square, &middle, &at(&place), medium, &V::zero(), &smoother, smoothing);
+                let found = exchange(&apart, square, &middle, &at(&place), medium, &V::zero(), &smoother, smoothing, true);
                 force = force.plus(&found.force);
                 swelling += volume * found.swelling;
                 diffusion += volume * found.diffusion;

@@ -388,7 +388,7 @@ const CASES: &[Case] = &[
         "[probe.\"../first\"]",
         &["cannot be a name", "letters, digits, _ and -"],
     ),
-    ("[probe.first]", "[fluid.water]", &["unknown key", "fluid", "known here: title"]),
+    ("[probe.first]", "[gas.air]", &["unknown key", "gas", "known here: title"]),
     ("title = \"sound\"", "title = \"sound", &["scene.toml:1:", "this is not TOML"]),
     ("title = \"sound\"", "version = 2", &["scene.toml:1:11", "version", "write 1"]),
 ];

@@ -108,8 +108,12 @@ impl Flow {
         (0..self.fields.len()).filter(|&i| !self.is_wall(i))
     }
 
-    /// Neighbors of a particle of fluid on average, within the support and in the lists.
+    /// Neighbors of a particle of fluid on average, within the support and in the lists; none where a GPU fails to tell.
     fn neighbors(&self) -> [f64; 2] {
+        if let Some(remote) = &self.remote {
+            let ends = remote.neighbors(self).unwrap_or_default();
+            return ends.map(|ends| ends as f64 / self.count.max(1) as f64);
+        }
         let (n, position) = (self.fields.len(), &self.fields.position);
         let support = self.plan.support;
         let (mut near, mut listed) = (0, 0);

@@ -7,14 +7,14 @@ use super::{Cells, Number, Rows, numbers, raised, room_for_cubes, stepping};
 use crate::flow::{Flow, FlowEnergies};
 use crate::simulation::Simulation;
 use crate::world::Leaving;
-use seixo_device::gpu::{Buffer, Gpu, GpuError, Order, units};
+use seixo_device::gpu::{Buffer, Gpu, GpuError, Order, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
 use seixo_laws::fluid::smoothing::SmootherLaunch;
 use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::fluid::{FlowPlan, WALL};
 use seixo_sweeps::fluid_lanes::FlowTally;
 use seixo_sweeps::kernels::bodies::drop_inside_bodies;
-use seixo_sweeps::kernels::flow::{flow, mark_walls, press_walls, put_back_inside, remember};
+use seixo_sweeps::kernels::flow::{count_near, flow, mark_walls, press_walls, put_back_inside, remember};
 use seixo_sweeps::kernels::{DONE, FLAGS};
 use seixo_sweeps::motion::{LEFT, NOT_FINITE, STALE, TOO_FAST};
 use seixo_sweeps::sides::OPEN;
@@ -27,6 +27,8 @@ pub(crate) trait RemoteFlow: Send + Sync {
     fn advance(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64) -> Result<(u32, u64), GpuError>;
     /// Finds forces for where particles are now, and brings fields and books of the host up to date.
     fn observe(&mut self, host: &mut Flow) -> Result<(), GpuError>;
+    /// Neighbors of all particles of fluid, those within the support and those in their lists.
+    fn neighbors(&self, host: &Flow) -> Result<[u64; 2], GpuError>;
 }
 
 /// Particles with coordinates C and everything else R.
@@ -249,7 +251,8 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
                 self.plan,
             );
         }
-        let (count, dim) = units(self.n);
+        // Small cubes let more registers be in use; where powers are noted, cubes are those of the books.
+        let (count, dim) = if advance { units_in_cubes_of(128, self.n) } else { units(self.n) };
         // SAFETY: units beyond n do nothing; rows are interleaved in tiles whose sizes, summed by the scan, the list has room for; lists name places
         // below n; all fields have n records; kinds are numbers of fluids, for which the table has rows, or of walls, whose bit is taken off before
         // they are looked up, and which then have the number of a fluid of the row; flags have all their words, powers two records for every cube.
@@ -314,6 +317,31 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
             }
         }
         Ok((0, taken))
+    }
+
+    fn neighbors(&self, host: &Flow) -> Result<[u64; 2], GpuError> {
+        let (count, dim) = units(self.n);
+        count_near::launch::<R, C>(
+            self.gpu.client(),
+            count,
+            dim,
+            self.rows.tile_first.argument(),
+            self.rows.count.argument(),
+            self.rows.list.argument(),
+            self.position[self.now].records(),
+            self.key.argument(),
+            stepping::<C, R>(&host.stepping),
+            R::of(host.plan.support),
+            self.n as u32,
+            self.plan,
+        );
+        let near = self.gpu.download_part(&self.key, 0..self.n).wait()?;
+        let listed = self.gpu.download_part(&self.rows.count, 0..self.n).wait()?;
+        let of_fluid = listed.iter().zip(&host.fields.kind).filter(|(_, kind)| **kind & WALL == 0);
+        Ok([
+            near.into_iter().map(u64::from).sum(),
+            of_fluid.map(|(count, _)| u64::from(*count)).sum(),
+        ])
     }
 
     fn observe(&mut self, host: &mut Flow) -> Result<(), GpuError> {

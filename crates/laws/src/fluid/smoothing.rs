@@ -56,7 +56,7 @@ impl Smoothing {
             per_support: 1.0 / support,
             norm,
             slope_norm: norm / (support * support),
-            softening: 0.01 * 0.25 * support * support,
+            softening: (1e-7 * support).powi(2),
         }
     }
 }
@@ -70,7 +70,7 @@ pub struct Smoother<R: Real> {
     pub norm: R,
     /// σ/H².
     pub slope_norm: R,
-    /// 0.01 h² \[m²\]: what keeps quotients by the distance bounded.
+    /// (10⁻⁷ H)² \[m²\]: what keeps quotients by the distance bounded.
     pub softening: R,
 }
 

@@ -58,10 +58,9 @@ pub fn press_walls<R: Real, C: Coordinate<R>>(
     }
 }
 
-/// What is between fluids number `a` and `b`; with a wall, which diffuses nothing, that of the fluid.
+/// What is between fluids number `a`, whose medium is `own`, and `b`; with a wall, which diffuses nothing, that of the fluid.
 #[cube]
-fn medium_of<R: Real>(media: &[R], a: usize, b: usize, is_wall: bool, #[comptime] mixed: bool) -> Medium<R> {
-    let own = medium_at::<R>(media, a);
+fn medium_of<R: Real>(own: &Medium<R>, media: &[R], a: usize, b: usize, is_wall: bool, #[comptime] mixed: bool) -> Medium<R> {
     let mut diffusion = own.diffusion;
     if is_wall {
         diffusion = R::new(0.0);
@@ -73,8 +72,15 @@ fn medium_of<R: Real>(media: &[R], a: usize, b: usize, is_wall: bool, #[comptime
         rest_density: own.rest_density,
     };
     if mixed {
-        if a != b && !is_wall {
-            medium = between_media::<R>(&own, &medium_at::<R>(media, b));
+        if a != b {
+            let other = medium_at::<R>(media, b);
+            if is_wall {
+                // A particle of a wall has no fluid of its own.
+                medium.viscosity = other.viscosity;
+                medium.artificial_viscosity = other.artificial_viscosity;
+            } else {
+                medium = between_media::<R>(own, &other);
+            }
         }
     }
     medium
@@ -144,11 +150,29 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
             let this = parcel::<R>(volume, &velocity, &drag, pressure);
             let mut force = Vector3::<R>::zero();
             let (mut swelling, mut viscous, mut diffusive) = (zero, zero, zero);
+            let own_medium = medium_at::<R>(media, own_kind);
             let first = first_entry(i, tile_first);
+            // Neighbors are read ahead, by their names even two ahead: what is computed meanwhile hides the way to memory.
+            let mut j = own;
+            let mut next = own;
+            if entries > 0u32 {
+                j = list[first] as usize;
+            }
+            if entries > 1u32 {
+                next = list[first + 32usize] as usize;
+            }
+            let mut coming_place = position[j];
+            let mut coming_flow = flowing[j];
             for s in 0..entries {
-                let j = list[first + s as usize * 32usize] as usize;
-                let there = position[j];
-                let mut far = flowing[j];
+                let there = coming_place;
+                let mut far = coming_flow;
+                let at = j;
+                j = next;
+                if s + 2u32 < entries {
+                    next = list[first + (s as usize + 2usize) * 32usize] as usize;
+                }
+                coming_place = position[j];
+                coming_flow = flowing[j];
                 let other_volume = C::near(last::<C>(there));
                 let mut is_wall = !is_fluid;
                 let mut speed = R::new(1.0);
@@ -156,7 +180,7 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                 let mut share = R::new(0.5);
                 if comptime!(plan.bounded) {
                     if other_volume < zero {
-                        far = seen[j];
+                        far = seen[at];
                         is_wall = true;
                         // Walls that stand still have no velocity, whatever viscosity sees.
                         speed = zero;
@@ -167,15 +191,14 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                 let apart = near_vector::<C, R>(&apart.apart);
                 let other_drag = xyz::<R>(far);
                 let other = parcel::<R>(other_volume, &other_drag.times(speed), &other_drag, last::<R>(far));
-                let mut a = own_kind;
-                let mut b = own_kind;
+                let mut other_kind = own_kind;
                 if comptime!(plan.mixed) {
-                    b = (kind[j] & 0x7fff_ffffu32) as usize;
-                    if !is_fluid {
-                        a = b;
+                    // Of two of which one is a wall, the kind of the other counts.
+                    if !is_wall || !is_fluid {
+                        other_kind = kind[at] as usize;
                     }
                 }
-                let medium = medium_of::<R>(media, a, b, is_wall, plan.mixed);
+                let medium = medium_of::<R>(&own_medium, media, own_kind, other_kind, is_wall, plan.mixed);
                 let passed = exchange::<R>(
                     &apart,
                     apart.dot(&apart),
@@ -263,5 +286,38 @@ pub fn mark_walls(kind: &[u32], marks: &mut [u32], n: u32) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
         marks[i] = kind[i] >> 31u32;
+    }
+}
+
+/// Counts the neighbors of every particle of fluid that are within the support.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn count_near<R: Real, C: Coordinate<R>>(
+    tile_first: &[u32],
+    count: &[u32],
+    list: &[u32],
+    position: &[Record<C>],
+    near: &mut [u32],
+    stepping: &Stepping<C, R>,
+    support: R,
+    n: u32,
+    #[comptime] plan: FlowPlan,
+) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        let here = position[i];
+        let mut all = 0u32;
+        if last::<C>(here) > C::new(0.0) {
+            for s in 0..count[i] {
+                let j = list[first_entry(i, tile_first) + s as usize * 32usize] as usize;
+                let apart = xyz::<C>(here).minus(&xyz::<C>(position[j]));
+                let apart = nearest_image::<C, R>(&apart, &stepping.sides, plan.sides);
+                let apart = near_vector::<C, R>(&apart.apart);
+                if apart.dot(&apart) < support * support {
+                    all += 1u32;
+                }
+            }
+        }
+        near[i] = all;
     }
 }

@@ -153,7 +153,7 @@ impl Flow {
                 sides,
                 mixed: fluids.kinds.len() > 1,
                 bounded: is_bounded,
-                moving: is_bounded && simulation.walls.has_moving(),
+                moving: is_bounded && (simulation.walls.has_moving() || simulation.walls.has_running()),
                 laminar: fluids.kinds.iter().any(|fluid| fluid.viscosity > 0.0),
             },
             first_of_walls: fluids.particles.id.iter().max().map_or(0, |id| id + 1),

@@ -308,13 +308,18 @@ impl Walls {
         load(&self.records, wall * WALL)
     }
 
-    /// Where a point of a wall at time zero is now \[m\], and its velocity \[m/s\].
+    /// Whether the surface of a wall runs while the wall stands.
+    pub fn has_running(&self) -> bool {
+        self.records.chunks_exact(WALL).any(|record| record[10] > 0.0)
+    }
+
+    /// Where a point of a wall at time zero is now \[m\], and its velocity, or that of the surface there if it runs \[m/s\].
     pub fn point(&self, wall: usize, point: &Vec3) -> [Vec3; 2] {
         let place = self.moved(wall, point);
         let from_axis = vector(&place).minus(&self.axis_point(wall));
-        let velocity: Vector3<f64> = load(&self.records, wall * WALL + 3);
-        let spin: Vector3<f64> = load(&self.records, wall * WALL + 6);
-        let Vector3 { x, y, z } = velocity.plus(&spin.cross(&from_axis));
+        let record = |at: usize| load::<f64>(&self.records, wall * WALL + at);
+        let of_surface = record(15).cross(&vector(&place).minus(&record(18))).plus(&record(12));
+        let Vector3 { x, y, z } = record(3).plus(&record(6).cross(&from_axis)).plus(&of_surface);
         [place, [x, y, z]]
     }
 

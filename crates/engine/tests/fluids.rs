@@ -2,7 +2,7 @@
 
 mod pools;
 
-use pools::{G, domain, drop_in, fluids, sites, tank, water, wet};
+use pools::{G, GAP, couette, domain, drop_in, fluids, sites, tank, water, wet};
 use seixo_engine::world::{Fluids, Settings, WallMotion, World};
 use seixo_engine::{Cause, Change, Refusal, Simulation};
 
@@ -266,4 +266,29 @@ fn what_cannot_flow_is_refused_with_a_remedy() {
     };
     let refusal = Simulation::new(pool(), too_long).err().unwrap().to_string();
     assert!(refusal.contains("sound in \"water\""), "{refusal}");
+}
+
+#[test]
+fn a_running_surface_drags_fluid_along() {
+    let [height, speed] = GAP;
+    let mut simulation = started(couette());
+    // Shear spreads over the gap within L²/(π² ν) = 5 s; after six of these nothing of the start is left.
+    let steps = (30.0 / simulation.time_step().value) as u64;
+    simulation.advance(steps).unwrap();
+    let fluid = simulation.fluid().unwrap();
+    for (x, v) in fluid.position.iter().zip(&fluid.velocity) {
+        assert!((v[0] - speed * x[2] / height).abs() < 0.02 * speed, "{x:?} {v:?}");
+    }
+    // μ U/L on a quarter of a square meter, either way; and what the lid puts in, viscosity takes.
+    let expected = 5.0 * speed / height * 0.25;
+    let forces: Vec<f64> = simulation.walls().iter().map(|wall| wall.force[0]).collect();
+    assert!(
+        (forces[0] - expected).abs() < 0.02 * expected && (forces[1] + expected).abs() < 0.02 * expected,
+        "{forces:?} {expected}"
+    );
+    let before = simulation.ledger();
+    simulation.advance(100).unwrap();
+    let after = simulation.ledger();
+    let (work, taken) = (after.wall_work - before.wall_work, after.viscosity - before.viscosity);
+    assert!((work - taken).abs() < 0.02 * taken && taken > 0.0, "{work} {taken}");
 }

@@ -2,7 +2,7 @@
 
 mod pools;
 
-use pools::{G, domain, drop_in, fluids, sites, tank, water, wet};
+use pools::{G, couette, domain, drop_in, fluids, sites, tank, water, wet};
 use seixo_engine::Simulation;
 use seixo_engine::state::FluidSnapshot;
 use seixo_engine::world::{DeviceChoice, Precision, Settings, World};
@@ -142,4 +142,14 @@ fn what_leaves_is_taken_away_on_a_gpu_too() {
     there.advance(2000).unwrap();
     there.observe().unwrap();
     assert_eq!(there.fluid_particles(), 0);
+}
+
+#[test]
+fn a_running_surface_drags_as_much_on_a_gpu() {
+    let mut here = on(DeviceChoice::Cpu, None, couette());
+    let mut there = on(DeviceChoice::Gpu(None), Some(Precision::F64), couette());
+    let (mine, its) = (after(&mut here, 200), after(&mut there, 200));
+    assert!(apart(&mine.velocity, &its.velocity) < 1e-11);
+    let forces = |simulation: &Simulation| simulation.walls().iter().map(|wall| wall.force).collect::<Vec<_>>();
+    assert!(apart(&forces(&here), &forces(&there)) < 1e-11);
 }

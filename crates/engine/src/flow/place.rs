@@ -40,7 +40,7 @@ impl Simulation {
     /// Hands fluids, if there are any, to the GPU.
     pub(crate) fn hand_fluids_over(&mut self, gpu: &Gpu) -> Result<(), Refusal> {
         let Some(mut flow) = self.flow.take() else { return Ok(()) };
-        if flow.compiled_for.moving {
+        if flow.compiled_for.bounded && self.walls.has_moving() {
             return Err(Refusal::Fluid(
                 "walls that move and fluids do not go together on a GPU yet; use --device cpu".to_owned(),
             ));

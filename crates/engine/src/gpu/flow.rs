@@ -47,6 +47,8 @@ pub(crate) struct FlowOnGpu<C, R> {
     position: [Buffer<C>; 2],
     flowing: [Buffer<R>; 2],
     now: usize,
+    /// Velocities of walls, where their surfaces run.
+    motion: Buffer<R>,
     /// What fluid sees in walls.
     seen: Buffer<R>,
     half_velocity: Buffer<C>,
@@ -96,6 +98,11 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             position: [as_c(&fields.position, "positions")?, gpu.buffer(RECORD * n, "positions")?],
             flowing: [as_r(&fields.flow, "velocities")?, gpu.buffer(RECORD * n, "velocities")?],
             now: 0,
+            motion: if host.compiled_for.moving {
+                as_r(&fields.motion, "velocities of walls")?
+            } else {
+                gpu.buffer(RECORD, "velocities of walls")?
+            },
             seen: as_r(&fields.flow, "pressures of walls")?,
             half_velocity: as_c(&half, "velocities")?,
             thermal: as_c(&thermal, "densities")?,
@@ -176,6 +183,10 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             swap(words, &mut self.key);
         }
         gpu.gather(&self.flowing[now], order, n, RECORD, &self.flowing[now ^ 1]);
+        if self.plan.moving {
+            gpu.gather(&self.motion, order, n, RECORD, &self.flowing[now]);
+            swap(&mut self.motion, &mut self.flowing[now]);
+        }
         gpu.gather(&self.position[now], order, n, RECORD, &self.position[now ^ 1]);
         for numbers in [&mut self.half_velocity, &mut self.thermal, &mut self.reference] {
             gpu.gather(numbers, order, n, RECORD, &self.position[now]);
@@ -242,6 +253,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
                 self.media.argument(),
                 self.position[self.now].argument(),
                 self.flowing[self.now].argument(),
+                self.motion.records(),
                 self.seen.records(),
                 self.flags.argument(),
                 self.smoother(host),
@@ -268,6 +280,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
                 self.media.argument(),
                 self.position[self.now].records(),
                 self.flowing[self.now].records(),
+                self.motion.records(),
                 self.seen.records(),
                 self.half_velocity.records(),
                 self.thermal.records(),
@@ -370,6 +383,9 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
         fields.position = of_c(&self.position[self.now])?;
         fields.flow = of_r(&self.flowing[self.now])?;
         fields.rate = of_r(&self.rate)?;
+        if self.plan.moving {
+            fields.motion = of_r(&self.motion)?;
+        }
         fields.reference = of_c(&self.reference)?;
         let (half, thermal, seen) = (of_c(&self.half_velocity)?, of_c(&self.thermal)?, of_r(&self.seen)?);
         let mut sums = FlowEnergies::default();
@@ -381,6 +397,11 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
             if fields.kind[i] & WALL != 0 {
                 fields.flow[RECORD * i..][..RECORD].copy_from_slice(&seen[RECORD * i..][..RECORD]);
             } else {
+                if self.plan.moving {
+                    // Of fluid that is what flows.
+                    let velocity = [0, 1, 2].map(|axis| fields.flow[RECORD * i + axis]);
+                    fields.motion[RECORD * i..][..3].copy_from_slice(&velocity);
+                }
                 sums = sums.plus(&FlowEnergies {
                     viscous: thermal[2],
                     diffusive: thermal[3],

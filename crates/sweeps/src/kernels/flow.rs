@@ -10,7 +10,7 @@ use cubecl::prelude::*;
 use seixo_laws::fluid::{Medium, Smoother, between_media, exchange};
 use seixo_laws::{Coordinate, Real, Vector3, near_vector};
 
-/// Finds what the fluid before each of `n` particles of walls, whose places are in `walls`, is like: `seen` gets the velocity and the pressure that
+/// Finds what the fluid before each of `n` particles of walls, whose places are in `walls`, is like; `motion` is read where walls move: `seen` gets the velocity and the pressure that
 /// fluid sees in the wall. `slips` says of every wall whether fluid slips along it.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
@@ -24,6 +24,7 @@ pub fn press_walls<R: Real, C: Coordinate<R>>(
     media: &[R],
     position: &[C],
     flow: &[R],
+    motion: &[Record<R>],
     seen: &mut [Record<R>],
     flags: &mut [u32],
     smoother: &Smoother<R>,
@@ -52,7 +53,11 @@ pub fn press_walls<R: Real, C: Coordinate<R>>(
                 plan,
             );
             let wall = (kind[i] & 0x7fff_ffffu32) as usize;
-            let velocity = drag_velocity::<R>(&Vector3::<R>::zero(), &before.velocity, slips[wall] != 0u32);
+            let mut own = Vector3::<R>::zero();
+            if comptime!(plan.moving) {
+                own = xyz::<R>(motion[i]);
+            }
+            let velocity = drag_velocity::<R>(&own, &before.velocity, slips[wall] != 0u32);
             seen[i] = record::<R>(&velocity, before.pressure);
         }
     }
@@ -101,6 +106,7 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
     media: &[R],
     position: &[Record<C>],
     flowing: &[Record<R>],
+    motion: &[Record<R>],
     seen: &[Record<R>],
     half_velocity: &mut [Record<C>],
     thermal: &mut [Record<C>],
@@ -142,6 +148,9 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
             if !is_fluid {
                 drag = xyz::<R>(seen[i]);
                 velocity = Vector3::<R>::zero();
+                if comptime!(plan.moving) {
+                    velocity = xyz::<R>(motion[i]);
+                }
                 pressure = last::<R>(seen[i]);
             } else if comptime!(plan.mixed) {
                 own_kind = kind[i] as usize;
@@ -175,7 +184,7 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                 coming_flow = flowing[j];
                 let other_volume = C::near(last::<C>(there));
                 let mut is_wall = !is_fluid;
-                let mut speed = R::new(1.0);
+                let mut other_velocity = xyz::<R>(far);
                 // A pair of fluid is looked at from both of its ends, one with a wall from one.
                 let mut share = R::new(0.5);
                 if comptime!(plan.bounded) {
@@ -183,14 +192,17 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                         far = seen[at];
                         is_wall = true;
                         // Walls that stand still have no velocity, whatever viscosity sees.
-                        speed = zero;
+                        other_velocity = Vector3::<R>::zero();
+                        if comptime!(plan.moving) {
+                            other_velocity = xyz::<R>(motion[at]);
+                        }
                         share = R::new(1.0);
                     }
                 }
                 let apart = nearest_image::<C, R>(&place.minus(&xyz::<C>(there)), &stepping.sides, plan.sides);
                 let apart = near_vector::<C, R>(&apart.apart);
                 let other_drag = xyz::<R>(far);
-                let other = parcel::<R>(other_volume, &other_drag.times(speed), &other_drag, last::<R>(far));
+                let other = parcel::<R>(other_volume, &other_velocity, &other_drag, last::<R>(far));
                 let mut other_kind = own_kind;
                 if comptime!(plan.mixed) {
                     // Of two of which one is a wall, the kind of the other counts.

@@ -101,7 +101,6 @@ macro_rules! fields {
             }
 
             /// Appends other particles.
-            #[allow(dead_code, reason = "not every table grows like this")]
             pub fn append(&mut self, other: &$table) {
                 $(self.$name.extend_from_slice(&other.$name);)+
             }

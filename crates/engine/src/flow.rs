@@ -180,6 +180,7 @@ impl Flow {
     /// Takes the particles of the plan, as they stand at time zero.
     fn take_particles(&mut self) {
         let particles = std::mem::take(&mut self.plan.particles);
+        let mut fields = FluidFields::default();
         for k in 0..particles.len() {
             let fluid = &self.plan.kinds[particles.kind[k] as usize];
             let pressure = particles.pressure[k];
@@ -187,18 +188,21 @@ impl Flow {
                 .state
                 .density(pressure - fluid.background_pressure, fluid.density, fluid.sound_speed);
             let ([x, y, z], [u, v, w]) = (particles.position[k], particles.velocity[k]);
-            let (volume, compressed) = (self.plan.volume() * fluid.density / density, density / fluid.density - 1.0);
-            self.append([particles.id[k], particles.kind[k]], [x, y, z, volume], [u, v, w, pressure]);
-            if let Some(excess) = self.fields.excess.last_mut() {
-                *excess = compressed;
-            }
+            let volume = self.plan.volume() * fluid.density / density;
+            self.put(
+                &mut fields,
+                [particles.id[k], particles.kind[k]],
+                [x, y, z, volume],
+                [u, v, w, pressure],
+            );
+            fields.excess[k] = density / fluid.density - 1.0;
         }
+        self.fields = fields;
         self.count = particles.len();
     }
 
-    /// Appends a particle at rest density with this id and kind, this place and volume, this velocity and pressure.
-    fn append(&mut self, [id, kind]: [u32; 2], place: [f64; RECORD], flow: [f64; RECORD]) {
-        let fields = &mut self.fields;
+    /// Adds a particle at rest density with this id and kind, this place and volume, this velocity and pressure, to some fields.
+    fn put(&self, fields: &mut FluidFields, [id, kind]: [u32; 2], place: [f64; RECORD], flow: [f64; RECORD]) {
         fields.id.push(id);
         fields.kind.push(kind);
         fields.position.extend(place);

@@ -36,6 +36,8 @@ pub enum Cause {
         /// The time step at which it would be 1 \[s\].
         time_step: f64,
     },
+    /// It is a particle of a fluid, and not a grain.
+    InFluid(Box<InFluid>),
     /// Its density is far from that at rest.
     TooCompressed {
         /// (ρ − ρ₀)/ρ₀ \[-\].
@@ -48,11 +50,18 @@ pub enum Cause {
     },
 }
 
+/// What happened to a particle of a fluid.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InFluid {
+    /// Name of the fluid.
+    pub fluid: String,
+    /// What happened.
+    pub cause: Cause,
+}
+
 /// The run stopped: one grain's state became impossible.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stop {
-    /// Name of the fluid that it is a particle of; `None` for a grain.
-    pub fluid: Option<String>,
     /// The grain's or the particle's id; the lowest, where several are affected.
     pub grain: u32,
     /// How many grains are affected.
@@ -77,12 +86,16 @@ impl std::fmt::Display for Stop {
         let [x, y, z] = self.position;
         let speed = self.velocity.iter().map(|c| c * c).sum::<f64>().sqrt();
         write!(f, "step {} (t = {:.6e} s): ", self.step, self.time)?;
-        match &self.fluid {
+        let (fluid, cause) = match &self.cause {
+            Cause::InFluid(inner) => (Some(&inner.fluid), &inner.cause),
+            cause => (None, cause),
+        };
+        match fluid {
             Some(fluid) => write!(f, "particle {} of {fluid:?}", self.grain)?,
             None => write!(f, "grain {}", self.grain)?,
         }
         write!(f, " at ({x:.4e}, {y:.4e}, {z:.4e}) m, speed {speed:.3e} m/s, ")?;
-        match &self.cause {
+        match cause {
             Cause::NotFinite => write!(
                 f,
                 "has a position that is not a number. Likely cause: a time step too large, or grains on top of each other"
@@ -97,7 +110,7 @@ impl std::fmt::Display for Stop {
                 100.0 * share,
                 100.0 * limit
             )?,
-            Cause::Device { .. } => {}
+            Cause::Device { .. } | Cause::InFluid(_) => {}
             Cause::TooConductive { share, time_step } => write!(
                 f,
                 "takes up heat faster than the time step can follow: Σ H Δt / (m c) is {share:.3}, the limit is 1. Use run.time_step below {time_step:.3e} s, a smaller thermal_conductivity or a larger specific_heat_capacity"
@@ -107,7 +120,7 @@ impl std::fmt::Display for Stop {
                 "has a density that is {:.1} % off; a fluid that flows keeps it within some percent. Likely cause: a sound_speed below ten times the fastest flow, particles that start inside each other, or a time step too large",
                 100.0 * excess
             )?,
-            Cause::LeftDomain if self.fluid.is_some() => write!(
+            Cause::LeftDomain if fluid.is_some() => write!(
                 f,
                 "left the domain. Likely cause: a gap between walls; or enlarge world.domain, or set world.leaving = \"delete\""
             )?,
@@ -218,7 +231,6 @@ impl Simulation {
     pub(crate) fn stop(&self, i: usize, affected: usize, cause: Cause) -> Stop {
         let record = |field: &[f64]| [field[RECORD * i], field[RECORD * i + 1], field[RECORD * i + 2]];
         Stop {
-            fluid: None,
             grain: self.fields.id[i],
             affected,
             position: record(&self.fields.position),

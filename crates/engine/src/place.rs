@@ -212,7 +212,6 @@ impl Simulation {
     /// The device failed.
     pub(crate) fn failed(&self, what: String) -> Stop {
         Stop {
-            fluid: None,
             grain: 0,
             affected: 0,
             position: [0.0; 3],

@@ -232,7 +232,8 @@ fn water_that_leaves_is_named_or_taken_away() {
         started(wet(fluids, G, Some(space), Vec::new()))
     };
     let stop = falling(seixo_engine::world::Leaving::Error).advance(20_000).unwrap_err();
-    assert_eq!((stop.cause.clone(), stop.fluid.as_deref()), (Cause::LeftDomain, Some("water")));
+    let Cause::InFluid(inner) = &stop.cause else { panic!("{stop}") };
+    assert_eq!((&inner.cause, inner.fluid.as_str()), (&Cause::LeftDomain, "water"));
     assert!(stop.to_string().contains("of \"water\" at") && stop.position[2] < -1.0, "{stop}");
     let mut simulation = falling(seixo_engine::world::Leaving::Delete);
     simulation.advance(2000).unwrap();

@@ -241,8 +241,8 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
         let mut media = [medium_at::<f64>(view.media, 0); LANES];
         let mut powers = [[0.0; LANES]; 2];
         for i in rows.first..rows.end {
-            let row = rows.row[i] as usize..rows.row[i + 1] as usize;
-            if row.is_empty() {
+            let (row_first, row_end) = (rows.row[i] as usize, rows.row[i + 1] as usize);
+            if row_first == row_end {
                 continue;
             }
             let own = self.own(i);
@@ -250,9 +250,9 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
                 rate: [[0.0; LANES]; RECORD],
                 powers,
             };
-            for first in row.clone().step_by(LANES) {
+            for first in (row_first..row_end).step_by(LANES) {
                 // A particle does nothing to itself: it fills lanes without a partner.
-                let left = row.end - first;
+                let left = row_end - first;
                 let partners: [u32; LANES] = match rows.neighbors[first..].first_chunk::<LANES>() {
                     Some(listed) => std::array::from_fn(|lane| if lane < left { listed[lane] } else { i as u32 }),
                     None => std::array::from_fn(|lane| if lane < left { rows.neighbors[first + lane] } else { i as u32 }),

@@ -119,12 +119,13 @@ pub fn check(source: &Source, found: &mut Vec<Violation>) {
     }
 }
 
-/// Whether a type in brackets has no length: `[R]`, but not `[R; 3]`.
+/// Whether a type in brackets has no length: `[R]`, but not `[R; 3]`, and no attribute either, as `#[comptime]`.
 fn has_slice(text: &str) -> bool {
     let mut open = Vec::new();
+    let mut before = ' ';
     for c in text.chars() {
         match c {
-            '[' => open.push(false),
+            '[' => open.push(before == '#'),
             ';' => {
                 if let Some(has_length) = open.last_mut() {
                     *has_length = true;
@@ -133,6 +134,7 @@ fn has_slice(text: &str) -> bool {
             ']' if open.pop() == Some(false) => return true,
             _ => {}
         }
+        before = c;
     }
     false
 }

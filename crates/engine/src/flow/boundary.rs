@@ -1,7 +1,7 @@
 //! Particles of walls: where they are, and what the fluid before them is like.
 
 use super::Flow;
-use crate::fields::{PART, part_range, parts};
+use crate::fields::{FluidFields, PART, Sorted, part_range, parts};
 use crate::simulation::Simulation;
 use seixo_device::Strided;
 use seixo_laws::Vector3;
@@ -13,18 +13,21 @@ impl Flow {
     pub fn put_boundary_up(&mut self, simulation: &Simulation) {
         let order: Vec<u32> = (0..self.fields.len()).filter(|&i| !self.is_wall(i)).map(|i| i as u32).collect();
         if order.len() < self.fields.len() {
-            crate::fields::Sorted::reorder(&mut self.fields, &simulation.device, &order);
+            self.fields.reorder(&simulation.device, &order);
         }
         self.there = simulation.walls.all_there().to_vec();
         let volume = -self.plan.volume();
+        let mut walls = FluidFields::default();
         for k in 0..self.plan.boundary.position.len() {
             let wall = self.plan.boundary.wall[k];
             if !self.there[wall as usize] {
                 continue;
             }
             let [[x, y, z], [u, v, w]] = simulation.walls.point(wall as usize, &self.plan.boundary.position[k]);
-            self.append([self.first_of_walls + k as u32, WALL | wall], [x, y, z, volume], [u, v, w, 0.0]);
+            let id = self.first_of_walls + k as u32;
+            self.put(&mut walls, [id, WALL | wall], [x, y, z, volume], [u, v, w, 0.0]);
         }
+        self.fields.append(&walls);
     }
 
     /// Finds the places of particles of walls.

@@ -2,7 +2,7 @@
 
 use super::Flow;
 use crate::contact_records::array;
-use crate::guard::{Cause, Stop};
+use crate::guard::{Cause, InFluid, Stop};
 use crate::simulation::Simulation;
 use crate::world::Leaving;
 use seixo_laws::Vector3;
@@ -52,12 +52,14 @@ impl Flow {
             }
         };
         Some(Stop {
-            fluid: Some(self.plan.kinds[fields.kind[worst] as usize].name.clone()),
             grain: fields.id[worst],
             affected: bad.len(),
             position: array(&place(worst)),
             velocity: array(&load(&fields.flow, worst * RECORD)),
-            cause,
+            cause: Cause::InFluid(Box::new(InFluid {
+                fluid: self.plan.kinds[fields.kind[worst] as usize].name.clone(),
+                cause,
+            })),
             step: simulation.steps,
             time: simulation.time(),
         })

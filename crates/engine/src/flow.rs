@@ -120,7 +120,7 @@ impl Flow {
         let skin = settings.skin.unwrap_or(SKIN_OF_SPACING * fluids.spacing);
         let half_support = 0.5 * fluids.support;
         let mut cells = Cells::new(std::iter::once(half_support), settings.search, skin);
-        (cells.kind, cells.sides) = (sides, simulation.stepping.sides);
+        (cells.kind, cells.sides, cells.halvings) = (sides, simulation.stepping.sides, 1);
         let is_bounded = !fluids.boundary.position.is_empty();
         let dt = simulation.stepping.dt;
         let reach = fluids.support + skin;

@@ -10,7 +10,7 @@ mod tables;
 mod trial;
 
 use crate::fields::Fields;
-pub use cells::Cells;
+pub use cells::{Cells, cells_between, is_small};
 pub use overlap::deepest_overlap;
 pub use pairs::Pairs;
 use seixo_device::Cpu;

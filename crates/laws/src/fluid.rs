@@ -90,14 +90,16 @@ pub fn exchange<R: Real>(
     let slope = smoother.slope(square * per_distance, smoothing);
     let volumes = i.volume * j.volume;
     let common = volumes * slope;
-    let parting = i.velocity.minus(&j.velocity).dot(apart);
-    let dragged = i.drag_velocity.minus(&j.drag_velocity);
-    let brake = medium.artificial_viscosity * dragged.dot(apart) * per_distance * per_distance * common;
+    let moving = i.velocity.minus(&j.velocity);
+    let parting = moving.dot(apart);
+    // Of walls it sees how they move, not what fluid sticks to: it stands for no friction that there is.
+    let brake = medium.artificial_viscosity * parting * per_distance * per_distance * common;
     let mut force = apart.times(brake - (i.pressure + j.pressure) * common);
     let mut viscous_power = -(brake * parting);
     if laminar {
+        let dragged = i.drag_velocity.minus(&j.drag_velocity);
         let shear = dragged.times(R::new(2.0) * medium.viscosity * common);
-        viscous_power -= shear.dot(&i.velocity.minus(&j.velocity));
+        viscous_power -= shear.dot(&moving);
         force = force.plus(&shear);
     }
     let excess = j.pressure - i.pressure;

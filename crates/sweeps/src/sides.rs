@@ -42,6 +42,13 @@ impl<C: Real, R: Real> Sides<C, R> {
     }
 }
 
+impl<R: Real> Sides<f64, R> {
+    /// Whether the sides along an axis are open.
+    pub fn is_open(&self, axis: usize) -> bool {
+        [self.length.x, self.length.y, self.length.z][axis] >= f64::from(FAR)
+    }
+}
+
 impl<C: Real, R: Real> Default for Sides<C, R> {
     fn default() -> Self {
         Sides::open()

@@ -2,6 +2,7 @@
 
 use super::Flow;
 use crate::fields::{FluidFields, PART, Sorted, part_range, parts};
+use crate::search::{cells_between, is_small};
 use crate::simulation::Simulation;
 use seixo_device::Strided;
 use seixo_laws::Vector3;
@@ -35,6 +36,36 @@ impl Flow {
         let kinds = self.fields.kind.iter().zip(0..);
         self.walls.clear();
         self.walls.extend(kinds.filter(|(kind, _)| **kind & WALL != 0).map(|(_, i)| i));
+    }
+
+    /// Of every particle, whether it is one of a wall that may see fluid: some is in one of the cubes around it that are as wide as what is
+    /// listed reaches.
+    pub fn walls_before_fluid(&self) -> Vec<bool> {
+        let edge = self.plan.support + self.cells.skin;
+        let (n, places) = (self.fields.len(), &self.fields.reference);
+        let bound = |of: fn(f64, f64) -> f64, start: f64| {
+            let widest = |most: [f64; 3], x: &[f64]| [0, 1, 2].map(|axis| of(most[axis], x[axis]));
+            places.chunks_exact(RECORD).fold([start; 3], widest)
+        };
+        let (low, high) = (bound(f64::min, f64::INFINITY), bound(f64::max, f64::NEG_INFINITY));
+        let (shape, edge) = cells_between(low, high, edge, |shape| is_small(shape, n));
+        // A layer of empty cubes lies around all.
+        let width = shape.map(|cubes| cubes as usize + 2);
+        let cube = |i: usize| {
+            let [x, y, z] = [0, 1, 2].map(|axis| ((places[i * RECORD + axis] - low[axis]) / edge) as usize + 1);
+            (z * width[1] + y) * width[0] + x
+        };
+        let mut filled = vec![false; width.iter().product()];
+        self.of_fluid().for_each(|i| filled[cube(i)] = true);
+        // Across a periodic side fluid may be anywhere near the other one: there, all particles are taken to see it.
+        let is_far = |i: usize, axis: usize| {
+            let x = places[i * RECORD + axis];
+            self.stepping.sides.is_open(axis) || (x - low[axis]).min(high[axis] - x) > 2.0 * edge
+        };
+        let around = |k: usize| (k / 9 * width[1] + k / 3 % 3) * width[0] + k % 3;
+        let corner = around(13);
+        let sees = |i: usize| !(0..3).all(|axis| is_far(i, axis)) || (0..27).any(|k| filled[cube(i) + around(k) - corner]);
+        (0..n).map(|i| self.is_wall(i) && sees(i)).collect()
     }
 
     /// Takes the places that particles of a wall have now for those at which its next motion begins.

@@ -216,18 +216,22 @@ impl Flow {
         self.find_walls();
         let n = self.fields.len();
         let (device, index, places) = (&simulation.device, self.cells.index(), &self.fields.reference[..]);
-        self.pairs.fill_rows::<true>(device, &index, places, n);
-        if !self.walls.is_empty() {
-            // Particles of walls do nothing to each other: they are all of one body.
+        if self.walls.is_empty() {
+            self.pairs.fill_rows::<true>(device, &index, places, n);
+        } else {
+            // Particles of walls do nothing to each other: they are all of one body, and those that see no fluid need no row.
             let member: Vec<u32> = self
                 .fields
                 .kind
                 .iter()
                 .map(|kind| if kind & WALL != 0 { 0 } else { FREE })
                 .collect();
+            let sees_fluid = self.walls_before_fluid();
+            self.pairs
+                .fill_rows_of::<true>(device, &index, places, n, |i| member[i] == FREE || sees_fluid[i]);
             self.pairs.drop_inside_bodies(&member, &[0]);
-            let is_wall = |i: usize| member[i] == 0;
-            self.before_walls.fill_rows_of::<false>(device, &index, places, n, is_wall);
+            self.before_walls
+                .fill_rows_of::<false>(device, &index, places, n, |i| sees_fluid[i]);
             self.before_walls.drop_inside_bodies(&member, &[0]);
         }
         self.moves.resize(parts(n), STILL);

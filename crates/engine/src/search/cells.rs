@@ -37,7 +37,7 @@ pub(super) fn size_classes(radii: impl Iterator<Item = f64> + Clone, most: usize
 
 /// The number of cells along each axis between two corners, and their edge \[m\]: the one given or, where that makes too many cells, a larger
 /// one.
-pub(super) fn cells_between(low: [f64; 3], high: [f64; 3], edge: f64, fits: impl Fn([f64; 3]) -> bool) -> ([u32; 3], f64) {
+pub fn cells_between(low: [f64; 3], high: [f64; 3], edge: f64, fits: impl Fn([f64; 3]) -> bool) -> ([u32; 3], f64) {
     let mut edge = edge;
     loop {
         let shape = [0, 1, 2].map(|axis| ((high[axis] - low[axis]) / edge).floor().max(0.0) + 1.0);
@@ -49,7 +49,7 @@ pub(super) fn cells_between(low: [f64; 3], high: [f64; 3], edge: f64, fits: impl
 }
 
 /// Whether a grid of this shape has at most a few cells for each of n grains.
-pub(super) fn is_small(shape: [f64; 3], n: usize) -> bool {
+pub fn is_small(shape: [f64; 3], n: usize) -> bool {
     shape.iter().product::<f64>() <= (4 * n + 4096) as f64
 }
 
@@ -79,6 +79,8 @@ pub struct Cells {
     pub kind: u32,
     /// What pairs are found through, where that is not these grids.
     pub tables: Option<Tables>,
+    /// Into how many cells along each axis the reach of a pair is cut, beyond one: where many are near, fewer are looked at in vain.
+    pub halvings: u32,
     /// How pairs are found.
     lookup: Lookup,
     /// The size classes in use, from large to small.
@@ -132,7 +134,8 @@ impl Cells {
         self.shapes.clear();
         let mut total = 0;
         for class in &self.classes {
-            let (shape, edge) = cells_between(low, high, 2.0 * class.largest + self.skin, |shape| is_small(shape, n));
+            let edge = (2.0 * class.largest + self.skin) / f64::from(1 << self.halvings);
+            let (shape, edge) = cells_between(low, high, edge, |shape| is_small(shape, n));
             self.grids.extend(grid_record(low, edge, class.largest));
             let blocks = shape.map(|cells| cells.div_ceil(8));
             self.shapes

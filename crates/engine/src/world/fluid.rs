@@ -169,6 +169,12 @@ pub(crate) fn check_fluids(fluids: &Fluids) -> Result<(), Refusal> {
         if let Some((what, value)) = at_least_zero.into_iter().find(|(_, x)| !(x.is_finite() && *x >= 0.0)) {
             return refuse(format!("fluid {name:?} has a {what} of {value}; it must be zero or more"));
         }
+        if fluid.xsph > 0.0 {
+            return refuse(format!(
+                "fluid {name:?} has an XSPH share of {}, which is not built yet; leave xsph out",
+                fluid.xsph
+            ));
+        }
         if *sound_speed < 10.0 * fluids.fastest * (1.0 - 1e-9) {
             return refuse(format!(
                 "fluid {name:?} has a sound speed of {sound_speed} m/s where a flow of {:.3} m/s is expected; it must be ten times as fast, \

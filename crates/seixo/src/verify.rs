@@ -13,6 +13,8 @@ mod clump;
 mod cohesion;
 mod contact;
 mod curves;
+mod dam;
+mod fluid;
 mod gas;
 mod granular;
 mod heat;
@@ -144,6 +146,10 @@ pub const CASES: &[Case] = &[
     case!("heat_pair", heat::pair),
     case!("heat_chain", heat::chain),
     case!("heat_cubic", heat::cubic),
+    case!("hydrostatic", fluid::hydrostatic),
+    case!("poiseuille", fluid::poiseuille),
+    case!("taylor_green", fluid::taylor_green),
+    case!("dam_break_front", dam::front),
     case!(long "stack", motion::stacked),
     case!(long "janssen", silo::janssen),
     case!(long "beverloo", silo::beverloo),
@@ -158,6 +164,8 @@ pub const CASES: &[Case] = &[
     case!("bar", bond::bar),
     case!(long "uniaxial", specimen::uniaxial),
     case!(long "brazilian", specimen::brazilian),
+    case!(long "cavity", fluid::cavity),
+    case!(long "lobovsky", dam::impact),
 ];
 
 /// What a case came to.

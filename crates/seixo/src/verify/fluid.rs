@@ -1,0 +1,235 @@
+//! Fluids: at rest, in laminar flows with known solutions, and dams that break.
+
+use super::stand::{Done, Line, Stand, along, length, mean, run_until, straight};
+use seixo_engine::Simulation;
+use seixo_engine::state::FluidSnapshot;
+use seixo_engine::world::{Fluids, Vec3, World};
+use std::f64::consts::PI;
+
+/// The fluids of a world.
+fn fluids_of(world: &World) -> Result<&Fluids, &'static str> {
+    world.fluids.as_ref().ok_or("the scene has no fluid")
+}
+
+/// The fluid as it is now.
+fn fluid_now(simulation: &Simulation) -> Result<FluidSnapshot, &'static str> {
+    simulation.fluid().ok_or("the scene has no fluid")
+}
+
+/// Places of fluids along an axis, from the lower end of the first particle to the upper end of the last \[m\].
+fn extent(fluids: &Fluids, axis: usize) -> [f64; 2] {
+    let places = fluids.particles.position.iter().map(|place| place[axis]);
+    let [low, high] = places.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)]);
+    [low - 0.5 * fluids.spacing, high + 0.5 * fluids.spacing]
+}
+
+fn square(velocity: &Vec3) -> f64 {
+    velocity.iter().map(|v| v * v).sum()
+}
+
+/// Water at rest in a tank.
+pub fn hydrostatic(stand: &mut Stand) -> Done {
+    let scene = stand.scene()?;
+    let (until, gravity) = (scene.run.until, -scene.world.gravity[2]);
+    let fluids = fluids_of(&scene.world)?;
+    let ([left, right], [floor, surface]) = (extent(fluids, 0), extent(fluids, 2));
+    let (density, count, depth) = (fluids.kinds[0].density, fluids.particles.len(), surface - floor);
+    let weight = count as f64 * density * fluids.volume() * gravity;
+    // Where the surroundings hold nothing but fluid.
+    let (low, high) = (floor + fluids.support, surface - fluids.support);
+    let heights: Vec<f64> = (0..5).map(|k| low + f64::from(k) / 4.0 * (high - low)).collect();
+    let points: Vec<Vec3> = heights.iter().map(|&z| [0.5 * (left + right), 0.0, z]).collect();
+    let mut simulation = Simulation::new(scene.world, scene.settings)?;
+    let at_first = simulation.ledger();
+    run_until(&mut simulation, until)?;
+    let pressures: Vec<f64> = simulation.sample_fluid(&points).iter().map(|sample| sample.pressure).collect();
+    let expected: Vec<f64> = heights.iter().map(|z| density * gravity * (surface - z)).collect();
+    let off = pressures.iter().zip(&expected).map(|(p, q)| (p - q).abs()).fold(0.0, f64::max);
+    let now = fluid_now(&simulation)?;
+    let speed = mean(&now.velocity, square).sqrt();
+    let force = simulation
+        .walls()
+        .iter()
+        .fold([0.0; 2], |[x, z], wall| [x + wall.force[0], z + wall.force[2]]);
+    stand.compare(&[
+        off / (density * gravity * depth),
+        speed / (gravity * depth).sqrt(),
+        -force[1] / weight,
+        force[0] / weight,
+        now.id.len() as f64 / count as f64,
+        simulation.ledger().residual / at_first.gravity,
+    ])?;
+    let curve = |pressures: &[f64]| -> Vec<(f64, f64)> { heights.iter().copied().zip(pressures.iter().copied()).collect() };
+    let lines: Vec<Line> = vec![
+        ("measured".to_owned(), curve(&pressures)),
+        ("ρ g depth".to_owned(), curve(&expected)),
+    ];
+    stand.curve("pressure", ["height [m]", "pressure [Pa]"], lines);
+    Ok(())
+}
+
+/// Velocity \[m/s\] between two plates at rest, a share `z` of their distance L from one of them, a time t after a body force F per mass begins to
+/// act, where `steady` = F L²/(2ν) and `time` = ν t/L² (Morris, Fox & Zhu 1997, eq. 21).
+fn between_plates(z: f64, time: f64, steady: f64) -> f64 {
+    let mode = |n: u32| {
+        let k = f64::from(2 * n + 1) * PI;
+        (k * z).sin() * (-k * k * time).exp() / (k * k * k)
+    };
+    steady * (z * (1.0 - z) - 8.0 * (0..100).map(mode).sum::<f64>())
+}
+
+/// Flow between two plates, from rest.
+pub fn poiseuille(stand: &mut Stand) -> Done {
+    let scene = stand.scene()?;
+    let fluids = fluids_of(&scene.world)?;
+    let [lower, upper] = extent(fluids, 2);
+    let distance = upper - lower;
+    let kinematic = fluids.kinds[0].viscosity / fluids.kinds[0].density;
+    let steady = 0.5 * scene.world.gravity[0] * distance * distance / kinematic;
+    let fastest = 0.25 * steady;
+    let mut simulation = Simulation::new(scene.world, scene.settings)?;
+    let mut lines: Vec<Line> = Vec::new();
+    for (name, [time, tolerance]) in stand.reference()? {
+        run_until(&mut simulation, time)?;
+        let passed = kinematic * simulation.time() / (distance * distance);
+        let now = fluid_now(&simulation)?;
+        // Particles of a layer are alike: a curve takes one of each.
+        let mut layers: Vec<(f64, f64)> = now.position.iter().map(|x| x[2]).zip(now.velocity.iter().map(|v| v[0])).collect();
+        layers.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let expected = |height: f64| between_plates((height - lower) / distance, passed, steady);
+        let off = layers
+            .iter()
+            .map(|(height, speed)| (speed - expected(*height)).abs())
+            .fold(0.0, f64::max);
+        stand.row(
+            format!("{name}: largest error over the fastest flow [-]"),
+            off / fastest,
+            0.0,
+            tolerance,
+        );
+        layers.dedup_by(|a, b| (a.0 - b.0).abs() < 1e-3 * distance);
+        let solution = layers.iter().map(|(height, _)| (*height, expected(*height))).collect();
+        lines.push((name.to_owned(), layers));
+        lines.push((format!("{name}, series"), solution));
+    }
+    stand.curve("profiles", ["height [m]", "velocity [m/s]"], lines);
+    Ok(())
+}
+
+/// Looks at vortices that decay.
+const LOOKS: u32 = 40;
+/// How far particles are moved from their lattice along either axis, at most \[spacings\]. On a lattice particles come together along lines as
+/// the flow stretches it, and vortices lose energy twice as fast as by viscosity.
+const STIR: f64 = 0.2;
+
+/// Random numbers from -1 to 1, always the same (Knuth's congruential generator of 64 bits).
+fn random_numbers() -> impl FnMut() -> f64 {
+    let mut state = 1u64;
+    move || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+}
+
+/// Sets periodic vortices going that fill a square with a corner at zero and this side \[m\] in the plane of x and z, with this speed \[m/s\] and
+/// the pressure that holds them, and stirs their particles.
+fn set_vortices_going(fluids: &mut Fluids, side: f64, speed: f64) {
+    let (background, density) = (fluids.kinds[0].background_pressure, fluids.kinds[0].density);
+    let reach = STIR * fluids.spacing;
+    let mut random = random_numbers();
+    let particles = &mut fluids.particles;
+    for ((place, velocity), pressure) in particles
+        .position
+        .iter_mut()
+        .zip(&mut particles.velocity)
+        .zip(&mut particles.pressure)
+    {
+        place[0] += reach * random();
+        place[2] += reach * random();
+        let [x, z] = [place[0], place[2]].map(|x| 2.0 * PI * x / side);
+        *velocity = [-speed * x.cos() * z.sin(), 0.0, speed * x.sin() * z.cos()];
+        *pressure = background - 0.25 * density * speed * speed * ((2.0 * x).cos() + (2.0 * z).cos());
+    }
+}
+
+/// Periodic vortices decay by viscosity.
+pub fn taylor_green(stand: &mut Stand) -> Done {
+    let mut scene = stand.scene()?;
+    let until = scene.run.until;
+    let domain = scene.world.domain.ok_or("the scene has no domain")?;
+    let side = domain.max[0] - domain.min[0];
+    let fluids = scene.world.fluids.as_mut().ok_or("the scene has no fluid")?;
+    let kinematic = fluids.kinds[0].viscosity / fluids.kinds[0].density;
+    let (fastest, mass) = (fluids.fastest, fluids.kinds[0].density * side * side);
+    set_vortices_going(fluids, side, fastest);
+    // v ~ exp(b t), b = -8π²/Re in units of side and speed.
+    let exact = -8.0 * PI * PI * kinematic / (side * side);
+    let mut simulation = Simulation::new(scene.world, scene.settings)?;
+    let at_first = simulation.momentum_of_fluids();
+    let (mut means, mut largest) = (Vec::new(), Vec::new());
+    for k in 0..=LOOKS {
+        run_until(&mut simulation, until * f64::from(k) / f64::from(LOOKS))?;
+        let squares: Vec<f64> = fluid_now(&simulation)?.velocity.iter().map(square).collect();
+        let time = simulation.time();
+        means.push((time, mean(&squares, |v| *v).sqrt()));
+        largest.push((time, squares.iter().copied().fold(0.0, f64::max).sqrt()));
+    }
+    let rate = |speeds: &[(f64, f64)]| straight(&speeds.iter().map(|(t, v)| (*t, v.ln())).collect::<Vec<_>>()).0;
+    let gained = along(simulation.momentum_of_fluids(), -1.0, at_first);
+    let ledger = simulation.ledger();
+    stand.compare(&[
+        rate(&means) / exact,
+        rate(&largest) / exact,
+        length(gained) / (mass * fastest),
+        ledger.residual / (0.25 * mass * fastest * fastest),
+    ])?;
+    let solution = largest.iter().map(|(t, _)| (*t, fastest * (exact * t).exp())).collect();
+    let lines: Vec<Line> = vec![("measured".to_owned(), largest), ("exp(-8π² t/Re)".to_owned(), solution)];
+    stand.curve("decay", ["time [s]", "largest speed [m/s]"], lines);
+    Ok(())
+}
+
+/// Particles across a cavity.
+const ACROSS: [u32; 2] = [50, 100];
+/// How long a cavity is looked at before its run ends, and time between two looks, in units of its width over the speed of its lid.
+const LOOK_AT_CAVITY: [f64; 2] = [2.0, 0.05];
+
+/// Of the speed of the lid, see the case's README.
+const CAVITY_TOLERANCE: f64 = 0.02;
+
+/// A box of fluid whose lid runs.
+pub fn cavity(stand: &mut Stand) -> Done {
+    let reference = stand.reference::<2>()?;
+    let mut lines: Vec<Line> = vec![("Ghia 1982".to_owned(), reference.iter().map(|(_, [u, z])| (*u, *z)).collect())];
+    for across in ACROSS {
+        let spacing = ("fluid.water.spacing".to_owned(), format!("\"{} m\"", 1.0 / f64::from(across)));
+        let scene = stand.scene_with(&[spacing])?;
+        let until = scene.run.until;
+        let fluids = fluids_of(&scene.world)?;
+        let ([left, right], speed) = (extent(fluids, 0), fluids.fastest);
+        let width = right - left;
+        let points: Vec<Vec3> = reference.iter().map(|(_, [_, z])| [0.5 * (left + right), 0.0, z * width]).collect();
+        let mut simulation = Simulation::new(scene.world, scene.settings)?;
+        let mut looks: Vec<Vec<f64>> = Vec::new();
+        let [last, between] = LOOK_AT_CAVITY.map(|times| times * width / speed);
+        while simulation.time() < until - 0.5 * between {
+            let next = simulation.time() + between;
+            run_until(&mut simulation, next)?;
+            if next > until - last {
+                looks.push(simulation.sample_fluid(&points).iter().map(|sample| sample.velocity[0]).collect());
+            }
+            stand.tell(&format!("{across} particles across"), &simulation, until);
+        }
+        let measured: Vec<f64> = (0..points.len()).map(|k| mean(&looks, |look| look[k]) / speed).collect();
+        for ((name, [expected, z]), measured) in reference.iter().zip(&measured) {
+            let row = format!("{across} across, {name} {z}: velocity over that of the lid [-]");
+            stand.row_of(1.0, row, *measured, *expected, CAVITY_TOLERANCE);
+        }
+        let points = measured.iter().copied().zip(reference.iter().map(|(_, [_, z])| *z)).collect();
+        lines.push((format!("{across} across"), points));
+    }
+    stand.curve("middle", ["velocity over that of the lid [-]", "height over width [-]"], lines);
+    Ok(())
+}

@@ -27,7 +27,7 @@ use seixo_sweeps::views::RECORD;
 const AUTO_OF_LIMIT: f64 = 0.625;
 
 /// Skin of the lists where the scene gives none, in spacings.
-const SKIN_OF_SPACING: f64 = 0.25;
+const SKIN_OF_SPACING: f64 = 0.3;
 
 /// Fluids in motion.
 pub(crate) struct Flow {

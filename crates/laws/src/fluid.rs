@@ -46,7 +46,7 @@ pub struct Parcel<R: Real> {
 pub struct Medium<R: Real> {
     /// Dynamic viscosity μ \[Pa s\].
     pub viscosity: R,
-    /// α h c ρ₀ \[Pa s\].
+    /// α h c ρ₀ \[Pa s\]; zero at walls, where it would be a friction that nobody asked for.
     pub artificial_viscosity: R,
     /// 2δ h / (c ρ₀) \[m² s/kg\]; zero between two fluids, and at walls.
     pub diffusion: R,
@@ -92,7 +92,6 @@ pub fn exchange<R: Real>(
     let common = volumes * slope;
     let moving = i.velocity.minus(&j.velocity);
     let parting = moving.dot(apart);
-    // Of walls it sees how they move, not what fluid sticks to: it stands for no friction that there is.
     let brake = medium.artificial_viscosity * parting * per_distance * per_distance * common;
     let mut force = apart.times(brake - (i.pressure + j.pressure) * common);
     let mut viscous_power = -(brake * parting);

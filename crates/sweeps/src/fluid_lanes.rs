@@ -200,7 +200,9 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
             let velocity = if MOVING { vector(&numbers[2], lane) } else { drag.times(in_fluid) };
             let (i, j) = (&own.parcel, parcel(volume, &velocity, &drag, numbers[1][3][lane]));
             let mut medium = media[if MIXED { lane } else { 0 }];
-            medium.diffusion *= own.in_fluid * in_fluid;
+            let in_fluids = own.in_fluid * in_fluid;
+            medium.diffusion *= in_fluids;
+            medium.artificial_viscosity *= in_fluids;
             let passed = exchange(&apart, apart.dot(&apart), i, &j, &medium, &gravity, &smoother, smoothing, LAMINAR);
             let force = passed.force;
             sums.powers[0][lane] += share[lane] * passed.viscous_power;

@@ -63,17 +63,17 @@ pub fn press_walls<R: Real, C: Coordinate<R>>(
     }
 }
 
-/// What is between fluids number `a`, whose medium is `own`, and `b`; with a wall, which diffuses nothing, that of the fluid.
+/// What is between fluids number `a`, whose medium is `own`, and `b`; with a wall, the viscosity of the fluid and nothing else.
 #[cube]
 fn medium_of<R: Real>(own: &Medium<R>, media: &[R], a: usize, b: usize, is_wall: bool, #[comptime] mixed: bool) -> Medium<R> {
-    let mut diffusion = own.diffusion;
+    let mut of_fluids = R::new(1.0);
     if is_wall {
-        diffusion = R::new(0.0);
+        of_fluids = R::new(0.0);
     }
     let mut medium = Medium::<R> {
         viscosity: own.viscosity,
-        artificial_viscosity: own.artificial_viscosity,
-        diffusion,
+        artificial_viscosity: own.artificial_viscosity * of_fluids,
+        diffusion: own.diffusion * of_fluids,
         rest_density: own.rest_density,
     };
     if mixed {
@@ -82,7 +82,6 @@ fn medium_of<R: Real>(own: &Medium<R>, media: &[R], a: usize, b: usize, is_wall:
             if is_wall {
                 // A particle of a wall has no fluid of its own.
                 medium.viscosity = other.viscosity;
-                medium.artificial_viscosity = other.artificial_viscosity;
             } else {
                 medium = between_media::<R>(own, &other);
             }

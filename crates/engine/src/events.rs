@@ -202,7 +202,10 @@ impl Simulation {
                 half.iter_mut().zip([pull.x, pull.y, pull.z]).for_each(|(v, change)| *v += change);
             }
             let gravity = simulation.stepping.gravity;
-            simulation.with_flow(|flow, _| flow.pull_otherwise(gravity, &pull));
+            simulation.with_flow(|flow, simulation| {
+                flow.pull_otherwise(gravity, &pull);
+                flow.follow_walls(simulation);
+            });
             simulation.switch(changes, now);
         })?;
         self.work.inserted += gained;

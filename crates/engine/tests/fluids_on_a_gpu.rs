@@ -3,9 +3,9 @@
 mod pools;
 
 use pools::{G, couette, domain, drop_in, fluids, sites, tank, water, wet};
-use seixo_engine::Simulation;
 use seixo_engine::state::FluidSnapshot;
 use seixo_engine::world::{DeviceChoice, Precision, Settings, World};
+use seixo_engine::{Change, Simulation};
 
 /// A column of water that breaks down in a tank twice as wide, in a plane or in space.
 fn column(is_plane: bool) -> World {
@@ -152,4 +152,22 @@ fn a_running_surface_drags_as_much_on_a_gpu() {
     assert!(apart(&mine.velocity, &its.velocity) < 1e-11);
     let forces = |simulation: &Simulation| simulation.walls().iter().map(|wall| wall.force).collect::<Vec<_>>();
     assert!(apart(&forces(&here), &forces(&there)) < 1e-11);
+}
+
+#[test]
+fn a_gate_opens_on_a_gpu_too() {
+    let mut world = column(true);
+    world.walls.push(pools::floor());
+    let fluids = world.fluids.as_mut().unwrap();
+    for x in sites([16, 0, 0], [19, 1, 24], fluids.spacing, true) {
+        fluids.boundary.position.push(x);
+        fluids.boundary.wall.push(1);
+    }
+    fluids.slips.push(true);
+    let mut there = on(DeviceChoice::Gpu(None), Some(Precision::F64), world);
+    let front = |fluid: &FluidSnapshot| fluid.position.iter().fold(0.0, |most: f64, x| most.max(x[0]));
+    assert!(front(&after(&mut there, 200)) < 0.81);
+    let open = Change::Wall { wall: 1, is_there: false };
+    there.change(&[open]).unwrap();
+    assert!(front(&after(&mut there, 1000)) > 1.1);
 }

@@ -48,7 +48,7 @@ pub struct Medium<R: Real> {
     pub viscosity: R,
     /// α h c ρ₀ \[Pa s\]; zero at walls, where it would be a friction that nobody asked for.
     pub artificial_viscosity: R,
-    /// 2δ h / (c ρ₀) \[m² s/kg\]; zero between two fluids, and at walls.
+    /// 2δ h / (c ρ₀) \[m³ s/kg\]; zero between two fluids, and at walls.
     pub diffusion: R,
     /// Rest density ρ₀ \[kg/m³\].
     pub rest_density: R,

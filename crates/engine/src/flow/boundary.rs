@@ -68,6 +68,14 @@ impl Flow {
         (0..n).map(|i| self.is_wall(i) && sees(i)).collect()
     }
 
+    /// Lets particles of walls come and go with their walls.
+    pub fn follow_walls(&mut self, simulation: &Simulation) {
+        if self.there != simulation.walls.all_there() {
+            self.put_boundary_up(simulation);
+            self.renew_lists(simulation);
+        }
+    }
+
     /// Takes the places that particles of a wall have now for those at which its next motion begins.
     pub fn begin_from_here(&mut self, simulation: &Simulation, wall: usize) {
         if self.compiled_for.bounded && !self.compiled_for.moving {
@@ -90,10 +98,6 @@ impl Flow {
 
     /// Puts the particles of moving walls where their walls are now.
     pub fn place_boundary(&mut self, simulation: &Simulation) {
-        if self.there != simulation.walls.all_there() {
-            self.put_boundary_up(simulation);
-            self.renew_lists(simulation);
-        }
         if !simulation.walls.has_moving() {
             return;
         }

@@ -39,14 +39,22 @@ impl Simulation {
 
     /// Hands fluids, if there are any, to the GPU.
     pub(crate) fn hand_fluids_over(&mut self, gpu: &Gpu) -> Result<(), Refusal> {
-        let Some(mut flow) = self.flow.take() else { return Ok(()) };
+        let Some(flow) = self.flow.as_ref().filter(|flow| flow.fields.len() > 0) else {
+            return Ok(());
+        };
         if flow.compiled_for.bounded && self.walls.has_moving() {
             return Err(Refusal::Fluid(
                 "walls that move and fluids do not go together on a GPU yet; use --device cpu".to_owned(),
             ));
         }
-        let handed = flow.hand_over(gpu.clone(), self);
-        self.flow = Some(flow);
+        let handed = match self.flow.take() {
+            Some(mut flow) => {
+                let handed = flow.hand_over(gpu.clone(), self);
+                self.flow = Some(flow);
+                handed
+            }
+            None => Ok(()),
+        };
         self.is_current = false;
         Ok(handed?)
     }

@@ -265,9 +265,9 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         }
         // Small cubes let more registers be in use; where powers are noted, cubes are those of the books.
         let (count, dim) = if advance { units_in_cubes_of(128, self.n) } else { units(self.n) };
-        // SAFETY: units beyond n do nothing; rows are interleaved in tiles whose sizes, summed by the scan, the list has room for; lists name places
-        // below n; all fields have n records; kinds are numbers of fluids, for which the table has rows, or of walls, whose bit is taken off before
-        // they are looked up, and which then have the number of a fluid of the row; flags have all their words, powers two records for every cube.
+        // SAFETY: there are particles, and units beyond n do nothing; rows are interleaved in tiles whose sizes, summed by the scan, the list has
+        // room for; lists name places below n; all fields have n records; kinds of fluids are rows of the table, those of walls are not looked
+        // up; flags have all their words, powers two records for every cube.
         unsafe {
             flow::launch_unchecked::<R, C>(
                 self.gpu.client(),

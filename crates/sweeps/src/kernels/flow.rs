@@ -204,8 +204,8 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                 let other = parcel::<R>(other_volume, &other_velocity, &other_drag, last::<R>(far));
                 let mut other_kind = own_kind;
                 if comptime!(plan.mixed) {
-                    // Of two of which one is a wall, the kind of the other counts.
-                    if !is_wall || !is_fluid {
+                    // Of two of which one is a wall, the kind of the other counts; a wall has none.
+                    if other_volume > zero {
                         other_kind = kind[at] as usize;
                     }
                 }

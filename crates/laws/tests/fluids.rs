@@ -321,7 +321,7 @@ proptest! {
         let slope = smoothing.smoother(SUPPORT, Space::Volume).slope(between.length(), smoothing).abs();
         // Pressures of some 3e4 Pa, each rounded a few times; near the support, where little is left of the slope, a distance that is rounded
         // otherwise counts more.
-        let rounded = 1e-15 * 1e5 * (slope + 1e-3 * smoothing.smoother(SUPPORT, Space::Volume).slope_norm);
+        let rounded = 1e-15 * 1e5 * (slope + 0.1 * smoothing.smoother(SUPPORT, Space::Volume).slope_norm);
         prop_assert!(still.diffusion.abs() <= MEDIUM.diffusion * rounded, "{}", still.diffusion);
         let pressed = Parcel { pressure: j.pressure + more, ..j };
         let mixed = passed(smoothing, &between, [&i, &pressed], &MEDIUM);

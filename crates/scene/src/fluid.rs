@@ -23,9 +23,8 @@ use std::{collections::BTreeMap, f64::consts::TAU, ops::Range};
 
 /// Names of the axes.
 const AXES: [&str; 3] = ["x", "y", "z"];
-/// Distance beyond which particles do not see each other, where the scene does not say \[spacings\]: some fifty neighbors in a plane, a hundred
-/// in space.
-const USUAL_SUPPORT: [f64; 2] = [4.0, 3.0];
+/// Distance beyond which particles do not see each other, where the scene does not say \[spacings\].
+const USUAL_SUPPORT: f64 = 4.0;
 /// The least of it that is accepted: with less, particles have no neighbors \[spacings\].
 const LEAST_SUPPORT: f64 = 1.2;
 /// The most: particles then have two thousand neighbors, and walls eight layers \[spacings\].
@@ -189,7 +188,7 @@ fn shared(file: &SceneFile, findings: &mut Findings) -> Option<Shared> {
     let smoothing = agreed(file, "smoothing", |section| section.smoothing, Word::text, findings);
     let plane = agreed(file, "plane", |section| section.plane, Word::text, findings);
     agreed(file, "solver", |section| section.solver, Word::text, findings);
-    let support = support.unwrap_or(USUAL_SUPPORT[usize::from(plane.is_none())]);
+    let support = support.unwrap_or(USUAL_SUPPORT);
     if !(LEAST_SUPPORT..=MOST_SUPPORT).contains(&support) {
         let section = file.fluid.iter().find(|(_, section)| section.support.is_some());
         let name = section.map_or("", |(name, _)| name.as_str());

@@ -26,8 +26,7 @@ pub(crate) struct FluidSection {
     pub velocity: Vector<Velocity>,
     /// Distance between particles.
     pub spacing: Option<Quantity<Length, Positive>>,
-    /// Distance beyond which particles do not see each other, in spacings: twice the smoothing length; 4 in a plane and 3 in space if left
-    /// out.
+    /// Distance beyond which particles do not see each other, in spacings: twice the smoothing length; 4 if left out.
     pub support: Option<Quantity<Number, Positive>>,
     /// Smoothing function: "wendland" (C2) if left out, or "cubic_spline".
     pub smoothing: Option<Word<Smoothing>>,

@@ -269,7 +269,7 @@ fn round_walls_cut_by_a_plane_are_rings() {
         ("sphere = { center = [0, 0, 0], radius = 0.1 }", 0.1),
         (
             "cylinder = { from = [0, -0.1, 0], to = [0, 0.1, 0], radius = 0.1, segments = 90 }",
-            0.15,
+            0.25,
         ),
     ] {
         let found = fluids(&format!("{text}{wall}"));

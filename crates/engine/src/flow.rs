@@ -3,11 +3,13 @@
 mod boundary;
 mod guard;
 mod measure;
+mod passages;
 mod passes;
 mod place;
 mod saved;
 
 pub(crate) use measure::{FlowEnergies, FlowEnergy};
+pub(crate) use passages::{Feeding, Passages};
 
 use crate::fields::FluidFields;
 use crate::gpu::RemoteFlow;
@@ -55,14 +57,14 @@ pub(crate) struct Flow {
     pub work: FlowTally,
     /// Taken along by particles that left \[J\].
     pub left: f64,
+    /// Inlets and outlets at work.
+    pub passages: Passages,
     /// Where the particles are, if not here.
     pub remote: Option<Box<dyn RemoteFlow>>,
     /// Particles of fluid.
     pub count: usize,
     /// Which walls were there when their particles were set up.
     there: Vec<bool>,
-    /// The lowest id of particles of walls.
-    first_of_walls: u32,
     /// How often the lists were made.
     pub rebuilds: u64,
     /// When they were made \[s\].
@@ -122,6 +124,7 @@ impl Flow {
         let mut cells = Cells::new(std::iter::once(half_support), settings.search, skin);
         (cells.kind, cells.sides, cells.halvings) = (sides, simulation.stepping.sides, 1);
         let is_bounded = !fluids.boundary.position.is_empty();
+        let passes = !(fluids.inlets.is_empty() && fluids.outlets.is_empty());
         let dt = simulation.stepping.dt;
         let reach = fluids.support + skin;
         for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
@@ -152,11 +155,11 @@ impl Flow {
                 smoothing: fluids.smoothing,
                 sides,
                 mixed: fluids.kinds.len() > 1,
-                bounded: is_bounded,
-                moving: is_bounded && (simulation.walls.has_moving() || simulation.walls.has_running()),
+                bounded: is_bounded || passes,
+                moving: passes || is_bounded && (simulation.walls.has_moving() || simulation.walls.has_running()),
+                passing: passes,
                 laminar: fluids.kinds.iter().any(|fluid| fluid.viscosity > 0.0),
             },
-            first_of_walls: fluids.particles.id.iter().max().map_or(0, |id| id + 1),
             fields: FluidFields::default(),
             cells,
             pairs: Pairs::default(),
@@ -168,6 +171,7 @@ impl Flow {
             last: FlowTally::default(),
             work: FlowTally::default(),
             left: 0.0,
+            passages: Passages::default(),
             remote: None,
             count: 0,
             there: Vec::new(),
@@ -246,6 +250,7 @@ impl Simulation {
         self.with_flow(|flow, simulation| {
             flow.take_particles();
             flow.put_boundary_up(simulation);
+            flow.put_passages_up(simulation);
             flow.renew_lists(simulation);
             flow.press_walls(simulation);
             flow.exchange(simulation);

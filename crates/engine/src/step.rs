@@ -61,7 +61,7 @@ impl Simulation {
         self.pass(Pass::Boundaries, Simulation::press_boundaries);
         self.pass(Pass::Fluids, Simulation::exchange_fluids);
         self.pass(Pass::Measure, Simulation::book_work_of_fluids);
-        Ok(())
+        self.pass(Pass::Boundaries, Simulation::let_fluids_pass)
     }
 
     /// Does `work` – such as writing what is seen of this state –, and advances by `steps` time steps, or until one fails. A GPU takes the

@@ -6,13 +6,14 @@ use crate::search::{cells_between, is_small};
 use crate::simulation::Simulation;
 use seixo_device::Strided;
 use seixo_laws::Vector3;
-use seixo_sweeps::fluid::{WALL, drag_velocity, fluid_before};
+use seixo_sweeps::fluid::{WALL, drag_velocity, fluid_before, is_outward, is_passing};
 use seixo_sweeps::views::{RECORD, load, store};
 
 impl Flow {
-    /// Sets up the particles of all walls that are there, where the walls are now.
+    /// Sets up the particles of all walls that are there, where the walls are now; those in inlets and outlets stay.
     pub fn put_boundary_up(&mut self, simulation: &Simulation) {
-        let order: Vec<u32> = (0..self.fields.len()).filter(|&i| !self.is_wall(i)).map(|i| i as u32).collect();
+        let stays = |i: &usize| !self.is_wall(*i) || self.is_passing(*i);
+        let order: Vec<u32> = (0..self.fields.len()).filter(stays).map(|i| i as u32).collect();
         if order.len() < self.fields.len() {
             self.fields.reorder(&simulation.device, &order);
         }
@@ -25,8 +26,7 @@ impl Flow {
                 continue;
             }
             let [[x, y, z], [u, v, w]] = simulation.walls.point(wall as usize, &self.plan.boundary.position[k]);
-            let id = self.first_of_walls + k as u32;
-            self.put(&mut walls, [id, WALL | wall], [x, y, z, volume], [u, v, w, 0.0]);
+            self.put(&mut walls, [WALL | k as u32, WALL | wall], [x, y, z, volume], [u, v, w, 0.0]);
         }
         self.fields.append(&walls);
     }
@@ -103,7 +103,10 @@ impl Flow {
         }
         for &i in &self.walls {
             let i = i as usize;
-            let k = (self.fields.id[i] - self.first_of_walls) as usize;
+            if is_passing(self.fields.kind[i]) {
+                continue;
+            }
+            let k = (self.fields.id[i] & !WALL) as usize;
             let wall = (self.fields.kind[i] & !WALL) as usize;
             if simulation.walls.moves(wall) {
                 let [place, now] = simulation.walls.point(wall, &self.plan.boundary.position[k]);
@@ -159,14 +162,21 @@ impl Flow {
         });
         for (&i, before) in self.walls.iter().zip(self.before.chunks_exact(RECORD)) {
             let i = i as usize;
-            let wall = (self.fields.kind[i] & !WALL) as usize;
-            self.fields.flow[i * RECORD + 3] = before[0];
+            let kind = self.fields.kind[i];
             let velocity: Vector3<f64> = if self.compiled_for.moving {
                 load(&self.fields.motion, i * RECORD)
             } else {
                 Vector3::zero()
             };
-            let seen = drag_velocity(&velocity, &load(before, 1), self.plan.slips[wall]);
+            if !is_outward(kind) {
+                self.fields.flow[i * RECORD + 3] = before[0];
+            }
+            // What passes is fluid, and flows as it moves.
+            let seen = if is_passing(kind) {
+                velocity
+            } else {
+                drag_velocity(&velocity, &load(before, 1), self.plan.slips[(kind & !WALL) as usize])
+            };
             store(&mut self.fields.flow, i * RECORD, &seen);
         }
     }
@@ -174,7 +184,7 @@ impl Flow {
     /// Force of the fluids on each wall \[N\], and its torque about the wall's axis point \[N m\].
     pub fn loads(&self, simulation: &Simulation) -> Vec<([f64; 3], [f64; 3])> {
         let mut loads = vec![([0.0; 3], [0.0; 3]); self.there.len()];
-        for &i in &self.walls {
+        for &i in self.walls.iter().filter(|i| !is_passing(self.fields.kind[**i as usize])) {
             let i = i as usize;
             let wall = (self.fields.kind[i] & !WALL) as usize;
             let force: Vector3<f64> = load(&self.fields.rate, i * RECORD);

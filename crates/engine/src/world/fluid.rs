@@ -1,8 +1,10 @@
 //! Fluids: what flows, what bounds it, and how it is discretized.
 
 use super::Vec3;
+use super::passage::{FluidInlet, FluidOutlet, check_passages};
 use crate::refusal::Refusal;
 pub use seixo_laws::fluid::{Smoothing, Space, StateLaw};
+use seixo_sweeps::fluid::WALL;
 
 /// A fluid.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +32,7 @@ pub struct Fluid {
 /// Particles of fluids as parallel columns; every column has the same length. All stand for the same volume at rest, see [`Fluids::volume`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Particles {
-    /// Unique ids.
+    /// Unique ids, below 2³¹.
     pub id: Vec<u32>,
     /// Places \[m\].
     pub position: Vec<Vec3>,
@@ -73,6 +75,10 @@ pub struct Fluids {
     pub slips: Vec<bool>,
     /// The fastest flow that is expected \[m/s\].
     pub fastest: f64,
+    /// Where more of them comes.
+    pub inlets: Vec<FluidInlet>,
+    /// Where they leave.
+    pub outlets: Vec<FluidOutlet>,
 }
 
 impl Particles {
@@ -200,5 +206,8 @@ pub(crate) fn check_fluids(fluids: &Fluids) -> Result<(), Refusal> {
             ));
         }
     }
-    Ok(())
+    if let Some(id) = id.iter().find(|id| **id >= WALL) {
+        return refuse(format!("a particle has the id {id}; ids must be below 2^31, those above are for walls"));
+    }
+    check_passages(fluids)
 }

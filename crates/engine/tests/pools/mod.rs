@@ -35,6 +35,8 @@ pub fn fluids(kinds: Vec<Fluid>, spacing: f64, support: f64, across: Option<usiz
         boundary: Boundary::default(),
         slips: Vec::new(),
         fastest: 0.0,
+        inlets: Vec::new(),
+        outlets: Vec::new(),
     }
 }
 

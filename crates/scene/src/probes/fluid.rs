@@ -169,6 +169,8 @@ mod tests {
             boundary: Boundary::default(),
             slips: Vec::new(),
             fastest: 1.0,
+            inlets: Vec::new(),
+            outlets: Vec::new(),
         };
         World {
             gravity,

@@ -2,7 +2,7 @@
 
 use super::{begins, is_halted, note, raise};
 use crate::entries::first_entry;
-use crate::fluid::{FlowPlan, drag_velocity, flown, fluid_before, medium_at, parcel};
+use crate::fluid::{FlowPlan, carried, drag_velocity, flown, fluid_before, is_outward, is_passing, medium_at, parcel};
 use crate::motion::Stepping;
 use crate::sides::nearest_image;
 use crate::views::{Record, last, record, xyz};
@@ -57,8 +57,21 @@ pub fn press_walls<R: Real, C: Coordinate<R>>(
             if comptime!(plan.moving) {
                 own = xyz::<R>(motion[i]);
             }
-            let velocity = drag_velocity::<R>(&own, &before.velocity, slips[wall] != 0u32);
-            seen[i] = record::<R>(&velocity, before.pressure);
+            let mut velocity = own.plus(&Vector3::<R>::zero());
+            let mut pressure = before.pressure;
+            if comptime!(plan.passing) {
+                if is_passing(kind[i]) {
+                    // What passes is fluid, and flows as it moves; beyond an outlet is the pressure that it has there.
+                    if is_outward(kind[i]) {
+                        pressure = flow[i * 4usize + 3usize];
+                    }
+                } else {
+                    velocity = drag_velocity::<R>(&own, &before.velocity, slips[wall] != 0u32);
+                }
+            } else {
+                velocity = drag_velocity::<R>(&own, &before.velocity, slips[wall] != 0u32);
+            }
+            seen[i] = record::<R>(&velocity, pressure);
         }
     }
 }
@@ -134,7 +147,15 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
         let is_fluid = last::<C>(here) > C::new(0.0);
         if comptime!(advance) {
             if !is_fluid {
-                new_position[i] = here;
+                let mut place = here;
+                if comptime!(plan.passing) {
+                    if is_passing(kind[i]) {
+                        let on = carried::<C, R>(&xyz::<C>(here), &xyz::<R>(motion[i]), &xyz::<C>(reference[i]), stepping);
+                        place = record::<C>(&on.position, last::<C>(here));
+                        raise(flags, parity, on.flags);
+                    }
+                }
+                new_position[i] = place;
                 new_flow[i] = moving;
             }
         }

@@ -58,6 +58,8 @@ pub fn world(particles: usize, support: f64) -> World {
         boundary,
         slips: vec![true],
         fastest: 0.1 * SOUND_SPEED,
+        inlets: Vec::new(),
+        outlets: Vec::new(),
     };
     let floor = Wall {
         name: "tank".to_owned(),

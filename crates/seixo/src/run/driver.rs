@@ -10,7 +10,7 @@ use super::log::Log;
 use super::outputs::{Marks, Outputs};
 use super::record::{self, Outcome, Record};
 use super::{Ending, Event, Options, Progress, RunError};
-use seixo_engine::world::World;
+use seixo_engine::world::{FluidInlet, World};
 use seixo_engine::{Refusal, Simulation, Stop};
 use seixo_files::FilesError;
 use seixo_files::checkpoint::{self, Header};
@@ -172,7 +172,10 @@ pub fn expected_output(scene: &Scene, grains: usize, time_step: f64) -> u64 {
     // As many bonds, where there are any, and as much in a checkpoint, with a line for each fragment.
     let bonds = if scene.world.bonds.is_empty() { 0.0 } else { 3.0 * grains * 110.0 };
     // Places, velocities, pressures and densities, which hardly shrink; in a checkpoint as much as of grains.
-    let particles = scene.world.fluids.as_ref().map_or(0.0, |fluids| fluids.particles.len() as f64);
+    let particles = scene.world.fluids.as_ref().map_or(0.0, |fluids| {
+        let until = |inlet: &FluidInlet| inlet.particles_until(scene.run.until, fluids.spacing);
+        fluids.particles.len() as f64 + fluids.inlets.iter().map(until).sum::<f64>()
+    });
     let frame = frame + contacts + points + bonds + particles * 55.0;
     let lines: f64 = scene.probes.iter().map(|probe| 70.0 * times(probe.every)).sum();
     let checkpoint = 300.0 * (grains + particles) + bonds;

@@ -1,10 +1,12 @@
 //! Fluids: what a physicist would look at.
 
 mod pools;
+mod shear;
 
-use pools::{G, GAP, couette, domain, drop_in, fluids, sites, tank, water, wet};
+use pools::{G, domain, drop_in, fluids, sites, tank, water, wet};
 use seixo_engine::world::{Fluids, Settings, WallMotion, World};
 use seixo_engine::{Cause, Change, Refusal, Simulation};
+use shear::{GAP, couette};
 
 fn on_threads(threads: usize) -> Settings {
     Settings {

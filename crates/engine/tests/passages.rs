@@ -117,8 +117,8 @@ fn a_viscous_flow_takes_the_profile_of_poiseuille() {
     let steps = steps_in(&simulation, 2.5 * length);
     simulation.advance(steps).unwrap();
     let fluid = simulation.fluid().unwrap();
-    // Re = 10: the profile is there half a height behind the inlet (Shah & London 1978: 0.06 Re heights). It is looked at farther than a support
-    // from the outlet, which lets all go on as it comes.
+    // Re = 10: the profile is there within about a height behind the inlet. It is looked at farther than a support from the outlet, which lets
+    // all go on as it comes.
     let is_late = |x: &[f64; 3]| x[0] > 0.5 * length && x[0] < 0.8 * length;
     for row in 0..CHANNEL[1] {
         let [low, high] = [row, row + 1].map(|k| k as f64 * SPACING);

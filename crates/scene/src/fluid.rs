@@ -153,7 +153,7 @@ pub(crate) fn fluids(
         ways: &Ways::new(&inlets, &outlets, &layout, world.domain.as_ref()),
     };
     let boundary = setting.bound(findings);
-    let fastest = fastest(file, world, &particles, (&boundary, &inlets), shared.spacing);
+    let fastest = fastest(file, world, &particles, (&boundary, inlets.as_slice()), shared.spacing);
     let kinds = kinds(file, fastest, findings);
     passages::refuse_fast(file, &inlets, &kinds, findings);
     let heads: Vec<pressure::Head> = file

@@ -259,13 +259,15 @@ impl Flow {
     /// Takes what is past outlets out of the fluid, and away from where nothing sees it any more. Tells whether there was any.
     fn drain(&mut self, simulation: &Simulation) -> bool {
         let (inlets, depth) = (self.plan.inlets.len(), self.depth_of_outlets());
-        let (mut is_gone, mut is_changed) = (vec![false; self.fields.len()], false);
+        let (mut gone, mut is_changed) = (Vec::new(), false);
         for i in 0..self.fields.len() {
             let kind = self.fields.kind[i];
             let place = [0, 1, 2].map(|axis| self.fields.position[i * RECORD + axis]);
             if is_outward(kind) {
                 let outlet = &self.plan.outlets[(kind & (OUTWARD - 1)) as usize];
-                is_gone[i] = outlet.opening.past(place).is_none_or(|past| past > depth);
+                if outlet.opening.past(place).is_none_or(|past| past > depth) {
+                    gone.push(i);
+                }
             } else if kind & WALL == 0 {
                 let velocity = self.velocity(i);
                 let goes = |past: f64, normal: Option<Vec3>| {
@@ -282,16 +284,16 @@ impl Flow {
                 is_changed = true;
                 match self.plan.outlets[taken].opening.normal() {
                     Some(normal) => self.let_go(i, taken, velocity, normal),
-                    None => is_gone[i] = true,
+                    None => gone.push(i),
                 }
             }
         }
-        if is_gone.contains(&true) {
-            is_changed = true;
-            let kept: Vec<u32> = (0..self.fields.len()).filter(|&i| !is_gone[i]).map(|i| i as u32).collect();
+        if !gone.is_empty() {
+            let stays = |i: &usize| gone.binary_search(i).is_err();
+            let kept: Vec<u32> = (0..self.fields.len()).filter(stays).map(|i| i as u32).collect();
             self.fields.reorder(&simulation.device, &kept);
         }
-        is_changed
+        is_changed || !gone.is_empty()
     }
 
     /// Makes particle i of fluid one that passes an outlet: with the velocity that it has across it, and the pressure of the outlet.

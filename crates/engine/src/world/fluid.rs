@@ -207,7 +207,9 @@ pub(crate) fn check_fluids(fluids: &Fluids) -> Result<(), Refusal> {
         }
     }
     if let Some(id) = id.iter().find(|id| **id >= WALL) {
-        return refuse(format!("a particle has the id {id}; ids must be below 2^31, those above are for walls"));
+        return refuse(format!(
+            "a particle has the id {id}; ids must be below 2^31, those above are for walls"
+        ));
     }
     check_passages(fluids)
 }

@@ -61,7 +61,7 @@ impl<'a> Ways<'a> {
         let of_inlet = |inlet: &'a FluidInlet| {
             let ahead = 0.5 * self.spacing * DVec3::from(inlet.normal);
             let places = inlet.sites.iter().map(move |site| DVec3::from(*site) + ahead);
-            places.map(|place| (inlet.name.as_str(), place))
+            places.map(move |place| (inlet.name.as_str(), place))
         };
         self.inlets.iter().flat_map(of_inlet).collect()
     }

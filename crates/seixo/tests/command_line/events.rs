@@ -361,7 +361,10 @@ fn a_tap_is_opened_and_shut_and_the_table_tells_what_came_and_went() {
     let stage = Stage::new();
     stage.write("tap.toml", TAP);
     let told = stage.succeed("check tap.toml").out;
-    assert!(told.contains("tap, water at 1 m/s in layers of 4") && told.contains("sink"), "{told}");
+    assert!(
+        told.contains("tap, water at 1 m/s in layers of 4") && told.contains("sink"),
+        "{told}"
+    );
     stage.succeed("run tap.toml --quiet --threads 1 --out whole");
     let passed = exchanged(&stage, "whole");
     // 15 cm of water in layers of 1 cm, four particles of 0.1 kg each, per meter of depth.

@@ -13,6 +13,7 @@ use crate::fields::FluidFields;
 use crate::gpu::RemoteFlow;
 use crate::refusal::Refusal;
 use crate::search::{Cells, Pairs};
+use crate::sides::check_periods;
 use crate::simulation::Simulation;
 use crate::time_step::TimeStep;
 use crate::world::{Fluids, StateLaw, World};
@@ -123,19 +124,8 @@ impl Flow {
         (cells.kind, cells.sides, cells.halvings) = (sides, simulation.stepping.sides, 1);
         let is_bounded = !fluids.boundary.position.is_empty();
         let dt = simulation.stepping.dt;
-        let reach = fluids.support + skin;
-        for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
-            let side = simulation.domain.filter(|domain| domain.periodic[axis]);
-            if let Some(length) = side
-                .map(|domain| domain.max[axis] - domain.min[axis])
-                .filter(|&length| length <= 2.0 * reach)
-            {
-                return Err(Refusal::PeriodicSide {
-                    axis: name,
-                    length,
-                    limit: 2.0 * reach,
-                });
-            }
+        if let Some(domain) = &simulation.domain {
+            check_periods(domain, fluids.support + skin)?;
         }
         Ok(Flow {
             media: (0..fluids.kinds.len()).flat_map(|kind| medium(&fluids, kind)).collect(),

@@ -1,13 +1,13 @@
 //! Fluids on a GPU: their particles and those of the walls that bound them, stepped as grains are.
 
-use super::lists::{UNBOUNDED, make_room};
+use super::lists::{Keys, UNBOUNDED};
 use super::step::BATCH;
 use super::tables::{Index, Tables};
 use super::{Cells, Number, Rows, numbers, raised, room_for_cubes, stepping};
 use crate::flow::{Flow, FlowEnergies};
 use crate::simulation::Simulation;
 use crate::world::Leaving;
-use seixo_device::gpu::{Buffer, Gpu, GpuError, Order, units, units_in_cubes_of};
+use seixo_device::gpu::{Buffer, Gpu, GpuError, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
 use seixo_laws::fluid::smoothing::SmootherLaunch;
 use seixo_sweeps::bodies::FREE;
@@ -130,21 +130,15 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
     /// Sorts the particles and lists their pairs, by where they are kept to have been when that was done.
     fn list(&mut self, host: &mut Flow, simulation: &Simulation) -> Result<(), GpuError> {
         let n = self.n;
-        self.gpu.write(&self.cells.domain, &numbers::<C>(UNBOUNDED.concat()));
-        let (low, high, kept) = self.cells.bounds(&self.gpu, &self.reference, n)?;
-        let cells = host.cells.lay_out(low, high, kept);
         host.cells.sides = simulation.stepping.sides;
-        make_room(&self.gpu, &mut self.cells.first, cells + 2, "cells")?;
-        let (gpu, room) = (&self.gpu, &self.cells);
-        gpu.write(&room.grids, &numbers::<C>(host.cells.grids.iter().copied()));
-        gpu.write(&room.shapes, &host.cells.shapes);
-        room.find(gpu, host.cells.grids(), &self.reference, &self.key, (n, cells), false);
-        let into = Order {
+        let keys = Keys {
+            key: &self.key,
+            id: &self.id,
             order: &self.order,
-            first: &room.first,
-            room: &room.lengths,
         };
-        gpu.order_by_key(&self.key, &self.id, n, cells + 1, into)?;
+        let everywhere = UNBOUNDED.concat();
+        self.cells
+            .order(&self.gpu, &mut host.cells, &everywhere, &self.reference, keys, n)?;
         self.reorder();
         let gpu = &self.gpu;
         if let (Some(tables), Some(laid_out)) = (&mut self.tables, &host.cells.tables) {

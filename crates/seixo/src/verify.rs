@@ -165,6 +165,7 @@ pub const CASES: &[Case] = &[
     case!(long "uniaxial", specimen::uniaxial),
     case!(long "brazilian", specimen::brazilian),
     case!(long "cavity", fluid::cavity),
+    case!(long "rayleigh_taylor", fluid::rayleigh_taylor),
     case!(long "lobovsky", dam::impact),
 ];
 

@@ -24,7 +24,7 @@ impl Flow {
     /// Particle k of the boundary as its wall has it at the poses found last.
     fn carried(&self, simulation: &Simulation, k: usize) -> Carried<f64> {
         let (walls, boundary) = (&simulation.walls, &self.plan.boundary);
-        let start = load(&boundary.position[k], 0);
+        let start = load::<f64>(&boundary.position[k], 0);
         let wall = boundary.wall[k] as usize;
         let (poses, stepping) = (&self.poses, &self.stepping);
         carried::<f64, f64>(
@@ -184,8 +184,8 @@ impl Flow {
                     if kind[i] & WALL == 0 || !walls.moves(wall) {
                         continue;
                     }
-                    let start = load(&starts[(id[i] - first_of_walls) as usize], 0);
-                    let listed = load(reference, i * RECORD);
+                    let start = load::<f64>(&starts[(id[i] - first_of_walls) as usize], 0);
+                    let listed = load::<f64>(reference, i * RECORD);
                     let now = carried::<f64, f64>(wall, &start, &walls.at_rest, poses, 0, &walls.servos, &listed, stepping, sides);
                     store(position.items, (i - first) * RECORD, &now.position);
                     store(motion.items, (i - first) * RECORD, &now.velocity);
@@ -257,7 +257,7 @@ impl Flow {
             let i = i as usize;
             let wall = (self.fields.kind[i] & !WALL) as usize;
             let force: Vector3<f64> = load(&self.fields.rate, i * RECORD);
-            let start = load(&self.plan.boundary.position[(self.fields.id[i] - self.first_of_walls) as usize], 0);
+            let start = load::<f64>(&self.plan.boundary.position[(self.fields.id[i] - self.first_of_walls) as usize], 0);
             // Not from the place: that may be on the other side of a periodic domain.
             let arm = point_of_wall::<f64>(wall, &start, &walls.at_rest, &poses, 0, &walls.servos).arm;
             let torque = arm.cross(&force);

@@ -41,22 +41,15 @@ pub(super) fn cut_at_planes(
     let is_behind = |place: DVec3| flats.iter().any(|flat| flat.before(place) < NEAREST * spacing);
     for (kind, (name, section)) in file.fluid.iter().enumerate().filter(|(_, (_, section))| section.cut_at_planes) {
         let is_own = |k: &usize| particles.kind[*k] as usize == kind;
-        let all = (0..particles.len()).filter(is_own).count();
         let stays = |k: &usize| !is_own(k) || !is_behind(particles.position[*k].into());
         let order: Vec<usize> = (0..particles.len()).filter(stays).collect();
-        let out = particles.len() - order.len();
-        if out == all {
+        if !order.iter().any(is_own) {
             let complaint = Complaint::new(format!("fluid.{name}: all of its region is behind planes, and it is cut there"));
             findings.add(
                 &format!("fluid.{name}.fill"),
                 complaint.remedy("fill a region before the planes: where their normals point to"),
             );
             return;
-        }
-        if out > 0 {
-            findings.notices.push(format!(
-                "fluid.{name}: {out} of {all} particles are left out, as they would be behind planes"
-            ));
         }
         *particles = Particles {
             id: (0..order.len() as u32).collect(),

@@ -5,7 +5,8 @@ use seixo_engine::Simulation;
 use seixo_engine::world::World;
 use std::f64::consts::{PI, TAU};
 
-/// Where the surface is looked at \[m\]: more than three depths from the paddle, where nothing is left of what does not travel.
+/// Where the surface is looked at \[m\]: more than three depths from the paddle, where nothing is left of what does not travel, and a quarter of a wave
+/// apart, so that what swings in place is added at one of them as it is taken off at the other.
 const GAUGES: [f64; 2] = [1.0, 1.35];
 /// Time of the first look \[periods\]: waves have passed the gauges, and those that the beach throws back have not come yet.
 const FROM: f64 = 3.0;
@@ -87,8 +88,7 @@ pub fn paddled(stand: &mut Stand) -> Done {
     let lag = (later - phase).rem_euclid(2.0 * PI) / TAU * paddle.period;
     let ledger = simulation.ledger();
     stand.compare(&[
-        2.0 * near / paddle.stroke,
-        2.0 * far / paddle.stroke,
+        (near + far) / paddle.stroke,
         (GAUGES[1] - GAUGES[0]) / lag,
         work / (f64::from(periods) * paddle.period),
         ledger.residual / ledger.wall_work,

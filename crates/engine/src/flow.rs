@@ -63,11 +63,11 @@ pub(crate) struct Flow {
     /// Which walls were there when their particles were set up.
     there: Vec<bool>,
     /// The lowest id of particles of walls.
-    first_of_walls: u32,
+    pub first_of_walls: u32,
+    /// Poses of the walls when they were last asked for.
+    poses: Vec<f64>,
     /// How often the lists were made.
     pub rebuilds: u64,
-    /// When they were made \[s\].
-    pub listed_at: f64,
 }
 
 /// The row of a fluid's coefficients.
@@ -161,8 +161,8 @@ impl Flow {
             remote: None,
             count: 0,
             there: Vec::new(),
+            poses: Vec::new(),
             rebuilds: 0,
-            listed_at: 0.0,
             plan: fluids,
         })
     }
@@ -184,6 +184,7 @@ impl Flow {
                 [particles.id[k], particles.kind[k]],
                 [x, y, z, volume],
                 [u, v, w, pressure],
+                [u, v, w],
             );
             fields.excess[k] = density / fluid.density - 1.0;
         }
@@ -191,8 +192,9 @@ impl Flow {
         self.count = particles.len();
     }
 
-    /// Adds a particle at rest density with this id and kind, this place and volume, this velocity and pressure, to some fields.
-    fn put(&self, fields: &mut FluidFields, [id, kind]: [u32; 2], place: [f64; RECORD], flow: [f64; RECORD]) {
+    /// Adds a particle at rest density with this id and kind, this place and volume, this velocity and pressure, to some fields. `kept` is its velocity,
+    /// too, or the acceleration of its wall.
+    fn put(&self, fields: &mut FluidFields, [id, kind]: [u32; 2], place: [f64; RECORD], flow: [f64; RECORD], kept: [f64; 3]) {
         fields.id.push(id);
         fields.kind.push(kind);
         fields.position.extend(place);
@@ -200,7 +202,6 @@ impl Flow {
         if self.compiled_for.moving {
             fields.motion.extend(flow);
         }
-        let kept = if kind & WALL == 0 { [flow[0], flow[1], flow[2]] } else { [0.0; 3] };
         fields.half_velocity.extend(kept);
         fields.excess.push(0.0);
         fields.rate.extend([0.0; RECORD]);

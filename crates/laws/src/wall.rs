@@ -117,6 +117,20 @@ pub fn rotated<R: Real>(v: &Vector3<R>, axis: &Vector3<R>, cos: R, sin: R) -> Ve
         .plus(&axis.times(axis.dot(v) * (R::new(1.0) - cos)))
 }
 
+/// Velocity of a point of a rigid body, `arm` away from one that has `velocity`, while the body turns with `spin`: v + ω × r.
+#[cube]
+#[inline(always)]
+pub fn velocity_of_point<R: Real>(velocity: &Vector3<R>, spin: &Vector3<R>, arm: &Vector3<R>) -> Vector3<R> {
+    velocity.plus(&spin.cross(arm))
+}
+
+/// Acceleration of such a point, beside one that has `acceleration`, while the spin changes by `spin_up`: a + dω/dt × r + ω × (ω × r).
+#[cube]
+#[inline(always)]
+pub fn acceleration_of_point<R: Real>(acceleration: &Vector3<R>, spin_up: &Vector3<R>, spin: &Vector3<R>, arm: &Vector3<R>) -> Vector3<R> {
+    acceleration.plus(&spin_up.cross(arm)).plus(&spin.cross(&spin.cross(arm)))
+}
+
 /// Speed at which a servo moves its wall \[m/s\]: `gain` \[m/(s N)\] times the force that its load lacks \[N\], never above the limit. The
 /// wall's place integrates it, so that at rest nothing is lacking: proportional control as of servo walls since Cundall & Strack 1979.
 #[cube]

@@ -1,6 +1,8 @@
 //! Fluids: from the keys of a scene to their particles, and to those of the walls that bound them.
 
+mod across;
 mod boundary;
+mod cut;
 mod fill;
 mod places;
 mod planes;
@@ -113,11 +115,14 @@ pub(crate) fn fluids(
     let slips = slips(file, world.walls.len(), ranges);
     let shared = shared(file, findings)?;
     complete(file, &shared, world.gravity);
-    refuse_flow_across(file, &shared, world.gravity, findings);
+    if let Some(axis) = shared.across {
+        across::refuse_flow(file, axis, world.gravity, findings);
+    }
     if !findings.is_sound() {
         return None;
     }
     let (mut particles, origin) = fill::fill(file, &shared, world.domain.as_ref(), findings);
+    cut::cut_at_planes(file, world, plan, shared.across, &mut particles, findings);
     if !findings.is_sound() {
         return None;
     }
@@ -138,6 +143,9 @@ pub(crate) fn fluids(
         particles: &particles,
     };
     let boundary = setting.bound(findings);
+    if let Some(axis) = shared.across {
+        across::refuse_changes(world, ranges, plan, &boundary, axis, findings);
+    }
     let fastest = fastest(file, world, &particles, &boundary, shared.spacing);
     let kinds = kinds(file, fastest, findings);
     let heads: Vec<pressure::Head> = file
@@ -257,34 +265,6 @@ fn complete(file: &mut SceneFile, shared: &Shared, gravity: Vec3) {
             InitialPressure::Hydrostatic
         };
         section.initial_pressure.get_or_insert(Word(initial));
-    }
-}
-
-/// In a plane nothing drives or moves fluids out of it.
-fn refuse_flow_across(file: &SceneFile, shared: &Shared, gravity: Vec3, findings: &mut Findings) {
-    let Some(across) = shared.across else { return };
-    let axis = AXES[across];
-    if gravity[across] != 0.0 {
-        let complaint = Complaint::new(format!(
-            "world.gravity: it acts along {axis}, across the plane in which fluids flow"
-        ));
-        findings.add(
-            "world.gravity",
-            complaint
-                .limit(format!("0 along {axis}"))
-                .remedy("choose another `plane`, or turn gravity"),
-        );
-    }
-    for (name, section) in &file.fluid {
-        if si(&section.velocity)[across] != 0.0 {
-            let complaint = Complaint::new(format!("fluid.{name}: its velocity points out of the plane in which it flows"));
-            findings.add(
-                &format!("fluid.{name}.velocity"),
-                complaint
-                    .limit(format!("0 along {axis}"))
-                    .remedy("choose another `plane`, or velocity"),
-            );
-        }
     }
 }
 

@@ -34,5 +34,6 @@ pub fn templates() -> &'static [Template] {
         "../../examples" / "slope": "a slope of cemented grains fails as gravity rises";
         "../../examples" / "dam_break": "a column of water collapses, runs through a tank and around a pillar";
         "../../examples" / "still_water": "water at rest in a tank, in a plane: pressure over depth";
+        "../../examples" / "wave_tank": "a paddle makes waves that run up a beach, in a plane, with gauges";
     }
 }

@@ -165,16 +165,14 @@ impl Flow {
         );
     }
 
-    /// Flags that the last motion raised.
+    /// Flags that the last motion of fluid and walls raised.
     pub fn flags(&self) -> u32 {
         self.moves.iter().fold(0, |all, moved| all | moved.flags)
     }
 
-    /// Renews cells and lists if a particle or a wall moved half the skin, or a particle left.
+    /// Renews cells and lists if a particle, be it one of a wall, moved half the skin, or one left.
     pub fn renew_lists_when_stale(&mut self, simulation: &Simulation) {
-        let walls = &simulation.walls;
-        let wall_moved = walls.has_moving() && walls.moved_between(self.listed_at, simulation.time()) > 0.5 * self.cells.skin;
-        if self.flags() & (STALE | LEFT) != 0 || wall_moved {
+        if self.flags() & (STALE | LEFT) != 0 {
             self.renew_lists(simulation);
         }
     }
@@ -207,7 +205,6 @@ impl Flow {
         }
         self.list_anew(simulation);
         self.rebuilds += 1;
-        self.listed_at = simulation.time();
     }
 
     /// Sorts the particles into cells, and lists their pairs, by where they are kept to have been when that was done.

@@ -144,9 +144,10 @@ impl Fluids {
     }
 }
 
-/// Refuses fluids that cannot be simulated.
-pub(crate) fn check_fluids(fluids: &Fluids) -> Result<(), Refusal> {
+/// Refuses fluids that cannot be simulated in a world with so many walls.
+pub(crate) fn check_fluids(fluids: &Fluids, walls: usize) -> Result<(), Refusal> {
     let refuse = |what: String| Err(Refusal::Fluid(what));
+    check_columns(fluids, walls)?;
     let Fluids { spacing, support, .. } = *fluids;
     if !(spacing.is_finite() && spacing > 0.0 && support.is_finite() && support >= 1.2 * spacing) {
         return refuse(format!(
@@ -191,6 +192,19 @@ pub(crate) fn check_fluids(fluids: &Fluids) -> Result<(), Refusal> {
         pressure,
         kind,
     } = &fluids.particles;
+    let mut ids = id.clone();
+    ids.sort_unstable();
+    if let Some(pair) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
+        return refuse(format!("two particles of fluids have the id {}; give each its own", pair[0]));
+    }
+    // Particles of walls are counted from the highest id on.
+    let (highest, bounding) = (ids.last().map_or(0, |&id| u64::from(id) + 1), fluids.boundary.position.len() as u64);
+    if highest + bounding > u64::from(u32::MAX) {
+        return refuse(format!(
+            "ids of fluids below {highest} and {bounding} particles of walls are more than there are numbers, {}; give smaller ids",
+            u32::MAX
+        ));
+    }
     let finite = |v: &Vec3| v.iter().all(|x| x.is_finite());
     for i in 0..id.len() {
         if !finite(&position[i]) || !finite(&velocity[i]) || !pressure[i].is_finite() || kind[i] as usize >= fluids.kinds.len() {
@@ -198,6 +212,44 @@ pub(crate) fn check_fluids(fluids: &Fluids) -> Result<(), Refusal> {
                 "particle {} at {:?} has a place, a velocity, a pressure or a fluid that is none",
                 id[i], position[i]
             ));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses columns that do not fit each other, or the walls.
+fn check_columns(fluids: &Fluids, walls: usize) -> Result<(), Refusal> {
+    let Fluids {
+        kinds,
+        particles,
+        boundary,
+        slips,
+        ..
+    } = fluids;
+    let (n, bounding) = (particles.len(), boundary.position.len());
+    let lengths = [
+        ("place", particles.position.len(), n, "particle"),
+        ("velocity", particles.velocity.len(), n, "particle"),
+        ("pressure", particles.pressure.len(), n, "particle"),
+        ("fluid", particles.kind.len(), n, "particle"),
+        ("wall", boundary.wall.len(), bounding, "particle of a wall"),
+        ("slip", slips.len(), walls, "wall"),
+    ];
+    if let Some((what, count, wanted, of)) = lengths.into_iter().find(|(_, count, wanted, _)| count != wanted) {
+        return Err(Refusal::Fluid(format!(
+            "fluids have {count} times a {what} for {wanted} times a {of}; give every {of} one"
+        )));
+    }
+    if kinds.is_empty() {
+        return Err(Refusal::Fluid(
+            "there is no fluid among the fluids of the world; give one, or none of it".to_owned(),
+        ));
+    }
+    for (place, &wall) in boundary.position.iter().zip(&boundary.wall) {
+        if wall as usize >= walls || !place.iter().all(|x| x.is_finite()) {
+            return Err(Refusal::Fluid(format!(
+                "a particle of wall number {wall} is at {place:?}, but walls are numbered from 0, there are {walls}, and places are finite"
+            )));
         }
     }
     Ok(())

@@ -21,6 +21,9 @@ pub(crate) struct FluidSection {
     /// Where it is at the start. Particles are on a cubic lattice that begins half a spacing inside the lower corner of a box, and lies in the
     /// middle of other regions. Their ids count fluids in alphabetical order, and then along x, y and z.
     pub fill: Region,
+    /// Leaves out what would be behind walls that are planes, or faces of boxes, in place of refusing the fluid: for sloping floors.
+    #[serde(default)]
+    pub cut_at_planes: bool,
     /// Velocity at the start.
     #[serde(default)]
     pub velocity: Vector<Velocity>,

@@ -15,7 +15,7 @@ use crate::refusal::Refusal;
 use crate::search::{Cells, Pairs};
 use crate::simulation::Simulation;
 use crate::time_step::TimeStep;
-use crate::world::{Fluids, StateLaw, World};
+use crate::world::{Fluids, Solver, StateLaw, World};
 use seixo_laws::fluid::Smoother;
 use seixo_sweeps::fluid::{FlowPlan, MEDIUM, WALL};
 use seixo_sweeps::fluid_lanes::FlowTally;
@@ -149,6 +149,7 @@ impl Flow {
                 ..simulation.stepping
             },
             compiled_for: FlowPlan {
+                solver: fluids.solver,
                 smoothing: fluids.smoothing,
                 sides,
                 mixed: fluids.kinds.len() > 1,
@@ -228,6 +229,11 @@ impl Simulation {
     /// Whether anything flows.
     pub(crate) fn flows(&self) -> bool {
         self.flow.is_some()
+    }
+
+    /// How the motion of fluids is found.
+    pub(crate) fn solver_of_fluids(&self) -> Solver {
+        self.flow.as_ref().map_or_else(Solver::default, |flow| flow.plan.solver)
     }
 
     /// Does something to what flows, if anything does, with all else in sight.

@@ -2,6 +2,7 @@
 
 use crate::guard::Stop;
 use crate::simulation::{Pass, Simulation};
+use crate::world::Solver;
 
 impl Simulation {
     /// Advances by one time step; afterwards positions, velocities and forces all belong to [`Simulation::time`].
@@ -54,6 +55,12 @@ impl Simulation {
     }
 
     fn step_fluids(&mut self) -> Result<(), Stop> {
+        match self.solver_of_fluids() {
+            Solver::WeaklyCompressible => self.step_weakly_compressible_fluids(),
+        }
+    }
+
+    fn step_weakly_compressible_fluids(&mut self) -> Result<(), Stop> {
         self.pass(Pass::Advance, Simulation::advance_fluids);
         self.pass(Pass::Boundaries, Simulation::place_boundaries);
         self.pass(Pass::Guard, Simulation::guard_fluids)?;

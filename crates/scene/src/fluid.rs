@@ -18,7 +18,7 @@ use crate::{
     words::{InitialPressure, Slip, Word},
 };
 use glam::DVec3;
-use seixo_engine::world::{Boundary, Domain, Fluid, Fluids, Particles, Smoothing, Vec3, WallMotion, World};
+use seixo_engine::world::{Boundary, Domain, Fluid, Fluids, Particles, Smoothing, Solver, Vec3, WallMotion, World};
 use std::{collections::BTreeMap, f64::consts::TAU, ops::Range};
 
 /// Names of the axes.
@@ -36,6 +36,7 @@ const USUAL_ARTIFICIAL_VISCOSITY: f64 = 0.02;
 
 /// What all fluids of a scene share.
 struct Shared {
+    solver: Solver,
     /// Distance of particles \[m\].
     spacing: f64,
     /// Distance beyond which they do not see each other \[spacings\].
@@ -156,6 +157,7 @@ pub(crate) fn fluids(
         }
     }
     Some(Fluids {
+        solver: shared.solver,
         smoothing: shared.smoothing,
         spacing: shared.spacing,
         support: shared.support * shared.spacing,
@@ -187,7 +189,7 @@ fn shared(file: &SceneFile, findings: &mut Findings) -> Option<Shared> {
     let support = agreed(file, "support", |section| section.support.map(|ratio| ratio.si), told, findings);
     let smoothing = agreed(file, "smoothing", |section| section.smoothing, Word::text, findings);
     let plane = agreed(file, "plane", |section| section.plane, Word::text, findings);
-    agreed(file, "solver", |section| section.solver, Word::text, findings);
+    let solver = agreed(file, "solver", |section| section.solver, Word::text, findings);
     let support = support.unwrap_or(USUAL_SUPPORT);
     if !(LEAST_SUPPORT..=MOST_SUPPORT).contains(&support) {
         let section = file.fluid.iter().find(|(_, section)| section.support.is_some());
@@ -206,6 +208,7 @@ fn shared(file: &SceneFile, findings: &mut Findings) -> Option<Shared> {
         return None;
     };
     Some(Shared {
+        solver: solver.unwrap_or_default().0,
         spacing,
         support,
         smoothing: smoothing.unwrap_or_default().0,
@@ -246,7 +249,7 @@ fn complete(file: &mut SceneFile, shared: &Shared, gravity: Vec3) {
         section.spacing = Some(Quantity::new(shared.spacing));
         section.support = Some(Quantity::new(shared.support));
         section.smoothing = Some(Word(shared.smoothing));
-        section.solver.get_or_insert_default();
+        section.solver = Some(Word(shared.solver));
         section.plane = plane;
         let is_inviscid = section.viscosity.si == 0.0;
         let artificial = if is_inviscid { USUAL_ARTIFICIAL_VISCOSITY } else { 0.0 };

@@ -43,9 +43,24 @@ pub fn pressure_at<R: Real>(excess: R, media: &[R], kind: usize) -> R {
     pressure + media[at + 5usize]
 }
 
+/// How the motion of fluids is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Solver {
+    /// Weakly compressible: one sweep over neighbors a step, densities follow the continuity equation.
+    #[default]
+    WeaklyCompressible,
+}
+
+impl Solver {
+    /// Every solver, with its word.
+    pub const ALL: [(Solver, &'static str); 1] = [(Solver::WeaklyCompressible, "wcsph")];
+}
+
 /// How fluids are put together and how they see walls: loops and kernels are compiled for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FlowPlan {
+    /// How their motion is found.
+    pub solver: Solver,
     /// What smooths.
     pub smoothing: Smoothing,
     /// Which sides are periodic, see [`crate::sides`].

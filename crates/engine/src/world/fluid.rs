@@ -3,6 +3,7 @@
 use super::Vec3;
 use crate::refusal::Refusal;
 pub use seixo_laws::fluid::{Smoothing, Space, StateLaw};
+pub use seixo_sweeps::fluid::Solver;
 
 /// A fluid.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,6 +55,8 @@ pub struct Boundary {
 /// The fluids of a world.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fluids {
+    /// How their motion is found.
+    pub solver: Solver,
     /// Which function smooths.
     pub smoothing: Smoothing,
     /// Distance between particles at rest \[m\].

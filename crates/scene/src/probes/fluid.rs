@@ -141,7 +141,7 @@ fn fluid_of(key: &str, name: Option<&str>, world: &World) -> Result<Option<u32>,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seixo_engine::world::{Boundary, Fluid, Fluids, Grains, Later, Particles, Smoothing, StateLaw};
+    use seixo_engine::world::{Boundary, Fluid, Fluids, Grains, Later, Particles, Smoothing, Solver, StateLaw};
 
     fn fluid(name: &str) -> Fluid {
         Fluid {
@@ -160,6 +160,7 @@ mod tests {
     /// A world with oil and water, or a dry one.
     fn world(is_wet: bool, gravity: Vec3) -> World {
         let fluids = Fluids {
+            solver: Solver::default(),
             smoothing: Smoothing::default(),
             spacing: 0.01,
             support: 0.03,

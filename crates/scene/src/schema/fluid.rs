@@ -3,10 +3,10 @@
 use super::{Region, Vector};
 use crate::{
     quantity::{Density, Length, NotNegative, Number, Positive, Pressure, Quantity, Velocity, Viscosity},
-    words::{AutoOr, FlowPlane, InitialPressure, Solver, Word},
+    words::{AutoOr, FlowPlane, InitialPressure, Word},
 };
 use schemars::JsonSchema;
-use seixo_engine::world::{Smoothing, StateLaw};
+use seixo_engine::world::{Smoothing, Solver, StateLaw};
 use serde::{Deserialize, Serialize};
 
 /// A fluid, divided into particles (smoothed particle hydrodynamics). `spacing`, `support`, `smoothing`, `solver` and `plane` hold for all fluids of

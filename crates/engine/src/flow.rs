@@ -3,11 +3,13 @@
 mod boundary;
 mod guard;
 mod measure;
+mod muller;
 mod passes;
 mod place;
 mod saved;
 
 pub(crate) use measure::{FlowEnergies, FlowEnergy};
+pub(crate) use muller::Muller;
 
 use crate::fields::FluidFields;
 use crate::gpu::RemoteFlow;
@@ -55,6 +57,8 @@ pub(crate) struct Flow {
     pub work: FlowTally,
     /// Taken along by particles that left \[J\].
     pub left: f64,
+    /// What Müller's solver has beside all others, if the fluids move by it.
+    pub muller: Option<Muller>,
     /// Where the particles are, if not here.
     pub remote: Option<Box<dyn RemoteFlow>>,
     /// Particles of fluid.
@@ -122,7 +126,11 @@ impl Flow {
         let mut cells = Cells::new(std::iter::once(half_support), settings.search, skin);
         (cells.kind, cells.sides, cells.halvings) = (sides, simulation.stepping.sides, 1);
         let is_bounded = !fluids.boundary.position.is_empty();
-        let dt = simulation.stepping.dt;
+        // How far whole steps are ahead of the velocities that are kept.
+        let ahead = match fluids.solver {
+            Solver::WeaklyCompressible => 0.5 * simulation.stepping.dt,
+            Solver::Muller2003 => 0.0,
+        };
         let reach = fluids.support + skin;
         for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
             let side = simulation.domain.filter(|domain| domain.periodic[axis]);
@@ -140,8 +148,8 @@ impl Flow {
         Ok(Flow {
             media: (0..fluids.kinds.len()).flat_map(|kind| medium(&fluids, kind)).collect(),
             stepping: Stepping {
-                reads_ahead: 0.5 * dt,
-                shows_ahead: 0.5 * dt,
+                reads_ahead: ahead,
+                shows_ahead: ahead,
                 lag: 0.0,
                 local_damping: 0.0,
                 stale_square: (0.5 * skin).powi(2),
@@ -169,6 +177,7 @@ impl Flow {
             last: FlowTally::default(),
             work: FlowTally::default(),
             left: 0.0,
+            muller: Muller::of(&fluids, &simulation.walls)?,
             remote: None,
             count: 0,
             there: Vec::new(),
@@ -200,6 +209,19 @@ impl Flow {
         }
         self.fields = fields;
         self.count = particles.len();
+    }
+
+    /// Finds forces at time zero.
+    fn begin(&mut self, simulation: &Simulation) {
+        match self.compiled_for.solver {
+            Solver::WeaklyCompressible => {
+                self.press_walls(simulation);
+                self.exchange(simulation);
+                self.last = self.powers();
+                self.pull_back_half_a_step();
+            }
+            Solver::Muller2003 => self.begin_as_muller(simulation),
+        }
     }
 
     /// Adds a particle at rest density with this id and kind, this place and volume, this velocity and pressure, to some fields.
@@ -253,10 +275,7 @@ impl Simulation {
             flow.take_particles();
             flow.put_boundary_up(simulation);
             flow.renew_lists(simulation);
-            flow.press_walls(simulation);
-            flow.exchange(simulation);
-            flow.last = flow.powers();
-            flow.pull_back_half_a_step();
+            flow.begin(simulation);
         });
         Ok(())
     }

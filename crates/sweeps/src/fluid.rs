@@ -49,11 +49,13 @@ pub enum Solver {
     /// Weakly compressible: one sweep over neighbors a step, densities follow the continuity equation.
     #[default]
     WeaklyCompressible,
+    /// As Müller, Charypar & Gross (2003) and S4 do it: densities are sums, explicit Euler, walls put particles back.
+    Muller2003,
 }
 
 impl Solver {
     /// Every solver, with its word.
-    pub const ALL: [(Solver, &'static str); 1] = [(Solver::WeaklyCompressible, "wcsph")];
+    pub const ALL: [(Solver, &'static str); 2] = [(Solver::WeaklyCompressible, "wcsph"), (Solver::Muller2003, "muller2003")];
 }
 
 /// How fluids are put together and how they see walls: loops and kernels are compiled for it.

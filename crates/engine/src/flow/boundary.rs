@@ -74,6 +74,7 @@ impl Flow {
             self.put_boundary_up(simulation);
             self.renew_lists(simulation);
         }
+        self.hold_in_container(simulation);
     }
 
     /// Takes the places that particles of a wall have now for those at which its next motion begins.

@@ -15,7 +15,9 @@ const MOST_EXCESS: f64 = 0.5;
 impl Flow {
     /// The error that flags mean, if they mean one.
     pub fn stopped_by(&self, flags: u32, simulation: &Simulation) -> Option<Stop> {
-        let excess = self.fields.excess.iter().fold(0.0, |most: f64, e| most.max(e.abs()));
+        // Where densities are sums, drops and surfaces have low ones.
+        let judged: &[f64] = if self.muller.is_some() { &[] } else { &self.fields.excess };
+        let excess = judged.iter().fold(0.0, |most: f64, e| most.max(e.abs()));
         let leaves = simulation.leaving() == Leaving::Error && flags & LEFT != 0;
         if flags & (NOT_FINITE | TOO_FAST) == 0 && !leaves && excess < MOST_EXCESS {
             return None;

@@ -42,7 +42,8 @@ impl Simulation {
         let Some(flow) = self.flow.as_ref().filter(|flow| flow.fields.len() > 0) else {
             return Ok(());
         };
-        if flow.compiled_for.bounded && self.walls.has_moving() {
+        let is_held = flow.compiled_for.bounded || flow.muller.is_some();
+        if is_held && self.walls.has_moving() {
             return Err(Refusal::Fluid(
                 "walls that move and fluids do not go together on a GPU yet; use --device cpu".to_owned(),
             ));

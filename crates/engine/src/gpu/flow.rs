@@ -1,5 +1,7 @@
 //! Fluids on a GPU: their particles and those of the walls that bound them, stepped as grains are.
 
+mod muller;
+
 use super::lists::{UNBOUNDED, make_room};
 use super::step::BATCH;
 use super::tables::{Index, Tables};
@@ -7,6 +9,7 @@ use super::{Cells, Number, Rows, numbers, raised, room_for_cubes, stepping};
 use crate::flow::{Flow, FlowEnergies};
 use crate::simulation::Simulation;
 use crate::world::Leaving;
+use muller::MullerOnGpu;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, Order, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
 use seixo_laws::fluid::smoothing::SmootherLaunch;
@@ -64,6 +67,8 @@ pub(crate) struct FlowOnGpu<C, R> {
     walls: Buffer<u32>,
     bounding: usize,
     nothing: Buffer<u32>,
+    /// Where fluids move by Müller's solver.
+    muller: Option<MullerOnGpu<C, R>>,
     flags: Buffer<u32>,
     power: Buffer<C>,
     /// What was booked of the sums that particles keep.
@@ -116,6 +121,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             walls: words("particles of walls")?,
             bounding: 0,
             nothing: gpu.zeros(1, "walls")?,
+            muller: host.muller.as_ref().map(|muller| MullerOnGpu::new(&gpu, muller, n)).transpose()?,
             flags: gpu.zeros(FLAGS, "flags")?,
             power: gpu.zeros(2 * RECORD * room_for_cubes(n), "the ledger")?,
             booked: FlowEnergies::default(),
@@ -238,6 +244,9 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
     )]
     fn step(&mut self, host: &Flow, parity: u32, advance: bool) {
+        if self.muller.is_some() {
+            return self.step_muller(host, parity, advance);
+        }
         if self.bounding > 0 {
             let (count, dim) = units(self.bounding);
             press_walls::launch::<R, C>(
@@ -360,6 +369,9 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
     fn observe(&mut self, host: &mut Flow) -> Result<(), GpuError> {
         self.gpu.clear(&self.flags);
         self.step(host, 0, false);
+        if self.muller.is_some() {
+            return self.observe_muller(host);
+        }
         let (gpu, n) = (&self.gpu, self.n);
         let of_c = |buffer: &Buffer<C>| -> Result<Vec<f64>, GpuError> {
             Ok(gpu

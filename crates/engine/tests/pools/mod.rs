@@ -20,6 +20,7 @@ pub fn water(sound_speed: f64) -> Fluid {
         artificial_viscosity: 0.0,
         density_diffusion: 0.0,
         xsph: 0.0,
+        restitution: 0.0,
     }
 }
 
@@ -35,6 +36,7 @@ pub fn fluids(kinds: Vec<Fluid>, spacing: f64, support: f64, across: Option<usiz
         particles: Particles::default(),
         boundary: Boundary::default(),
         slips: Vec::new(),
+        inside: Vec::new(),
         fastest: 0.0,
     }
 }

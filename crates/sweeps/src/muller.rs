@@ -230,7 +230,8 @@ pub struct Settled<C: Real, R: Real> {
 /// surface, with the part of its velocity that points into the wall turned around.
 ///
 /// A plane and a sphere hold everything that is behind them. A frustum has ends, so it holds what was before it: a particle that was behind it, or
-/// beyond its ends, comes from elsewhere. A thousandth of the way that a particle may move in a step is left for what other elements moved.
+/// beyond its ends, comes from elsewhere. A tenth of the way that a particle may move in a step is left behind it, and a thousandth beyond its ends, for
+/// what other elements moved.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "what is known of a particle")]
@@ -248,7 +249,8 @@ pub fn settled<C: Coordinate<R>, R: Real>(
     let nothing = C::new(0.0);
     let dt = C::wide(stepping.dt);
     let there = drift::<C>(position, before, dt);
-    let slack = C::root(C::wide(stepping.stride_square)) * C::new(1.0e-3);
+    let slack = C::root(C::wide(stepping.stride_square)) * C::new(0.1);
+    let margin = slack * C::new(0.01);
     let mut place = there.plus(&Vector3::<C>::zero());
     let mut onward = velocity.plus(&Vector3::<C>::zero());
     // What one element moves may come to lie behind another.
@@ -277,7 +279,7 @@ pub fn settled<C: Coordinate<R>, R: Real>(
                 distance = now.distance * sign;
                 surface = nearest_on_frustum::<C>(&place, &at, &axis, &shape);
                 normal = now.normal.times(sign);
-                holds = distance < nothing && was.within >= -slack;
+                holds = distance < nothing && was.within >= -margin;
                 if holds {
                     // The wall moved, too, since the particle was there.
                     let pace = velocity_of_hold::<C>(container, e, &surface).dot(&normal);

@@ -73,7 +73,7 @@ fn fluid_stays_in_its_vessel_and_out_of_what_stands_in_it() {
     }
     // It came around the pillar.
     let behind = simulation.fluid().unwrap().position.iter().filter(|x| x[1] > 0.05).count();
-    assert!(behind > 20, "{behind}");
+    assert!(behind > 100, "{behind}");
 }
 
 /// A crowd in a periodic box, every particle pushed at random.
@@ -158,7 +158,7 @@ fn explicit_euler_makes_energy_in_proportion_to_its_step_and_the_books_have_all_
         let ledger = simulation.ledger();
         // Walls took a part of the fall through 10 to 22 cm, XSPH took more.
         let fallen = 6.0f64.powi(3) * 1000.0 * SPACING.powi(3) * G * 8.0 * SPACING;
-        assert!(ledger.wall_work < -0.1 * fallen, "{ledger:?}");
+        assert!(ledger.wall_work < -0.05 * fallen, "{ledger:?}");
         (ledger.residual, fallen)
     };
     let ((whole, fallen), (half, _)) = (missed(2e-4), missed(1e-4));

@@ -116,10 +116,11 @@ pub fn world(mut fluids: Fluids, gravity: f64, domain: Option<Domain>, walls: Ve
     }
 }
 
-/// A block of fluid that collapses around a pillar in a cup, with a ball in its way.
+/// A block of fluid that is thrown at a pillar in a cup, with a ball behind it.
 pub fn splash() -> World {
     let mut fluids = fluids(2.0);
     pour(&mut fluids, [-5, -5, 0], [5, -1, 10]);
+    fluids.particles.velocity.fill([0.0, 2.0, 0.0]);
     let pillar = wall(WallShape::Round(vec![mantle(0.03, 0.4)]));
     let ball = wall(WallShape::Sphere {
         center: [0.0, 0.08, 0.02],

@@ -227,7 +227,9 @@ fn shared(file: &SceneFile, findings: &mut Findings) -> Option<Shared> {
         let complaint = Complaint::new(message).limit(format!("{LEAST_SUPPORT} to {MOST_SUPPORT} spacings"));
         findings.add(
             &format!("fluid.{name}.support"),
-            complaint.remedy(format!("write support = {usual}, or leave it out; it is a number of spacings, not a length")),
+            complaint.remedy(format!(
+                "write support = {usual}, or leave it out; it is a number of spacings, not a length"
+            )),
         );
     }
     let Some(spacing) = spacing else {

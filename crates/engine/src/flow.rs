@@ -3,11 +3,13 @@
 mod boundary;
 mod guard;
 mod measure;
+mod muller;
 mod passes;
 mod place;
 mod saved;
 
 pub(crate) use measure::{FlowEnergies, FlowEnergy};
+pub(crate) use muller::Muller;
 
 use crate::fields::FluidFields;
 use crate::gpu::RemoteFlow;
@@ -16,7 +18,7 @@ use crate::search::{Cells, Pairs};
 use crate::sides::check_periods;
 use crate::simulation::Simulation;
 use crate::time_step::TimeStep;
-use crate::world::{Fluids, StateLaw, World};
+use crate::world::{Fluids, Solver, StateLaw, World};
 use seixo_laws::fluid::Smoother;
 use seixo_sweeps::fluid::{FlowPlan, MEDIUM, WALL};
 use seixo_sweeps::fluid_lanes::FlowTally;
@@ -56,6 +58,8 @@ pub(crate) struct Flow {
     pub work: FlowTally,
     /// Taken along by particles that left \[J\].
     pub left: f64,
+    /// What Müller's solver has beside all others, if the fluids move by it.
+    pub muller: Option<Muller>,
     /// Where the particles are, if not here.
     pub remote: Option<Box<dyn RemoteFlow>>,
     /// Particles of fluid.
@@ -123,15 +127,19 @@ impl Flow {
         let mut cells = Cells::new(std::iter::once(half_support), settings.search, skin);
         (cells.kind, cells.sides, cells.halvings) = (sides, simulation.stepping.sides, 1);
         let is_bounded = !fluids.boundary.position.is_empty();
-        let dt = simulation.stepping.dt;
+        // How far whole steps are ahead of the velocities that are kept.
+        let ahead = match fluids.solver {
+            Solver::WeaklyCompressible => 0.5 * simulation.stepping.dt,
+            Solver::Muller2003 => 0.0,
+        };
         if let Some(domain) = &simulation.domain {
             check_periods(domain, fluids.support + skin)?;
         }
         Ok(Flow {
             media: (0..fluids.kinds.len()).flat_map(|kind| medium(&fluids, kind)).collect(),
             stepping: Stepping {
-                reads_ahead: 0.5 * dt,
-                shows_ahead: 0.5 * dt,
+                reads_ahead: ahead,
+                shows_ahead: ahead,
                 lag: 0.0,
                 local_damping: 0.0,
                 stale_square: (0.5 * skin).powi(2),
@@ -139,6 +147,7 @@ impl Flow {
                 ..simulation.stepping
             },
             compiled_for: FlowPlan {
+                solver: fluids.solver,
                 smoothing: fluids.smoothing,
                 sides,
                 mixed: fluids.kinds.len() > 1,
@@ -158,6 +167,7 @@ impl Flow {
             last: FlowTally::default(),
             work: FlowTally::default(),
             left: 0.0,
+            muller: Muller::of(&fluids, &simulation.walls)?,
             remote: None,
             count: 0,
             there: Vec::new(),
@@ -192,6 +202,19 @@ impl Flow {
         self.count = particles.len();
     }
 
+    /// Finds forces at time zero.
+    fn begin(&mut self, simulation: &Simulation) {
+        match self.compiled_for.solver {
+            Solver::WeaklyCompressible => {
+                self.press_walls(simulation);
+                self.exchange(simulation);
+                self.last = self.powers();
+                self.pull_back_half_a_step();
+            }
+            Solver::Muller2003 => self.begin_as_muller(simulation),
+        }
+    }
+
     /// Adds a particle at rest density with this id and kind, this place and volume, this velocity and pressure, to some fields. `kept` is its velocity,
     /// too, or the acceleration of its wall.
     fn put(&self, fields: &mut FluidFields, [id, kind]: [u32; 2], place: [f64; RECORD], flow: [f64; RECORD], kept: [f64; 3]) {
@@ -221,6 +244,11 @@ impl Simulation {
         self.flow.is_some()
     }
 
+    /// How the motion of fluids is found.
+    pub(crate) fn solver_of_fluids(&self) -> Solver {
+        self.flow.as_ref().map_or_else(Solver::default, |flow| flow.plan.solver)
+    }
+
     /// Does something to what flows, if anything does, with all else in sight.
     pub(crate) fn with_flow<T: Default>(&mut self, run: impl FnOnce(&mut Flow, &Simulation) -> T) -> T {
         let Some(mut flow) = self.flow.take() else {
@@ -238,10 +266,7 @@ impl Simulation {
             flow.take_particles();
             flow.put_boundary_up(simulation);
             flow.renew_lists(simulation);
-            flow.press_walls(simulation);
-            flow.exchange(simulation);
-            flow.last = flow.powers();
-            flow.pull_back_half_a_step();
+            flow.begin(simulation);
         });
         Ok(())
     }

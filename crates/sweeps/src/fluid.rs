@@ -47,9 +47,26 @@ pub fn pressure_at<R: Real>(excess: R, media: &[R], kind: usize) -> R {
     pressure + media[at + 5usize]
 }
 
+/// How the motion of fluids is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Solver {
+    /// Weakly compressible: one sweep over neighbors a step, densities follow the continuity equation.
+    #[default]
+    WeaklyCompressible,
+    /// As Müller, Charypar & Gross (2003) and S4 do it: densities are sums, explicit Euler, walls put particles back.
+    Muller2003,
+}
+
+impl Solver {
+    /// Every solver, with its word.
+    pub const ALL: [(Solver, &'static str); 2] = [(Solver::WeaklyCompressible, "wcsph"), (Solver::Muller2003, "muller2003")];
+}
+
 /// How fluids are put together and how they see walls: loops and kernels are compiled for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FlowPlan {
+    /// How their motion is found.
+    pub solver: Solver,
     /// What smooths.
     pub smoothing: Smoothing,
     /// Which sides are periodic, see [`crate::sides`].

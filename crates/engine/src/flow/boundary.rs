@@ -109,6 +109,7 @@ impl Flow {
         let before = self.there.clone();
         self.put_boundary_up(simulation);
         self.renew_lists(simulation);
+        self.hold_in_container(simulation);
         self.fluid_in_walls(|wall| !before[wall], simulation)
     }
 

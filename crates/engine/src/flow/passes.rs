@@ -3,7 +3,7 @@
 use super::Flow;
 use crate::fields::{FluidFields, PART, Sorted, part_range, parts};
 use crate::simulation::Simulation;
-use crate::world::Leaving;
+use crate::world::{Leaving, Solver};
 use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_laws::fluid::Smoothing;
@@ -60,6 +60,10 @@ impl Flow {
     /// Lets gravity pull otherwise from now on: what it would have added by now to velocities at half steps, it adds.
     pub fn pull_otherwise(&mut self, gravity: Vector3<f64>, pull: &Vector3<f64>) {
         self.stepping.gravity = gravity;
+        if self.stepping.shows_ahead == 0.0 {
+            // Velocities of whole steps have had all that gravity gave until now.
+            return;
+        }
         for i in (0..self.fields.len()).filter(|&i| self.fields.kind[i] & WALL == 0) {
             let kept = recall::<f64>(&mut self.fields.half_velocity, 3 * i).plus(pull);
             store(&mut self.fields.half_velocity, 3 * i, &kept);
@@ -213,7 +217,9 @@ impl Flow {
         self.find_walls();
         let n = self.fields.len();
         let (device, index, places) = (&simulation.device, self.cells.index(), &self.fields.reference[..]);
-        if self.walls.is_empty() {
+        if !self.lists_once() {
+            self.pairs.fill_rows::<false>(device, &index, places, n);
+        } else if self.walls.is_empty() {
             self.pairs.fill_rows::<true>(device, &index, places, n);
         } else {
             // Particles of walls do nothing to each other: they are all of one body, and those that see no fluid need no row.
@@ -233,6 +239,13 @@ impl Flow {
         }
         self.moves.resize(parts(n), STILL);
         self.tallies.resize(parts(n), FlowTally::default());
+        self.take_over_densities();
+        self.hold_in_container(simulation);
+    }
+
+    /// Whether a pair inside a part stands in one row only.
+    pub fn lists_once(&self) -> bool {
+        self.compiled_for.solver == Solver::WeaklyCompressible
     }
 
     /// Forces, and rates of change of densities.

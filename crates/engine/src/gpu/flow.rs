@@ -1,6 +1,7 @@
 //! Fluids on a GPU: their particles and those of the walls that bound them, stepped as grains are.
 
 mod boundary;
+mod muller;
 
 use super::lists::{Keys, UNBOUNDED};
 use super::step::BATCH;
@@ -10,6 +11,7 @@ use crate::flow::{Flow, FlowEnergies};
 use crate::simulation::Simulation;
 use crate::world::Leaving;
 use boundary::Carriage;
+use muller::MullerOnGpu;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
 use seixo_laws::fluid::smoothing::SmootherLaunch;
@@ -71,6 +73,8 @@ pub(crate) struct FlowOnGpu<C, R> {
     /// Where walls move.
     carriage: Option<Carriage<C>>,
     nothing: Buffer<u32>,
+    /// Where fluids move by Müller's solver.
+    muller: Option<MullerOnGpu<C, R>>,
     flags: Buffer<u32>,
     power: Buffer<C>,
     /// What was booked of the sums that particles keep.
@@ -124,6 +128,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             bounding: 0,
             carriage: Carriage::new(&gpu, host, simulation)?,
             nothing: gpu.zeros(1, "walls")?,
+            muller: host.muller.as_ref().map(|muller| MullerOnGpu::new(&gpu, muller, n)).transpose()?,
             flags: gpu.zeros(FLAGS, "flags")?,
             power: gpu.zeros(2 * RECORD * room_for_cubes(n), "the ledger")?,
             booked: FlowEnergies::default(),
@@ -240,6 +245,9 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
     )]
     fn step(&mut self, host: &Flow, parity: u32, advance: bool) {
+        if self.muller.is_some() {
+            return self.step_muller(host, parity, advance);
+        }
         self.place_walls(host, parity, advance);
         if self.bounding > 0 {
             let (count, dim) = units(self.bounding);
@@ -368,6 +376,9 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
         self.send_poses(simulation, simulation.steps, 0);
         self.gpu.clear(&self.flags);
         self.step(host, 0, false);
+        if self.muller.is_some() {
+            return self.observe_muller(host);
+        }
         let (gpu, n) = (&self.gpu, self.n);
         let of_c = |buffer: &Buffer<C>| -> Result<Vec<f64>, GpuError> {
             Ok(gpu

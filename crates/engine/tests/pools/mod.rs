@@ -1,7 +1,7 @@
 //! Water in boxes and in periodic domains.
 
 use seixo_engine::world::{
-    Boundary, Domain, Fluid, Fluids, Frustum, Later, Leaving, Particles, Smoothing, StateLaw, SurfaceMotion, Vec3, Vibration, Wall,
+    Boundary, Domain, Fluid, Fluids, Frustum, Later, Leaving, Particles, Smoothing, Solver, StateLaw, SurfaceMotion, Vec3, Vibration, Wall,
     WallMotion, WallShape, World,
 };
 
@@ -20,12 +20,14 @@ pub fn water(sound_speed: f64) -> Fluid {
         artificial_viscosity: 0.0,
         density_diffusion: 0.0,
         xsph: 0.0,
+        restitution: 0.0,
     }
 }
 
 /// A fluid in space or, with `across`, in a plane; without particles.
 pub fn fluids(kinds: Vec<Fluid>, spacing: f64, support: f64, across: Option<usize>) -> Fluids {
     Fluids {
+        solver: Solver::default(),
         smoothing: Smoothing::Wendland,
         spacing,
         support: support * spacing,
@@ -34,6 +36,7 @@ pub fn fluids(kinds: Vec<Fluid>, spacing: f64, support: f64, across: Option<usiz
         particles: Particles::default(),
         boundary: Boundary::default(),
         slips: Vec::new(),
+        inside: Vec::new(),
         fastest: 0.0,
     }
 }

@@ -134,7 +134,8 @@ fn a_checkpoint_goes_on_anywhere() {
 
 #[test]
 fn walls_that_move_do_the_same_on_a_gpu() {
-    let cases: [(&str, fn() -> World, Precision, f64); 4] = [
+    type Case = (&'static str, fn() -> World, Precision, f64);
+    let cases: [Case; 4] = [
         ("paddle", paddled, Precision::F64, 1e-9),
         ("drum", drum, Precision::F64, 1e-8),
         ("lid", round_and_round, Precision::F64, 1e-11),

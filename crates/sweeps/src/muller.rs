@@ -214,7 +214,7 @@ pub fn drawn<C: Coordinate<R>, R: Real>(kicked: &Vector3<C>, all: &Vector3<R>, x
 }
 
 /// A particle that moved, within its container.
-#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+#[derive(CubeType, Clone, Copy, Debug)]
 pub struct Settled<C: Real, R: Real> {
     /// Place \[m\].
     pub position: Vector3<C>,

@@ -3,21 +3,24 @@
 mod boundary;
 mod guard;
 mod measure;
+mod muller;
 mod passages;
 mod passes;
 mod place;
 mod saved;
 
 pub(crate) use measure::{FlowEnergies, FlowEnergy};
+pub(crate) use muller::Muller;
 pub(crate) use passages::{Feeding, Passages};
 
 use crate::fields::FluidFields;
 use crate::gpu::RemoteFlow;
 use crate::refusal::Refusal;
 use crate::search::{Cells, Pairs};
+use crate::sides::check_periods;
 use crate::simulation::Simulation;
 use crate::time_step::TimeStep;
-use crate::world::{Fluids, StateLaw, World};
+use crate::world::{Fluids, Solver, StateLaw, World};
 use seixo_laws::fluid::Smoother;
 use seixo_sweeps::fluid::{FlowPlan, MEDIUM, WALL};
 use seixo_sweeps::fluid_lanes::FlowTally;
@@ -59,16 +62,18 @@ pub(crate) struct Flow {
     pub left: f64,
     /// Inlets and outlets at work.
     pub passages: Passages,
+    /// What Müller's solver has beside all others, if the fluids move by it.
+    pub muller: Option<Muller>,
     /// Where the particles are, if not here.
     pub remote: Option<Box<dyn RemoteFlow>>,
     /// Particles of fluid.
     pub count: usize,
     /// Which walls were there when their particles were set up.
     there: Vec<bool>,
+    /// Poses of the walls when they were last asked for.
+    poses: Vec<f64>,
     /// How often the lists were made.
     pub rebuilds: u64,
-    /// When they were made \[s\].
-    pub listed_at: f64,
 }
 
 /// The row of a fluid's coefficients.
@@ -125,26 +130,19 @@ impl Flow {
         (cells.kind, cells.sides, cells.halvings) = (sides, simulation.stepping.sides, 1);
         let is_bounded = !fluids.boundary.position.is_empty();
         let passes = !(fluids.inlets.is_empty() && fluids.outlets.is_empty());
-        let dt = simulation.stepping.dt;
-        let reach = fluids.support + skin;
-        for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
-            let side = simulation.domain.filter(|domain| domain.periodic[axis]);
-            if let Some(length) = side
-                .map(|domain| domain.max[axis] - domain.min[axis])
-                .filter(|&length| length <= 2.0 * reach)
-            {
-                return Err(Refusal::PeriodicSide {
-                    axis: name,
-                    length,
-                    limit: 2.0 * reach,
-                });
-            }
+        // How far whole steps are ahead of the velocities that are kept.
+        let ahead = match fluids.solver {
+            Solver::WeaklyCompressible => 0.5 * simulation.stepping.dt,
+            Solver::Muller2003 => 0.0,
+        };
+        if let Some(domain) = &simulation.domain {
+            check_periods(domain, fluids.support + skin)?;
         }
         Ok(Flow {
             media: (0..fluids.kinds.len()).flat_map(|kind| medium(&fluids, kind)).collect(),
             stepping: Stepping {
-                reads_ahead: 0.5 * dt,
-                shows_ahead: 0.5 * dt,
+                reads_ahead: ahead,
+                shows_ahead: ahead,
                 lag: 0.0,
                 local_damping: 0.0,
                 stale_square: (0.5 * skin).powi(2),
@@ -152,6 +150,7 @@ impl Flow {
                 ..simulation.stepping
             },
             compiled_for: FlowPlan {
+                solver: fluids.solver,
                 smoothing: fluids.smoothing,
                 sides,
                 mixed: fluids.kinds.len() > 1,
@@ -172,11 +171,12 @@ impl Flow {
             work: FlowTally::default(),
             left: 0.0,
             passages: Passages::default(),
+            muller: Muller::of(&fluids, &simulation.walls)?,
             remote: None,
             count: 0,
             there: Vec::new(),
+            poses: Vec::new(),
             rebuilds: 0,
-            listed_at: 0.0,
             plan: fluids,
         })
     }
@@ -198,6 +198,7 @@ impl Flow {
                 [particles.id[k], particles.kind[k]],
                 [x, y, z, volume],
                 [u, v, w, pressure],
+                [u, v, w],
             );
             fields.excess[k] = density / fluid.density - 1.0;
         }
@@ -205,8 +206,22 @@ impl Flow {
         self.count = particles.len();
     }
 
-    /// Adds a particle at rest density with this id and kind, this place and volume, this velocity and pressure, to some fields.
-    fn put(&self, fields: &mut FluidFields, [id, kind]: [u32; 2], place: [f64; RECORD], flow: [f64; RECORD]) {
+    /// Finds forces at time zero.
+    fn begin(&mut self, simulation: &Simulation) {
+        match self.compiled_for.solver {
+            Solver::WeaklyCompressible => {
+                self.press_walls(simulation);
+                self.exchange(simulation);
+                self.last = self.powers();
+                self.pull_back_half_a_step();
+            }
+            Solver::Muller2003 => self.begin_as_muller(simulation),
+        }
+    }
+
+    /// Adds a particle at rest density with this id and kind, this place and volume, this velocity and pressure, to some fields. `kept` is its velocity,
+    /// too, or the acceleration of its wall.
+    fn put(&self, fields: &mut FluidFields, [id, kind]: [u32; 2], place: [f64; RECORD], flow: [f64; RECORD], kept: [f64; 3]) {
         fields.id.push(id);
         fields.kind.push(kind);
         fields.position.extend(place);
@@ -214,7 +229,6 @@ impl Flow {
         if self.compiled_for.moving {
             fields.motion.extend(flow);
         }
-        let kept = if kind & WALL == 0 { [flow[0], flow[1], flow[2]] } else { [0.0; 3] };
         fields.half_velocity.extend(kept);
         fields.excess.push(0.0);
         fields.rate.extend([0.0; RECORD]);
@@ -232,6 +246,11 @@ impl Simulation {
     /// Whether anything flows.
     pub(crate) fn flows(&self) -> bool {
         self.flow.is_some()
+    }
+
+    /// How the motion of fluids is found.
+    pub(crate) fn solver_of_fluids(&self) -> Solver {
+        self.flow.as_ref().map_or_else(Solver::default, |flow| flow.plan.solver)
     }
 
     /// Does something to what flows, if anything does, with all else in sight.
@@ -252,10 +271,7 @@ impl Simulation {
             flow.put_boundary_up(simulation);
             flow.put_passages_up(simulation);
             flow.renew_lists(simulation);
-            flow.press_walls(simulation);
-            flow.exchange(simulation);
-            flow.last = flow.powers();
-            flow.pull_back_half_a_step();
+            flow.begin(simulation);
         });
         Ok(())
     }

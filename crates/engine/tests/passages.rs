@@ -3,10 +3,10 @@
 mod channels;
 mod pools;
 
-use channels::{CHANNEL, JET, SPACING, channel, jet};
+use channels::{CHANNEL, JET, SPACING, channel, jet, shaken};
 use pools::{G, fluids, tank, water};
 use seixo_engine::state::FluidSnapshot;
-use seixo_engine::world::{FluidInlet, FluidOutlet, Fluids, Opening, Settings, World};
+use seixo_engine::world::{FluidInlet, FluidOutlet, Fluids, Opening, Settings, WallMotion, World};
 use seixo_engine::{Change, Refusal, Simulation};
 
 fn on_threads(threads: usize) -> Settings {
@@ -201,6 +201,27 @@ fn a_tank_holds_what_is_poured_into_it() {
 }
 
 #[test]
+fn what_comes_does_not_heed_a_wall_that_swings_goes_comes_and_rests() {
+    let mut simulation = started(shaken());
+    let lid = |is_there| [Change::Wall { wall: 1, is_there }];
+    simulation.advance(50).unwrap();
+    // No step later the fluid stands where it stood.
+    simulation.change(&lid(false)).unwrap();
+    simulation.change(&lid(true)).unwrap();
+    simulation.advance(50).unwrap();
+    let motion = Box::new(WallMotion::default());
+    simulation.change(&[Change::Motion { wall: 1, motion }]).unwrap();
+    simulation.advance(100).unwrap();
+    let [came, _] = simulation.passed_fluids()[..] else { panic!() };
+    let layers = (simulation.time() / SPACING + 0.5).floor();
+    assert_eq!(came.count as f64, layers * CHANNEL[1] as f64);
+    // All of it is still between floor and lid.
+    let height = CHANNEL[1] as f64 * SPACING;
+    let fluid = simulation.fluid().unwrap();
+    assert!(fluid.position.iter().all(|x| x[2] > 0.0 && x[2] < height));
+}
+
+#[test]
 fn a_box_takes_away_what_comes_into_it() {
     let mut world = jet();
     let fluids = world.fluids.as_mut().unwrap();
@@ -230,7 +251,7 @@ fn a_box_takes_away_what_comes_into_it() {
 
 #[test]
 fn the_same_bits_on_any_number_of_threads_and_after_a_checkpoint() {
-    let worlds: [fn() -> World; 2] = [jet, || channel(0.0, 10.0, 0.1)];
+    let worlds: [fn() -> World; 3] = [jet, || channel(0.0, 10.0, 0.1), shaken];
     for world in worlds {
         let mut first = started(world());
         first.advance(500).unwrap();

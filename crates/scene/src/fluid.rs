@@ -1,7 +1,10 @@
 //! Fluids: from the keys of a scene to their particles, and to those of the walls that bound them.
 
+mod across;
 mod boundary;
+mod cut;
 mod fill;
+mod muller;
 mod passages;
 mod places;
 mod planes;
@@ -20,7 +23,7 @@ use crate::{
     words::{InitialPressure, Slip, Word},
 };
 use glam::DVec3;
-use seixo_engine::world::{Boundary, Domain, Fluid, FluidInlet, Fluids, Particles, Smoothing, Vec3, WallMotion, World};
+use seixo_engine::world::{Boundary, Domain, Fluid, FluidInlet, Fluids, Particles, Smoothing, Solver, Vec3, WallMotion, World};
 use std::{collections::BTreeMap, f64::consts::TAU, ops::Range};
 use ways::Ways;
 
@@ -36,9 +39,12 @@ const MOST_SUPPORT: f64 = 8.0;
 const SOUND_OVER_FLOW: f64 = 10.0;
 /// Artificial viscosity of what has no other \[-\].
 const USUAL_ARTIFICIAL_VISCOSITY: f64 = 0.02;
+/// Diffusion of density \[-\].
+const USUAL_DIFFUSION: f64 = 0.1;
 
 /// What all fluids of a scene share.
 struct Shared {
+    solver: Solver,
     /// Distance of particles \[m\].
     spacing: f64,
     /// Distance beyond which they do not see each other \[spacings\].
@@ -46,6 +52,17 @@ struct Shared {
     smoothing: Smoothing,
     /// Axis across which nothing flows.
     across: Option<usize>,
+}
+
+impl Shared {
+    fn is_muller(&self) -> bool {
+        self.solver == Solver::Muller2003
+    }
+
+    /// Volume of a particle \[m³\], in a plane its area \[m²\].
+    fn volume(&self) -> f64 {
+        self.spacing.powi(if self.across.is_some() { 2 } else { 3 })
+    }
 }
 
 /// By what the particles of walls are laid out.
@@ -60,13 +77,6 @@ struct Layout {
     origin: DVec3,
     /// Ends of the domain along its periodic axes \[m\].
     periods: [Option<[f64; 2]>; 3],
-}
-
-impl Shared {
-    /// Volume of a particle \[m³\], in a plane its area \[m²\].
-    fn volume(&self) -> f64 {
-        self.spacing.powi(if self.across.is_some() { 2 } else { 3 })
-    }
 }
 
 impl Layout {
@@ -121,10 +131,16 @@ pub(crate) fn fluids(
         refuse_dry_passages(file, findings);
         return None;
     }
-    let slips = slips(file, world.walls.len(), ranges);
     let shared = shared(file, findings)?;
+    muller::refuse_keys(file, &shared, findings);
+    if shared.is_muller() {
+        muller::refuse_surroundings(file, world, ranges, findings);
+    }
+    let slips = slips(file, &shared, world.walls.len(), ranges);
     complete(file, &shared, world.gravity);
-    refuse_flow_across(file, &shared, world.gravity, findings);
+    if let Some(axis) = shared.across {
+        across::refuse_flow(file, axis, world.gravity, findings);
+    }
     let inlets = passages::inlets(file, &shared, world, &plan.absent, findings);
     let outlets = passages::outlets(file, &shared, world, findings);
     refuse_nowhere(file, &inlets, findings);
@@ -132,6 +148,7 @@ pub(crate) fn fluids(
         return None;
     }
     let (mut particles, origin) = fill::fill(file, &shared, world.domain.as_ref(), findings);
+    cut::cut_at_planes(file, world, plan, shared.across, &mut particles, findings);
     if !findings.is_sound() {
         return None;
     }
@@ -143,18 +160,29 @@ pub(crate) fn fluids(
         periods: periods(world.domain.as_ref()),
     };
     note_uneven_periods(&layout, findings);
-    let setting = boundary::Setting {
-        file,
-        world,
-        ranges,
-        plan,
-        layout: &layout,
-        particles: &particles,
-        ways: &Ways::new(&inlets, &outlets, &layout, world.domain.as_ref()),
+    let (boundary, inside) = if shared.is_muller() {
+        let inside = muller::inside(file, world, plan, (&particles, &shared), findings);
+        (Boundary::default(), inside)
+    } else {
+        let setting = boundary::Setting {
+            file,
+            world,
+            ranges,
+            plan,
+            layout: &layout,
+            particles: &particles,
+            ways: &Ways::new(&inlets, &outlets, &layout, world.domain.as_ref()),
+        };
+        (setting.bound(findings), Vec::new())
     };
-    let boundary = setting.bound(findings);
+    if let Some(axis) = shared.across {
+        across::refuse_changes(world, ranges, plan, &boundary, axis, findings);
+    }
     let fastest = fastest(file, world, &particles, (&boundary, inlets.as_slice()), shared.spacing);
-    let kinds = kinds(file, fastest, findings);
+    if shared.is_muller() {
+        muller::complete_stiffness(file, fastest);
+    }
+    let kinds = kinds(file, &shared, fastest, findings);
     passages::refuse_fast(file, &inlets, &kinds, findings);
     let heads: Vec<pressure::Head> = file
         .fluid
@@ -172,6 +200,7 @@ pub(crate) fn fluids(
         }
     }
     Some(Fluids {
+        solver: shared.solver,
         smoothing: shared.smoothing,
         spacing: shared.spacing,
         support: shared.support * shared.spacing,
@@ -180,6 +209,7 @@ pub(crate) fn fluids(
         particles,
         boundary,
         slips,
+        inside,
         fastest,
         inlets,
         outlets,
@@ -209,10 +239,11 @@ fn refuse_nowhere(file: &SceneFile, inlets: &[FluidInlet], findings: &mut Findin
 }
 
 /// By wall of the world, whether fluids slip along it freely.
-fn slips(file: &mut SceneFile, walls: usize, ranges: &BTreeMap<String, Range<usize>>) -> Vec<bool> {
+fn slips(file: &mut SceneFile, shared: &Shared, walls: usize, ranges: &BTreeMap<String, Range<usize>>) -> Vec<bool> {
+    let usual = if shared.is_muller() { Slip::Free } else { Slip::None };
     let mut slips = vec![false; walls];
     for (name, section) in &mut file.wall {
-        let slip = section.slip.get_or_insert_default().0;
+        let slip = section.slip.get_or_insert(Word(usual)).0;
         if let Some(range) = ranges.get(name) {
             slips[range.clone()].fill(slip == Slip::Free);
         }
@@ -227,8 +258,14 @@ fn shared(file: &SceneFile, findings: &mut Findings) -> Option<Shared> {
     let support = agreed(file, "support", |section| section.support.map(|ratio| ratio.si), told, findings);
     let smoothing = agreed(file, "smoothing", |section| section.smoothing, Word::text, findings);
     let plane = agreed(file, "plane", |section| section.plane, Word::text, findings);
-    agreed(file, "solver", |section| section.solver, Word::text, findings);
-    let support = support.unwrap_or(USUAL_SUPPORT);
+    let solver = agreed(file, "solver", |section| section.solver, Word::text, findings);
+    let solver = solver.unwrap_or_default().0;
+    let usual = if solver == Solver::Muller2003 {
+        muller::USUAL_SUPPORT
+    } else {
+        USUAL_SUPPORT
+    };
+    let support = support.unwrap_or(usual);
     if !(LEAST_SUPPORT..=MOST_SUPPORT).contains(&support) {
         let section = file.fluid.iter().find(|(_, section)| section.support.is_some());
         let name = section.map_or("", |(name, _)| name.as_str());
@@ -236,7 +273,9 @@ fn shared(file: &SceneFile, findings: &mut Findings) -> Option<Shared> {
         let complaint = Complaint::new(message).limit(format!("{LEAST_SUPPORT} to {MOST_SUPPORT} spacings"));
         findings.add(
             &format!("fluid.{name}.support"),
-            complaint.remedy("write support = 4, or leave it out; it is a number of spacings, not a length"),
+            complaint.remedy(format!(
+                "write support = {usual}, or leave it out; it is a number of spacings, not a length"
+            )),
         );
     }
     let Some(spacing) = spacing else {
@@ -246,9 +285,14 @@ fn shared(file: &SceneFile, findings: &mut Findings) -> Option<Shared> {
         return None;
     };
     Some(Shared {
+        solver,
         spacing,
         support,
-        smoothing: smoothing.unwrap_or_default().0,
+        smoothing: if solver == Solver::Muller2003 {
+            Smoothing::Poly6
+        } else {
+            smoothing.unwrap_or_default().0
+        },
         across: plane.map(|plane| plane.0.across()),
     })
 }
@@ -285,9 +329,16 @@ fn complete(file: &mut SceneFile, shared: &Shared, gravity: Vec3) {
     for section in file.fluid.values_mut() {
         section.spacing = Some(Quantity::new(shared.spacing));
         section.support = Some(Quantity::new(shared.support));
-        section.smoothing = Some(Word(shared.smoothing));
-        section.solver.get_or_insert_default();
+        section.solver = Some(Word(shared.solver));
         section.plane = plane;
+        if shared.is_muller() {
+            muller::complete(section);
+            continue;
+        }
+        section.smoothing = Some(Word(shared.smoothing));
+        section.state.get_or_insert_default();
+        section.density_diffusion.get_or_insert(Quantity::new(USUAL_DIFFUSION));
+        section.xsph.get_or_insert_default();
         let is_inviscid = section.viscosity.si == 0.0;
         let artificial = if is_inviscid { USUAL_ARTIFICIAL_VISCOSITY } else { 0.0 };
         section.artificial_viscosity.get_or_insert(Quantity::new(artificial));
@@ -297,34 +348,6 @@ fn complete(file: &mut SceneFile, shared: &Shared, gravity: Vec3) {
             InitialPressure::Hydrostatic
         };
         section.initial_pressure.get_or_insert(Word(initial));
-    }
-}
-
-/// In a plane nothing drives or moves fluids out of it.
-fn refuse_flow_across(file: &SceneFile, shared: &Shared, gravity: Vec3, findings: &mut Findings) {
-    let Some(across) = shared.across else { return };
-    let axis = AXES[across];
-    if gravity[across] != 0.0 {
-        let complaint = Complaint::new(format!(
-            "world.gravity: it acts along {axis}, across the plane in which fluids flow"
-        ));
-        findings.add(
-            "world.gravity",
-            complaint
-                .limit(format!("0 along {axis}"))
-                .remedy("choose another `plane`, or turn gravity"),
-        );
-    }
-    for (name, section) in &file.fluid {
-        if si(&section.velocity)[across] != 0.0 {
-            let complaint = Complaint::new(format!("fluid.{name}: its velocity points out of the plane in which it flows"));
-            findings.add(
-                &format!("fluid.{name}.velocity"),
-                complaint
-                    .limit(format!("0 along {axis}"))
-                    .remedy("choose another `plane`, or velocity"),
-            );
-        }
     }
 }
 
@@ -389,16 +412,22 @@ fn speed(motion: &WallMotion, place: Vec3) -> f64 {
 }
 
 /// The fluids, with sound fast enough.
-fn kinds(file: &SceneFile, fastest: f64, findings: &mut Findings) -> Vec<Fluid> {
+fn kinds(file: &SceneFile, shared: &Shared, fastest: f64, findings: &mut Findings) -> Vec<Fluid> {
     let least = SOUND_OVER_FLOW * fastest;
     let mut kinds = Vec::new();
     for (name, section) in &file.fluid {
-        let sound_speed = section.sound_speed.value().map_or(least, |speed| speed.si);
+        let told = section.sound_speed.value().map_or(least, |speed| speed.si);
+        let sound_speed = section.stiffness.map_or(told, |stiffness| stiffness.si.sqrt());
         let complaint = if sound_speed == 0.0 {
             let complaint = Complaint::new("nothing tells how fast it will flow, as there is no gravity and nothing moves at the start");
-            let remedy = "add the fastest flow that you expect, as in fastest = \"1 m/s\", or a sound_speed ten times as fast";
+            let other = if shared.is_muller() {
+                "a stiffness"
+            } else {
+                "a sound_speed ten times as fast"
+            };
+            let remedy = format!("add the fastest flow that you expect, as in fastest = \"1 m/s\", or {other}");
             Some(complaint.remedy(remedy))
-        } else if sound_speed < least * (1.0 - 1e-9) {
+        } else if !shared.is_muller() && sound_speed < least * (1.0 - 1e-9) {
             let message = format!(
                 "a sound speed of {sound_speed} m/s where a flow of {fastest:.4} m/s is expected lets densities change by more than 1 %"
             );
@@ -416,11 +445,12 @@ fn kinds(file: &SceneFile, fastest: f64, findings: &mut Findings) -> Vec<Fluid> 
             density: section.density.si,
             viscosity: section.viscosity.si,
             sound_speed,
-            state: section.state.0,
+            state: section.state.unwrap_or_default().0,
             background_pressure: section.background_pressure.si,
             artificial_viscosity: section.artificial_viscosity.unwrap_or_default().si,
-            density_diffusion: section.density_diffusion.si,
-            xsph: section.xsph.si,
+            density_diffusion: section.density_diffusion.unwrap_or_default().si,
+            xsph: section.xsph.unwrap_or_default().si,
+            restitution: section.restitution.unwrap_or_default().si,
         });
     }
     kinds

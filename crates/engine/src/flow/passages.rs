@@ -220,7 +220,9 @@ impl Flow {
             let [x, y, z] = [0, 1, 2].map(|axis| site[axis] + past * normal[axis]);
             let id = self.passages.next_id as u32;
             self.passages.next_id += 1;
-            self.put(&mut new, [id, WALL | PASSING | k as u32], [x, y, z, volume], [u, v, w, 0.0]);
+            // A layer has one velocity, and so no acceleration.
+            let kind = WALL | PASSING | k as u32;
+            self.put(&mut new, [id, kind], [x, y, z, volume], [u, v, w, 0.0], [0.0; 3]);
         }
         self.fields.append(&new);
     }

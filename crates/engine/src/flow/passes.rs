@@ -3,12 +3,12 @@
 use super::Flow;
 use crate::fields::{FluidFields, PART, Sorted, part_range, parts};
 use crate::simulation::Simulation;
-use crate::world::Leaving;
+use crate::world::{Leaving, Solver};
 use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_laws::fluid::Smoothing;
 use seixo_sweeps::bodies::FREE;
-use seixo_sweeps::fluid::{FlowPlan, WALL, carried, flown, is_passing};
+use seixo_sweeps::fluid::{FlowPlan, WALL, drifted, flown, is_passing};
 use seixo_sweeps::fluid_lanes::{FlowRows, FlowTally, FlowView, flow_of_part};
 use seixo_sweeps::motion::{LEFT, Moved, STALE, STILL};
 use seixo_sweeps::sides::{OPEN, PERIODIC, put_back};
@@ -60,6 +60,10 @@ impl Flow {
     /// Lets gravity pull otherwise from now on: what it would have added by now to velocities at half steps, it adds.
     pub fn pull_otherwise(&mut self, gravity: Vector3<f64>, pull: &Vector3<f64>) {
         self.stepping.gravity = gravity;
+        if self.stepping.shows_ahead == 0.0 {
+            // Velocities of whole steps have had all that gravity gave until now.
+            return;
+        }
         for i in (0..self.fields.len()).filter(|&i| self.fields.kind[i] & WALL == 0) {
             let kept = recall::<f64>(&mut self.fields.half_velocity, 3 * i).plus(pull);
             store(&mut self.fields.half_velocity, 3 * i, &kept);
@@ -133,7 +137,7 @@ impl Flow {
                 for i in 0..end - first {
                     let at = i * RECORD;
                     if is_passing(kind[first + i]) {
-                        let now = carried::<f64, f64>(
+                        let now = drifted::<f64, f64>(
                             &recall(position.items, at),
                             &recall(motion.items, at),
                             &load(reference, (first + i) * RECORD),
@@ -175,16 +179,14 @@ impl Flow {
         );
     }
 
-    /// Flags that the last motion raised.
+    /// Flags that the last motion of fluid and walls raised.
     pub fn flags(&self) -> u32 {
         self.moves.iter().fold(0, |all, moved| all | moved.flags)
     }
 
-    /// Renews cells and lists if a particle or a wall moved half the skin, or a particle left.
+    /// Renews cells and lists if a particle, be it one of a wall, moved half the skin, or one left.
     pub fn renew_lists_when_stale(&mut self, simulation: &Simulation) {
-        let walls = &simulation.walls;
-        let wall_moved = walls.has_moving() && walls.moved_between(self.listed_at, simulation.time()) > 0.5 * self.cells.skin;
-        if self.flags() & (STALE | LEFT) != 0 || wall_moved {
+        if self.flags() & (STALE | LEFT) != 0 {
             self.renew_lists(simulation);
         }
     }
@@ -222,7 +224,6 @@ impl Flow {
             kept[..3].copy_from_slice(&now[..3]);
         }
         self.rebuilds += 1;
-        self.listed_at = simulation.time();
     }
 
     /// Sorts the particles into cells, and lists their pairs, by where they are kept to have been when that was done.
@@ -231,7 +232,9 @@ impl Flow {
         self.find_walls();
         let n = self.fields.len();
         let (device, index, places) = (&simulation.device, self.cells.index(), &self.fields.reference[..]);
-        if self.walls.is_empty() {
+        if !self.lists_once() {
+            self.pairs.fill_rows::<false>(device, &index, places, n);
+        } else if self.walls.is_empty() {
             self.pairs.fill_rows::<true>(device, &index, places, n);
         } else {
             // Particles of walls do nothing to each other: they are all of one body, and those that see no fluid need no row.
@@ -251,6 +254,13 @@ impl Flow {
         }
         self.moves.resize(parts(n), STILL);
         self.tallies.resize(parts(n), FlowTally::default());
+        self.take_over_densities();
+        self.hold_in_container(simulation);
+    }
+
+    /// Whether a pair inside a part stands in one row only.
+    pub fn lists_once(&self) -> bool {
+        self.compiled_for.solver == Solver::WeaklyCompressible
     }
 
     /// Forces, and rates of change of densities.

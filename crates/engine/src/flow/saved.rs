@@ -11,7 +11,7 @@ use seixo_sweeps::fluid::{OUTWARD, WALL, is_outward, is_passing};
 use seixo_sweeps::fluid_lanes::FlowTally;
 use seixo_sweeps::views::RECORD;
 
-/// Section of the powers of the last step, of the energies taken, of what left, and of when the lists were made.
+/// Section of the powers of the last step, of the energies taken, and of what left.
 const BOOKS: &str = "fluid/books";
 
 /// Section of where particles of walls are when the motions of their walls begin.
@@ -69,7 +69,7 @@ impl Flow {
         self.fields.save(to);
         let numbers = |tally: &FlowTally| [tally.viscous, tally.diffusive, tally.wall];
         let [last, work] = [numbers(&self.last), numbers(&self.work)];
-        let books = [&last[..], &work[..], &[self.left, self.listed_at]].concat();
+        let books = [&last[..], &work[..], &[self.left]].concat();
         to.put(BOOKS, Column::F64(books));
         to.put(BOUNDARY, Column::F64(self.plan.boundary.position.concat()));
         if self.has_passages() {
@@ -77,8 +77,8 @@ impl Flow {
         }
     }
 
-    /// Whether a particle can be of this kind, in a world of so many walls.
-    fn has_kind(&self, kind: u32, walls: usize) -> bool {
+    /// Whether there can be a particle of this identity and this kind, in a world of so many walls.
+    fn knows(&self, id: u32, kind: u32, walls: usize) -> bool {
         if is_passing(kind) {
             let among = if is_outward(kind) {
                 self.plan.outlets.len()
@@ -87,7 +87,8 @@ impl Flow {
             };
             ((kind & (OUTWARD - 1)) as usize) < among
         } else if kind & WALL != 0 {
-            ((kind & !WALL) as usize) < walls
+            let is_listed = id & WALL != 0 && ((id & !WALL) as usize) < self.plan.boundary.position.len();
+            is_listed && ((kind & !WALL) as usize) < walls
         } else {
             (kind as usize) < self.plan.kinds.len()
         }
@@ -102,8 +103,8 @@ impl Simulation {
         flow.plan.particles = Default::default();
         flow.fields = FluidFields::load(state).map_err(|name| misfit(&format!("section {name} is missing or of the wrong size")))?;
         let (n, walls) = (flow.fields.len(), self.walls.all_there().len());
-        let is_known = |kind: &u32| flow.has_kind(*kind, walls);
-        if flow.fields.position.len() != n * RECORD || !flow.fields.kind.iter().all(is_known) {
+        let mut particles = flow.fields.id.iter().zip(&flow.fields.kind);
+        if flow.fields.position.len() != n * RECORD || !particles.all(|(&id, &kind)| flow.knows(id, kind, walls)) {
             return Err(misfit("its fluids have other columns, kinds or walls"));
         }
         flow.compiled_for.moving |= !flow.fields.motion.is_empty();
@@ -113,7 +114,7 @@ impl Simulation {
         let Some(Column::F64(books)) = state.get(BOOKS) else {
             return Err(misfit("section fluid/books is missing"));
         };
-        let &[viscous, diffusive, wall, by_viscosity, by_diffusion, by_walls, left, listed_at] = books.as_slice() else {
+        let &[viscous, diffusive, wall, by_viscosity, by_diffusion, by_walls, left] = books.as_slice() else {
             return Err(misfit("section fluid/books has the wrong size"));
         };
         let Some(Column::F64(places)) = state.get(BOUNDARY) else {
@@ -137,7 +138,6 @@ impl Simulation {
         }
         flow.there = self.walls.all_there().to_vec();
         flow.list_anew(self);
-        flow.listed_at = listed_at;
         flow.count = flow.of_fluid().count();
         self.flow = Some(Box::new(flow));
         Ok(())

@@ -1,7 +1,7 @@
 //! Jets into air, and channels between an inlet and an outlet.
 
 use super::pools::{G, domain, drop_in, floor, fluids, sites, water, wet};
-use seixo_engine::world::{FluidInlet, FluidOutlet, Opening, World};
+use seixo_engine::world::{FluidInlet, FluidOutlet, Opening, Vibration, World};
 
 /// An inlet at the height zero, of `side` times `side` places, from which fluid comes downward.
 pub fn tap(spacing: f64, side: i64, speed: f64) -> FluidInlet {
@@ -87,4 +87,23 @@ pub fn channel(viscosity: f64, sound_speed: f64, stir: f64) -> World {
         level: None,
     }];
     wet(fluids, 0.0, None, vec![floor()])
+}
+
+/// As [`channel`] of a viscous fluid, with an upper wall, number 1, that swings along the flow.
+pub fn shaken() -> World {
+    let mut world = channel(0.05, 15.0, 0.0);
+    let fluids = world.fluids.as_mut().unwrap();
+    for (place, wall) in fluids.boundary.position.iter().zip(&mut fluids.boundary.wall) {
+        *wall = u32::from(place[2] > 0.0);
+    }
+    fluids.slips.push(false);
+    let mut lid = floor();
+    lid.name = "lid".to_owned();
+    lid.motion.vibrations = vec![Vibration {
+        amplitude: [0.5 * SPACING, 0.0, 0.0],
+        frequency: 2.0,
+        phase: -std::f64::consts::FRAC_PI_2,
+    }];
+    world.walls.push(lid);
+    world
 }

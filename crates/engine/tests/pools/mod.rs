@@ -1,7 +1,7 @@
 //! Water in boxes and in periodic domains.
 
 use seixo_engine::world::{
-    Boundary, Domain, Fluid, Fluids, Later, Leaving, Particles, Smoothing, StateLaw, Vec3, Wall, WallMotion, WallShape, World,
+    Boundary, Domain, Fluid, Fluids, Later, Leaving, Particles, Smoothing, Solver, StateLaw, Vec3, Wall, WallMotion, WallShape, World,
 };
 
 /// Gravity \[m/s²\].
@@ -19,12 +19,14 @@ pub fn water(sound_speed: f64) -> Fluid {
         artificial_viscosity: 0.0,
         density_diffusion: 0.0,
         xsph: 0.0,
+        restitution: 0.0,
     }
 }
 
 /// A fluid in space or, with `across`, in a plane; without particles.
 pub fn fluids(kinds: Vec<Fluid>, spacing: f64, support: f64, across: Option<usize>) -> Fluids {
     Fluids {
+        solver: Solver::default(),
         smoothing: Smoothing::Wendland,
         spacing,
         support: support * spacing,
@@ -33,6 +35,7 @@ pub fn fluids(kinds: Vec<Fluid>, spacing: f64, support: f64, across: Option<usiz
         particles: Particles::default(),
         boundary: Boundary::default(),
         slips: Vec::new(),
+        inside: Vec::new(),
         fastest: 0.0,
         inlets: Vec::new(),
         outlets: Vec::new(),

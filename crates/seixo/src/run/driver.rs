@@ -176,7 +176,13 @@ pub fn expected_output(scene: &Scene, grains: usize, time_step: f64) -> u64 {
         let until = |inlet: &FluidInlet| inlet.particles_until(scene.run.until, fluids.spacing);
         fluids.particles.len() as f64 + fluids.inlets.iter().map(until).sum::<f64>()
     });
-    let frame = frame + contacts + points + bonds + particles * 55.0;
+    // Some four vertices for each particle of the six faces of a cube, and for what splashes as much again.
+    let vertices = if scene.output.surface {
+        50.0 * particles.powf(2.0 / 3.0)
+    } else {
+        0.0
+    };
+    let frame = frame + contacts + points + bonds + particles * 55.0 + vertices * 90.0;
     let lines: f64 = scene.probes.iter().map(|probe| 70.0 * times(probe.every)).sum();
     let checkpoint = 300.0 * (grains + particles) + bonds;
     (frame * times(scene.output.every) + 250.0 * times(scene.output.energies_every) + lines + 2.0 * checkpoint) as u64

@@ -1,7 +1,9 @@
 //! The dam break: a cube of water of one meter in a tank of two by one meter, on a floor and between walls of particles.
 
 use super::case::world_of;
-use seixo_engine::world::{Boundary, Fluid, Fluids, Interaction, Particles, Smoothing, StateLaw, Vec3, Wall, WallMotion, WallShape, World};
+use seixo_engine::world::{
+    Boundary, Fluid, Fluids, Interaction, Particles, Smoothing, Solver, StateLaw, Vec3, Wall, WallMotion, WallShape, World,
+};
 
 /// Density of water \[kg/m³\].
 const DENSITY: f64 = 1000.0;
@@ -39,6 +41,7 @@ pub fn world(particles: usize, support: f64) -> World {
         }
     }
     let fluids = Fluids {
+        solver: Solver::default(),
         smoothing: Smoothing::Wendland,
         spacing,
         support: support * spacing,
@@ -53,10 +56,12 @@ pub fn world(particles: usize, support: f64) -> World {
             artificial_viscosity: 0.1,
             density_diffusion: 0.1,
             xsph: 0.0,
+            restitution: 0.0,
         }],
         particles: water,
         boundary,
         slips: vec![true],
+        inside: Vec::new(),
         fastest: 0.1 * SOUND_SPEED,
         inlets: Vec::new(),
         outlets: Vec::new(),

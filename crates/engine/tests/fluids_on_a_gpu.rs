@@ -278,7 +278,8 @@ fn a_gate_opens_on_a_gpu_too() {
 #[test]
 fn what_comes_and_goes_does_so_on_a_gpu_too() {
     let stirred = || channel(0.0, 10.0, 0.1);
-    let worlds: [(fn() -> World, Precision, f64); 4] = [
+    type Case = (fn() -> World, Precision, f64);
+    let worlds: [Case; 4] = [
         (jet, Precision::F64, 1e-9),
         (stirred, Precision::F64, 1e-9),
         (shaken, Precision::F64, 1e-9),

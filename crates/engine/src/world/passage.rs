@@ -163,7 +163,7 @@ pub(super) fn check_passages(fluids: &Fluids) -> Result<(), Refusal> {
     }
     for outlet in &fluids.outlets {
         let is_directed = outlet.opening.normal().is_none_or(is_unit);
-        if !is_directed || !(outlet.pressure.is_finite() && outlet.pressure >= 0.0) {
+        if !(is_directed && outlet.pressure.is_finite() && outlet.pressure >= 0.0) {
             return refuse(format!(
                 "outlet {:?} has no direction, or a pressure of {} Pa, which must be zero or more",
                 outlet.name, outlet.pressure

@@ -7,7 +7,7 @@ use crate::motion::{Stepping, flags_of};
 use crate::sides::{Sides, nearest_image};
 use crate::views::load;
 use cubecl::prelude::*;
-use seixo_laws::fluid::{Medium, Parcel, Smoother, Smoothing, StateLaw, state};
+use seixo_laws::fluid::{Medium, Parcel, Smoother, Smoothing, StateLaw, between_media, state};
 use seixo_laws::motion::{drift, kick, velocity_ahead};
 use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector};
 
@@ -31,6 +31,34 @@ pub fn medium_at<R: Real>(media: &[R], kind: usize) -> Medium<R> {
     }
 }
 
+/// What is between fluids number `a`, whose medium is `own`, and `b`; with a wall, the viscosity of the fluid and nothing else.
+#[cube]
+#[inline(always)]
+pub fn medium_of<R: Real>(own: &Medium<R>, media: &[R], a: usize, b: usize, is_wall: bool, #[comptime] mixed: bool) -> Medium<R> {
+    let mut of_fluids = R::new(1.0);
+    if is_wall {
+        of_fluids = R::new(0.0);
+    }
+    let mut medium = Medium::<R> {
+        viscosity: own.viscosity,
+        artificial_viscosity: own.artificial_viscosity * of_fluids,
+        diffusion: own.diffusion * of_fluids,
+        rest_density: own.rest_density,
+    };
+    if mixed {
+        if a != b {
+            let other = medium_at::<R>(media, b);
+            if is_wall {
+                // A particle of a wall has no fluid of its own.
+                medium.viscosity = other.viscosity;
+            } else {
+                medium = between_media::<R>(own, &other);
+            }
+        }
+    }
+    medium
+}
+
 /// Pressure of fluid number `kind` at this excess of density.
 #[cube]
 #[inline(always)]
@@ -49,11 +77,13 @@ pub enum Solver {
     /// Weakly compressible: one sweep over neighbors a step, densities follow the continuity equation.
     #[default]
     WeaklyCompressible,
+    /// Incompressible and free of divergence: pressures are iterated for that keep the density at rest, see [`seixo_laws::fluid::dfsph`].
+    Incompressible,
 }
 
 impl Solver {
     /// Every solver, with its word.
-    pub const ALL: [(Solver, &'static str); 1] = [(Solver::WeaklyCompressible, "wcsph")];
+    pub const ALL: [(Solver, &'static str); 2] = [(Solver::WeaklyCompressible, "wcsph"), (Solver::Incompressible, "dfsph")];
 }
 
 /// How fluids are put together and how they see walls: loops and kernels are compiled for it.

@@ -64,7 +64,14 @@ fn gather<T: Number>(device: &Cpu, field: &mut Vec<T>, spare: &mut Vec<T>, numbe
 }
 
 /// Fields that worlds may do without; their sections of a checkpoint, too.
-const OPTIONAL: [&str; 5] = ["grains/member", "grains/turn", "grains/ways", "grains/turns", "fluid/motion"];
+const OPTIONAL: [&str; 6] = [
+    "grains/member",
+    "grains/turn",
+    "grains/ways",
+    "grains/turns",
+    "fluid/motion",
+    "fluid/multipliers",
+];
 
 /// What cells sort: particles with ids, and records of where they are and how far they reach.
 pub trait Sorted {
@@ -198,6 +205,8 @@ fields! {
     rate: f64, 4, spare_f64;
     /// The latter a step before \[1/s\].
     swelling_before: f64, 1, spare_f64;
+    /// Pressure that corrects the density and pressure that keeps the flow free of divergence \[Pa\]; empty but for incompressible fluids.
+    multipliers: f64, 2, spare_f64;
     /// Place when the cells were last sorted x y z, half of the support \[m\].
     reference: f64, 4, spare_f64;
 }

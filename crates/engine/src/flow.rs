@@ -1,13 +1,19 @@
 //! Fluids in motion: their particles, those of the walls that bound them, and how both are set up.
 
 mod boundary;
+mod dfsph;
 mod guard;
+mod lattice;
 mod measure;
 mod passes;
 mod place;
+mod projector;
 mod saved;
 
 pub(crate) use measure::{FlowEnergies, FlowEnergy};
+use projector::Projector;
+pub use projector::Solves;
+pub(crate) use projector::{Constraint, iterate};
 
 use crate::fields::FluidFields;
 use crate::gpu::RemoteFlow;
@@ -35,9 +41,9 @@ pub(crate) struct Flow {
     pub plan: Fluids,
     pub fields: FluidFields,
     pub cells: Cells,
-    /// Pairs inside a part in one row, pairs across parts in both.
+    /// Pairs inside a part in one row, pairs across parts in both; of incompressible fluids, all pairs in both.
     pub pairs: Pairs,
-    /// All fluid that each particle of a wall sees.
+    /// All fluid that each particle of a wall sees; empty where all pairs stand in both rows.
     before_walls: Pairs,
     /// What the fluid before each particle of a wall is like, in the order of `walls`: pressure, velocity.
     before: Vec<f64>,
@@ -61,6 +67,8 @@ pub(crate) struct Flow {
     pub count: usize,
     /// Which walls were there when their particles were set up.
     there: Vec<bool>,
+    /// What finds pressures of incompressible fluids.
+    pub projector: Projector,
     /// The lowest id of particles of walls.
     first_of_walls: u32,
     /// How often the lists were made.
@@ -99,9 +107,19 @@ pub(crate) fn limited_by_fluids(step: TimeStep, world: &World) -> TimeStep {
 }
 
 impl Flow {
-    /// What scales the smoothing function.
+    /// What scales the smoothing function. Where densities are summed up, it makes them those at rest on a lattice.
     pub fn smoother(&self) -> Smoother<f64> {
-        self.plan.smoothing.smoother(self.plan.support, self.plan.space())
+        let smoother = self.plan.smoothing.smoother(self.plan.support, self.plan.space());
+        if self.is_incompressible() {
+            self.projector.calibrated(smoother)
+        } else {
+            smoother
+        }
+    }
+
+    /// Whether pressures are found by iterations that keep densities.
+    pub fn is_incompressible(&self) -> bool {
+        self.compiled_for.solver == Solver::Incompressible
     }
 
     /// Whether particle i is one of a wall.
@@ -124,6 +142,8 @@ impl Flow {
         let is_bounded = !fluids.boundary.position.is_empty();
         let dt = simulation.stepping.dt;
         let reach = fluids.support + skin;
+        // Where velocities belong to whole steps, none is looked at ahead of its time.
+        let ahead = if fluids.solver == Solver::Incompressible { 0.0 } else { 0.5 * dt };
         for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
             let side = simulation.domain.filter(|domain| domain.periodic[axis]);
             if let Some(length) = side
@@ -140,8 +160,8 @@ impl Flow {
         Ok(Flow {
             media: (0..fluids.kinds.len()).flat_map(|kind| medium(&fluids, kind)).collect(),
             stepping: Stepping {
-                reads_ahead: 0.5 * dt,
-                shows_ahead: 0.5 * dt,
+                reads_ahead: ahead,
+                shows_ahead: ahead,
                 lag: 0.0,
                 local_damping: 0.0,
                 stale_square: (0.5 * skin).powi(2),
@@ -157,6 +177,7 @@ impl Flow {
                 moving: is_bounded && (simulation.walls.has_moving() || simulation.walls.has_running()),
                 laminar: fluids.kinds.iter().any(|fluid| fluid.viscosity > 0.0),
             },
+            projector: Projector::new(&fluids),
             first_of_walls: fluids.particles.id.iter().max().map_or(0, |id| id + 1),
             fields: FluidFields::default(),
             cells,
@@ -185,9 +206,13 @@ impl Flow {
         for k in 0..particles.len() {
             let fluid = &self.plan.kinds[particles.kind[k] as usize];
             let pressure = particles.pressure[k];
-            let density = fluid
-                .state
-                .density(pressure - fluid.background_pressure, fluid.density, fluid.sound_speed);
+            let density = if self.is_incompressible() {
+                fluid.density
+            } else {
+                fluid
+                    .state
+                    .density(pressure - fluid.background_pressure, fluid.density, fluid.sound_speed)
+            };
             let ([x, y, z], [u, v, w]) = (particles.position[k], particles.velocity[k]);
             let volume = self.plan.volume() * fluid.density / density;
             self.put(
@@ -216,6 +241,9 @@ impl Flow {
         fields.excess.push(0.0);
         fields.rate.extend([0.0; RECORD]);
         fields.swelling_before.push(0.0);
+        if self.is_incompressible() {
+            fields.multipliers.extend([flow[3], 0.0]);
+        }
         fields.reference.extend([place[0], place[1], place[2], 0.5 * self.plan.support]);
     }
 }
@@ -253,10 +281,14 @@ impl Simulation {
             flow.take_particles();
             flow.put_boundary_up(simulation);
             flow.renew_lists(simulation);
-            flow.press_walls(simulation);
-            flow.exchange(simulation);
-            flow.last = flow.powers();
-            flow.pull_back_half_a_step();
+            if flow.is_incompressible() {
+                flow.sum_densities(simulation);
+            } else {
+                flow.press_walls(simulation);
+                flow.exchange(simulation);
+                flow.last = flow.powers();
+                flow.pull_back_half_a_step();
+            }
         });
         Ok(())
     }
@@ -286,5 +318,21 @@ impl Simulation {
 
     pub(crate) fn book_work_of_fluids(&mut self) {
         self.with_flow(|flow, _| flow.book_work());
+    }
+
+    pub(crate) fn drag_fluids(&mut self) {
+        self.with_flow(|flow, simulation| flow.drag(simulation));
+    }
+
+    pub(crate) fn correct_densities(&mut self) {
+        self.with_flow(|flow, simulation| flow.project(simulation, Constraint::Density));
+    }
+
+    pub(crate) fn drift_fluids(&mut self) {
+        self.with_flow(|flow, simulation| flow.drift(simulation));
+    }
+
+    pub(crate) fn free_fluids_of_divergence(&mut self) {
+        self.with_flow(|flow, simulation| flow.project(simulation, Constraint::Divergence));
     }
 }

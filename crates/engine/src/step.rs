@@ -57,6 +57,7 @@ impl Simulation {
     fn step_fluids(&mut self) -> Result<(), Stop> {
         match self.solver_of_fluids() {
             Solver::WeaklyCompressible => self.step_weakly_compressible_fluids(),
+            Solver::Incompressible => self.step_incompressible_fluids(),
         }
     }
 
@@ -68,6 +69,18 @@ impl Simulation {
         self.pass(Pass::Boundaries, Simulation::press_boundaries);
         self.pass(Pass::Fluids, Simulation::exchange_fluids);
         self.pass(Pass::Measure, Simulation::book_work_of_fluids);
+        Ok(())
+    }
+
+    fn step_incompressible_fluids(&mut self) -> Result<(), Stop> {
+        self.pass(Pass::Boundaries, Simulation::press_boundaries);
+        self.pass(Pass::Fluids, Simulation::drag_fluids);
+        self.pass(Pass::Fluids, Simulation::correct_densities);
+        self.pass(Pass::Advance, Simulation::drift_fluids);
+        self.pass(Pass::Boundaries, Simulation::place_boundaries);
+        self.pass(Pass::Guard, Simulation::guard_fluids)?;
+        self.pass(Pass::Cells, Simulation::renew_lists_of_fluids_when_stale);
+        self.pass(Pass::Fluids, Simulation::free_fluids_of_divergence);
         Ok(())
     }
 

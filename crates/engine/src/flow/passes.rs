@@ -60,6 +60,10 @@ impl Flow {
     /// Lets gravity pull otherwise from now on: what it would have added by now to velocities at half steps, it adds.
     pub fn pull_otherwise(&mut self, gravity: Vector3<f64>, pull: &Vector3<f64>) {
         self.stepping.gravity = gravity;
+        if self.is_incompressible() {
+            // Velocities belong to whole steps.
+            return;
+        }
         for i in (0..self.fields.len()).filter(|&i| self.fields.kind[i] & WALL == 0) {
             let kept = recall::<f64>(&mut self.fields.half_velocity, 3 * i).plus(pull);
             store(&mut self.fields.half_velocity, 3 * i, &kept);
@@ -216,16 +220,22 @@ impl Flow {
         self.find_walls();
         let n = self.fields.len();
         let (device, index, places) = (&simulation.device, self.cells.index(), &self.fields.reference[..]);
-        if self.walls.is_empty() {
+        if self.is_incompressible() {
+            let member = self.members();
+            let sees_fluid = if self.walls.is_empty() {
+                vec![false; n]
+            } else {
+                self.walls_before_fluid()
+            };
+            self.pairs
+                .fill_rows_of::<false>(device, &index, places, n, |i| member[i] == FREE || sees_fluid[i]);
+            self.pairs.drop_inside_bodies(&member, &[0]);
+            self.projector.make_room(n);
+        } else if self.walls.is_empty() {
             self.pairs.fill_rows::<true>(device, &index, places, n);
         } else {
             // Particles of walls do nothing to each other: they are all of one body, and those that see no fluid need no row.
-            let member: Vec<u32> = self
-                .fields
-                .kind
-                .iter()
-                .map(|kind| if kind & WALL != 0 { 0 } else { FREE })
-                .collect();
+            let member = self.members();
             let sees_fluid = self.walls_before_fluid();
             self.pairs
                 .fill_rows_of::<true>(device, &index, places, n, |i| member[i] == FREE || sees_fluid[i]);
@@ -236,6 +246,12 @@ impl Flow {
         }
         self.moves.resize(parts(n), STILL);
         self.tallies.resize(parts(n), FlowTally::default());
+    }
+
+    /// The body that each particle is of as far as lists go: those of walls are all of one.
+    fn members(&self) -> Vec<u32> {
+        let kinds = self.fields.kind.iter();
+        kinds.map(|kind| if kind & WALL != 0 { 0 } else { FREE }).collect()
     }
 
     /// Forces, and rates of change of densities.

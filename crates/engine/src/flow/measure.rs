@@ -210,6 +210,12 @@ impl Simulation {
         self.flow.as_ref().map_or_else(Solves::default, |flow| flow.projector.solves)
     }
 
+    /// What should be told of steps that went on although pressures of incompressible fluids had not been found, if there were any.
+    pub fn warning_of_fluids(&self) -> Option<String> {
+        let flow = self.flow.as_ref()?;
+        flow.projector.solves.warning(&flow.plan.projection)
+    }
+
     /// Names of the fluids, in the order of their numbers.
     pub fn names_of_fluids(&self) -> Vec<String> {
         let names = |flow: &Flow| flow.plan.kinds.iter().map(|fluid| fluid.name.clone()).collect();

@@ -49,7 +49,7 @@ pub struct Solves {
 
 impl Solves {
     /// What a run should tell of steps whose pressures were not found, if there were any.
-    pub fn warning(&self, projection: &Projection) -> Option<String> {
+    pub(crate) fn warning(&self, projection: &Projection) -> Option<String> {
         let [density, divergence] = self.unfinished;
         let (what, count, error, tolerance) = if density > 0 {
             ("density", density, self.largest_error[0], projection.density_error)

@@ -1,5 +1,7 @@
 //! Fluids on a GPU: their particles and those of the walls that bound them, stepped as grains are.
 
+mod dfsph;
+
 use super::lists::{UNBOUNDED, make_room};
 use super::step::BATCH;
 use super::tables::{Index, Tables};
@@ -7,11 +9,12 @@ use super::{Cells, Number, Rows, numbers, raised, room_for_cubes, stepping};
 use crate::flow::{Flow, FlowEnergies};
 use crate::simulation::Simulation;
 use crate::world::Leaving;
+use dfsph::Projecting;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, Order, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
 use seixo_laws::fluid::smoothing::SmootherLaunch;
 use seixo_sweeps::bodies::FREE;
-use seixo_sweeps::fluid::{FlowPlan, WALL};
+use seixo_sweeps::fluid::{FlowPlan, Solver, WALL};
 use seixo_sweeps::fluid_lanes::FlowTally;
 use seixo_sweeps::kernels::bodies::drop_inside_bodies;
 use seixo_sweeps::kernels::flow::{count_near, flow, mark_walls, press_walls, put_back_inside, remember};
@@ -66,6 +69,8 @@ pub(crate) struct FlowOnGpu<C, R> {
     nothing: Buffer<u32>,
     flags: Buffer<u32>,
     power: Buffer<C>,
+    /// Where pressures are iterated; of weakly compressible fluids nearly nothing.
+    projecting: Projecting<R>,
     /// What was booked of the sums that particles keep.
     booked: FlowEnergies,
     interval: u64,
@@ -80,9 +85,15 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         let as_c = |values: &[f64], what| gpu.upload(&numbers::<C>(values.iter().copied()), what);
         let as_r = |values: &[f64], what| gpu.upload(&numbers::<R>(values.iter().copied()), what);
         let half: Vec<f64> = fields.half_velocity.chunks_exact(3).flat_map(|v| [v[0], v[1], v[2], 0.0]).collect();
-        let thermal: Vec<f64> = (0..n)
-            .flat_map(|i| [fields.excess[i], fields.swelling_before[i], 0.0, 0.0])
-            .collect();
+        let thermal: Vec<f64> = if host.is_incompressible() {
+            let pressures = fields.multipliers.chunks_exact(2);
+            let records = fields.excess.iter().zip(pressures);
+            records.flat_map(|(&excess, of)| [excess, of[0], of[1], 0.0]).collect()
+        } else {
+            (0..n)
+                .flat_map(|i| [fields.excess[i], fields.swelling_before[i], 0.0, 0.0])
+                .collect()
+        };
         let member: Vec<u32> = fields.kind.iter().map(|kind| if kind & WALL != 0 { 0 } else { FREE }).collect();
         let slips: Vec<u32> = host.plan.slips.iter().map(|&slips| u32::from(slips)).chain([0]).collect();
         let words = |what| gpu.buffer(n, what);
@@ -118,6 +129,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             nothing: gpu.zeros(1, "walls")?,
             flags: gpu.zeros(FLAGS, "flags")?,
             power: gpu.zeros(2 * RECORD * room_for_cubes(n), "the ledger")?,
+            projecting: Projecting::new(&gpu, if host.is_incompressible() { n } else { 1 })?,
             booked: FlowEnergies::default(),
             interval: 64,
             since_renewal: 64,
@@ -187,6 +199,11 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             gpu.gather(&self.motion, order, n, RECORD, &self.flowing[now]);
             swap(&mut self.motion, &mut self.flowing[now]);
         }
+        if self.plan.solver == Solver::Incompressible {
+            // Lists are made anew within a step, and walls feel all of it.
+            gpu.gather(&self.rate, order, n, RECORD, &self.flowing[now]);
+            swap(&mut self.rate, &mut self.flowing[now]);
+        }
         gpu.gather(&self.position[now], order, n, RECORD, &self.position[now ^ 1]);
         for numbers in [&mut self.half_velocity, &mut self.thermal, &mut self.reference] {
             gpu.gather(numbers, order, n, RECORD, &self.position[now]);
@@ -232,12 +249,8 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         )
     }
 
-    /// One step or, without `advance`, the forces of this moment. The host only queues it.
-    #[expect(
-        unsafe_code,
-        reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
-    )]
-    fn step(&mut self, host: &Flow, parity: u32, advance: bool) {
+    /// Finds what fluid sees in walls.
+    fn press(&self, host: &Flow, parity: u32) {
         if self.bounding > 0 {
             let (count, dim) = units(self.bounding);
             press_walls::launch::<R, C>(
@@ -263,6 +276,15 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
                 self.plan,
             );
         }
+    }
+
+    /// One step or, without `advance`, the forces of this moment. The host only queues it.
+    #[expect(
+        unsafe_code,
+        reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
+    )]
+    fn step(&mut self, host: &Flow, parity: u32, advance: bool) {
+        self.press(host, parity);
         // Small cubes let more registers be in use; where powers are noted, cubes are those of the books.
         let (count, dim) = if advance { units_in_cubes_of(128, self.n) } else { units(self.n) };
         // SAFETY: there are particles, and units beyond n do nothing; rows are interleaved in tiles whose sizes, summed by the scan, the list has
@@ -306,6 +328,9 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
 
 impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
     fn advance(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64) -> Result<(u32, u64), GpuError> {
+        if host.is_incompressible() {
+            return self.advance_incompressible(host, simulation, steps);
+        }
         let mut taken = 0;
         let leaves = if simulation.leaving() == Leaving::Error { LEFT } else { 0 };
         while taken < steps {
@@ -358,8 +383,10 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
     }
 
     fn observe(&mut self, host: &mut Flow) -> Result<(), GpuError> {
-        self.gpu.clear(&self.flags);
-        self.step(host, 0, false);
+        if !host.is_incompressible() {
+            self.gpu.clear(&self.flags);
+            self.step(host, 0, false);
+        }
         let (gpu, n) = (&self.gpu, self.n);
         let of_c = |buffer: &Buffer<C>| -> Result<Vec<f64>, GpuError> {
             Ok(gpu
@@ -388,6 +415,10 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
         }
         fields.reference = of_c(&self.reference)?;
         let (half, thermal, seen) = (of_c(&self.half_velocity)?, of_c(&self.thermal)?, of_r(&self.seen)?);
+        if host.is_incompressible() {
+            self.tell(host, &half, &thermal);
+            return Ok(());
+        }
         let mut sums = FlowEnergies::default();
         fields.half_velocity.clear();
         for i in 0..n {

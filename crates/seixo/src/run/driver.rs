@@ -204,6 +204,8 @@ struct Driver<'a> {
     step_time: (f64, u64),
     output_time: (f64, u64),
     last_checkpoint: (Instant, f64),
+    /// Whether it was told that pressures of fluids were not found.
+    is_warned: bool,
 }
 
 impl<'a> Driver<'a> {
@@ -216,6 +218,7 @@ impl<'a> Driver<'a> {
             keeps_previous: scene.checkpoint.keep > 1,
             before: (books.record.wall_time, books.record.particle_steps),
             last_checkpoint: (Instant::now(), simulation.time()),
+            is_warned: false,
             simulation,
             course,
             books,
@@ -290,6 +293,7 @@ impl<'a> Driver<'a> {
             let is_stopped = self.options.control.stop.load(Ordering::Relaxed);
             let is_asked = self.options.control.checkpoint.swap(false, Ordering::Relaxed);
             let is_due = self.last_checkpoint.0.elapsed().as_secs_f64() >= self.checkpoint_every;
+            self.warn_of_fluids(steps >= self.steps_at_end)?;
             if steps >= self.steps_at_end || is_stopped || is_asked || is_due {
                 self.advance(0)?;
                 self.write_checkpoint()?;
@@ -321,6 +325,17 @@ impl<'a> Driver<'a> {
             self.particle_steps += particles * count as f64;
             speed = particles * count as f64 / seconds.max(1e-9);
         }
+    }
+
+    /// Tells of pressures of fluids that were not found: at once, and again at the end.
+    fn warn_of_fluids(&mut self, is_end: bool) -> Result<(), RunError> {
+        if self.is_warned && !is_end {
+            return Ok(());
+        }
+        let Some(text) = self.simulation.warning_of_fluids() else { return Ok(()) };
+        self.is_warned = true;
+        let (time, steps) = (self.simulation.time(), self.simulation.steps());
+        self.report(&Event::Notice { text, time, steps })
     }
 
     /// Takes steps, if any, and writes outputs meanwhile if they are due now; returns how long that took \[s\].

@@ -6,6 +6,7 @@ mod places;
 mod planes;
 mod pressure;
 mod shells;
+mod solver;
 mod surface;
 
 use crate::{
@@ -25,6 +26,8 @@ use std::{collections::BTreeMap, f64::consts::TAU, ops::Range};
 const AXES: [&str; 3] = ["x", "y", "z"];
 /// Distance beyond which particles do not see each other, where the scene does not say \[spacings\].
 const USUAL_SUPPORT: f64 = 4.0;
+/// The same where pressures are iterated: the wider it is, the slower they come \[spacings\].
+const USUAL_SUPPORT_OF_PROJECTION: f64 = 3.0;
 /// The least of it that is accepted: with less, particles have no neighbors \[spacings\].
 const LEAST_SUPPORT: f64 = 1.2;
 /// The most: particles then have two thousand neighbors, and walls eight layers \[spacings\].
@@ -113,6 +116,7 @@ pub(crate) fn fluids(
     }
     let slips = slips(file, world.walls.len(), ranges);
     let shared = shared(file, findings)?;
+    let projection = solver::settle(file, shared.solver, findings);
     complete(file, &shared, world.gravity);
     refuse_flow_across(file, &shared, world.gravity, findings);
     if !findings.is_sound() {
@@ -140,7 +144,7 @@ pub(crate) fn fluids(
     };
     let boundary = setting.bound(findings);
     let fastest = fastest(file, world, &particles, &boundary, shared.spacing);
-    let kinds = kinds(file, fastest, findings);
+    let kinds = kinds(file, (fastest, shared.solver), findings);
     let heads: Vec<pressure::Head> = file
         .fluid
         .values()
@@ -158,6 +162,7 @@ pub(crate) fn fluids(
     }
     Some(Fluids {
         solver: shared.solver,
+        projection,
         smoothing: shared.smoothing,
         spacing: shared.spacing,
         support: shared.support * shared.spacing,
@@ -190,7 +195,11 @@ fn shared(file: &SceneFile, findings: &mut Findings) -> Option<Shared> {
     let smoothing = agreed(file, "smoothing", |section| section.smoothing, Word::text, findings);
     let plane = agreed(file, "plane", |section| section.plane, Word::text, findings);
     let solver = agreed(file, "solver", |section| section.solver, Word::text, findings);
-    let support = support.unwrap_or(USUAL_SUPPORT);
+    let solver = solver.unwrap_or_default().0;
+    let support = support.unwrap_or(match solver {
+        Solver::WeaklyCompressible => USUAL_SUPPORT,
+        Solver::Incompressible => USUAL_SUPPORT_OF_PROJECTION,
+    });
     if !(LEAST_SUPPORT..=MOST_SUPPORT).contains(&support) {
         let section = file.fluid.iter().find(|(_, section)| section.support.is_some());
         let name = section.map_or("", |(name, _)| name.as_str());
@@ -208,7 +217,7 @@ fn shared(file: &SceneFile, findings: &mut Findings) -> Option<Shared> {
         return None;
     };
     Some(Shared {
-        solver: solver.unwrap_or_default().0,
+        solver,
         spacing,
         support,
         smoothing: smoothing.unwrap_or_default().0,
@@ -344,17 +353,20 @@ fn speed(motion: &WallMotion, place: Vec3) -> f64 {
         + turning(surface.angular_velocity, surface.through)
 }
 
-/// The fluids, with sound fast enough.
-fn kinds(file: &SceneFile, fastest: f64, findings: &mut Findings) -> Vec<Fluid> {
+/// The fluids, with sound fast enough. Where nothing is compressed, its speed says how strong artificial viscosity is, and nothing else.
+fn kinds(file: &SceneFile, (fastest, solver): (f64, Solver), findings: &mut Findings) -> Vec<Fluid> {
     let least = SOUND_OVER_FLOW * fastest;
     let mut kinds = Vec::new();
     for (name, section) in &file.fluid {
         let sound_speed = section.sound_speed.value().map_or(least, |speed| speed.si);
         let complaint = if sound_speed == 0.0 {
             let complaint = Complaint::new("nothing tells how fast it will flow, as there is no gravity and nothing moves at the start");
-            let remedy = "add the fastest flow that you expect, as in fastest = \"1 m/s\", or a sound_speed ten times as fast";
-            Some(complaint.remedy(remedy))
-        } else if sound_speed < least * (1.0 - 1e-9) {
+            let remedy = match solver {
+                Solver::WeaklyCompressible => ", or a sound_speed ten times as fast",
+                Solver::Incompressible => "",
+            };
+            Some(complaint.remedy(format!("add the fastest flow that you expect, as in fastest = \"1 m/s\"{remedy}")))
+        } else if solver == Solver::WeaklyCompressible && sound_speed < least * (1.0 - 1e-9) {
             let message = format!(
                 "a sound speed of {sound_speed} m/s where a flow of {fastest:.4} m/s is expected lets densities change by more than 1 %"
             );

@@ -3,14 +3,14 @@
 use super::{Region, Vector};
 use crate::{
     quantity::{Density, Length, NotNegative, Number, Positive, Pressure, Quantity, Velocity, Viscosity},
-    words::{AutoOr, FlowPlane, InitialPressure, Word},
+    words::{AutoOr, FlowPlane, InitialPressure, Whole, Word},
 };
 use schemars::JsonSchema;
 use seixo_engine::world::{Smoothing, Solver, StateLaw};
 use serde::{Deserialize, Serialize};
 
-/// A fluid, divided into particles (smoothed particle hydrodynamics). `spacing`, `support`, `smoothing`, `solver` and `plane` hold for all fluids of
-/// a scene: give them in one section, or alike in several.
+/// A fluid, divided into particles (smoothed particle hydrodynamics). `spacing`, `support`, `smoothing`, `plane`, `solver` and what belongs to
+/// it hold for all fluids of a scene: give them in one section, or alike in several.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct FluidSection {
     /// Density at zero pressure.
@@ -26,12 +26,18 @@ pub(crate) struct FluidSection {
     pub velocity: Vector<Velocity>,
     /// Distance between particles.
     pub spacing: Option<Quantity<Length, Positive>>,
-    /// Distance beyond which particles do not see each other, in spacings: twice the smoothing length; 4 if left out.
+    /// Distance beyond which particles do not see each other, in spacings: twice the smoothing length; if left out 4, with "dfsph" 3.
     pub support: Option<Quantity<Number, Positive>>,
     /// Smoothing function: "wendland" (C2) if left out, or "cubic_spline".
     pub smoothing: Option<Word<Smoothing>>,
-    /// How its motion is found: "wcsph", weakly compressible.
+    /// How its motion is found: "wcsph", weakly compressible, if left out; or "dfsph", incompressible, for long time steps.
     pub solver: Option<Word<Solver>>,
+    /// With "dfsph": excess of density, on average over all particles, that a step may lead to; 2e-5 if left out.
+    pub density_error: Option<Quantity<Number, Positive>>,
+    /// With "dfsph": by how much the flow after a step may compress particles in another such step, on average; 1e-3 if left out.
+    pub divergence_error: Option<Quantity<Number, Positive>>,
+    /// With "dfsph": iterations for each of the two after which a step goes on as it is; 100 if left out.
+    pub iterations: Option<Whole<2, 100_000>>,
     /// Speed of sound, not that of the real fluid but one at least ten times as fast as the flow, or "auto": ten times the fastest flow that is
     /// expected.
     #[serde(default)]
@@ -61,6 +67,7 @@ pub(crate) struct FluidSection {
     pub fastest: Option<Quantity<Velocity, Positive>>,
 }
 
-fn usual_diffusion() -> Quantity<Number, NotNegative> {
+/// Diffusion of density where the scene does not say.
+pub(crate) fn usual_diffusion() -> Quantity<Number, NotNegative> {
     Quantity::new(0.1)
 }

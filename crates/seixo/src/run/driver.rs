@@ -332,10 +332,13 @@ impl<'a> Driver<'a> {
         if self.is_warned && !is_end {
             return Ok(());
         }
-        let Some(text) = self.simulation.warning_of_fluids() else { return Ok(()) };
+        let Some(text) = self.simulation.warning_of_fluids() else {
+            return Ok(());
+        };
         self.is_warned = true;
         let (time, steps) = (self.simulation.time(), self.simulation.steps());
-        self.report(&Event::Notice { text, time, steps })
+        self.report(&Event::Notice { text, time, steps })?;
+        Ok(())
     }
 
     /// Takes steps, if any, and writes outputs meanwhile if they are due now; returns how long that took \[s\].

@@ -179,6 +179,49 @@ const CASES: &[Case] = &[
         &["scene.toml:9:10", "unknown solver `pcisph`", "wcsph"],
     ),
     (
+        "spacing = 0.02",
+        "spacing = 0.02\nsolver = \"dfsph\"\nsound_speed = \"30 m/s\"\nbackground_pressure = 10",
+        &[
+            "scene.toml:10:15",
+            "fluid.water: `sound_speed` has no effect with the solver \"dfsph\", which compresses nothing",
+            "`fastest` sets the time step",
+            "`background_pressure` has no effect",
+        ],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsolver = \"dfsph\"\nstate = \"linear\"\ndensity_diffusion = 0.2",
+        &[
+            "`state` has no effect with the solver \"dfsph\"",
+            "`density_diffusion` has no effect",
+            "write solver = \"wcsph\"",
+        ],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\niterations = 50",
+        &[
+            "scene.toml:9:14",
+            "`iterations` has no effect with the solver \"wcsph\", which iterates nothing",
+            "write solver = \"dfsph\"",
+        ],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsolver = \"dfsph\"\ndensity_error = 1",
+        &[
+            "scene.toml:10:17",
+            "with `density_error` 1 densities are not kept at all",
+            "accepted: at most 0.1",
+            "it is a share, not percent",
+        ],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsolver = \"dfsph\"\niterations = 1",
+        &["scene.toml:10:14", "a whole number from 2 to 100000"],
+    ),
+    (
         "[wall.tank]",
         "[wall.tank]\nslip = \"fre\"",
         &["scene.toml:10:8", "unknown slip `fre`", "did you mean `free`?"],

@@ -2,9 +2,9 @@
 
 mod pools;
 
-use pools::{G, couette, domain, drop_in, fluids, incompressible, sites, tank, water, wet};
+use pools::{G, couette, domain, drop_in, fluids, sites, tank, water, wet};
 use seixo_engine::state::FluidSnapshot;
-use seixo_engine::world::{DeviceChoice, Precision, Settings, World};
+use seixo_engine::world::{DeviceChoice, Precision, Settings, Solver, World};
 use seixo_engine::{Change, Simulation};
 
 /// A column of water that breaks down in a tank twice as wide, in a plane or in space.
@@ -170,6 +170,17 @@ fn a_gate_opens_on_a_gpu_too() {
     let open = Change::Wall { wall: 1, is_there: false };
     there.change(&[open]).unwrap();
     assert!(front(&after(&mut there, 1000)) > 1.1);
+}
+
+/// A world whose fluids are incompressible.
+fn incompressible(mut world: World) -> World {
+    if let Some(fluids) = &mut world.fluids {
+        fluids.solver = Solver::Incompressible;
+        for kind in &mut fluids.kinds {
+            kind.density_diffusion = 0.0;
+        }
+    }
+    world
 }
 
 #[test]

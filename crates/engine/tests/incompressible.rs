@@ -2,9 +2,9 @@
 
 mod pools;
 
-use pools::{G, GAP, couette, domain, drop_in, fluids, incompressible, sites, tank, water, wet};
+use pools::{G, GAP, couette, domain, drop_in, fluids, sites, tank, water, wet};
 use seixo_engine::Simulation;
-use seixo_engine::world::{Fluids, Projection, Settings, WallMotion, World};
+use seixo_engine::world::{Fluids, Projection, Settings, Solver, WallMotion, World};
 
 fn on_threads(threads: usize) -> Settings {
     Settings {
@@ -15,6 +15,17 @@ fn on_threads(threads: usize) -> Settings {
 
 fn started(world: World) -> Simulation {
     Simulation::new(world, on_threads(1)).unwrap()
+}
+
+/// A world whose fluids are incompressible.
+fn incompressible(mut world: World) -> World {
+    if let Some(fluids) = &mut world.fluids {
+        fluids.solver = Solver::Incompressible;
+        for kind in &mut fluids.kinds {
+            kind.density_diffusion = 0.0;
+        }
+    }
+    world
 }
 
 /// Water half a meter wide and deep, in a tank with room above, in a plane.

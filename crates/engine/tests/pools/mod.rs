@@ -40,17 +40,6 @@ pub fn fluids(kinds: Vec<Fluid>, spacing: f64, support: f64, across: Option<usiz
     }
 }
 
-/// A world whose fluids are incompressible.
-pub fn incompressible(mut world: World) -> World {
-    if let Some(fluids) = &mut world.fluids {
-        fluids.solver = Solver::Incompressible;
-        for kind in &mut fluids.kinds {
-            kind.density_diffusion = 0.0;
-        }
-    }
-    world
-}
-
 /// Adds a particle of fluid number 0.
 pub fn drop_in(fluids: &mut Fluids, position: Vec3, velocity: Vec3, pressure: f64) {
     let Particles {

@@ -337,7 +337,8 @@ pub fn drift_on<R: Real, C: Coordinate<R>>(
             let stride = near_vector::<C, R>(&velocity).times(stepping.dt);
             let far = near_vector::<C, R>(&place.minus(&xyz::<C>(reference[i])));
             position[i] = record::<C>(&place, volume);
-            raise(flags, 0u32, flags_of::<C, R>(&place, stride.dot(&stride), far.dot(&far), stepping));
+            let raised = flags_of::<C, R>(&place, stride.dot(&stride), far.dot(&far), stepping);
+            raise(flags, 0u32, raised);
         }
     }
 }

@@ -199,7 +199,7 @@ fields! {
     motion: f64, 4, spare_f64;
     /// Velocity at half steps \[m/s\]; of particles of walls, the acceleration of the wall there \[m/s²\].
     half_velocity: f64, 3, spare_f64;
-    /// Excess of density over that at rest, (ρ − ρ₀)/ρ₀ \[-\].
+    /// Excess of density over that at rest, (ρ − ρ₀)/ρ₀ \[-\]; of incompressible fluids never below zero, as what is thinner has room.
     excess: f64, 1, spare_f64;
     /// Force x y z \[N\], gravity not included, and relative rate of change of the density \[1/s\].
     rate: f64, 4, spare_f64;

@@ -117,7 +117,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             seen: as_r(&fields.flow, "pressures of walls")?,
             half_velocity: as_c(&half, "velocities")?,
             thermal: as_c(&thermal, "densities")?,
-            rate: gpu.zeros(RECORD * n, "forces")?,
+            rate: as_r(&fields.rate, "forces")?,
             reference: as_c(&fields.reference, "positions of the lists")?,
             rows: Rows::new(&gpu, n)?,
             key: words("cells")?,

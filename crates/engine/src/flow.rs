@@ -5,12 +5,14 @@ mod dfsph;
 mod guard;
 mod lattice;
 mod measure;
+mod muller;
 mod passes;
 mod place;
 mod projector;
 mod saved;
 
 pub(crate) use measure::{FlowEnergies, FlowEnergy};
+pub(crate) use muller::Muller;
 use projector::Projector;
 pub use projector::Solves;
 pub(crate) use projector::{Constraint, iterate};
@@ -19,6 +21,7 @@ use crate::fields::FluidFields;
 use crate::gpu::RemoteFlow;
 use crate::refusal::Refusal;
 use crate::search::{Cells, Pairs};
+use crate::sides::check_periods;
 use crate::simulation::Simulation;
 use crate::time_step::TimeStep;
 use crate::world::{Fluids, Solver, StateLaw, World};
@@ -61,6 +64,8 @@ pub(crate) struct Flow {
     pub work: FlowTally,
     /// Taken along by particles that left \[J\].
     pub left: f64,
+    /// What Müller's solver has beside all others, if the fluids move by it.
+    pub muller: Option<Muller>,
     /// Where the particles are, if not here.
     pub remote: Option<Box<dyn RemoteFlow>>,
     /// Particles of fluid.
@@ -70,11 +75,11 @@ pub(crate) struct Flow {
     /// What finds pressures of incompressible fluids.
     pub projector: Projector,
     /// The lowest id of particles of walls.
-    first_of_walls: u32,
+    pub first_of_walls: u32,
+    /// Poses of the walls when they were last asked for.
+    poses: Vec<f64>,
     /// How often the lists were made.
     pub rebuilds: u64,
-    /// When they were made \[s\].
-    pub listed_at: f64,
 }
 
 /// The row of a fluid's coefficients.
@@ -140,22 +145,13 @@ impl Flow {
         let mut cells = Cells::new(std::iter::once(half_support), settings.search, skin);
         (cells.kind, cells.sides, cells.halvings) = (sides, simulation.stepping.sides, 1);
         let is_bounded = !fluids.boundary.position.is_empty();
-        let dt = simulation.stepping.dt;
-        let reach = fluids.support + skin;
-        // Where velocities belong to whole steps, none is looked at ahead of its time.
-        let ahead = if fluids.solver == Solver::Incompressible { 0.0 } else { 0.5 * dt };
-        for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
-            let side = simulation.domain.filter(|domain| domain.periodic[axis]);
-            if let Some(length) = side
-                .map(|domain| domain.max[axis] - domain.min[axis])
-                .filter(|&length| length <= 2.0 * reach)
-            {
-                return Err(Refusal::PeriodicSide {
-                    axis: name,
-                    length,
-                    limit: 2.0 * reach,
-                });
-            }
+        // How far whole steps are ahead of the velocities that are kept.
+        let ahead = match fluids.solver {
+            Solver::WeaklyCompressible => 0.5 * simulation.stepping.dt,
+            Solver::Incompressible | Solver::Muller2003 => 0.0,
+        };
+        if let Some(domain) = &simulation.domain {
+            check_periods(domain, fluids.support + skin)?;
         }
         Ok(Flow {
             media: (0..fluids.kinds.len()).flat_map(|kind| medium(&fluids, kind)).collect(),
@@ -190,11 +186,12 @@ impl Flow {
             last: FlowTally::default(),
             work: FlowTally::default(),
             left: 0.0,
+            muller: Muller::of(&fluids, &simulation.walls)?,
             remote: None,
             count: 0,
             there: Vec::new(),
+            poses: Vec::new(),
             rebuilds: 0,
-            listed_at: 0.0,
             plan: fluids,
         })
     }
@@ -220,6 +217,7 @@ impl Flow {
                 [particles.id[k], particles.kind[k]],
                 [x, y, z, volume],
                 [u, v, w, pressure],
+                [u, v, w],
             );
             fields.excess[k] = density / fluid.density - 1.0;
         }
@@ -227,8 +225,23 @@ impl Flow {
         self.count = particles.len();
     }
 
-    /// Adds a particle at rest density with this id and kind, this place and volume, this velocity and pressure, to some fields.
-    fn put(&self, fields: &mut FluidFields, [id, kind]: [u32; 2], place: [f64; RECORD], flow: [f64; RECORD]) {
+    /// Finds forces at time zero.
+    fn begin(&mut self, simulation: &Simulation) {
+        match self.compiled_for.solver {
+            Solver::WeaklyCompressible => {
+                self.press_walls(simulation);
+                self.exchange(simulation);
+                self.last = self.powers();
+                self.pull_back_half_a_step();
+            }
+            Solver::Incompressible => self.begin_as_incompressible(simulation),
+            Solver::Muller2003 => self.begin_as_muller(simulation),
+        }
+    }
+
+    /// Adds a particle at rest density with this id and kind, this place and volume, this velocity and pressure, to some fields. `kept` is its velocity,
+    /// too, or the acceleration of its wall.
+    fn put(&self, fields: &mut FluidFields, [id, kind]: [u32; 2], place: [f64; RECORD], flow: [f64; RECORD], kept: [f64; 3]) {
         fields.id.push(id);
         fields.kind.push(kind);
         fields.position.extend(place);
@@ -236,7 +249,6 @@ impl Flow {
         if self.compiled_for.moving {
             fields.motion.extend(flow);
         }
-        let kept = if kind & WALL == 0 { [flow[0], flow[1], flow[2]] } else { [0.0; 3] };
         fields.half_velocity.extend(kept);
         fields.excess.push(0.0);
         fields.rate.extend([0.0; RECORD]);
@@ -281,14 +293,7 @@ impl Simulation {
             flow.take_particles();
             flow.put_boundary_up(simulation);
             flow.renew_lists(simulation);
-            if flow.is_incompressible() {
-                flow.sum_densities(simulation);
-            } else {
-                flow.press_walls(simulation);
-                flow.exchange(simulation);
-                flow.last = flow.powers();
-                flow.pull_back_half_a_step();
-            }
+            flow.begin(simulation);
         });
         Ok(())
     }

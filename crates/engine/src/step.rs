@@ -58,7 +58,19 @@ impl Simulation {
         match self.solver_of_fluids() {
             Solver::WeaklyCompressible => self.step_weakly_compressible_fluids(),
             Solver::Incompressible => self.step_incompressible_fluids(),
+            Solver::Muller2003 => self.step_muller(),
         }
+    }
+
+    fn step_muller(&mut self) -> Result<(), Stop> {
+        self.pass(Pass::Advance, Simulation::smooth_velocities);
+        self.pass(Pass::Boundaries, Simulation::move_in_container);
+        self.pass(Pass::Guard, Simulation::guard_fluids)?;
+        self.pass(Pass::Cells, Simulation::renew_lists_of_fluids_when_stale);
+        self.pass(Pass::Fluids, Simulation::sum_densities);
+        self.pass(Pass::Fluids, Simulation::drive_fluids);
+        self.pass(Pass::Measure, Simulation::book_step_of_fluids);
+        Ok(())
     }
 
     fn step_weakly_compressible_fluids(&mut self) -> Result<(), Stop> {

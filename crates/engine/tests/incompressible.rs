@@ -2,9 +2,9 @@
 
 mod pools;
 
-use pools::{G, GAP, couette, domain, drop_in, fluids, sites, tank, water, wet};
-use seixo_engine::Simulation;
+use pools::{G, GAP, couette, domain, drop_in, floor, fluids, sites, tank, water, wet};
 use seixo_engine::world::{Fluids, Projection, Settings, Solver, WallMotion, World};
+use seixo_engine::{Change, Refusal, Simulation};
 
 fn on_threads(threads: usize) -> Settings {
     Settings {
@@ -244,6 +244,29 @@ fn a_lifted_tank_gives_its_water_what_lifting_takes() {
     );
     assert!(ledger.residual.abs() < 0.02 * risen, "{ledger:?}");
     assert!(ledger.gravity > before.gravity + 0.8 * risen, "{ledger:?}");
+}
+
+#[test]
+fn a_gate_closes_beside_incompressible_water_and_not_in_it() {
+    let mut world = coarse_column();
+    world.walls.push(floor());
+    let fluids = world.fluids.as_mut().unwrap();
+    for x in sites([16, 0, 0], [19, 1, 24], fluids.spacing, true) {
+        fluids.boundary.position.push(x);
+        fluids.boundary.wall.push(1);
+    }
+    fluids.slips.push(true);
+    let mut simulation = started(world);
+    let turn = |simulation: &mut Simulation, is_there| simulation.change(&[Change::Wall { wall: 1, is_there }]);
+    // No step later the water stands where it stood.
+    turn(&mut simulation, false).unwrap();
+    turn(&mut simulation, true).unwrap();
+    simulation.advance(60).unwrap();
+    assert!(front(&simulation) < 0.82, "{}", front(&simulation));
+    turn(&mut simulation, false).unwrap();
+    simulation.advance(100).unwrap();
+    assert!(front(&simulation) > 0.95, "{}", front(&simulation));
+    assert!(matches!(turn(&mut simulation, true), Err(Refusal::WallInFluid { .. })));
 }
 
 #[test]

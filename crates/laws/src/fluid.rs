@@ -15,6 +15,7 @@
 
 pub mod cubic_spline;
 pub mod dfsph;
+pub mod muller;
 pub mod poly6;
 pub mod smoothing;
 pub mod spiky;

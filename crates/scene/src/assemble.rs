@@ -416,12 +416,17 @@ fn output_plan(file: &mut SceneFile, findings: &mut Findings) -> OutputPlan {
         .iter()
         .map(|field| field.0)
         .collect();
+    if file.output.surface && file.fluid.is_empty() {
+        let complaint = Complaint::new("output.surface: the scene has no fluid whose surface could be written");
+        findings.add("output.surface", complaint.remedy("leave it out, or add a table [fluid.NAME]"));
+    }
     let coarse = file.output.coarse.as_ref().and_then(|section| coarse_plan(section, findings));
     OutputPlan {
         every,
         fields,
         energies_every,
         contacts: file.output.contacts,
+        surface: file.output.surface,
         coarse,
     }
 }

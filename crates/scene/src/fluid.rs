@@ -1,7 +1,10 @@
 //! Fluids: from the keys of a scene to their particles, and to those of the walls that bound them.
 
+mod across;
 mod boundary;
+mod cut;
 mod fill;
+mod muller;
 mod places;
 mod planes;
 mod pressure;
@@ -36,6 +39,8 @@ const MOST_SUPPORT: f64 = 8.0;
 const SOUND_OVER_FLOW: f64 = 10.0;
 /// Artificial viscosity of what has no other \[-\].
 const USUAL_ARTIFICIAL_VISCOSITY: f64 = 0.02;
+/// Diffusion of density \[-\].
+const USUAL_DIFFUSION: f64 = 0.1;
 
 /// What all fluids of a scene share.
 struct Shared {
@@ -47,6 +52,12 @@ struct Shared {
     smoothing: Smoothing,
     /// Axis across which nothing flows.
     across: Option<usize>,
+}
+
+impl Shared {
+    fn is_muller(&self) -> bool {
+        self.solver == Solver::Muller2003
+    }
 }
 
 /// By what the particles of walls are laid out.
@@ -114,15 +125,23 @@ pub(crate) fn fluids(
         findings.notices.extend(notes);
         return None;
     }
-    let slips = slips(file, world.walls.len(), ranges);
     let shared = shared(file, findings)?;
-    let projection = solver::settle(file, shared.solver, findings);
+    solver::refuse_keys(file, shared.solver, findings);
+    if shared.is_muller() {
+        muller::refuse_values(file, findings);
+        muller::refuse_surroundings(file, world, ranges, findings);
+    }
+    let projection = solver::projection(file, shared.solver, findings);
+    let slips = slips(file, &shared, world.walls.len(), ranges);
     complete(file, &shared, world.gravity);
-    refuse_flow_across(file, &shared, world.gravity, findings);
+    if let Some(axis) = shared.across {
+        across::refuse_flow(file, axis, world.gravity, findings);
+    }
     if !findings.is_sound() {
         return None;
     }
     let (mut particles, origin) = fill::fill(file, &shared, world.domain.as_ref(), findings);
+    cut::cut_at_planes(file, world, plan, shared.across, &mut particles, findings);
     if !findings.is_sound() {
         return None;
     }
@@ -134,17 +153,28 @@ pub(crate) fn fluids(
         periods: periods(world.domain.as_ref()),
     };
     note_uneven_periods(&layout, findings);
-    let setting = boundary::Setting {
-        file,
-        world,
-        ranges,
-        plan,
-        layout: &layout,
-        particles: &particles,
+    let (boundary, inside) = if shared.is_muller() {
+        let inside = muller::inside(file, world, plan, (&particles, &shared), findings);
+        (Boundary::default(), inside)
+    } else {
+        let setting = boundary::Setting {
+            file,
+            world,
+            ranges,
+            plan,
+            layout: &layout,
+            particles: &particles,
+        };
+        (setting.bound(findings), Vec::new())
     };
-    let boundary = setting.bound(findings);
+    if let Some(axis) = shared.across {
+        across::refuse_changes(world, ranges, plan, &boundary, axis, findings);
+    }
     let fastest = fastest(file, world, &particles, &boundary, shared.spacing);
-    let kinds = kinds(file, (fastest, shared.solver), findings);
+    if shared.is_muller() {
+        muller::complete_stiffness(file, fastest);
+    }
+    let kinds = kinds(file, &shared, fastest, findings);
     let heads: Vec<pressure::Head> = file
         .fluid
         .values()
@@ -171,15 +201,17 @@ pub(crate) fn fluids(
         particles,
         boundary,
         slips,
+        inside,
         fastest,
     })
 }
 
 /// By wall of the world, whether fluids slip along it freely.
-fn slips(file: &mut SceneFile, walls: usize, ranges: &BTreeMap<String, Range<usize>>) -> Vec<bool> {
+fn slips(file: &mut SceneFile, shared: &Shared, walls: usize, ranges: &BTreeMap<String, Range<usize>>) -> Vec<bool> {
+    let usual = if shared.is_muller() { Slip::Free } else { Slip::None };
     let mut slips = vec![false; walls];
     for (name, section) in &mut file.wall {
-        let slip = section.slip.get_or_insert_default().0;
+        let slip = section.slip.get_or_insert(Word(usual)).0;
         if let Some(range) = ranges.get(name) {
             slips[range.clone()].fill(slip == Slip::Free);
         }
@@ -196,10 +228,12 @@ fn shared(file: &SceneFile, findings: &mut Findings) -> Option<Shared> {
     let plane = agreed(file, "plane", |section| section.plane, Word::text, findings);
     let solver = agreed(file, "solver", |section| section.solver, Word::text, findings);
     let solver = solver.unwrap_or_default().0;
-    let support = support.unwrap_or(match solver {
+    let usual = match solver {
         Solver::WeaklyCompressible => USUAL_SUPPORT,
         Solver::Incompressible => USUAL_SUPPORT_OF_PROJECTION,
-    });
+        Solver::Muller2003 => muller::USUAL_SUPPORT,
+    };
+    let support = support.unwrap_or(usual);
     if !(LEAST_SUPPORT..=MOST_SUPPORT).contains(&support) {
         let section = file.fluid.iter().find(|(_, section)| section.support.is_some());
         let name = section.map_or("", |(name, _)| name.as_str());
@@ -207,7 +241,9 @@ fn shared(file: &SceneFile, findings: &mut Findings) -> Option<Shared> {
         let complaint = Complaint::new(message).limit(format!("{LEAST_SUPPORT} to {MOST_SUPPORT} spacings"));
         findings.add(
             &format!("fluid.{name}.support"),
-            complaint.remedy("write support = 4, or leave it out; it is a number of spacings, not a length"),
+            complaint.remedy(format!(
+                "write support = {usual}, or leave it out; it is a number of spacings, not a length"
+            )),
         );
     }
     let Some(spacing) = spacing else {
@@ -220,7 +256,11 @@ fn shared(file: &SceneFile, findings: &mut Findings) -> Option<Shared> {
         solver,
         spacing,
         support,
-        smoothing: smoothing.unwrap_or_default().0,
+        smoothing: if solver == Solver::Muller2003 {
+            Smoothing::Poly6
+        } else {
+            smoothing.unwrap_or_default().0
+        },
         across: plane.map(|plane| plane.0.across()),
     })
 }
@@ -257,9 +297,18 @@ fn complete(file: &mut SceneFile, shared: &Shared, gravity: Vec3) {
     for section in file.fluid.values_mut() {
         section.spacing = Some(Quantity::new(shared.spacing));
         section.support = Some(Quantity::new(shared.support));
-        section.smoothing = Some(Word(shared.smoothing));
         section.solver = Some(Word(shared.solver));
         section.plane = plane;
+        if shared.is_muller() {
+            muller::complete(section);
+            continue;
+        }
+        section.smoothing = Some(Word(shared.smoothing));
+        if shared.solver == Solver::WeaklyCompressible {
+            section.state.get_or_insert_default();
+            section.density_diffusion.get_or_insert(Quantity::new(USUAL_DIFFUSION));
+            section.xsph.get_or_insert_default();
+        }
         let is_inviscid = section.viscosity.si == 0.0;
         let artificial = if is_inviscid { USUAL_ARTIFICIAL_VISCOSITY } else { 0.0 };
         section.artificial_viscosity.get_or_insert(Quantity::new(artificial));
@@ -269,34 +318,6 @@ fn complete(file: &mut SceneFile, shared: &Shared, gravity: Vec3) {
             InitialPressure::Hydrostatic
         };
         section.initial_pressure.get_or_insert(Word(initial));
-    }
-}
-
-/// In a plane nothing drives or moves fluids out of it.
-fn refuse_flow_across(file: &SceneFile, shared: &Shared, gravity: Vec3, findings: &mut Findings) {
-    let Some(across) = shared.across else { return };
-    let axis = AXES[across];
-    if gravity[across] != 0.0 {
-        let complaint = Complaint::new(format!(
-            "world.gravity: it acts along {axis}, across the plane in which fluids flow"
-        ));
-        findings.add(
-            "world.gravity",
-            complaint
-                .limit(format!("0 along {axis}"))
-                .remedy("choose another `plane`, or turn gravity"),
-        );
-    }
-    for (name, section) in &file.fluid {
-        if si(&section.velocity)[across] != 0.0 {
-            let complaint = Complaint::new(format!("fluid.{name}: its velocity points out of the plane in which it flows"));
-            findings.add(
-                &format!("fluid.{name}.velocity"),
-                complaint
-                    .limit(format!("0 along {axis}"))
-                    .remedy("choose another `plane`, or velocity"),
-            );
-        }
     }
 }
 
@@ -354,19 +375,21 @@ fn speed(motion: &WallMotion, place: Vec3) -> f64 {
 }
 
 /// The fluids, with sound fast enough. Where nothing is compressed, its speed says how strong artificial viscosity is, and nothing else.
-fn kinds(file: &SceneFile, (fastest, solver): (f64, Solver), findings: &mut Findings) -> Vec<Fluid> {
+fn kinds(file: &SceneFile, shared: &Shared, fastest: f64, findings: &mut Findings) -> Vec<Fluid> {
     let least = SOUND_OVER_FLOW * fastest;
     let mut kinds = Vec::new();
     for (name, section) in &file.fluid {
-        let sound_speed = section.sound_speed.value().map_or(least, |speed| speed.si);
+        let told = section.sound_speed.value().map_or(least, |speed| speed.si);
+        let sound_speed = section.stiffness.map_or(told, |stiffness| stiffness.si.sqrt());
         let complaint = if sound_speed == 0.0 {
             let complaint = Complaint::new("nothing tells how fast it will flow, as there is no gravity and nothing moves at the start");
-            let remedy = match solver {
+            let other = match shared.solver {
                 Solver::WeaklyCompressible => ", or a sound_speed ten times as fast",
                 Solver::Incompressible => "",
+                Solver::Muller2003 => ", or a stiffness",
             };
-            Some(complaint.remedy(format!("add the fastest flow that you expect, as in fastest = \"1 m/s\"{remedy}")))
-        } else if solver == Solver::WeaklyCompressible && sound_speed < least * (1.0 - 1e-9) {
+            Some(complaint.remedy(format!("add the fastest flow that you expect, as in fastest = \"1 m/s\"{other}")))
+        } else if shared.solver == Solver::WeaklyCompressible && sound_speed < least * (1.0 - 1e-9) {
             let message = format!(
                 "a sound speed of {sound_speed} m/s where a flow of {fastest:.4} m/s is expected lets densities change by more than 1 %"
             );
@@ -384,11 +407,12 @@ fn kinds(file: &SceneFile, (fastest, solver): (f64, Solver), findings: &mut Find
             density: section.density.si,
             viscosity: section.viscosity.si,
             sound_speed,
-            state: section.state.0,
+            state: section.state.unwrap_or_default().0,
             background_pressure: section.background_pressure.si,
             artificial_viscosity: section.artificial_viscosity.unwrap_or_default().si,
-            density_diffusion: section.density_diffusion.si,
-            xsph: section.xsph.si,
+            density_diffusion: section.density_diffusion.unwrap_or_default().si,
+            xsph: section.xsph.unwrap_or_default().si,
+            restitution: section.restitution.unwrap_or_default().si,
         });
     }
     kinds

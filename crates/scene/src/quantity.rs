@@ -77,6 +77,7 @@ dimensions! {
     MassRate        "mass per time",    "kg/s",    "2 kg/s",       [0, 1, -1, 0];
     Viscosity       "dynamic viscosity", "Pa s",   "1e-3 Pa s",    [-1, 1, -1, 0];
     Temperature     "temperature",      "K",       "300 K",        [0, 0, 0, 0, 1];
+    SpecificEnergy  "energy per mass",  "J/kg",    "150 J/kg",     [2, 0, -2, 0];
     Conductivity    "thermal conductivity", "W/(m K)", "1.1 W/m/K", [1, 1, -3, 0, -1];
     HeatCapacity    "specific heat capacity", "J/(kg K)", "800 J/kg/K", [2, 0, -2, 0, -1];
 }

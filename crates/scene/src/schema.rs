@@ -9,7 +9,7 @@ mod wall;
 
 pub(crate) use bond::BondsSection;
 pub(crate) use fill::{CylinderRegion, Discrete, Fill, Radius, Region, SphereRegion, Spread};
-pub(crate) use fluid::{FluidSection, usual_diffusion};
+pub(crate) use fluid::FluidSection;
 pub(crate) use output::{CoarseSection, FragmentsOf, OutputSection, ProbeSection};
 pub(crate) use shape::{ShapeSection, Turn};
 pub(crate) use wall::{BoxWall, Motion, Plane, Segments, ServoSection, SurfaceRotation, Vibrate, WallSection};

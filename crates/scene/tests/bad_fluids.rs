@@ -152,6 +152,44 @@ const CASES: &[Case] = &[
             "from 0.100000 to 0.300000 m",
         ],
     ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nplane = \"xz\"\n[wall.piston]\nplane = { point = [0.6, 0, 0], normal = [-1, 0, 0] }\nmotion = { translate = [-1, 0.5, 0] }",
+        &[
+            "scene.toml:12:",
+            "wall.piston: its translate takes fluids across the plane in which they flow",
+            "motion with nothing along y, and turning about y",
+        ],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nplane = \"xz\"\n[wall.drum]\ncylinder = { from = [0.2, -1, 0.1], to = [0.2, 1, 0.1], radius = 0.5 }\n\
+         motion = { rotate = \"1 rad/s\", axis = [0, 1, 1], through = [0.2, 0, 0.1] }",
+        &["scene.toml:12:", "wall.drum: its rotate takes fluids across the plane"],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nplane = \"xz\"\n[[stage]]\nname = \"turn\"\nset = { gravity = [0, 1, -9] }",
+        &[
+            "scene.toml:12:",
+            "stage turn: gravity: it acts along y, across the plane",
+            "0 along y",
+        ],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nplane = \"xz\"\n[wall.piston]\nplane = { point = [0.6, 0, 0], normal = [-1, 0, 0] }\n[[stage]]\nname = \"go\"\n\
+         set = { wall = { piston = { motion = { translate = [0, 1, 0] } } } }",
+        &[
+            "scene.toml:14:",
+            "stage go: wall.piston: its translate takes fluids across the plane",
+        ],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\ncut_at_planes = true\n[wall.ceiling]\nplane = { point = [0, 0, -0.1], normal = [0, 0, -1] }",
+        &["scene.toml:7:1", "all of its region is behind planes", "before the planes"],
+    ),
     ("density = 1000\n", "", &["scene.toml:5:", "fluid.water: `density` is missing"]),
     ("density = 1000", "density = 0", &["scene.toml:6:11", "0 kg/m^3 is out of range"]),
     (
@@ -183,17 +221,17 @@ const CASES: &[Case] = &[
         "spacing = 0.02\nsolver = \"dfsph\"\nsound_speed = \"30 m/s\"\nbackground_pressure = 10",
         &[
             "scene.toml:10:15",
-            "fluid.water: `sound_speed` has no effect with the solver \"dfsph\", which compresses nothing",
+            "fluid.water: `sound_speed` is not for solver = \"dfsph\"",
             "`fastest` sets the time step",
-            "`background_pressure` has no effect",
+            "`background_pressure` is not for solver",
         ],
     ),
     (
         "spacing = 0.02",
         "spacing = 0.02\nsolver = \"dfsph\"\nstate = \"linear\"\ndensity_diffusion = 0.2",
         &[
-            "`state` has no effect with the solver \"dfsph\"",
-            "`density_diffusion` has no effect",
+            "`state` is not for solver = \"dfsph\"",
+            "`density_diffusion` is not for solver",
             "write solver = \"wcsph\"",
         ],
     ),
@@ -202,7 +240,7 @@ const CASES: &[Case] = &[
         "spacing = 0.02\niterations = 50",
         &[
             "scene.toml:9:14",
-            "`iterations` has no effect with the solver \"wcsph\", which iterates nothing",
+            "`iterations` is not for solver = \"wcsph\"",
             "write solver = \"dfsph\"",
         ],
     ),
@@ -214,6 +252,25 @@ const CASES: &[Case] = &[
             "with `density_error` 1 densities are not kept at all",
             "accepted: at most 0.1",
             "it is a share, not percent",
+        ],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsolver = \"dfsph\"\nstiffness = 30\nxsph = 0.5",
+        &[
+            "scene.toml:10:13",
+            "`stiffness` is not for solver = \"dfsph\"",
+            "`xsph` is not for solver",
+            "write solver = \"muller2003\"",
+        ],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsolver = \"muller2003\"\ndensity_error = 1e-4",
+        &[
+            "scene.toml:10:17",
+            "`density_error` is not for solver = \"muller2003\"",
+            "write solver = \"dfsph\"",
         ],
     ),
     (

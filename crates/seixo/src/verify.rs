@@ -28,6 +28,7 @@ mod silo;
 mod specimen;
 mod stand;
 mod wall;
+mod wave;
 mod wear;
 
 pub use stand::{Curve, Row};
@@ -167,7 +168,9 @@ pub const CASES: &[Case] = &[
     case!(long "uniaxial", specimen::uniaxial),
     case!(long "brazilian", specimen::brazilian),
     case!(long "cavity", fluid::cavity),
+    case!(long "rayleigh_taylor", fluid::rayleigh_taylor),
     case!(long "lobovsky", dam::impact),
+    case!(long "wave_paddle", wave::paddled),
 ];
 
 /// What a case came to.

@@ -4,7 +4,8 @@
 //! viscosity sees x y z and padding; `rate` = force x y z and relative rate of change of the density.
 
 use crate::motion::{Stepping, flags_of};
-use crate::sides::{Sides, nearest_image};
+use crate::pose::point_of_wall;
+use crate::sides::{Sides, nearest_image, put_back};
 use crate::views::load;
 use cubecl::prelude::*;
 use seixo_laws::fluid::{Medium, Parcel, Smoother, Smoothing, StateLaw, between_media, state};
@@ -13,6 +14,9 @@ use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector};
 
 /// Bit of a particle's kind that says that it belongs to a wall; the others are the wall's number.
 pub const WALL: u32 = 1 << 31;
+
+/// Excess of density \[-\] that no flow has: where it is reached, the equation of state means nothing any more.
+pub const MOST_EXCESS: f32 = 0.5;
 
 /// Numbers per fluid in a table: viscosity, artificial viscosity, diffusion, rest density, stiffness ρ₀ c², pressure at rest, mass of a particle,
 /// law of state: 0 for Tait's, 1 for the linear one.
@@ -79,11 +83,17 @@ pub enum Solver {
     WeaklyCompressible,
     /// Incompressible and free of divergence: pressures are iterated for that keep the density at rest, see [`seixo_laws::fluid::dfsph`].
     Incompressible,
+    /// As Müller, Charypar & Gross (2003) and S4 do it: densities are sums, explicit Euler, walls put particles back.
+    Muller2003,
 }
 
 impl Solver {
     /// Every solver, with its word.
-    pub const ALL: [(Solver, &'static str); 2] = [(Solver::WeaklyCompressible, "wcsph"), (Solver::Incompressible, "dfsph")];
+    pub const ALL: [(Solver, &'static str); 3] = [
+        (Solver::WeaklyCompressible, "wcsph"),
+        (Solver::Incompressible, "dfsph"),
+        (Solver::Muller2003, "muller2003"),
+    ];
 }
 
 /// How fluids are put together and how they see walls: loops and kernels are compiled for it.
@@ -116,8 +126,8 @@ pub struct Before<R: Real> {
     pub share: R,
 }
 
-/// What the fluid before particle i of a wall is like, which has `acceleration` \[m/s²\]: p = Σ (p_j + ρ_j (g − a)·(x_i − x_j)) W / ΣW (Adami, Hu &
-/// Adams 2012, J. Comput. Phys. 231:7057, eq. 27), never below zero, and the mean velocity (eq. 22).
+/// What the fluid before particle i of a wall is like: p = Σ (p_j + ρ_j (g − a)·(x_i − x_j)) W / ΣW (Adami, Hu & Adams 2012, J. Comput. Phys.
+/// 231:7057, eq. 27), never below zero, and the mean velocity (eq. 22). `pull` is g − a, gravity less the acceleration of the wall \[m/s²\].
 ///
 /// Its row begins at entry `first` of the list, and has `count` entries with `stride` places from one to the next; of those only fluid counts.
 #[cube]
@@ -180,6 +190,55 @@ pub fn drag_velocity<R: Real>(wall: &Vector3<R>, before: &Vector3<R>, slips: boo
     seen
 }
 
+/// A particle of a wall where its wall has it now.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct Carried<C: Real> {
+    /// Place, inside periodic sides \[m\].
+    pub position: Vector3<C>,
+    /// Velocity \[m/s\].
+    pub velocity: Vector3<C>,
+    /// Acceleration \[m/s²\].
+    pub acceleration: Vector3<C>,
+    /// Raised flags, see [`crate::motion`].
+    pub flags: u32,
+}
+
+/// The particle of a wall that is at `start` where the wall's motion begins, and was listed at `reference`. Poses are such that walls are less than
+/// a length of periodic sides away from where their motions began; for the arguments from `wall` to `servos` see [`point_of_wall()`].
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "what is known of a particle and of its wall")]
+pub fn carried<C: Coordinate<R>, R: Real>(
+    wall: usize,
+    start: &Vector3<C>,
+    at_rest: &[C],
+    poses: &[C],
+    first_pose: usize,
+    servos: &[C],
+    reference: &Vector3<C>,
+    stepping: &Stepping<C, R>,
+    #[comptime] sides: u32,
+) -> Carried<C> {
+    let point = point_of_wall::<C>(wall, start, at_rest, poses, first_pose, servos);
+    let mut place = point.position.plus(&Vector3::<C>::zero());
+    if comptime!(sides > 0) {
+        let returned = put_back::<C, R>(&point.position, &stepping.sides);
+        place = returned.position.plus(&Vector3::<C>::zero());
+    }
+    let apart = nearest_image::<C, R>(&place.minus(reference), &stepping.sides, sides);
+    let far = near_vector::<C, R>(&apart.apart);
+    let mut flags = 0u32;
+    if far.dot(&far) > stepping.stale_square {
+        flags |= 1u32;
+    }
+    Carried::<C> {
+        position: place,
+        velocity: point.velocity,
+        acceleration: point.acceleration,
+        flags,
+    }
+}
+
 /// A particle of fluid one step on.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
 pub struct Flown<C: Real, R: Real> {
@@ -227,7 +286,11 @@ pub fn flown<C: Coordinate<R>, R: Real>(
     let far = near_vector::<C, R>(&place.minus(reference));
     let rest_volume = C::wide(mass / media[kind * 8usize + 3usize]);
     let velocity = velocity_ahead::<R>(&near_vector::<C, R>(&after), &rate, stepping.reads_ahead);
-    let flags = flags_of::<C, R>(&place, stride.dot(&stride), far.dot(&far), stepping);
+    let mut flags = flags_of::<C, R>(&place, stride.dot(&stride), far.dot(&far), stepping);
+    let most = C::new(MOST_EXCESS);
+    if excess >= most || excess <= -most {
+        flags |= 64u32;
+    }
     Flown::<C, R> {
         half: after,
         position: place,

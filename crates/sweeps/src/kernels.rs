@@ -13,6 +13,7 @@ pub mod gear;
 pub mod heat;
 pub mod lists;
 pub mod measure;
+pub mod muller;
 pub mod step;
 pub mod walls;
 

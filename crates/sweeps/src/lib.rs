@@ -33,6 +33,7 @@ pub mod heat;
 pub mod kernels;
 pub mod lanes;
 pub mod motion;
+pub mod muller;
 pub mod neighbors;
 pub mod pair;
 pub mod part;

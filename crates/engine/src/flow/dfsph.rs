@@ -96,8 +96,8 @@ impl Flow {
         self.push(simulation, constraint);
     }
 
-    /// Sums densities up where particles are.
-    pub fn sum_densities(&mut self, simulation: &Simulation) {
+    /// Finds densities of the start.
+    pub fn begin_as_incompressible(&mut self, simulation: &Simulation) {
         self.crowd(simulation, Constraint::Divergence);
     }
 

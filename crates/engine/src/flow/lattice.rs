@@ -74,6 +74,7 @@ mod tests {
             particles: Particles::default(),
             boundary: Boundary::default(),
             slips: Vec::new(),
+            inside: Vec::new(),
             fastest: 1.0,
         }
     }

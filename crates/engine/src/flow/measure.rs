@@ -83,12 +83,14 @@ impl Flow {
     pub fn energy_of(&self, i: usize) -> FlowEnergy {
         let fluid = &self.plan.kinds[self.fields.kind[i] as usize];
         let (mass, excess) = (self.mass(i), self.fields.excess[i]);
-        // What keeps densities stores nothing.
         let compression = if self.is_incompressible() {
+            // What keeps densities stores nothing.
             0.0
         } else {
             let swollen = self.plan.volume() * excess / (1.0 + excess);
-            let per_mass = fluid.state.energy(fluid.density * (1.0 + excess), fluid.density, fluid.sound_speed);
+            let stored = fluid.state.energy(fluid.density * (1.0 + excess), fluid.density, fluid.sound_speed);
+            // Müller's pressure does half of the work that its equation of state tells, see [`seixo_laws::fluid::muller`].
+            let per_mass = if self.muller.is_some() { 0.5 * stored } else { stored };
             mass * per_mass + fluid.background_pressure * swollen
         };
         FlowEnergy {
@@ -130,8 +132,7 @@ impl Flow {
                 let apart = load::<f64>(position, i * RECORD).minus(&load(position, j * RECORD));
                 let apart = nearest_image::<f64, f64>(&apart, &self.stepping.sides, self.compiled_for.sides).apart;
                 let is_near = u64::from(apart.dot(&apart) < support * support);
-                // A pair inside a part stands in one row only, if not all stand in both.
-                let is_inside = !self.is_incompressible() && (first..end).contains(&j);
+                let is_inside = self.lists_once() && (first..end).contains(&j);
                 let ends = u64::from(!self.is_wall(i)) + u64::from(is_inside && !self.is_wall(j));
                 near += ends * is_near;
                 listed += ends;
@@ -142,7 +143,8 @@ impl Flow {
 
     /// Bytes that the arrays hold.
     pub fn bytes(&self) -> u64 {
-        self.fields.bytes() + self.cells.bytes() + self.pairs.bytes() + self.before_walls.bytes() + self.projector.bytes()
+        let of_solvers = self.projector.bytes() + self.muller.as_ref().map_or(0, Muller::bytes);
+        self.fields.bytes() + self.cells.bytes() + self.pairs.bytes() + self.before_walls.bytes() + of_solvers
     }
 
     fn snapshot(&self) -> FluidSnapshot {

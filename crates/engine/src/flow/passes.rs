@@ -3,7 +3,7 @@
 use super::Flow;
 use crate::fields::{FluidFields, PART, Sorted, part_range, parts};
 use crate::simulation::Simulation;
-use crate::world::Leaving;
+use crate::world::{Leaving, Solver};
 use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_laws::fluid::Smoothing;
@@ -60,8 +60,8 @@ impl Flow {
     /// Lets gravity pull otherwise from now on: what it would have added by now to velocities at half steps, it adds.
     pub fn pull_otherwise(&mut self, gravity: Vector3<f64>, pull: &Vector3<f64>) {
         self.stepping.gravity = gravity;
-        if self.is_incompressible() {
-            // Velocities belong to whole steps.
+        if self.stepping.shows_ahead == 0.0 {
+            // Velocities of whole steps have had all that gravity gave until now.
             return;
         }
         for i in (0..self.fields.len()).filter(|&i| self.fields.kind[i] & WALL == 0) {
@@ -169,16 +169,14 @@ impl Flow {
         );
     }
 
-    /// Flags that the last motion raised.
+    /// Flags that the last motion of fluid and walls raised.
     pub fn flags(&self) -> u32 {
         self.moves.iter().fold(0, |all, moved| all | moved.flags)
     }
 
-    /// Renews cells and lists if a particle or a wall moved half the skin, or a particle left.
+    /// Renews cells and lists if a particle, be it one of a wall, moved half the skin, or one left.
     pub fn renew_lists_when_stale(&mut self, simulation: &Simulation) {
-        let walls = &simulation.walls;
-        let wall_moved = walls.has_moving() && walls.moved_between(self.listed_at, simulation.time()) > 0.5 * self.cells.skin;
-        if self.flags() & (STALE | LEFT) != 0 || wall_moved {
+        if self.flags() & (STALE | LEFT) != 0 {
             self.renew_lists(simulation);
         }
     }
@@ -211,7 +209,6 @@ impl Flow {
         }
         self.list_anew(simulation);
         self.rebuilds += 1;
-        self.listed_at = simulation.time();
     }
 
     /// Sorts the particles into cells, and lists their pairs, by where they are kept to have been when that was done.
@@ -220,38 +217,44 @@ impl Flow {
         self.find_walls();
         let n = self.fields.len();
         let (device, index, places) = (&simulation.device, self.cells.index(), &self.fields.reference[..]);
-        if self.is_incompressible() {
-            let member = self.members();
-            let sees_fluid = if self.walls.is_empty() {
-                vec![false; n]
+        if self.walls.is_empty() {
+            if self.lists_once() {
+                self.pairs.fill_rows::<true>(device, &index, places, n);
             } else {
-                self.walls_before_fluid()
-            };
-            self.pairs
-                .fill_rows_of::<false>(device, &index, places, n, |i| member[i] == FREE || sees_fluid[i]);
-            self.pairs.drop_inside_bodies(&member, &[0]);
-            self.projector.make_room(n);
-        } else if self.walls.is_empty() {
-            self.pairs.fill_rows::<true>(device, &index, places, n);
+                self.pairs.fill_rows::<false>(device, &index, places, n);
+            }
         } else {
             // Particles of walls do nothing to each other: they are all of one body, and those that see no fluid need no row.
-            let member = self.members();
+            let member: Vec<u32> = self
+                .fields
+                .kind
+                .iter()
+                .map(|kind| if kind & WALL != 0 { 0 } else { FREE })
+                .collect();
             let sees_fluid = self.walls_before_fluid();
-            self.pairs
-                .fill_rows_of::<true>(device, &index, places, n, |i| member[i] == FREE || sees_fluid[i]);
+            let has_row = |i: usize| member[i] == FREE || sees_fluid[i];
+            if self.lists_once() {
+                self.pairs.fill_rows_of::<true>(device, &index, places, n, has_row);
+                self.before_walls
+                    .fill_rows_of::<false>(device, &index, places, n, |i| sees_fluid[i]);
+                self.before_walls.drop_inside_bodies(&member, &[0]);
+            } else {
+                self.pairs.fill_rows_of::<false>(device, &index, places, n, has_row);
+            }
             self.pairs.drop_inside_bodies(&member, &[0]);
-            self.before_walls
-                .fill_rows_of::<false>(device, &index, places, n, |i| sees_fluid[i]);
-            self.before_walls.drop_inside_bodies(&member, &[0]);
+        }
+        if self.is_incompressible() {
+            self.projector.make_room(n);
         }
         self.moves.resize(parts(n), STILL);
         self.tallies.resize(parts(n), FlowTally::default());
+        self.take_over_densities();
+        self.hold_in_container(simulation);
     }
 
-    /// The body that each particle is of as far as lists go: those of walls are all of one.
-    fn members(&self) -> Vec<u32> {
-        let kinds = self.fields.kind.iter();
-        kinds.map(|kind| if kind & WALL != 0 { 0 } else { FREE }).collect()
+    /// Whether a pair inside a part stands in one row only.
+    pub fn lists_once(&self) -> bool {
+        self.compiled_for.solver == Solver::WeaklyCompressible
     }
 
     /// Forces, and rates of change of densities.

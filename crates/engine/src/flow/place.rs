@@ -37,15 +37,26 @@ impl Simulation {
         self.flow.as_ref().is_some_and(|flow| flow.remote.is_some())
     }
 
+    /// Why fluids cannot go to a GPU, if they cannot: there, they are stepped after all grains, and a servo follows these step by step.
+    pub(crate) fn keeps_fluids_here(&self) -> Option<String> {
+        let flow = self.flow.as_ref()?;
+        if flow.muller.is_some() && self.walls.has_moving() {
+            return Some("walls that move hold a fluid of solver \"muller2003\", which does not go on a GPU".to_owned());
+        }
+        let bounding = &flow.plan.boundary.wall;
+        let has_servo = |wall: &&u32| self.walls.given[**wall as usize].motion.servo.is_some();
+        let wall = bounding.iter().find(has_servo)?;
+        let name = &self.walls.given[*wall as usize].name;
+        Some(format!("wall {name} has a servo and bounds a fluid, which does not go on a GPU"))
+    }
+
     /// Hands fluids, if there are any, to the GPU.
     pub(crate) fn hand_fluids_over(&mut self, gpu: &Gpu) -> Result<(), Refusal> {
-        let Some(flow) = self.flow.as_ref().filter(|flow| flow.fields.len() > 0) else {
+        if self.flow.as_ref().is_none_or(|flow| flow.fields.len() == 0) {
             return Ok(());
-        };
-        if flow.compiled_for.bounded && self.walls.has_moving() {
-            return Err(Refusal::Fluid(
-                "walls that move and fluids do not go together on a GPU yet; use --device cpu".to_owned(),
-            ));
+        }
+        if let Some(why) = self.keeps_fluids_here() {
+            return Err(Refusal::Fluid(format!("{why}; use --device cpu")));
         }
         let handed = match self.flow.take() {
             Some(mut flow) => {
@@ -111,6 +122,6 @@ impl Simulation {
 
     /// Brings what the host knows of fluids up to date.
     pub(crate) fn observe_fluids(&mut self) -> Result<(), Stop> {
-        self.with_remote_flow(|remote, flow, _| remote.observe(flow))
+        self.with_remote_flow(|remote, flow, simulation| remote.observe(flow, simulation))
     }
 }

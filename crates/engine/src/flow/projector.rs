@@ -127,7 +127,7 @@ impl Projector {
     pub fn new(fluids: &Fluids) -> Projector {
         let lattice = match fluids.solver {
             Solver::Incompressible => Lattice::of(fluids),
-            Solver::WeaklyCompressible => Lattice {
+            Solver::WeaklyCompressible | Solver::Muller2003 => Lattice {
                 density: 1.0,
                 stiffest: 1.0,
             },

@@ -11,7 +11,7 @@ use seixo_sweeps::fluid::WALL;
 use seixo_sweeps::fluid_lanes::FlowTally;
 use seixo_sweeps::views::RECORD;
 
-/// Section of the powers of the last step, of the energies taken, of what left, and of when the lists were made.
+/// Section of the powers of the last step, of the energies taken, and of what left.
 const BOOKS: &str = "fluid/books";
 
 /// Section of where particles of walls are when the motions of their walls begin.
@@ -23,7 +23,7 @@ impl Flow {
         self.fields.save(to);
         let numbers = |tally: &FlowTally| [tally.viscous, tally.diffusive, tally.wall];
         let [last, work] = [numbers(&self.last), numbers(&self.work)];
-        let books = [&last[..], &work[..], &[self.left, self.listed_at]].concat();
+        let books = [&last[..], &work[..], &[self.left]].concat();
         to.put(BOOKS, Column::F64(books));
         to.put(BOUNDARY, Column::F64(self.plan.boundary.position.concat()));
     }
@@ -52,7 +52,7 @@ impl Simulation {
         let Some(Column::F64(books)) = state.get(BOOKS) else {
             return Err(misfit("section fluid/books is missing"));
         };
-        let &[viscous, diffusive, wall, by_viscosity, by_diffusion, by_walls, left, listed_at] = books.as_slice() else {
+        let &[viscous, diffusive, wall, by_viscosity, by_diffusion, by_walls, left] = books.as_slice() else {
             return Err(misfit("section fluid/books has the wrong size"));
         };
         let Some(Column::F64(places)) = state.get(BOUNDARY) else {
@@ -72,7 +72,6 @@ impl Simulation {
         flow.left = left;
         flow.there = self.walls.all_there().to_vec();
         flow.list_anew(self);
-        flow.listed_at = listed_at;
         flow.count = flow.of_fluid().count();
         self.flow = Some(Box::new(flow));
         Ok(())

@@ -2,6 +2,7 @@
 
 use super::Vec3;
 use crate::refusal::Refusal;
+use seixo_laws::fluid::muller::longest_step;
 pub use seixo_laws::fluid::{Smoothing, Space, StateLaw};
 pub use seixo_sweeps::fluid::Solver;
 
@@ -14,7 +15,8 @@ pub struct Fluid {
     pub density: f64,
     /// Dynamic viscosity μ \[Pa s\].
     pub viscosity: f64,
-    /// Speed of sound c \[m/s\]: not that of the real fluid but one at least ten times as fast as the flow, so that densities stay within 1 %.
+    /// Speed of sound c \[m/s\]: not that of the real fluid but one at least ten times as fast as the flow, so that densities stay within 1 %. Of
+    /// [`Solver::Muller2003`] √k, the root of its stiffness, of any size. With [`Solver::Incompressible`] it scales artificial viscosity alone.
     pub sound_speed: f64,
     /// How density becomes pressure.
     pub state: StateLaw,
@@ -24,8 +26,10 @@ pub struct Fluid {
     pub artificial_viscosity: f64,
     /// Diffusion of density δ \[-\].
     pub density_diffusion: f64,
-    /// XSPH's ε \[-\]: by which share of the difference to its neighbors a particle moves with them.
+    /// XSPH's ε \[-\]: by which share of the difference to its neighbors a particle moves with them; of [`Solver::Muller2003`] only.
     pub xsph: f64,
+    /// Share of its velocity into a wall with which a particle leaves it \[-\]; of [`Solver::Muller2003`] only.
+    pub restitution: f64,
 }
 
 /// Particles of fluids as parallel columns; every column has the same length. All stand for the same volume at rest, see [`Fluids::volume`].
@@ -102,6 +106,8 @@ pub struct Fluids {
     pub boundary: Boundary,
     /// By wall of the world: whether fluids slip along it freely; else they stick to it.
     pub slips: Vec<bool>,
+    /// By wall of the world, of those that are round: whether fluids are inside of it; asked for by [`Solver::Muller2003`] alone.
+    pub inside: Vec<bool>,
     /// The fastest flow that is expected \[m/s\].
     pub fastest: f64,
 }
@@ -149,9 +155,9 @@ impl Fluids {
     /// The longest stable time step \[s\], and what limits it.
     ///
     /// Of the conditions of Monaghan (1994, J. Comput. Phys. 110:399) and Morris, Fox & Zhu (1997, J. Comput. Phys. 136:214): sound passes no more
-    /// than 0.4 h, viscosity spreads no farther than Δt ≤ h²/(8ν), and gravity moves nothing by more than Δt ≤ ¼ √(h/g). Where nothing is compressed
-    /// no sound limits the step but the flow, which passes no more than 0.4 spacings; there, artificial viscosity can be the most there is, and as it
-    /// resists compression by more than shear it counts twice.
+    /// than 0.4 h, viscosity spreads no farther than Δt ≤ h²/(8ν), and gravity moves nothing by more than Δt ≤ ¼ √(h/g). Explicit Euler has
+    /// one more, see [`longest_step()`]. Where nothing is compressed no sound limits the step but the flow, which passes no more than 0.4 spacings;
+    /// there, artificial viscosity can be the most there is, and as it resists compression by more than shear it counts twice.
     pub fn limit_of_time_step(&self, gravity: Vec3) -> (f64, String) {
         let h = self.smoothing_length();
         let g = gravity.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -165,7 +171,7 @@ impl Fluids {
             let Fluid { name, sound_speed, .. } = fluid;
             let mut kinematic = fluid.viscosity / fluid.density;
             match self.solver {
-                Solver::WeaklyCompressible => {
+                Solver::WeaklyCompressible | Solver::Muller2003 => {
                     let speed = sound_speed + self.fastest;
                     lower(
                         0.4 * h / speed,
@@ -187,6 +193,17 @@ impl Fluids {
                     format!("viscosity of {name:?}: h\u{b2}/(8\u{3bd}) with h = {h:.3e} m, \u{3bd} = {kinematic:.3e} m\u{b2}/s"),
                 );
             }
+            if self.solver == Solver::Muller2003 {
+                let stiffness = sound_speed * sound_speed;
+                lower(
+                    longest_step(stiffness, kinematic, fluid.xsph, self.support),
+                    format!(
+                        "sound in {name:?}, which explicit Euler lets grow unless k\u{394}t\u{b2}/2 \u{2264} \u{3bd}\u{394}t + \u{3b5}H\u{b2}/22, with k = \
+                         {stiffness:.3e} J/kg, \u{3bd} = {kinematic:.3e} m\u{b2}/s, \u{3b5} = {}, H = {:.3e} m",
+                        fluid.xsph, self.support
+                    ),
+                );
+            }
         }
         if g > 0.0 {
             lower(
@@ -198,9 +215,10 @@ impl Fluids {
     }
 }
 
-/// Refuses fluids that cannot be simulated.
-pub(crate) fn check_fluids(fluids: &Fluids) -> Result<(), Refusal> {
+/// Refuses fluids that cannot be simulated in a world with so many walls.
+pub(crate) fn check_fluids(fluids: &Fluids, walls: usize) -> Result<(), Refusal> {
     let refuse = |what: String| Err(Refusal::Fluid(what));
+    check_columns(fluids, walls)?;
     let Fluids { spacing, support, .. } = *fluids;
     if !(spacing.is_finite() && spacing > 0.0 && support.is_finite() && support >= 1.2 * spacing) {
         return refuse(format!(
@@ -223,13 +241,17 @@ pub(crate) fn check_fluids(fluids: &Fluids) -> Result<(), Refusal> {
         if let Some((what, value)) = at_least_zero.into_iter().find(|(_, x)| !(x.is_finite() && *x >= 0.0)) {
             return refuse(format!("fluid {name:?} has a {what} of {value}; it must be zero or more"));
         }
+        if fluids.solver == Solver::Muller2003 {
+            check_muller(fluids, fluid)?;
+            continue;
+        }
         if fluid.xsph > 0.0 {
             return refuse(format!(
-                "fluid {name:?} has an XSPH share of {}, which is not built yet; leave xsph out",
+                "fluid {name:?} has an XSPH share of {}, which solver = \"muller2003\" alone knows; leave xsph out, or use that",
                 fluid.xsph
             ));
         }
-        if *sound_speed < 10.0 * fluids.fastest * (1.0 - 1e-9) {
+        if fluids.solver == Solver::WeaklyCompressible && *sound_speed < 10.0 * fluids.fastest * (1.0 - 1e-9) {
             return refuse(format!(
                 "fluid {name:?} has a sound speed of {sound_speed} m/s where a flow of {:.3} m/s is expected; it must be ten times as fast, \
                  or densities change by more than 1 %: write sound_speed = {:.4} or leave it out",
@@ -248,6 +270,19 @@ pub(crate) fn check_fluids(fluids: &Fluids) -> Result<(), Refusal> {
         pressure,
         kind,
     } = &fluids.particles;
+    let mut ids = id.clone();
+    ids.sort_unstable();
+    if let Some(pair) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
+        return refuse(format!("two particles of fluids have the id {}; give each its own", pair[0]));
+    }
+    // Particles of walls are counted from the highest id on.
+    let (highest, bounding) = (ids.last().map_or(0, |&id| u64::from(id) + 1), fluids.boundary.position.len() as u64);
+    if highest + bounding > u64::from(u32::MAX) {
+        return refuse(format!(
+            "ids of fluids below {highest} and {bounding} particles of walls are more than there are numbers, {}; give smaller ids",
+            u32::MAX
+        ));
+    }
     let finite = |v: &Vec3| v.iter().all(|x| x.is_finite());
     for i in 0..id.len() {
         if !finite(&position[i]) || !finite(&velocity[i]) || !pressure[i].is_finite() || kind[i] as usize >= fluids.kinds.len() {
@@ -256,6 +291,79 @@ pub(crate) fn check_fluids(fluids: &Fluids) -> Result<(), Refusal> {
                 id[i], position[i]
             ));
         }
+    }
+    Ok(())
+}
+
+/// Refuses columns that do not fit each other, or the walls.
+fn check_columns(fluids: &Fluids, walls: usize) -> Result<(), Refusal> {
+    let Fluids {
+        kinds,
+        particles,
+        boundary,
+        slips,
+        ..
+    } = fluids;
+    let (n, bounding) = (particles.len(), boundary.position.len());
+    let lengths = [
+        ("place", particles.position.len(), n, "particle"),
+        ("velocity", particles.velocity.len(), n, "particle"),
+        ("pressure", particles.pressure.len(), n, "particle"),
+        ("fluid", particles.kind.len(), n, "particle"),
+        ("wall", boundary.wall.len(), bounding, "particle of a wall"),
+        ("slip", slips.len(), walls, "wall"),
+    ];
+    if let Some((what, count, wanted, of)) = lengths.into_iter().find(|(_, count, wanted, _)| count != wanted) {
+        return Err(Refusal::Fluid(format!(
+            "fluids have {count} times a {what} for {wanted} times a {of}; give every {of} one"
+        )));
+    }
+    if kinds.is_empty() {
+        return Err(Refusal::Fluid(
+            "there is no fluid among the fluids of the world; give one, or none of it".to_owned(),
+        ));
+    }
+    for (place, &wall) in boundary.position.iter().zip(&boundary.wall) {
+        if wall as usize >= walls || !place.iter().all(|x| x.is_finite()) {
+            return Err(Refusal::Fluid(format!(
+                "a particle of wall number {wall} is at {place:?}, but walls are numbered from 0, there are {walls}, and places are finite"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses what Müller's solver cannot do.
+fn check_muller(fluids: &Fluids, fluid: &Fluid) -> Result<(), Refusal> {
+    let refuse = |what: String| Err(Refusal::Fluid(what));
+    let name = &fluid.name;
+    let shares = [("an XSPH share", fluid.xsph), ("a restitution", fluid.restitution)];
+    if let Some((what, value)) = shares.into_iter().find(|(_, x)| !(0.0..=1.0).contains(x)) {
+        return refuse(format!("fluid {name:?} has {what} of {value}; it must be 0 to 1"));
+    }
+    if fluid.xsph == 0.0 && fluid.viscosity == 0.0 {
+        return refuse(format!(
+            "fluid {name:?} has neither a viscosity nor an XSPH share: explicit Euler lets sound in it grow at any time step; write xsph = 0.5, or \
+             give it a viscosity"
+        ));
+    }
+    let unknown = [
+        ("a background pressure", fluid.background_pressure != 0.0),
+        ("an artificial viscosity", fluid.artificial_viscosity != 0.0),
+        ("a diffusion of density", fluid.density_diffusion != 0.0),
+        ("Tait's equation of state", fluid.state != StateLaw::Linear),
+    ];
+    if let Some((what, _)) = unknown.into_iter().find(|(_, is_given)| *is_given) {
+        return refuse(format!(
+            "fluid {name:?} has {what}, which solver = \"muller2003\" does not know; leave it out, or use solver = \"wcsph\""
+        ));
+    }
+    if fluids.across.is_some() || fluids.smoothing != Smoothing::Poly6 || !fluids.boundary.position.is_empty() {
+        return refuse(
+            "solver = \"muller2003\" works in space, with its own smoothing functions, and without particles of walls; use solver = \"wcsph\" for \
+             anything else"
+                .to_owned(),
+        );
     }
     Ok(())
 }

@@ -1,94 +1,151 @@
-//! Keys that belong to one solver: those of the other have no effect, and are refused.
+//! Keys that belong to some solvers: with others they have no effect, and are refused.
 
 use super::agreed;
 use crate::{
     assemble::Findings,
     diagnostics::Complaint,
     quantity::Quantity,
-    schema::{FluidSection, SceneFile, usual_diffusion},
-    words::Whole,
+    schema::{FluidSection, SceneFile},
+    words::{InitialPressure, Whole, Word},
 };
 use seixo_engine::world::{Projection, Solver, StateLaw};
 
 /// The largest error that is accepted \[-\]: one that is larger would not be seen as incompressible by anybody.
 const LARGEST_ERROR: f64 = 0.1;
 
-/// Refuses keys that the solver has no use for, fills in what is left out of its own, and tells how well fluids are to keep their volume.
-pub(super) fn settle(file: &mut SceneFile, solver: Solver, findings: &mut Findings) -> Projection {
-    match solver {
-        Solver::WeaklyCompressible => {
-            refuse(file, &OF_INCOMPRESSIBLE, "\"wcsph\", which iterates nothing", findings);
-            Projection::default()
-        }
-        Solver::Incompressible => {
-            refuse(file, &OF_COMPRESSIBLE, "\"dfsph\", which compresses nothing", findings);
-            projection(file, findings)
-        }
-    }
-}
-
-/// A key, what is wrong with it if it is given, and what to do.
+/// A key, whether a section asks for something by it, and what to do instead.
 type Key = (&'static str, fn(&FluidSection) -> bool, &'static str);
 
-/// Keys of solvers that iterate.
+/// Keys that "dfsph" alone knows.
 const OF_INCOMPRESSIBLE: [Key; 3] = [
     (
         "density_error",
         |section| section.density_error.is_some(),
-        "leave it out, or write solver = \"dfsph\"",
+        "remove it, or write solver = \"dfsph\"",
     ),
     (
         "divergence_error",
         |section| section.divergence_error.is_some(),
-        "leave it out, or write solver = \"dfsph\"",
+        "remove it, or write solver = \"dfsph\"",
     ),
     (
         "iterations",
         |section| section.iterations.is_some(),
-        "leave it out, or write solver = \"dfsph\"",
+        "remove it, or write solver = \"dfsph\"",
     ),
 ];
 
-/// Keys of solvers that compress.
-const OF_COMPRESSIBLE: [Key; 4] = [
+/// Keys that "muller2003" alone knows.
+const OF_MULLER: [Key; 2] = [
+    (
+        "stiffness",
+        |section| section.stiffness.is_some(),
+        "remove it, or write solver = \"muller2003\"",
+    ),
+    (
+        "restitution",
+        |section| section.restitution.is_some(),
+        "remove it, or write solver = \"muller2003\"",
+    ),
+];
+
+/// Other keys that "dfsph" does not know.
+const NOT_OF_INCOMPRESSIBLE: [Key; 5] = [
     (
         "sound_speed",
         |section| section.sound_speed.value().is_some(),
-        "leave it out; `fastest` sets the time step, and the strength of artificial_viscosity",
+        "remove it; `fastest` sets the time step, and the strength of artificial_viscosity",
     ),
     (
         "state",
-        |section| section.state.0 != StateLaw::default(),
-        "leave it out, or write solver = \"wcsph\"",
+        |section| section.state.is_some(),
+        "remove it: its pressures keep densities, and do not follow from them; or write solver = \"wcsph\"",
     ),
     (
         "background_pressure",
         |section| section.background_pressure.si > 0.0,
-        "leave it out, or write solver = \"wcsph\" for flows without a free surface",
+        "remove it, or write solver = \"wcsph\" for flows without a free surface",
     ),
     (
         "density_diffusion",
-        |section| ![0.0, usual_diffusion().si].contains(&section.density_diffusion.si),
-        "leave it out, or write solver = \"wcsph\"",
+        |section| section.density_diffusion.is_some_and(|number| number.si > 0.0),
+        "remove it: its densities are sums over neighbors, and nothing diffuses; or write solver = \"wcsph\"",
+    ),
+    (
+        "xsph",
+        |section| section.xsph.is_some_and(|share| share.si > 0.0),
+        "remove it, or write solver = \"muller2003\"",
     ),
 ];
 
-/// Complains of keys that are given and have no effect.
-fn refuse(file: &SceneFile, keys: &[Key], solver: &str, findings: &mut Findings) {
+/// Other keys that "muller2003" does not know.
+const NOT_OF_MULLER: [Key; 7] = [
+    (
+        "smoothing",
+        |section| section.smoothing.is_some(),
+        "remove it: poly6, spiky and viscosity's own are part of it",
+    ),
+    (
+        "plane",
+        |section| section.plane.is_some(),
+        "remove it, as its functions are for space; or write solver = \"wcsph\"",
+    ),
+    (
+        "state",
+        |section| section.state == Some(Word(StateLaw::Tait)),
+        "remove it: its pressure is stiffness × (density − density at rest)",
+    ),
+    (
+        "background_pressure",
+        |section| section.background_pressure.si > 0.0,
+        "remove it: its pressure at rest density is 0",
+    ),
+    (
+        "artificial_viscosity",
+        |section| section.artificial_viscosity.is_some_and(|number| number.si > 0.0),
+        "remove it; `xsph` and `viscosity` calm this fluid",
+    ),
+    (
+        "density_diffusion",
+        |section| section.density_diffusion.is_some_and(|number| number.si > 0.0),
+        "remove it: its densities are sums over neighbors, and nothing diffuses",
+    ),
+    (
+        "initial_pressure",
+        |section| section.initial_pressure == Some(Word(InitialPressure::Hydrostatic)),
+        "remove it: its pressures follow from where particles are",
+    ),
+];
+
+/// Complains of what sections ask for and their solver does not know.
+pub(super) fn refuse_keys(file: &SceneFile, solver: Solver, findings: &mut Findings) {
+    let unknown: [&[Key]; 2] = match solver {
+        Solver::WeaklyCompressible => [&OF_INCOMPRESSIBLE, &OF_MULLER],
+        Solver::Incompressible => [&OF_MULLER, &NOT_OF_INCOMPRESSIBLE],
+        Solver::Muller2003 => [&OF_INCOMPRESSIBLE, &NOT_OF_MULLER],
+    };
     for (name, section) in &file.fluid {
-        for (key, _, remedy) in keys.iter().filter(|(_, is_given, _)| is_given(section)) {
-            let complaint = Complaint::new(format!("fluid.{name}: `{key}` has no effect with the solver {solver}"));
-            findings.add(
-                &format!("fluid.{name}.{key}"),
-                complaint.limit(format!("no `{key}` with this solver")).remedy(*remedy),
-            );
+        for (key, asks, remedy) in unknown.into_iter().flatten() {
+            if asks(section) {
+                refuse(name, key, solver, (*remedy).to_owned(), findings);
+            }
         }
     }
 }
 
-/// How well fluids are to keep their volume.
-fn projection(file: &mut SceneFile, findings: &mut Findings) -> Projection {
+/// Complains of a key that a solver does not know.
+pub(super) fn refuse(fluid: &str, key: &str, solver: Solver, remedy: String, findings: &mut Findings) {
+    let solver = Word(solver).text();
+    let complaint = Complaint::new(format!("fluid.{fluid}: `{key}` is not for solver = \"{solver}\""));
+    findings.add(&format!("fluid.{fluid}.{key}"), complaint.remedy(remedy));
+}
+
+/// How well incompressible fluids are to keep their volume; fills in what sections leave out of it. Other fluids are asked for nothing.
+pub(super) fn projection(file: &mut SceneFile, solver: Solver, findings: &mut Findings) -> Projection {
     let usual = Projection::default();
+    if solver != Solver::Incompressible {
+        return usual;
+    }
     let told = |value: f64| format!("{value}");
     let mut error = |key: &'static str, read: fn(&FluidSection) -> Option<f64>, usual: f64| -> f64 {
         let value = agreed(file, key, read, told, findings).unwrap_or(usual);
@@ -127,7 +184,6 @@ fn projection(file: &mut SceneFile, findings: &mut Findings) -> Projection {
         section.density_error = Some(Quantity::new(density_error));
         section.divergence_error = Some(Quantity::new(divergence_error));
         section.iterations = Some(Whole(iterations));
-        section.density_diffusion = Quantity::new(0.0);
     }
     Projection {
         density_error,

@@ -154,6 +154,7 @@ mod tests {
             artificial_viscosity: 0.0,
             density_diffusion: 0.0,
             xsph: 0.0,
+            restitution: 0.0,
         }
     }
 
@@ -170,6 +171,7 @@ mod tests {
             particles: Particles::default(),
             boundary: Boundary::default(),
             slips: Vec::new(),
+            inside: Vec::new(),
             fastest: 1.0,
         };
         World {

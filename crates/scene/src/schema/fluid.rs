@@ -2,7 +2,7 @@
 
 use super::{Region, Vector};
 use crate::{
-    quantity::{Density, Length, NotNegative, Number, Positive, Pressure, Quantity, Velocity, Viscosity},
+    quantity::{Density, Length, NotNegative, Number, Positive, Pressure, Quantity, SpecificEnergy, Velocity, Viscosity, ZeroToOne},
     words::{AutoOr, FlowPlane, InitialPressure, Whole, Word},
 };
 use schemars::JsonSchema;
@@ -21,16 +21,21 @@ pub(crate) struct FluidSection {
     /// Where it is at the start. Particles are on a cubic lattice that begins half a spacing inside the lower corner of a box, and lies in the
     /// middle of other regions. Their ids count fluids in alphabetical order, and then along x, y and z.
     pub fill: Region,
+    /// Leaves out what would be behind walls that are planes, or faces of boxes, in place of refusing the fluid: for sloping floors.
+    #[serde(default)]
+    pub cut_at_planes: bool,
     /// Velocity at the start.
     #[serde(default)]
     pub velocity: Vector<Velocity>,
     /// Distance between particles.
     pub spacing: Option<Quantity<Length, Positive>>,
-    /// Distance beyond which particles do not see each other, in spacings: twice the smoothing length; if left out 4, with "dfsph" 3.
+    /// Distance beyond which particles do not see each other, in spacings: twice the smoothing length; if left out 4, with "dfsph" 3, with
+    /// "muller2003" 2.
     pub support: Option<Quantity<Number, Positive>>,
-    /// Smoothing function: "wendland" (C2) if left out, or "cubic_spline".
+    /// Smoothing function: "wendland" (C2) if left out, or "cubic_spline"; "muller2003" has its own.
     pub smoothing: Option<Word<Smoothing>>,
-    /// How its motion is found: "wcsph", weakly compressible, if left out; or "dfsph", incompressible, for long time steps.
+    /// How its motion is found: "wcsph", weakly compressible, if left out; "dfsph", incompressible, for long time steps; or "muller2003", as Müller,
+    /// Charypar & Gross did it: fast, rough and springy.
     pub solver: Option<Word<Solver>>,
     /// With "dfsph": excess of density, on average over all particles, that a step may lead to; 2e-5 if left out.
     pub density_error: Option<Quantity<Number, Positive>>,
@@ -42,20 +47,23 @@ pub(crate) struct FluidSection {
     /// expected.
     #[serde(default)]
     pub sound_speed: AutoOr<Quantity<Velocity, Positive>>,
-    /// How density becomes pressure: "tait" or "linear".
-    #[serde(default)]
-    pub state: Word<StateLaw>,
+    /// With "muller2003" k of its pressure k (density - density at rest), the square of a speed; if left out 25 times the square of the fastest flow
+    /// that is expected.
+    pub stiffness: Option<Quantity<SpecificEnergy, Positive>>,
+    /// How density becomes pressure: "tait" if left out, or "linear", which "muller2003" always has; "dfsph" has neither.
+    pub state: Option<Word<StateLaw>>,
     /// Pressure at rest density: what keeps pressures positive where there is no free surface.
     #[serde(default)]
     pub background_pressure: Quantity<Pressure, NotNegative>,
-    /// Artificial viscosity; if left out 0.02 where `viscosity` is 0, else 0.
+    /// Artificial viscosity; if left out 0.02 where `viscosity` is 0, else 0. Of "wcsph" and "dfsph".
     pub artificial_viscosity: Option<Quantity<Number, NotNegative>>,
-    /// Diffusion of density, which keeps pressures smooth.
-    #[serde(default = "usual_diffusion")]
-    pub density_diffusion: Quantity<Number, NotNegative>,
-    /// By which share of the difference to its neighbors a particle moves with them.
-    #[serde(default)]
-    pub xsph: Quantity<Number, NotNegative>,
+    /// Diffusion of density, which keeps pressures smooth; 0.1 if left out. Of "wcsph" alone.
+    pub density_diffusion: Option<Quantity<Number, NotNegative>>,
+    /// By which share of the difference to its neighbors the velocity of a particle follows theirs; 0.5 with "muller2003" if left out, 0 with others,
+    /// which have none.
+    pub xsph: Option<Quantity<Number, ZeroToOne>>,
+    /// With "muller2003" the share of its velocity into a wall with which a particle leaves it; 1 if left out.
+    pub restitution: Option<Quantity<Number, ZeroToOne>>,
     /// Pressure at the start, beside that of the background: "hydrostatic", as at rest, or "none". Hydrostatic if left out where there is
     /// gravity.
     pub initial_pressure: Option<Word<InitialPressure>>,
@@ -65,9 +73,4 @@ pub(crate) struct FluidSection {
     /// The fastest flow that is expected. If left out the largest of: the speed that a fall through the height of all fluid gives, speeds at the
     /// start, and speeds of walls.
     pub fastest: Option<Quantity<Velocity, Positive>>,
-}
-
-/// Diffusion of density where the scene does not say.
-pub(crate) fn usual_diffusion() -> Quantity<Number, NotNegative> {
-    Quantity::new(0.1)
 }

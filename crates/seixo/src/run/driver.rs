@@ -173,7 +173,13 @@ pub fn expected_output(scene: &Scene, grains: usize, time_step: f64) -> u64 {
     let bonds = if scene.world.bonds.is_empty() { 0.0 } else { 3.0 * grains * 110.0 };
     // Places, velocities, pressures and densities, which hardly shrink; in a checkpoint as much as of grains.
     let particles = scene.world.fluids.as_ref().map_or(0.0, |fluids| fluids.particles.len() as f64);
-    let frame = frame + contacts + points + bonds + particles * 55.0;
+    // Some four vertices for each particle of the six faces of a cube, and for what splashes as much again.
+    let vertices = if scene.output.surface {
+        50.0 * particles.powf(2.0 / 3.0)
+    } else {
+        0.0
+    };
+    let frame = frame + contacts + points + bonds + particles * 55.0 + vertices * 90.0;
     let lines: f64 = scene.probes.iter().map(|probe| 70.0 * times(probe.every)).sum();
     let checkpoint = 300.0 * (grains + particles) + bonds;
     (frame * times(scene.output.every) + 250.0 * times(scene.output.energies_every) + lines + 2.0 * checkpoint) as u64

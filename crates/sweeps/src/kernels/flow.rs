@@ -2,16 +2,76 @@
 
 use super::{begins, is_halted, note, raise};
 use crate::entries::first_entry;
-use crate::fluid::{FlowPlan, drag_velocity, flown, fluid_before, medium_at, medium_of, parcel};
+use crate::fluid::{FlowPlan, carried, drag_velocity, flown, fluid_before, medium_at, medium_of, parcel};
 use crate::motion::Stepping;
 use crate::sides::nearest_image;
-use crate::views::{Record, last, record, xyz};
+use crate::views::{Record, last, load, record, xyz};
 use cubecl::prelude::*;
 use seixo_laws::fluid::{Smoother, exchange};
 use seixo_laws::{Coordinate, Real, Vector3, near_vector};
 
-/// Finds what the fluid before each of `n` particles of walls, whose places are in `walls`, is like; `motion` is read where walls move: `seen` gets the velocity and the pressure that
-/// fluid sees in the wall. `slips` says of every wall whether fluid slips along it.
+/// Puts each of `n` particles of walls, whose places are in `walls`, where its wall has it, if that moves. `start` holds three numbers for every
+/// particle, in the order of ids from `first_id` on: where it is when the motion of its wall begins. `poses` holds one pose per wall, of which there
+/// are `count_of_walls`, for every step from the last look of the host on.
+///
+/// With `watch`, a particle that is too far from where it is listed halts this step and not the next one: it is here already.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn place_boundary<R: Real, C: Coordinate<R>>(
+    walls: &[u32],
+    id: &[u32],
+    kind: &[u32],
+    moves: &[u32],
+    start: &[C],
+    at_rest: &[C],
+    poses: &[C],
+    servos: &[C],
+    reference: &[Record<C>],
+    position: &mut [Record<C>],
+    motion: &mut [Record<R>],
+    half_velocity: &mut [Record<C>],
+    flags: &mut [u32],
+    stepping: &Stepping<C, R>,
+    count_of_walls: u32,
+    first_id: u32,
+    n: u32,
+    parity: u32,
+    #[comptime] sides: u32,
+    #[comptime] watch: bool,
+) {
+    let k = ABSOLUTE_POS;
+    if k < n as usize {
+        let i = walls[k] as usize;
+        let wall = (kind[i] & 0x7fff_ffffu32) as usize;
+        if moves[wall] == 1u32 {
+            let from = (id[i] - first_id) as usize * 3usize;
+            let first_pose = (flags[10] * count_of_walls) as usize;
+            let now = carried::<C, R>(
+                wall,
+                &load::<C>(start, from),
+                at_rest,
+                poses,
+                first_pose,
+                servos,
+                &xyz::<C>(reference[i]),
+                stepping,
+                sides,
+            );
+            let before = position[i];
+            let half = half_velocity[i];
+            position[i] = record::<C>(&now.position, last::<C>(before));
+            motion[i] = record::<R>(&near_vector::<C, R>(&now.velocity), R::new(0.0));
+            half_velocity[i] = record::<C>(&now.acceleration, last::<C>(half));
+            if comptime!(watch) {
+                raise(flags, 1u32 - parity, now.flags);
+            }
+        }
+    }
+}
+
+/// Finds what the fluid before each of `n` particles of walls, whose places are in `walls`, is like; where walls move, `motion` and the accelerations
+/// in `half_velocity` are read: `seen` gets the velocity and the pressure that fluid sees in the wall. `slips` says of every wall whether fluid slips
+/// along it.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn press_walls<R: Real, C: Coordinate<R>>(
@@ -25,6 +85,7 @@ pub fn press_walls<R: Real, C: Coordinate<R>>(
     position: &[C],
     flow: &[R],
     motion: &[Record<R>],
+    half_velocity: &[Record<C>],
     seen: &mut [Record<R>],
     flags: &mut [u32],
     smoother: &Smoother<R>,
@@ -37,6 +98,12 @@ pub fn press_walls<R: Real, C: Coordinate<R>>(
     if !is_halted(flags, parity) {
         if k < n as usize {
             let i = walls[k] as usize;
+            let mut own = Vector3::<R>::zero();
+            let mut pull = stepping.gravity.plus(&Vector3::<R>::zero());
+            if comptime!(plan.moving) {
+                own = xyz::<R>(motion[i]);
+                pull = stepping.gravity.minus(&near_vector::<C, R>(&xyz::<C>(half_velocity[i])));
+            }
             let before = fluid_before::<C, R>(
                 i,
                 first_entry(i, tile_first),
@@ -46,17 +113,13 @@ pub fn press_walls<R: Real, C: Coordinate<R>>(
                 flow,
                 kind,
                 media,
-                &stepping.gravity,
+                &pull,
                 smoother,
                 &stepping.sides,
                 32usize,
                 plan,
             );
             let wall = (kind[i] & 0x7fff_ffffu32) as usize;
-            let mut own = Vector3::<R>::zero();
-            if comptime!(plan.moving) {
-                own = xyz::<R>(motion[i]);
-            }
             let velocity = drag_velocity::<R>(&own, &before.velocity, slips[wall] != 0u32);
             seen[i] = record::<R>(&velocity, before.pressure);
         }

@@ -37,6 +37,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
     pub(super) fn advance_incompressible(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64) -> Result<(u32, u64), GpuError> {
         let leaves = if simulation.leaving() == Leaving::Error { LEFT } else { 0 };
         for taken in 1..=steps {
+            self.send_poses(simulation, simulation.steps - steps + taken, 0);
             let raised = self.step_incompressible(host, simulation, leaves)?;
             if raised != 0 {
                 return Ok((raised, taken));
@@ -45,7 +46,8 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         Ok((0, steps))
     }
 
-    /// One step. Returns the flags that the host must see to; where they are errors, of which LEFT is one if `leaves` has it, the step ends there.
+    /// One step, to where walls have the poses that were sent. Returns the flags that the host must see to; where they are errors, of which LEFT is one
+    /// if `leaves` has it, the step ends there.
     fn step_incompressible(&mut self, host: &mut Flow, simulation: &Simulation, leaves: u32) -> Result<u32, GpuError> {
         self.gpu.clear(&self.flags);
         if self.plan.laminar {
@@ -54,6 +56,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         self.drag(host);
         self.project(host, Constraint::Density)?;
         self.drift(host);
+        self.place_walls(host, 0, true);
         let raised = raised(&self.gpu.download(&self.flags)?);
         if raised & (NOT_FINITE | TOO_FAST | leaves) != 0 {
             return Ok(raised);

@@ -57,10 +57,12 @@ pub fn world(particles: usize, support: f64) -> World {
             artificial_viscosity: 0.1,
             density_diffusion: 0.1,
             xsph: 0.0,
+            restitution: 0.0,
         }],
         particles: water,
         boundary,
         slips: vec![true],
+        inside: Vec::new(),
         fastest: 0.1 * SOUND_SPEED,
     };
     let floor = Wall {

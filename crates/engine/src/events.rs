@@ -32,6 +32,13 @@ pub enum Change {
         /// Its motion from now on.
         motion: Box<WallMotion>,
     },
+    /// An inlet of fluids is opened or closed; what is closed stands still, as a wall.
+    Inlet {
+        /// Index into [`crate::world::Fluids::inlets`].
+        inlet: usize,
+        /// Whether fluid may come from now on.
+        is_open: bool,
+    },
     /// Gravitational acceleration from now on \[m/s²\].
     Gravity(Vec3),
     /// The grains of a group are held from where they are: those that move on their own as one body, and what is held already in this way in place
@@ -222,6 +229,9 @@ impl Simulation {
                     self.with_flow(|flow, simulation| flow.begin_from_here(simulation, *wall));
                     self.walls.set_motion(*wall, motion, time);
                     self.with_flow(|flow, simulation| flow.move_otherwise(simulation, *wall));
+                }
+                Change::Inlet { inlet, is_open } => {
+                    self.with_flow(|flow, simulation| flow.turn_inlet(*inlet, *is_open, simulation.steps));
                 }
                 Change::Gravity(gravity) => self.stepping.gravity = vector(*gravity),
                 Change::Hold { .. } | Change::Free { .. } | Change::Load(_) => {}

@@ -187,9 +187,10 @@ fields! {
 fields! {
     /// All fields of the particles of fluids and of the walls that bound them, in the order of their cells.
     FluidFields, "fluid", reference:
-    /// Identity: those of fluids as the world gives them, those of walls counted from the highest of these on.
+    /// Identity: those of fluids as the world gives them and then as they come, those of walls from 2³¹ on.
     id: u32, 1, spare_u32;
-    /// Index of the fluid, or of the wall with [`seixo_sweeps::fluid::WALL`] beside it.
+    /// Index of the fluid; with [`seixo_sweeps::fluid::WALL`] beside it of the wall, and with [`seixo_sweeps::fluid::PASSING`] of the inlet or
+    /// outlet.
     kind: u32, 1, spare_u32;
     /// Place x y z \[m\], volume \[m³\], which is negative for particles of walls.
     position: f64, 4, spare_f64;

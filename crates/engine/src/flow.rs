@@ -6,6 +6,7 @@ mod guard;
 mod lattice;
 mod measure;
 mod muller;
+mod passages;
 mod passes;
 mod place;
 mod projector;
@@ -13,6 +14,7 @@ mod saved;
 
 pub(crate) use measure::{FlowEnergies, FlowEnergy};
 pub(crate) use muller::Muller;
+pub(crate) use passages::{Feeding, Passages};
 use projector::Projector;
 pub use projector::Solves;
 pub(crate) use projector::{Constraint, iterate};
@@ -64,6 +66,8 @@ pub(crate) struct Flow {
     pub work: FlowTally,
     /// Taken along by particles that left \[J\].
     pub left: f64,
+    /// Inlets and outlets at work.
+    pub passages: Passages,
     /// What Müller's solver has beside all others, if the fluids move by it.
     pub muller: Option<Muller>,
     /// Where the particles are, if not here.
@@ -74,8 +78,6 @@ pub(crate) struct Flow {
     there: Vec<bool>,
     /// What finds pressures of incompressible fluids.
     pub projector: Projector,
-    /// The lowest id of particles of walls.
-    pub first_of_walls: u32,
     /// Poses of the walls when they were last asked for.
     poses: Vec<f64>,
     /// How often the lists were made.
@@ -145,6 +147,7 @@ impl Flow {
         let mut cells = Cells::new(std::iter::once(half_support), settings.search, skin);
         (cells.kind, cells.sides, cells.halvings) = (sides, simulation.stepping.sides, 1);
         let is_bounded = !fluids.boundary.position.is_empty();
+        let passes = !(fluids.inlets.is_empty() && fluids.outlets.is_empty());
         // How far whole steps are ahead of the velocities that are kept.
         let ahead = match fluids.solver {
             Solver::WeaklyCompressible => 0.5 * simulation.stepping.dt,
@@ -169,12 +172,12 @@ impl Flow {
                 smoothing: fluids.smoothing,
                 sides,
                 mixed: fluids.kinds.len() > 1,
-                bounded: is_bounded,
-                moving: is_bounded && (simulation.walls.has_moving() || simulation.walls.has_running()),
+                bounded: is_bounded || passes,
+                moving: passes || is_bounded && (simulation.walls.has_moving() || simulation.walls.has_running()),
+                passing: passes,
                 laminar: fluids.kinds.iter().any(|fluid| fluid.viscosity > 0.0),
             },
             projector: Projector::new(&fluids),
-            first_of_walls: fluids.particles.id.iter().max().map_or(0, |id| id + 1),
             fields: FluidFields::default(),
             cells,
             pairs: Pairs::default(),
@@ -186,6 +189,7 @@ impl Flow {
             last: FlowTally::default(),
             work: FlowTally::default(),
             left: 0.0,
+            passages: Passages::default(),
             muller: Muller::of(&fluids, &simulation.walls)?,
             remote: None,
             count: 0,
@@ -292,6 +296,7 @@ impl Simulation {
         self.with_flow(|flow, simulation| {
             flow.take_particles();
             flow.put_boundary_up(simulation);
+            flow.put_passages_up(simulation);
             flow.renew_lists(simulation);
             flow.begin(simulation);
         });

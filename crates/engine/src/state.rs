@@ -98,6 +98,23 @@ pub struct FluidSnapshot {
     pub pressure: Vec<f64>,
 }
 
+/// Particles of fluids that passed an inlet or an outlet.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Passed {
+    /// How many.
+    pub count: u64,
+    /// Their mass \[kg\].
+    pub mass: f64,
+}
+
+impl Passed {
+    /// Counts some of this mass each \[kg\].
+    pub(crate) fn take(&mut self, count: usize, mass: f64) {
+        self.count += count as u64;
+        self.mass += count as f64 * mass;
+    }
+}
+
 /// What fluids are like at a point, from the particles around it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FluidSample {

@@ -81,7 +81,7 @@ impl Simulation {
         self.pass(Pass::Boundaries, Simulation::press_boundaries);
         self.pass(Pass::Fluids, Simulation::exchange_fluids);
         self.pass(Pass::Measure, Simulation::book_work_of_fluids);
-        Ok(())
+        self.pass(Pass::Boundaries, Simulation::let_fluids_pass)
     }
 
     fn step_incompressible_fluids(&mut self) -> Result<(), Stop> {

@@ -1,8 +1,12 @@
 //! Fluids: what a physicist would look at.
 
+mod couette;
+mod driven;
 mod pools;
 
-use pools::{G, GAP, PADDLE, couette, domain, drop_in, drum, fluids, paddled, pressed, round_and_round, sites, tank, water, wet};
+use couette::{GAP, couette};
+use driven::{PADDLE, drum, paddled, pressed, round_and_round};
+use pools::{G, domain, drop_in, fluids, sites, tank, water, wet};
 use seixo_engine::world::{Fluids, Settings, WallMotion, WallShape, World};
 use seixo_engine::{Cause, Change, Refusal, Simulation};
 use std::f64::consts::TAU;

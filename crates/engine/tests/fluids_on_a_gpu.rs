@@ -1,8 +1,14 @@
 //! Fluids on a GPU are those of the CPU.
 
+mod channels;
+mod couette;
+mod driven;
 mod pools;
 
-use pools::{G, couette, domain, drop_in, drum, fluids, paddled, pressed, round_and_round, sites, tank, water, wet};
+use channels::{channel, jet, shaken};
+use couette::couette;
+use driven::{drum, paddled, pressed, round_and_round};
+use pools::{G, domain, drop_in, fluids, sites, tank, water, wet};
 use seixo_engine::state::FluidSnapshot;
 use seixo_engine::world::{DeviceChoice, Precision, Servo, Settings, Solver, WallMotion, World};
 use seixo_engine::{Cause, Change, Refusal, Simulation};
@@ -269,6 +275,45 @@ fn a_gate_opens_on_a_gpu_too() {
     let open = Change::Wall { wall: 1, is_there: false };
     there.change(&[open]).unwrap();
     assert!(front(&after(&mut there, 1000)) > 1.1);
+}
+
+#[test]
+fn what_comes_and_goes_does_so_on_a_gpu_too() {
+    let stirred = || channel(0.0, 10.0, 0.1);
+    type Case = (fn() -> World, Precision, f64);
+    let worlds: [Case; 4] = [
+        (jet, Precision::F64, 1e-9),
+        (stirred, Precision::F64, 1e-9),
+        (shaken, Precision::F64, 1e-9),
+        // Single precision leaves 10⁻⁷ of forces, and 400 steps add their errors up.
+        (stirred, Precision::Mixed, 1e-5),
+    ];
+    for (world, precision, tolerance) in worlds {
+        let mut here = on(DeviceChoice::Cpu, None, world());
+        let mut there = on(DeviceChoice::Gpu(None), Some(precision), world());
+        let (mine, its) = (after(&mut here, 400), after(&mut there, 400));
+        assert_eq!((&mine.id, here.passed_fluids()), (&its.id, there.passed_fluids()));
+        assert!(here.passed_fluids().iter().all(|passed| passed.count > 0));
+        let (x, v) = (apart(&mine.position, &its.position), apart(&mine.velocity, &its.velocity));
+        assert!(x < tolerance && v < 10.0 * tolerance, "{precision:?}: {x:e} {v:e}");
+        let (a, b) = (here.ledger(), there.ledger());
+        let most = a.values().into_iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+        for (one, other) in a.values().into_iter().zip(b.values()) {
+            assert!((one - other).abs() < 10.0 * tolerance * most, "{a:?} {b:?}");
+        }
+    }
+    let whole = after(&mut on(DeviceChoice::Gpu(None), Some(Precision::F64), jet()), 400);
+    let mut first = on(DeviceChoice::Gpu(None), Some(Precision::F64), jet());
+    first.advance(170).unwrap();
+    let state = first.save().unwrap();
+    let settings = Settings {
+        device: DeviceChoice::Gpu(None),
+        precision: Some(Precision::F64),
+        threads: 1,
+        ..Settings::default()
+    };
+    let mut second = Simulation::restore(jet(), settings, &state).unwrap();
+    assert_eq!(whole, after(&mut second, 230));
 }
 
 /// A world whose fluids are incompressible.

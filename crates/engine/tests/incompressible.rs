@@ -1,9 +1,11 @@
 //! Incompressible fluids: what a physicist would look at.
 
+mod couette;
 mod pools;
 
-use pools::{G, GAP, couette, domain, drop_in, floor, fluids, sites, tank, water, wet};
-use seixo_engine::world::{Fluids, Projection, Settings, Solver, WallMotion, World};
+use couette::{GAP, couette};
+use pools::{G, domain, drop_in, floor, fluids, sites, tank, water, wet};
+use seixo_engine::world::{FluidOutlet, Fluids, Opening, Projection, Settings, Solver, WallMotion, World};
 use seixo_engine::{Change, Refusal, Simulation};
 
 fn on_threads(threads: usize) -> Settings {
@@ -297,6 +299,18 @@ fn what_no_pressure_keeps_is_refused_or_told() {
     assert!(refused(&|fluids| fluids.projection.density_error = 0.0).contains("above 0 and at most 0.1"));
     assert!(refused(&|fluids| fluids.projection.iterations = 1).contains("at least 2"));
     assert!(refused(&|fluids| fluids.kinds[0].background_pressure = 5.0).contains("leave it out"));
+    let drained = refused(&|fluids| {
+        fluids.outlets.push(FluidOutlet {
+            name: "sink".to_owned(),
+            opening: Opening::Box {
+                min: [-1.0; 3],
+                max: [0.0; 3],
+            },
+            pressure: 0.0,
+            level: None,
+        });
+    });
+    assert!(drained.contains("inlets and outlets") && drained.contains("\"wcsph\""), "{drained}");
     let too_long = Settings {
         time_step: Some(1e-2),
         ..on_threads(1)

@@ -3,7 +3,7 @@
 mod vessels;
 
 use seixo_engine::state::FluidSnapshot;
-use seixo_engine::world::{Domain, Fluids, Leaving, Settings, WallMotion, WallShape, World};
+use seixo_engine::world::{Domain, FluidOutlet, Fluids, Leaving, Opening, Settings, WallMotion, WallShape, World};
 use seixo_engine::{Change, Refusal, Simulation};
 use vessels::{G, SPACING, fluids, pour, sides, splash, wall, world};
 
@@ -236,6 +236,21 @@ fn what_cannot_flow_is_refused_with_a_remedy() {
     assert!(of_fluids(&|fluids| fluids.kinds[0].xsph = 1.5).contains("it must be 0 to 1"));
     assert!(of_fluids(&|fluids| fluids.kinds[0].background_pressure = 10.0).contains("leave it out"));
     assert!(of_fluids(&|fluids| fluids.across = Some(1)).contains("use solver = \"wcsph\""));
+    let drained = of_fluids(&|fluids| {
+        fluids.outlets.push(FluidOutlet {
+            name: "sink".to_owned(),
+            opening: Opening::Box {
+                min: [-1.0; 3],
+                max: [0.0; 3],
+            },
+            pressure: 0.0,
+            level: None,
+        });
+    });
+    assert!(
+        drained.contains("inlets and outlets") && drained.contains("use solver = \"wcsph\""),
+        "{drained}"
+    );
     let mesh = refused(&|world| world.walls[2] = wall(WallShape::Mesh(vec![[[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])));
     assert!(mesh.contains("is a mesh") && mesh.contains("round walls"), "{mesh}");
     // Half of it is gone where sound grows: with little XSPH and no viscosity that is the shortest.

@@ -5,12 +5,14 @@ mod boundary;
 mod cut;
 mod fill;
 mod muller;
+mod passages;
 mod places;
 mod planes;
 mod pressure;
 mod shells;
 mod solver;
 mod surface;
+mod ways;
 
 use crate::{
     assemble::Findings,
@@ -22,8 +24,9 @@ use crate::{
     words::{InitialPressure, Slip, Word},
 };
 use glam::DVec3;
-use seixo_engine::world::{Boundary, Domain, Fluid, Fluids, Particles, Smoothing, Solver, Vec3, WallMotion, World};
+use seixo_engine::world::{Boundary, Domain, Fluid, FluidInlet, Fluids, Particles, Smoothing, Solver, Vec3, WallMotion, World};
 use std::{collections::BTreeMap, f64::consts::TAU, ops::Range};
+use ways::Ways;
 
 /// Names of the axes.
 const AXES: [&str; 3] = ["x", "y", "z"];
@@ -57,6 +60,11 @@ struct Shared {
 impl Shared {
     fn is_muller(&self) -> bool {
         self.solver == Solver::Muller2003
+    }
+
+    /// Volume of a particle \[m³\], in a plane its area \[m²\].
+    fn volume(&self) -> f64 {
+        self.spacing.powi(if self.across.is_some() { 2 } else { 3 })
     }
 }
 
@@ -123,10 +131,12 @@ pub(crate) fn fluids(
         let slippery = file.wall.iter().filter(|(_, section)| section.slip.is_some());
         let notes = slippery.map(|(name, _)| format!("wall.{name}.slip has no effect: the scene has no fluid"));
         findings.notices.extend(notes);
+        refuse_dry_passages(file, findings);
         return None;
     }
     let shared = shared(file, findings)?;
     solver::refuse_keys(file, shared.solver, findings);
+    solver::refuse_passages(file, shared.solver, findings);
     if shared.is_muller() {
         muller::refuse_values(file, findings);
         muller::refuse_surroundings(file, world, ranges, findings);
@@ -137,6 +147,9 @@ pub(crate) fn fluids(
     if let Some(axis) = shared.across {
         across::refuse_flow(file, axis, world.gravity, findings);
     }
+    let inlets = passages::inlets(file, &shared, world, &plan.absent, findings);
+    let outlets = passages::outlets(file, &shared, world, findings);
+    refuse_nowhere(file, &inlets, findings);
     if !findings.is_sound() {
         return None;
     }
@@ -164,17 +177,19 @@ pub(crate) fn fluids(
             plan,
             layout: &layout,
             particles: &particles,
+            ways: &Ways::new(&inlets, &outlets, &layout, world.domain.as_ref()),
         };
         (setting.bound(findings), Vec::new())
     };
     if let Some(axis) = shared.across {
         across::refuse_changes(world, ranges, plan, &boundary, axis, findings);
     }
-    let fastest = fastest(file, world, &particles, &boundary, shared.spacing);
+    let fastest = fastest(file, world, &particles, (&boundary, inlets.as_slice()), shared.spacing);
     if shared.is_muller() {
         muller::complete_stiffness(file, fastest);
     }
     let kinds = kinds(file, &shared, fastest, findings);
+    passages::refuse_fast(file, &inlets, &kinds, findings);
     let heads: Vec<pressure::Head> = file
         .fluid
         .values()
@@ -203,7 +218,31 @@ pub(crate) fn fluids(
         slips,
         inside,
         fastest,
+        inlets,
+        outlets,
     })
+}
+
+/// Refuses inlets and outlets of a scene without fluids.
+fn refuse_dry_passages(file: &SceneFile, findings: &mut Findings) {
+    let inlets = file.inlet.keys().map(|name| format!("inlet.{name}"));
+    for path in inlets.chain(file.outlet.keys().map(|name| format!("outlet.{name}"))) {
+        let complaint = Complaint::new(format!("{path}: it is for fluids, and the scene has none"));
+        let remedy = "add a table [fluid.NAME]; grains come by `inlet` of their section [grains.NAME], and leave by a [zone.NAME]";
+        findings.add(&path, complaint.remedy(remedy));
+    }
+}
+
+/// Refuses fluids that are nowhere at the start and never come.
+fn refuse_nowhere(file: &SceneFile, inlets: &[FluidInlet], findings: &mut Findings) {
+    for (kind, (name, section)) in file.fluid.iter().enumerate() {
+        let comes = inlets.iter().any(|inlet| inlet.kind as usize == kind);
+        if findings.is_sound() && section.fill.is_none() && !comes {
+            let complaint = Complaint::new(format!("fluid.{name}: `fill` is missing, and no inlet brings it"));
+            let remedy = "add fill = { box = { min = [0, 0, 0], max = [\"1 m\", \"1 m\", \"1 m\"] } }, or a table [inlet.NAME]";
+            findings.add(&format!("fluid.{name}"), complaint.remedy(remedy));
+        }
+    }
 }
 
 /// By wall of the world, whether fluids slip along it freely.
@@ -338,9 +377,9 @@ fn note_uneven_periods(layout: &Layout, findings: &mut Findings) {
     }
 }
 
-/// The fastest flow that is expected \[m/s\]: what sections say; else what a fall through the height of all fluid gives, or the fastest of what
-/// moves at the start.
-fn fastest(file: &SceneFile, world: &World, particles: &Particles, boundary: &Boundary, spacing: f64) -> f64 {
+/// The fastest flow that is expected \[m/s\]: what sections say; else what a fall through the height of all fluid gives, the fastest of what
+/// moves at the start, or what comes by an inlet when it has fallen to the bottom of all walls.
+fn fastest(file: &SceneFile, world: &World, particles: &Particles, (boundary, inlets): (&Boundary, &[FluidInlet]), spacing: f64) -> f64 {
     let told = file.fluid.values().filter_map(|section| section.fastest).map(|speed| speed.si);
     if let Some(fastest) = told.reduce(f64::max) {
         return fastest;
@@ -351,13 +390,20 @@ fn fastest(file: &SceneFile, world: &World, particles: &Particles, boundary: &Bo
         (least.min(depth), most.max(depth))
     });
     let fall = (2.0 * (most - least + gravity.length() * spacing)).max(0.0).sqrt();
+    let bottoms = boundary.position.iter().map(|place| gravity.dot(DVec3::from(*place)));
+    let deepest = bottoms.fold(most, f64::max);
+    let from_inlets = inlets.iter().map(|inlet| {
+        let depths = inlet.sites.iter().map(|site| gravity.dot(DVec3::from(*site)));
+        let drop = (deepest - depths.fold(f64::INFINITY, f64::min)).max(0.0);
+        (inlet.speed.powi(2) + 2.0 * drop).sqrt()
+    });
     let starts = file.fluid.values().map(|section| DVec3::from(si(&section.velocity)).length());
     let of_walls = boundary
         .position
         .iter()
         .zip(&boundary.wall)
         .map(|(place, wall)| speed(&world.walls[*wall as usize].motion, *place));
-    starts.chain(of_walls).fold(fall, f64::max)
+    starts.chain(of_walls).chain(from_inlets).fold(fall, f64::max)
 }
 
 /// How fast a wall moves at a place, at most, as far as its motion tells without its path \[m/s\].

@@ -265,6 +265,12 @@ const CASES: &[Case] = &[
         ],
     ),
     (
+        "[wall.tank]",
+        "[outlet.sink]\nthrough = { box = { min = [0.7, 0, -0.1], max = [0.8, 0.1, 0.1] } }\n[fluid.oil]\nsolver = \"dfsph\"\ndensity = 800\n\
+         fill = { box = { min = [0.5, 0, 0], max = [0.6, 0.3, 0.2] } }\n[wall.tank]",
+        &["outlet.sink: it is not for solver = \"dfsph\"", "write solver = \"wcsph\""],
+    ),
+    (
         "spacing = 0.02",
         "spacing = 0.02\nsolver = \"muller2003\"\ndensity_error = 1e-4",
         &[

@@ -10,10 +10,31 @@ use crate::views::load;
 use cubecl::prelude::*;
 use seixo_laws::fluid::{Medium, Parcel, Smoother, Smoothing, StateLaw, between_media, state};
 use seixo_laws::motion::{drift, kick, velocity_ahead};
-use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector};
+use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector, widened};
 
 /// Bit of a particle's kind that says that it belongs to a wall; the others are the wall's number.
 pub const WALL: u32 = 1 << 31;
+
+/// Bit beside [`WALL`] of a particle in an inlet or an outlet: to fluid it is one of a wall, but it moves on by itself. The bits below
+/// [`OUTWARD`] are then the number of the inlet or of the outlet.
+pub const PASSING: u32 = 1 << 30;
+
+/// Bit beside [`PASSING`] of a particle in an outlet, which keeps its pressure; one in an inlet has that of the fluid before it.
+pub const OUTWARD: u32 = 1 << 29;
+
+/// Whether a kind is that of a particle in an inlet or an outlet.
+#[cube]
+#[inline(always)]
+pub fn is_passing(kind: u32) -> bool {
+    (kind >> 30u32) == 3u32
+}
+
+/// Whether a kind is that of a particle in an outlet.
+#[cube]
+#[inline(always)]
+pub fn is_outward(kind: u32) -> bool {
+    (kind >> 29u32) == 7u32
+}
 
 /// Excess of density \[-\] that no flow has: where it is reached, the equation of state means nothing any more.
 pub const MOST_EXCESS: f32 = 0.5;
@@ -111,6 +132,8 @@ pub struct FlowPlan {
     pub bounded: bool,
     /// Whether these move.
     pub moving: bool,
+    /// Whether some of them are in inlets or outlets, and move on by themselves.
+    pub passing: bool,
     /// Whether a fluid has a viscosity beside an artificial one.
     pub laminar: bool,
 }
@@ -300,6 +323,33 @@ pub fn flown<C: Coordinate<R>, R: Real>(
         pressure: pressure_at::<R>(C::near(excess), media, kind),
         flags,
     }
+}
+
+/// A particle in an inlet or an outlet, one step on.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct Drifted<C: Real> {
+    /// Place \[m\].
+    pub position: Vector3<C>,
+    /// Raised flags: whether it moved too far since the lists were made, see [`crate::motion`].
+    pub flags: u32,
+}
+
+/// Takes a particle in an inlet or an outlet on with its velocity \[m/s\], whatever pushes it.
+#[cube]
+#[inline(always)]
+pub fn drifted<C: Coordinate<R>, R: Real>(
+    position: &Vector3<C>,
+    velocity: &Vector3<R>,
+    reference: &Vector3<C>,
+    stepping: &Stepping<C, R>,
+) -> Drifted<C> {
+    let place = drift::<C>(position, &widened::<C, R>(velocity), C::wide(stepping.dt));
+    let far = near_vector::<C, R>(&place.minus(reference));
+    let mut flags = 0u32;
+    if far.dot(&far) > stepping.stale_square {
+        flags |= 1u32;
+    }
+    Drifted::<C> { position: place, flags }
 }
 
 /// A particle as its neighbors see it, with a volume that is positive.

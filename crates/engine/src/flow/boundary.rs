@@ -8,7 +8,7 @@ use crate::search::{cells_between, is_small};
 use crate::simulation::Simulation;
 use seixo_device::Strided;
 use seixo_laws::Vector3;
-use seixo_sweeps::fluid::{Carried, WALL, carried, drag_velocity, fluid_before};
+use seixo_sweeps::fluid::{Carried, WALL, carried, drag_velocity, fluid_before, is_outward, is_passing};
 use seixo_sweeps::motion::Moved;
 use seixo_sweeps::pose::point_of_wall;
 use seixo_sweeps::views::{RECORD, load, store};
@@ -40,9 +40,10 @@ impl Flow {
         )
     }
 
-    /// Sets up the particles of all walls that are there, where the walls are now.
+    /// Sets up the particles of all walls that are there, where the walls are now; those in inlets and outlets stay.
     pub fn put_boundary_up(&mut self, simulation: &Simulation) {
-        let order: Vec<u32> = (0..self.fields.len()).filter(|&i| !self.is_wall(i)).map(|i| i as u32).collect();
+        let stays = |i: &usize| !self.is_wall(*i) || self.is_passing(*i);
+        let order: Vec<u32> = (0..self.fields.len()).filter(stays).map(|i| i as u32).collect();
         if order.len() < self.fields.len() {
             self.fields.reorder(&simulation.device, &order);
         }
@@ -57,8 +58,8 @@ impl Flow {
             }
             let now = self.carried(simulation, k);
             let ([x, y, z], [u, v, w]) = (array(&now.position), array(&now.velocity));
-            let id = self.first_of_walls + k as u32;
             let kept = array(&now.acceleration);
+            let id = WALL | k as u32;
             self.put(&mut walls, [id, WALL | wall], [x, y, z, volume], [u, v, w, 0.0], kept);
         }
         self.fields.append(&walls);
@@ -135,8 +136,8 @@ impl Flow {
         self.pose_walls(simulation);
         for index in 0..self.walls.len() {
             let i = self.walls[index] as usize;
-            if (self.fields.kind[i] & !WALL) as usize == wall {
-                let now = self.carried(simulation, (self.fields.id[i] - self.first_of_walls) as usize);
+            if self.fields.kind[i] == WALL | wall as u32 {
+                let now = self.carried(simulation, (self.fields.id[i] & !WALL) as usize);
                 store(&mut self.fields.motion, i * RECORD, &now.velocity);
                 store(&mut self.fields.half_velocity, 3 * i, &now.acceleration);
             }
@@ -161,7 +162,7 @@ impl Flow {
         } = &mut self.fields;
         let (id, kind, reference) = (&id[..], &kind[..], &reference[..]);
         let (walls, starts, poses) = (&simulation.walls, &self.plan.boundary.position[..], &self.poses[..]);
-        let (stepping, sides, first_of_walls) = (&self.stepping, self.compiled_for.sides, self.first_of_walls);
+        let (stepping, sides) = (&self.stepping, self.compiled_for.sides);
         let numbers = |items, numbers| Strided {
             items,
             per_part: PART * numbers,
@@ -182,10 +183,10 @@ impl Flow {
                 let (first, end) = part_range(part, n);
                 for i in first..end {
                     let wall = (kind[i] & !WALL) as usize;
-                    if kind[i] & WALL == 0 || !walls.moves(wall) {
+                    if kind[i] & WALL == 0 || is_passing(kind[i]) || !walls.moves(wall) {
                         continue;
                     }
-                    let start = load::<f64>(&starts[(id[i] - first_of_walls) as usize], 0);
+                    let start = load::<f64>(&starts[(id[i] & !WALL) as usize], 0);
                     let listed = load::<f64>(reference, i * RECORD);
                     let now = carried::<f64, f64>(wall, &start, &walls.at_rest, poses, 0, &walls.servos, &listed, stepping, sides);
                     store(position.items, (i - first) * RECORD, &now.position);
@@ -243,14 +244,21 @@ impl Flow {
         });
         for (&i, before) in self.walls.iter().zip(self.before.chunks_exact(RECORD)) {
             let i = i as usize;
-            let wall = (self.fields.kind[i] & !WALL) as usize;
-            self.fields.flow[i * RECORD + 3] = before[0];
+            let kind = self.fields.kind[i];
             let velocity: Vector3<f64> = if self.compiled_for.moving {
                 load(&self.fields.motion, i * RECORD)
             } else {
                 Vector3::zero()
             };
-            let seen = drag_velocity(&velocity, &load(before, 1), self.plan.slips[wall]);
+            if !is_outward(kind) {
+                self.fields.flow[i * RECORD + 3] = before[0];
+            }
+            // What passes is fluid, and flows as it moves.
+            let seen = if is_passing(kind) {
+                velocity
+            } else {
+                drag_velocity(&velocity, &load(before, 1), self.plan.slips[(kind & !WALL) as usize])
+            };
             store(&mut self.fields.flow, i * RECORD, &seen);
         }
     }
@@ -260,11 +268,11 @@ impl Flow {
         let mut loads = vec![([0.0; 3], [0.0; 3]); self.there.len()];
         let (walls, mut poses) = (&simulation.walls, Vec::new());
         walls.poses_within(None, simulation.time(), &mut poses);
-        for &i in &self.walls {
+        for &i in self.walls.iter().filter(|i| !is_passing(self.fields.kind[**i as usize])) {
             let i = i as usize;
             let wall = (self.fields.kind[i] & !WALL) as usize;
             let force: Vector3<f64> = load(&self.fields.rate, i * RECORD);
-            let start = load::<f64>(&self.plan.boundary.position[(self.fields.id[i] - self.first_of_walls) as usize], 0);
+            let start = load::<f64>(&self.plan.boundary.position[(self.fields.id[i] & !WALL) as usize], 0);
             // Not from the place: that may be on the other side of a periodic domain.
             let arm = point_of_wall::<f64>(wall, &start, &walls.at_rest, &poses, 0, &walls.servos).arm;
             let torque = arm.cross(&force);

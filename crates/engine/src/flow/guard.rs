@@ -7,7 +7,7 @@ use crate::refusal::Refusal;
 use crate::simulation::Simulation;
 use crate::world::Leaving;
 use seixo_laws::Vector3;
-use seixo_sweeps::fluid::{MOST_EXCESS, WALL};
+use seixo_sweeps::fluid::{MOST_EXCESS, WALL, is_passing};
 use seixo_sweeps::motion::{LEFT, NOT_FINITE, TOO_COMPRESSED, TOO_FAST};
 use seixo_sweeps::sides::nearest_image;
 use seixo_sweeps::views::{RECORD, load};
@@ -80,7 +80,8 @@ impl Flow {
         let wall_of = |i: usize| (fields.kind[i] & !WALL) as usize;
         let limit = NEAREST_TO_NEW_WALL * self.plan.spacing;
         let mut nearest: Option<(f64, usize, usize)> = None;
-        for i in self.walls.iter().map(|&i| i as usize).filter(|&i| is_new(wall_of(i))) {
+        let of_new = |i: &usize| !is_passing(fields.kind[*i]) && is_new(wall_of(*i));
+        for i in self.walls.iter().map(|&i| i as usize).filter(of_new) {
             for &j in &rows.neighbors[rows.row[i] as usize..rows.row[i + 1] as usize] {
                 let j = j as usize;
                 let apart = place(i).minus(&place(j));

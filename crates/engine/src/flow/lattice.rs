@@ -76,6 +76,8 @@ mod tests {
             slips: Vec::new(),
             inside: Vec::new(),
             fastest: 1.0,
+            inlets: Vec::new(),
+            outlets: Vec::new(),
         }
     }
 

@@ -8,7 +8,7 @@ use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_laws::fluid::Smoothing;
 use seixo_sweeps::bodies::FREE;
-use seixo_sweeps::fluid::{FlowPlan, WALL, flown};
+use seixo_sweeps::fluid::{FlowPlan, WALL, drifted, flown, is_passing};
 use seixo_sweeps::fluid_lanes::{FlowRows, FlowTally, FlowView, flow_of_part};
 use seixo_sweeps::motion::{LEFT, Moved, STALE, STILL};
 use seixo_sweeps::sides::{OPEN, PERIODIC, put_back};
@@ -135,10 +135,20 @@ impl Flow {
                 let (first, end) = part_range(part, n);
                 let mut all = STILL;
                 for i in 0..end - first {
+                    let at = i * RECORD;
+                    if is_passing(kind[first + i]) {
+                        let now = drifted::<f64, f64>(
+                            &recall(position.items, at),
+                            &recall(motion.items, at),
+                            &load(reference, (first + i) * RECORD),
+                            stepping,
+                        );
+                        store(position.items, at, &now.position);
+                        all.flags |= now.flags;
+                    }
                     if kind[first + i] & WALL != 0 {
                         continue;
                     }
-                    let at = i * RECORD;
                     let swelling = rate[(first + i) * RECORD + 3];
                     let now = flown::<f64, f64>(
                         &recall(position.items, at),
@@ -183,6 +193,12 @@ impl Flow {
 
     /// Sorts the particles into cells and lists their pairs anew; fluid outside the domain is removed.
     pub fn renew_lists(&mut self, simulation: &Simulation) {
+        self.settle(simulation);
+        self.list_anew(simulation);
+    }
+
+    /// Puts particles back that left through periodic sides, removes fluid outside the domain, and keeps where all are, for new lists.
+    pub fn settle(&mut self, simulation: &Simulation) {
         let sides = simulation.sides;
         let at = |i: usize| i * RECORD;
         if sides != OPEN {
@@ -207,7 +223,6 @@ impl Flow {
         for (kept, now) in reference.chunks_exact_mut(RECORD).zip(position.chunks_exact(RECORD)) {
             kept[..3].copy_from_slice(&now[..3]);
         }
-        self.list_anew(simulation);
         self.rebuilds += 1;
     }
 

@@ -95,29 +95,40 @@ impl Simulation {
         let end = self.steps;
         let mut left = steps;
         while left > 0 && self.flows_remotely() {
-            let (raised, taken) = self.with_remote_flow(|remote, flow, simulation| remote.advance(flow, simulation, left))?;
+            // No further than to where something comes or goes.
+            let next = self.flow.as_ref().map_or(u64::MAX, |flow| flow.next_passage());
+            let most = next.saturating_sub(end - left).clamp(1, left);
+            // Poses of walls are those of the steps until there.
+            self.steps = end - left + most;
+            let (raised, taken) = self.with_remote_flow(|remote, flow, simulation| remote.advance(flow, simulation, most))?;
             left -= taken;
-            if raised == 0 {
-                continue;
-            }
             self.steps = end - left;
-            self.observe_fluids()?;
-            let stopped = self.with_flow(|flow, simulation| flow.stopped_by(raised, simulation));
-            if let Some(stop) = stopped {
-                return Err(stop);
+            if raised != 0 {
+                self.see_to_fluids(raised)?;
             }
-            debug_assert_eq!(raised & !(STALE | LEFT), 0);
-            // What left is taken away here, and the rest goes back.
-            self.with_flow(|flow, simulation| {
-                flow.come_home(simulation);
-                flow.renew_lists(simulation);
-            });
-            if let Some(gpu) = self.gpu.clone() {
-                self.hand_fluids_over(&gpu).map_err(|refusal| self.failed(refusal.to_string()))?;
-            }
+            self.let_fluids_pass()?;
             self.steps = end;
         }
         Ok(())
+    }
+
+    /// Turns flags of the GPU into the error that they mean, or takes away what left.
+    fn see_to_fluids(&mut self, raised: u32) -> Result<(), Stop> {
+        self.observe_fluids()?;
+        let stopped = self.with_flow(|flow, simulation| flow.stopped_by(raised, simulation));
+        if let Some(stop) = stopped {
+            return Err(stop);
+        }
+        debug_assert_eq!(raised & !(STALE | LEFT), 0);
+        // What left is taken away here, and the rest goes back.
+        self.with_flow(|flow, simulation| {
+            flow.come_home(simulation);
+            flow.renew_lists(simulation);
+        });
+        match self.gpu.clone() {
+            Some(gpu) => self.hand_fluids_over(&gpu).map_err(|refusal| self.failed(refusal.to_string())),
+            None => Ok(()),
+        }
     }
 
     /// Brings what the host knows of fluids up to date.

@@ -1,10 +1,12 @@
 //! Fluids: what flows, what bounds it, and how it is discretized.
 
 use super::Vec3;
+use super::passage::{FluidInlet, FluidOutlet, check_passages};
 use crate::refusal::Refusal;
 use seixo_laws::fluid::muller::longest_step;
 pub use seixo_laws::fluid::{Smoothing, Space, StateLaw};
 pub use seixo_sweeps::fluid::Solver;
+use seixo_sweeps::fluid::WALL;
 
 /// A fluid.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +37,7 @@ pub struct Fluid {
 /// Particles of fluids as parallel columns; every column has the same length. All stand for the same volume at rest, see [`Fluids::volume`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Particles {
-    /// Unique ids.
+    /// Unique ids, below 2³¹.
     pub id: Vec<u32>,
     /// Places \[m\].
     pub position: Vec<Vec3>,
@@ -110,6 +112,10 @@ pub struct Fluids {
     pub inside: Vec<bool>,
     /// The fastest flow that is expected \[m/s\].
     pub fastest: f64,
+    /// Where more of them comes.
+    pub inlets: Vec<FluidInlet>,
+    /// Where they leave.
+    pub outlets: Vec<FluidOutlet>,
 }
 
 impl Particles {
@@ -275,12 +281,9 @@ pub(crate) fn check_fluids(fluids: &Fluids, walls: usize) -> Result<(), Refusal>
     if let Some(pair) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
         return refuse(format!("two particles of fluids have the id {}; give each its own", pair[0]));
     }
-    // Particles of walls are counted from the highest id on.
-    let (highest, bounding) = (ids.last().map_or(0, |&id| u64::from(id) + 1), fluids.boundary.position.len() as u64);
-    if highest + bounding > u64::from(u32::MAX) {
+    if let Some(id) = ids.last().filter(|id| **id >= WALL) {
         return refuse(format!(
-            "ids of fluids below {highest} and {bounding} particles of walls are more than there are numbers, {}; give smaller ids",
-            u32::MAX
+            "a particle of a fluid has the id {id}; ids must be below 2^31, as those above are of walls: give smaller ids"
         ));
     }
     let finite = |v: &Vec3| v.iter().all(|x| x.is_finite());
@@ -292,7 +295,7 @@ pub(crate) fn check_fluids(fluids: &Fluids, walls: usize) -> Result<(), Refusal>
             ));
         }
     }
-    Ok(())
+    check_passages(fluids)
 }
 
 /// Refuses columns that do not fit each other, or the walls.
@@ -365,6 +368,13 @@ fn check_muller(fluids: &Fluids, fluid: &Fluid) -> Result<(), Refusal> {
                 .to_owned(),
         );
     }
+    if !(fluids.inlets.is_empty() && fluids.outlets.is_empty()) {
+        return refuse(
+            "inlets and outlets are particles that fluid sees as those of walls, which solver = \"muller2003\" does without; leave them out, or use \
+             solver = \"wcsph\""
+                .to_owned(),
+        );
+    }
     Ok(())
 }
 
@@ -413,6 +423,12 @@ fn check_projection(fluids: &Fluids) -> Result<(), Refusal> {
             "fluid {:?} has a background pressure of {} Pa; an incompressible fluid has none: leave it out",
             fluid.name, fluid.background_pressure
         ));
+    }
+    if !(fluids.inlets.is_empty() && fluids.outlets.is_empty()) {
+        return refuse(
+            "inlets and outlets change what is there between steps, which solver = \"dfsph\" does not know; leave them out, or use solver = \"wcsph\""
+                .to_owned(),
+        );
     }
     Ok(())
 }

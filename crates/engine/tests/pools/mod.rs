@@ -1,8 +1,8 @@
 //! Water in boxes and in periodic domains.
 
 use seixo_engine::world::{
-    Boundary, Domain, Fluid, Fluids, Frustum, Later, Leaving, Particles, Projection, Smoothing, Solver, StateLaw, SurfaceMotion, Vec3,
-    Vibration, Wall, WallMotion, WallShape, World,
+    Boundary, Domain, Fluid, Fluids, Later, Leaving, Particles, Projection, Smoothing, Solver, StateLaw, Vec3, Wall, WallMotion, WallShape,
+    World,
 };
 
 /// Gravity \[m/s²\].
@@ -39,6 +39,8 @@ pub fn fluids(kinds: Vec<Fluid>, spacing: f64, support: f64, across: Option<usiz
         slips: Vec::new(),
         inside: Vec::new(),
         fastest: 0.0,
+        inlets: Vec::new(),
+        outlets: Vec::new(),
     }
 }
 
@@ -135,139 +137,4 @@ pub fn domain(min: Vec3, max: Vec3, periodic: [bool; 3]) -> Domain {
         periodic,
         ..Domain::open(min, max, Leaving::Error)
     }
-}
-
-/// Height of the gap of [`couette`] \[m\], and the speed of its upper wall \[m/s\].
-pub const GAP: [f64; 2] = [0.5, 0.2];
-
-/// A viscous fluid, 5 Pa s, between a floor and a surface that runs along x, in a plane; periodic along x.
-pub fn couette() -> World {
-    let spacing = 0.025;
-    let mut medium = water(2.0);
-    (medium.viscosity, medium.background_pressure, medium.density_diffusion) = (5.0, 100.0, 0.1);
-    let mut fluids = fluids(vec![medium], spacing, 4.0, Some(1));
-    fluids.fastest = GAP[1];
-    for x in sites([0; 3], [10, 1, 20], spacing, true) {
-        drop_in(&mut fluids, x, [0.0; 3], 100.0);
-    }
-    for (wall, [low, high]) in [[-4, 0], [20, 24]].into_iter().enumerate() {
-        for x in sites([0, 0, low], [10, 1, high], spacing, true) {
-            fluids.boundary.position.push(x);
-            fluids.boundary.wall.push(wall as u32);
-        }
-    }
-    fluids.slips = vec![false; 2];
-    let mut lid = floor();
-    lid.name = "lid".to_owned();
-    lid.motion.surface = SurfaceMotion {
-        velocity: [GAP[1], 0.0, 0.0],
-        ..SurfaceMotion::default()
-    };
-    let channel = Some(domain([0.0, -1.0, -1.0], [0.25, 1.0, 2.0], [true, false, false]));
-    wet(fluids, 0.0, channel, vec![floor(), lid])
-}
-
-/// As [`couette`], with an upper wall that goes round and round through the periodic sides in place of a surface that runs.
-pub fn round_and_round() -> World {
-    let mut world = couette();
-    let motion = &mut world.walls[1].motion;
-    (motion.velocity, motion.surface) = (motion.surface.velocity, SurfaceMotion::default());
-    world
-}
-
-/// Lets particles of a wall stand on these sites.
-fn stand(fluids: &mut Fluids, wall: u32, low: [i64; 3], high: [i64; 3]) {
-    for x in sites(low, high, fluids.spacing, true) {
-        fluids.boundary.position.push(x);
-        fluids.boundary.wall.push(wall);
-    }
-}
-
-/// Viscous water, 5 cm between particles, in a plane; without particles.
-fn thick() -> Fluids {
-    let mut medium = water(44.0);
-    (medium.viscosity, medium.artificial_viscosity, medium.density_diffusion) = (0.5, 0.05, 0.1);
-    let mut fluids = fluids(vec![medium], 0.05, 3.0, Some(1));
-    fluids.fastest = 4.4;
-    fluids
-}
-
-/// How far the paddle of [`paddled`] goes to either side \[m\], and how often \[Hz\].
-pub const PADDLE: [f64; 2] = [0.04, 1.5];
-
-/// Water half a meter deep in a tank whose left end, wall 1, is a paddle that goes to and fro from rest, in a plane.
-pub fn paddled() -> World {
-    let mut fluids = thick();
-    let depth = 10.0 * fluids.spacing;
-    for x in sites([0; 3], [30, 1, 10], fluids.spacing, true) {
-        drop_in(&mut fluids, x, [0.0; 3], 1000.0 * G * (depth - x[2]));
-    }
-    stand(&mut fluids, 0, [-6, 0, -3], [33, 1, 0]);
-    stand(&mut fluids, 0, [30, 0, 0], [33, 1, 16]);
-    stand(&mut fluids, 1, [-3, 0, 0], [0, 1, 16]);
-    fluids.slips = vec![false; 2];
-    let mut paddle = floor();
-    paddle.name = "paddle".to_owned();
-    paddle.motion.vibrations = vec![Vibration {
-        amplitude: [PADDLE[0], 0.0, 0.0],
-        frequency: PADDLE[1],
-        phase: -std::f64::consts::FRAC_PI_2,
-    }];
-    wet(fluids, G, None, vec![floor(), paddle])
-}
-
-/// A drum of half a meter, half full of water, in a plane; it turns by 4 rad/s about its axis, which is at zero.
-pub fn drum() -> World {
-    let (mut fluids, radius) = (thick(), 0.5);
-    let spacing = fluids.spacing;
-    for x in sites([-10, 0, -10], [10, 1, 0], spacing, true) {
-        if x[0].hypot(x[2]) < radius - 0.4 * spacing {
-            drop_in(&mut fluids, x, [0.0; 3], -1000.0 * G * x[2]);
-        }
-    }
-    for ring in 0..3 {
-        let radius = radius + (f64::from(ring) + 0.5) * spacing;
-        let count = (std::f64::consts::TAU * radius / spacing).round() as u32;
-        for k in 0..count {
-            let (sin, cos) = (std::f64::consts::TAU * f64::from(k) / f64::from(count)).sin_cos();
-            fluids.boundary.position.push([radius * cos, 0.0, radius * sin]);
-            fluids.boundary.wall.push(0);
-        }
-    }
-    fluids.slips = vec![false];
-    let mut drum = floor();
-    drum.name = "drum".to_owned();
-    drum.shape = WallShape::Round(vec![Frustum {
-        base: [0.0, -1.0, 0.0],
-        axis: [0.0, 1.0, 0.0],
-        height: 2.0,
-        radii: [radius; 2],
-    }]);
-    drum.motion.angular_velocity = [0.0, 4.0, 0.0];
-    wet(fluids, G, None, vec![drum])
-}
-
-/// A closed periodic channel of water, one meter long, between a wall and a piston, which comes nearer at this speed \[m/s\] until it stops \[s\].
-pub fn pressed(speed: f64, stop: f64) -> World {
-    let spacing = 0.025;
-    let mut medium = water(20.0);
-    // Viscous enough to come to rest.
-    (medium.artificial_viscosity, medium.density_diffusion) = (1.0, 0.1);
-    let mut fluids = fluids(vec![medium], spacing, 3.0, Some(1));
-    fluids.fastest = 0.5;
-    for x in sites([0; 3], [8, 1, 40], spacing, true) {
-        drop_in(&mut fluids, x, [0.0; 3], 0.0);
-    }
-    stand(&mut fluids, 0, [0, 0, -3], [8, 1, 0]);
-    stand(&mut fluids, 1, [0, 0, 40], [8, 1, 43]);
-    fluids.slips = vec![true; 2];
-    let mut piston = floor();
-    piston.name = "piston".to_owned();
-    piston.motion = WallMotion {
-        velocity: [0.0, 0.0, -speed],
-        stop: Some(stop),
-        ..WallMotion::default()
-    };
-    let channel = Some(domain([0.0, -1.0, -1.0], [0.2, 1.0, 2.0], [true, false, false]));
-    wet(fluids, 0.0, channel, vec![floor(), piston])
 }

@@ -37,6 +37,8 @@ pub fn fluids(fastest: f64) -> Fluids {
         slips: Vec::new(),
         inside: Vec::new(),
         fastest,
+        inlets: Vec::new(),
+        outlets: Vec::new(),
     }
 }
 

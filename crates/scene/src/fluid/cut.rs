@@ -39,7 +39,12 @@ pub(super) fn cut_at_planes(
     let shapes = world.walls.iter().map(|wall| &wall.shape).enumerate();
     let flats: Vec<Flat> = shapes.filter_map(flat).collect();
     let is_behind = |place: DVec3| flats.iter().any(|flat| flat.before(place) < NEAREST * spacing);
-    for (kind, (name, _)) in file.fluid.iter().enumerate().filter(|(_, (_, section))| section.cut_at_planes) {
+    for (kind, (name, section)) in file.fluid.iter().enumerate().filter(|(_, (_, section))| section.cut_at_planes) {
+        if section.fill.is_none() {
+            let note = format!("fluid.{name}.cut_at_planes has no effect: it is nowhere at the start, and inlets are not cut");
+            findings.notices.push(note);
+            continue;
+        }
         let is_own = |k: &usize| particles.kind[*k] as usize == kind;
         let stays = |k: &usize| !is_own(k) || !is_behind(particles.position[*k].into());
         let order: Vec<usize> = (0..particles.len()).filter(stays).collect();

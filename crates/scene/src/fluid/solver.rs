@@ -140,6 +140,22 @@ pub(super) fn refuse(fluid: &str, key: &str, solver: Solver, remedy: String, fin
     findings.add(&format!("fluid.{fluid}.{key}"), complaint.remedy(remedy));
 }
 
+/// Complains of inlets and outlets that a solver does not know.
+pub(super) fn refuse_passages(file: &SceneFile, solver: Solver, findings: &mut Findings) {
+    let why = match solver {
+        Solver::WeaklyCompressible => return,
+        Solver::Incompressible => "fluids do not come and go between its steps",
+        Solver::Muller2003 => "fluids come and go by particles that bound them, which it does without",
+    };
+    let solver = Word(solver).text();
+    let inlets = file.inlet.keys().map(|name| format!("inlet.{name}"));
+    for path in inlets.chain(file.outlet.keys().map(|name| format!("outlet.{name}"))) {
+        let complaint = Complaint::new(format!("{path}: it is not for solver = \"{solver}\": {why}"));
+        let remedy = "remove it, and let fluid start where it is needed; or write solver = \"wcsph\"";
+        findings.add(&path, complaint.limit("no inlets and no outlets").remedy(remedy));
+    }
+}
+
 /// How well incompressible fluids are to keep their volume; fills in what sections leave out of it. Other fluids are asked for nothing.
 pub(super) fn projection(file: &mut SceneFile, solver: Solver, findings: &mut Findings) -> Projection {
     let usual = Projection::default();

@@ -18,9 +18,10 @@ pub(crate) struct FluidSection {
     /// Dynamic viscosity; 0 if left out.
     #[serde(default)]
     pub viscosity: Quantity<Viscosity, NotNegative>,
-    /// Where it is at the start. Particles are on a cubic lattice that begins half a spacing inside the lower corner of a box, and lies in the
-    /// middle of other regions. Their ids count fluids in alphabetical order, and then along x, y and z.
-    pub fill: Region,
+    /// Where it is at the start; only a fluid that comes by an inlet may do without. Particles are on a cubic lattice that begins half a spacing
+    /// inside the lower corner of a box, and lies in the middle of other regions. Their ids count fluids in alphabetical order, and then along
+    /// x, y and z.
+    pub fill: Option<Region>,
     /// Leaves out what would be behind walls that are planes, or faces of boxes, in place of refusing the fluid: for sloping floors.
     #[serde(default)]
     pub cut_at_planes: bool,
@@ -71,6 +72,6 @@ pub(crate) struct FluidSection {
     /// walls there. Masses and forces are then those of a meter of depth.
     pub plane: Option<Word<FlowPlane>>,
     /// The fastest flow that is expected. If left out the largest of: the speed that a fall through the height of all fluid gives, speeds at the
-    /// start, and speeds of walls.
+    /// start, speeds of walls and of inlets, and the speed that what comes by an inlet has when it falls to the bottom of all walls.
     pub fastest: Option<Quantity<Velocity, Positive>>,
 }

@@ -9,8 +9,9 @@ use super::frames::bounds;
 use super::log::Log;
 use super::outputs::{Marks, Outputs};
 use super::record::{self, Outcome, Record};
+use super::unsolved::Unsolved;
 use super::{Ending, Event, Options, Progress, RunError};
-use seixo_engine::world::World;
+use seixo_engine::world::{FluidInlet, World};
 use seixo_engine::{Refusal, Simulation, Stop};
 use seixo_files::FilesError;
 use seixo_files::checkpoint::{self, Header};
@@ -172,7 +173,10 @@ pub fn expected_output(scene: &Scene, grains: usize, time_step: f64) -> u64 {
     // As many bonds, where there are any, and as much in a checkpoint, with a line for each fragment.
     let bonds = if scene.world.bonds.is_empty() { 0.0 } else { 3.0 * grains * 110.0 };
     // Places, velocities, pressures and densities, which hardly shrink; in a checkpoint as much as of grains.
-    let particles = scene.world.fluids.as_ref().map_or(0.0, |fluids| fluids.particles.len() as f64);
+    let particles = scene.world.fluids.as_ref().map_or(0.0, |fluids| {
+        let until = |inlet: &FluidInlet| inlet.particles_until(scene.run.until, fluids.spacing);
+        fluids.particles.len() as f64 + fluids.inlets.iter().map(until).sum::<f64>()
+    });
     // Some four vertices for each particle of the six faces of a cube, and for what splashes as much again.
     let vertices = if scene.output.surface {
         50.0 * particles.powf(2.0 / 3.0)
@@ -210,8 +214,7 @@ struct Driver<'a> {
     step_time: (f64, u64),
     output_time: (f64, u64),
     last_checkpoint: (Instant, f64),
-    /// Whether it was told that pressures of fluids were not found.
-    is_warned: bool,
+    unsolved: Unsolved,
 }
 
 impl<'a> Driver<'a> {
@@ -224,7 +227,7 @@ impl<'a> Driver<'a> {
             keeps_previous: scene.checkpoint.keep > 1,
             before: (books.record.wall_time, books.record.particle_steps),
             last_checkpoint: (Instant::now(), simulation.time()),
-            is_warned: false,
+            unsolved: Unsolved::default(),
             simulation,
             course,
             books,
@@ -299,7 +302,9 @@ impl<'a> Driver<'a> {
             let is_stopped = self.options.control.stop.load(Ordering::Relaxed);
             let is_asked = self.options.control.checkpoint.swap(false, Ordering::Relaxed);
             let is_due = self.last_checkpoint.0.elapsed().as_secs_f64() >= self.checkpoint_every;
-            self.warn_of_fluids(steps >= self.steps_at_end)?;
+            if let Some(notice) = self.unsolved.notice(&self.simulation, steps >= self.steps_at_end) {
+                self.report(&notice)?;
+            }
             if steps >= self.steps_at_end || is_stopped || is_asked || is_due {
                 self.advance(0)?;
                 self.write_checkpoint()?;
@@ -331,20 +336,6 @@ impl<'a> Driver<'a> {
             self.particle_steps += particles * count as f64;
             speed = particles * count as f64 / seconds.max(1e-9);
         }
-    }
-
-    /// Tells of pressures of fluids that were not found: at once, and again at the end.
-    fn warn_of_fluids(&mut self, is_end: bool) -> Result<(), RunError> {
-        if self.is_warned && !is_end {
-            return Ok(());
-        }
-        let Some(text) = self.simulation.warning_of_fluids() else {
-            return Ok(());
-        };
-        self.is_warned = true;
-        let (time, steps) = (self.simulation.time(), self.simulation.steps());
-        self.report(&Event::Notice { text, time, steps })?;
-        Ok(())
     }
 
     /// Takes steps, if any, and writes outputs meanwhile if they are due now; returns how long that took \[s\].

@@ -243,7 +243,8 @@ pub fn bounds(world: &World) -> Corners {
         .map(|(&center, &radius)| (center, radius));
     let fluids = world.fluids.iter().flat_map(|fluids| {
         let places = fluids.particles.position.iter();
-        places.map(move |&place| (place, 0.5 * fluids.spacing))
+        let coming = fluids.inlets.iter().flat_map(|inlet| &inlet.sites);
+        places.chain(coming).map(move |&place| (place, 0.5 * fluids.spacing))
     });
     let shown: Vec<_> = world.walls.iter().map(|wall| wall.shape.triangles()).collect();
     let corners = shown.iter().flat_map(|triangles| triangles.as_flattened());

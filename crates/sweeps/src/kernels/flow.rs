@@ -2,7 +2,7 @@
 
 use super::{begins, is_halted, note, raise};
 use crate::entries::first_entry;
-use crate::fluid::{FlowPlan, carried, drag_velocity, flown, fluid_before, medium_at, medium_of, parcel};
+use crate::fluid::{FlowPlan, carried, drag_velocity, drifted, flown, fluid_before, is_outward, is_passing, medium_at, medium_of, parcel};
 use crate::motion::Stepping;
 use crate::sides::nearest_image;
 use crate::views::{Record, last, load, record, xyz};
@@ -10,9 +10,9 @@ use cubecl::prelude::*;
 use seixo_laws::fluid::{Smoother, exchange};
 use seixo_laws::{Coordinate, Real, Vector3, near_vector};
 
-/// Puts each of `n` particles of walls, whose places are in `walls`, where its wall has it, if that moves. `start` holds three numbers for every
-/// particle, in the order of ids from `first_id` on: where it is when the motion of its wall begins. `poses` holds one pose per wall, of which there
-/// are `count_of_walls`, for every step from the last look of the host on.
+/// Puts each of `n` particles of walls, whose places are in `walls`, where its wall has it, if that moves; those in inlets and outlets stay, see
+/// [`flow()`]. `start` holds three numbers for every particle, in the order of ids from 2³¹ on: where it is when the motion of its wall begins. `poses`
+/// holds one pose per wall, of which there are `count_of_walls`, for every step from the last look of the host on.
 ///
 /// With `watch`, a particle that is too far from where it is listed halts this step and not the next one: it is here already.
 #[cube(launch)]
@@ -33,7 +33,6 @@ pub fn place_boundary<R: Real, C: Coordinate<R>>(
     flags: &mut [u32],
     stepping: &Stepping<C, R>,
     count_of_walls: u32,
-    first_id: u32,
     n: u32,
     parity: u32,
     #[comptime] sides: u32,
@@ -43,8 +42,12 @@ pub fn place_boundary<R: Real, C: Coordinate<R>>(
     if k < n as usize {
         let i = walls[k] as usize;
         let wall = (kind[i] & 0x7fff_ffffu32) as usize;
-        if moves[wall] == 1u32 {
-            let from = (id[i] - first_id) as usize * 3usize;
+        let mut is_carried = 0u32;
+        if !is_passing(kind[i]) {
+            is_carried = moves[wall];
+        }
+        if is_carried == 1u32 {
+            let from = (id[i] & 0x7fff_ffffu32) as usize * 3usize;
             let first_pose = (flags[10] * count_of_walls) as usize;
             let now = carried::<C, R>(
                 wall,
@@ -120,8 +123,21 @@ pub fn press_walls<R: Real, C: Coordinate<R>>(
                 plan,
             );
             let wall = (kind[i] & 0x7fff_ffffu32) as usize;
-            let velocity = drag_velocity::<R>(&own, &before.velocity, slips[wall] != 0u32);
-            seen[i] = record::<R>(&velocity, before.pressure);
+            let mut velocity = own.plus(&Vector3::<R>::zero());
+            let mut pressure = before.pressure;
+            if comptime!(plan.passing) {
+                if is_passing(kind[i]) {
+                    // What passes is fluid, and flows as it moves; beyond an outlet is the pressure that it has there.
+                    if is_outward(kind[i]) {
+                        pressure = flow[i * 4usize + 3usize];
+                    }
+                } else {
+                    velocity = drag_velocity::<R>(&own, &before.velocity, slips[wall] != 0u32);
+                }
+            } else {
+                velocity = drag_velocity::<R>(&own, &before.velocity, slips[wall] != 0u32);
+            }
+            seen[i] = record::<R>(&velocity, pressure);
         }
     }
 }
@@ -170,7 +186,15 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
         let is_fluid = last::<C>(here) > C::new(0.0);
         if comptime!(advance) {
             if !is_fluid {
-                new_position[i] = here;
+                let mut place = here;
+                if comptime!(plan.passing) {
+                    if is_passing(kind[i]) {
+                        let on = drifted::<C, R>(&xyz::<C>(here), &xyz::<R>(motion[i]), &xyz::<C>(reference[i]), stepping);
+                        place = record::<C>(&on.position, last::<C>(here));
+                        raise(flags, parity, on.flags);
+                    }
+                }
+                new_position[i] = place;
                 new_flow[i] = moving;
             }
         }

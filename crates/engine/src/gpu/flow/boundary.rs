@@ -88,7 +88,6 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             self.flags.argument(),
             stepping::<C, R>(&host.stepping),
             carriage.walls as u32,
-            host.first_of_walls,
             self.bounding as u32,
             parity,
             self.plan.sides,

@@ -166,6 +166,8 @@ pub fn world(particles: usize) -> World {
         slips: vec![true; walls.len()],
         inside: vec![false; walls.len()],
         fastest,
+        inlets: Vec::new(),
+        outlets: Vec::new(),
     };
     World {
         fluids: Some(fluids),

@@ -64,6 +64,8 @@ pub fn world(particles: usize, support: f64) -> World {
         slips: vec![true],
         inside: Vec::new(),
         fastest: 0.1 * SOUND_SPEED,
+        inlets: Vec::new(),
+        outlets: Vec::new(),
     };
     let floor = Wall {
         name: "tank".to_owned(),

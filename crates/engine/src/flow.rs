@@ -46,7 +46,7 @@ pub(crate) struct Flow {
     pub plan: Fluids,
     pub fields: FluidFields,
     pub cells: Cells,
-    /// Pairs inside a part in one row, pairs across parts in both; of incompressible fluids, all pairs in both.
+    /// Pairs inside a part in one row, pairs across parts in both; of solvers that list pairs twice, all in both.
     pub pairs: Pairs,
     /// All fluid that each particle of a wall sees; empty where all pairs stand in both rows.
     before_walls: Pairs,

@@ -1,6 +1,6 @@
 //! What is measured of fluids.
 
-use super::{Flow, Solves};
+use super::{Flow, Muller, Solves};
 use crate::contact_records::array;
 use crate::fields::{PART, part_range};
 use crate::simulation::Simulation;

@@ -367,7 +367,8 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
     }
 
     fn observe(&mut self, host: &mut Flow, simulation: &Simulation) -> Result<(), GpuError> {
-        if !host.is_incompressible() {
+        let is_incompressible = host.is_incompressible();
+        if !is_incompressible {
             self.send_poses(simulation, simulation.steps, 0);
             self.gpu.clear(&self.flags);
             self.step(host, 0, false);
@@ -403,7 +404,7 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
         }
         fields.reference = of_c(&self.reference)?;
         let (half, thermal, seen) = (of_c(&self.half_velocity)?, of_c(&self.thermal)?, of_r(&self.seen)?);
-        if host.is_incompressible() {
+        if is_incompressible {
             self.tell(host, &half, &thermal);
             return Ok(());
         }

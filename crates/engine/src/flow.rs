@@ -1,17 +1,23 @@
 //! Fluids in motion: their particles, those of the walls that bound them, and how both are set up.
 
 mod boundary;
+mod dfsph;
 mod guard;
+mod lattice;
 mod measure;
 mod muller;
 mod passages;
 mod passes;
 mod place;
+mod projector;
 mod saved;
 
 pub(crate) use measure::{FlowEnergies, FlowEnergy};
 pub(crate) use muller::Muller;
 pub(crate) use passages::{Feeding, Passages};
+use projector::Projector;
+pub use projector::Solves;
+pub(crate) use projector::{Constraint, iterate};
 
 use crate::fields::FluidFields;
 use crate::gpu::RemoteFlow;
@@ -40,9 +46,9 @@ pub(crate) struct Flow {
     pub plan: Fluids,
     pub fields: FluidFields,
     pub cells: Cells,
-    /// Pairs inside a part in one row, pairs across parts in both.
+    /// Pairs inside a part in one row, pairs across parts in both; of solvers that list pairs twice, all in both.
     pub pairs: Pairs,
-    /// All fluid that each particle of a wall sees.
+    /// All fluid that each particle of a wall sees; empty where all pairs stand in both rows.
     before_walls: Pairs,
     /// What the fluid before each particle of a wall is like, in the order of `walls`: pressure, velocity.
     before: Vec<f64>,
@@ -70,6 +76,8 @@ pub(crate) struct Flow {
     pub count: usize,
     /// Which walls were there when their particles were set up.
     there: Vec<bool>,
+    /// What finds pressures of incompressible fluids.
+    pub projector: Projector,
     /// Poses of the walls when they were last asked for.
     poses: Vec<f64>,
     /// How often the lists were made.
@@ -106,9 +114,19 @@ pub(crate) fn limited_by_fluids(step: TimeStep, world: &World) -> TimeStep {
 }
 
 impl Flow {
-    /// What scales the smoothing function.
+    /// What scales the smoothing function. Where densities are summed up, it makes them those at rest on a lattice.
     pub fn smoother(&self) -> Smoother<f64> {
-        self.plan.smoothing.smoother(self.plan.support, self.plan.space())
+        let smoother = self.plan.smoothing.smoother(self.plan.support, self.plan.space());
+        if self.is_incompressible() {
+            self.projector.calibrated(smoother)
+        } else {
+            smoother
+        }
+    }
+
+    /// Whether pressures are found by iterations that keep densities.
+    pub fn is_incompressible(&self) -> bool {
+        self.compiled_for.solver == Solver::Incompressible
     }
 
     /// Whether particle i is one of a wall.
@@ -133,7 +151,7 @@ impl Flow {
         // How far whole steps are ahead of the velocities that are kept.
         let ahead = match fluids.solver {
             Solver::WeaklyCompressible => 0.5 * simulation.stepping.dt,
-            Solver::Muller2003 => 0.0,
+            Solver::Incompressible | Solver::Muller2003 => 0.0,
         };
         if let Some(domain) = &simulation.domain {
             check_periods(domain, fluids.support + skin)?;
@@ -159,6 +177,7 @@ impl Flow {
                 passing: passes,
                 laminar: fluids.kinds.iter().any(|fluid| fluid.viscosity > 0.0),
             },
+            projector: Projector::new(&fluids),
             fields: FluidFields::default(),
             cells,
             pairs: Pairs::default(),
@@ -188,9 +207,13 @@ impl Flow {
         for k in 0..particles.len() {
             let fluid = &self.plan.kinds[particles.kind[k] as usize];
             let pressure = particles.pressure[k];
-            let density = fluid
-                .state
-                .density(pressure - fluid.background_pressure, fluid.density, fluid.sound_speed);
+            let density = if self.is_incompressible() {
+                fluid.density
+            } else {
+                fluid
+                    .state
+                    .density(pressure - fluid.background_pressure, fluid.density, fluid.sound_speed)
+            };
             let ([x, y, z], [u, v, w]) = (particles.position[k], particles.velocity[k]);
             let volume = self.plan.volume() * fluid.density / density;
             self.put(
@@ -215,6 +238,7 @@ impl Flow {
                 self.last = self.powers();
                 self.pull_back_half_a_step();
             }
+            Solver::Incompressible => self.begin_as_incompressible(simulation),
             Solver::Muller2003 => self.begin_as_muller(simulation),
         }
     }
@@ -233,6 +257,9 @@ impl Flow {
         fields.excess.push(0.0);
         fields.rate.extend([0.0; RECORD]);
         fields.swelling_before.push(0.0);
+        if self.is_incompressible() {
+            fields.multipliers.extend([flow[3], 0.0]);
+        }
         fields.reference.extend([place[0], place[1], place[2], 0.5 * self.plan.support]);
     }
 }
@@ -301,5 +328,21 @@ impl Simulation {
 
     pub(crate) fn book_work_of_fluids(&mut self) {
         self.with_flow(|flow, _| flow.book_work());
+    }
+
+    pub(crate) fn drag_fluids(&mut self) {
+        self.with_flow(|flow, simulation| flow.drag(simulation));
+    }
+
+    pub(crate) fn correct_densities(&mut self) {
+        self.with_flow(|flow, simulation| flow.project(simulation, Constraint::Density));
+    }
+
+    pub(crate) fn drift_fluids(&mut self) {
+        self.with_flow(|flow, simulation| flow.drift(simulation));
+    }
+
+    pub(crate) fn free_fluids_of_divergence(&mut self) {
+        self.with_flow(|flow, simulation| flow.project(simulation, Constraint::Divergence));
     }
 }

@@ -191,7 +191,7 @@ pub struct Ledger {
     pub fracture: f64,
     /// Taken by the viscosity of fluids.
     pub viscosity: f64,
-    /// Taken by the diffusion of their densities.
+    /// Taken by the diffusion of their densities; of incompressible ones, by pressures that keep these.
     pub diffusion: f64,
     /// Work done on grains and fluids by walls, by loads, and by what holds bodies.
     pub wall_work: f64,

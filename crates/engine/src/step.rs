@@ -57,6 +57,7 @@ impl Simulation {
     fn step_fluids(&mut self) -> Result<(), Stop> {
         match self.solver_of_fluids() {
             Solver::WeaklyCompressible => self.step_weakly_compressible_fluids(),
+            Solver::Incompressible => self.step_incompressible_fluids(),
             Solver::Muller2003 => self.step_muller(),
         }
     }
@@ -81,6 +82,18 @@ impl Simulation {
         self.pass(Pass::Fluids, Simulation::exchange_fluids);
         self.pass(Pass::Measure, Simulation::book_work_of_fluids);
         self.pass(Pass::Boundaries, Simulation::let_fluids_pass)
+    }
+
+    fn step_incompressible_fluids(&mut self) -> Result<(), Stop> {
+        self.pass(Pass::Boundaries, Simulation::press_boundaries);
+        self.pass(Pass::Fluids, Simulation::drag_fluids);
+        self.pass(Pass::Fluids, Simulation::correct_densities);
+        self.pass(Pass::Advance, Simulation::drift_fluids);
+        self.pass(Pass::Boundaries, Simulation::place_boundaries);
+        self.pass(Pass::Guard, Simulation::guard_fluids)?;
+        self.pass(Pass::Cells, Simulation::renew_lists_of_fluids_when_stale);
+        self.pass(Pass::Fluids, Simulation::free_fluids_of_divergence);
+        Ok(())
     }
 
     /// Does `work` – such as writing what is seen of this state –, and advances by `steps` time steps, or until one fails. A GPU takes the

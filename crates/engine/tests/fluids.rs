@@ -1,9 +1,11 @@
 //! Fluids: what a physicist would look at.
 
+mod couette;
 mod driven;
 mod pools;
 
-use driven::{GAP, PADDLE, couette, drum, paddled, pressed, round_and_round};
+use couette::{GAP, couette};
+use driven::{PADDLE, drum, paddled, pressed, round_and_round};
 use pools::{G, domain, drop_in, fluids, sites, tank, water, wet};
 use seixo_engine::world::{Fluids, Settings, WallMotion, WallShape, World};
 use seixo_engine::{Cause, Change, Refusal, Simulation};

@@ -14,6 +14,7 @@
 //!   out as by Fourtakas et al. 2019, Comput. Fluids 190:346, eq. 10).
 
 pub mod cubic_spline;
+pub mod dfsph;
 pub mod muller;
 pub mod poly6;
 pub mod smoothing;

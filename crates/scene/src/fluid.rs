@@ -10,6 +10,7 @@ mod places;
 mod planes;
 mod pressure;
 mod shells;
+mod solver;
 mod surface;
 mod ways;
 
@@ -31,6 +32,8 @@ use ways::Ways;
 const AXES: [&str; 3] = ["x", "y", "z"];
 /// Distance beyond which particles do not see each other, where the scene does not say \[spacings\].
 const USUAL_SUPPORT: f64 = 4.0;
+/// The same where pressures are iterated: the wider it is, the slower they come \[spacings\].
+const USUAL_SUPPORT_OF_PROJECTION: f64 = 3.0;
 /// The least of it that is accepted: with less, particles have no neighbors \[spacings\].
 const LEAST_SUPPORT: f64 = 1.2;
 /// The most: particles then have two thousand neighbors, and walls eight layers \[spacings\].
@@ -132,10 +135,13 @@ pub(crate) fn fluids(
         return None;
     }
     let shared = shared(file, findings)?;
-    muller::refuse_keys(file, &shared, findings);
+    solver::refuse_keys(file, shared.solver, findings);
+    solver::refuse_passages(file, shared.solver, findings);
     if shared.is_muller() {
+        muller::refuse_values(file, findings);
         muller::refuse_surroundings(file, world, ranges, findings);
     }
+    let projection = solver::projection(file, shared.solver, findings);
     let slips = slips(file, &shared, world.walls.len(), ranges);
     complete(file, &shared, world.gravity);
     if let Some(axis) = shared.across {
@@ -201,6 +207,7 @@ pub(crate) fn fluids(
     }
     Some(Fluids {
         solver: shared.solver,
+        projection,
         smoothing: shared.smoothing,
         spacing: shared.spacing,
         support: shared.support * shared.spacing,
@@ -260,10 +267,10 @@ fn shared(file: &SceneFile, findings: &mut Findings) -> Option<Shared> {
     let plane = agreed(file, "plane", |section| section.plane, Word::text, findings);
     let solver = agreed(file, "solver", |section| section.solver, Word::text, findings);
     let solver = solver.unwrap_or_default().0;
-    let usual = if solver == Solver::Muller2003 {
-        muller::USUAL_SUPPORT
-    } else {
-        USUAL_SUPPORT
+    let usual = match solver {
+        Solver::WeaklyCompressible => USUAL_SUPPORT,
+        Solver::Incompressible => USUAL_SUPPORT_OF_PROJECTION,
+        Solver::Muller2003 => muller::USUAL_SUPPORT,
     };
     let support = support.unwrap_or(usual);
     if !(LEAST_SUPPORT..=MOST_SUPPORT).contains(&support) {
@@ -336,9 +343,11 @@ fn complete(file: &mut SceneFile, shared: &Shared, gravity: Vec3) {
             continue;
         }
         section.smoothing = Some(Word(shared.smoothing));
-        section.state.get_or_insert_default();
-        section.density_diffusion.get_or_insert(Quantity::new(USUAL_DIFFUSION));
-        section.xsph.get_or_insert_default();
+        if shared.solver == Solver::WeaklyCompressible {
+            section.state.get_or_insert_default();
+            section.density_diffusion.get_or_insert(Quantity::new(USUAL_DIFFUSION));
+            section.xsph.get_or_insert_default();
+        }
         let is_inviscid = section.viscosity.si == 0.0;
         let artificial = if is_inviscid { USUAL_ARTIFICIAL_VISCOSITY } else { 0.0 };
         section.artificial_viscosity.get_or_insert(Quantity::new(artificial));
@@ -411,7 +420,7 @@ fn speed(motion: &WallMotion, place: Vec3) -> f64 {
         + turning(surface.angular_velocity, surface.through)
 }
 
-/// The fluids, with sound fast enough.
+/// The fluids, with sound fast enough. Where nothing is compressed, its speed says how strong artificial viscosity is, and nothing else.
 fn kinds(file: &SceneFile, shared: &Shared, fastest: f64, findings: &mut Findings) -> Vec<Fluid> {
     let least = SOUND_OVER_FLOW * fastest;
     let mut kinds = Vec::new();
@@ -420,14 +429,13 @@ fn kinds(file: &SceneFile, shared: &Shared, fastest: f64, findings: &mut Finding
         let sound_speed = section.stiffness.map_or(told, |stiffness| stiffness.si.sqrt());
         let complaint = if sound_speed == 0.0 {
             let complaint = Complaint::new("nothing tells how fast it will flow, as there is no gravity and nothing moves at the start");
-            let other = if shared.is_muller() {
-                "a stiffness"
-            } else {
-                "a sound_speed ten times as fast"
+            let other = match shared.solver {
+                Solver::WeaklyCompressible => ", or a sound_speed ten times as fast",
+                Solver::Incompressible => "",
+                Solver::Muller2003 => ", or a stiffness",
             };
-            let remedy = format!("add the fastest flow that you expect, as in fastest = \"1 m/s\", or {other}");
-            Some(complaint.remedy(remedy))
-        } else if !shared.is_muller() && sound_speed < least * (1.0 - 1e-9) {
+            Some(complaint.remedy(format!("add the fastest flow that you expect, as in fastest = \"1 m/s\"{other}")))
+        } else if shared.solver == Solver::WeaklyCompressible && sound_speed < least * (1.0 - 1e-9) {
             let message = format!(
                 "a sound speed of {sound_speed} m/s where a flow of {fastest:.4} m/s is expected lets densities change by more than 1 %"
             );

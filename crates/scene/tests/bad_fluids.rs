@@ -217,6 +217,74 @@ const CASES: &[Case] = &[
         &["scene.toml:9:10", "unknown solver `pcisph`", "wcsph"],
     ),
     (
+        "spacing = 0.02",
+        "spacing = 0.02\nsolver = \"dfsph\"\nsound_speed = \"30 m/s\"\nbackground_pressure = 10",
+        &[
+            "scene.toml:10:15",
+            "fluid.water: `sound_speed` is not for solver = \"dfsph\"",
+            "`fastest` sets the time step",
+            "`background_pressure` is not for solver",
+        ],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsolver = \"dfsph\"\nstate = \"linear\"\ndensity_diffusion = 0.2",
+        &[
+            "`state` is not for solver = \"dfsph\"",
+            "`density_diffusion` is not for solver",
+            "write solver = \"wcsph\"",
+        ],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\niterations = 50",
+        &[
+            "scene.toml:9:14",
+            "`iterations` is not for solver = \"wcsph\"",
+            "write solver = \"dfsph\"",
+        ],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsolver = \"dfsph\"\ndensity_error = 1",
+        &[
+            "scene.toml:10:17",
+            "with `density_error` 1 densities are not kept at all",
+            "accepted: at most 0.1",
+            "it is a share, not percent",
+        ],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsolver = \"dfsph\"\nstiffness = 30\nxsph = 0.5",
+        &[
+            "scene.toml:10:13",
+            "`stiffness` is not for solver = \"dfsph\"",
+            "`xsph` is not for solver",
+            "write solver = \"muller2003\"",
+        ],
+    ),
+    (
+        "[wall.tank]",
+        "[outlet.sink]\nthrough = { box = { min = [0.7, 0, -0.1], max = [0.8, 0.1, 0.1] } }\n[fluid.oil]\nsolver = \"dfsph\"\ndensity = 800\n\
+         fill = { box = { min = [0.5, 0, 0], max = [0.6, 0.3, 0.2] } }\n[wall.tank]",
+        &["outlet.sink: it is not for solver = \"dfsph\"", "write solver = \"wcsph\""],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsolver = \"muller2003\"\ndensity_error = 1e-4",
+        &[
+            "scene.toml:10:17",
+            "`density_error` is not for solver = \"muller2003\"",
+            "write solver = \"dfsph\"",
+        ],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsolver = \"dfsph\"\niterations = 1",
+        &["scene.toml:10:14", "a whole number from 2 to 100000"],
+    ),
+    (
         "[wall.tank]",
         "[wall.tank]\nslip = \"fre\"",
         &["scene.toml:10:8", "unknown slip `fre`", "did you mean `free`?"],

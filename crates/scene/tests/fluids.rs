@@ -1,7 +1,7 @@
 //! Fluids: where their particles are, what they start with, and the particles of walls that bound them.
 
 use glam::DVec3;
-use seixo_engine::world::{Fluids, WallShape};
+use seixo_engine::world::{Fluids, Projection, Solver, WallShape};
 use seixo_laws::fluid::Smoothing;
 use seixo_scene::{Scene, load_text};
 use std::collections::HashMap;
@@ -146,6 +146,31 @@ fn keys_are_what_the_world_holds() {
         "solver = \"wcsph\"",
         "initial_pressure = \"hydrostatic\"",
         "slip = \"none\"",
+    ] {
+        assert!(resolved.contains(line), "no `{line}` in\n{resolved}");
+    }
+}
+
+#[test]
+fn incompressible_fluids_have_keys_of_their_own() {
+    let text = WATER.replace("spacing = 0.02", "spacing = 0.02\nsolver = \"dfsph\"\niterations = 40");
+    let found = fluids(&text);
+    assert_eq!(found.solver, Solver::Incompressible);
+    assert_eq!(
+        found.projection,
+        Projection {
+            iterations: 40,
+            ..Projection::default()
+        }
+    );
+    assert_eq!((found.support, found.kinds[0].density_diffusion), (3.0 * 0.02, 0.0));
+    let resolved = scene(&text).resolved;
+    for line in [
+        "solver = \"dfsph\"",
+        "support = 3.0",
+        "density_error = ",
+        "divergence_error = 0.001",
+        "iterations = 40",
     ] {
         assert!(resolved.contains(line), "no `{line}` in\n{resolved}");
     }

@@ -18,6 +18,7 @@ mod fluid;
 mod gas;
 mod granular;
 mod heat;
+mod incompressible;
 mod motion;
 mod normal;
 mod pile;
@@ -148,6 +149,7 @@ pub const CASES: &[Case] = &[
     case!("heat_chain", heat::chain),
     case!("heat_cubic", heat::cubic),
     case!("hydrostatic", fluid::hydrostatic),
+    case!("incompressible", incompressible::incompressible),
     case!("poiseuille", fluid::poiseuille),
     case!("taylor_green", fluid::taylor_green),
     case!("dam_break_front", dam::front),

@@ -8,7 +8,7 @@ use crate::pose::point_of_wall;
 use crate::sides::{Sides, nearest_image, put_back};
 use crate::views::load;
 use cubecl::prelude::*;
-use seixo_laws::fluid::{Medium, Parcel, Smoother, Smoothing, StateLaw, state};
+use seixo_laws::fluid::{Medium, Parcel, Smoother, Smoothing, StateLaw, between_media, state};
 use seixo_laws::motion::{drift, kick, velocity_ahead};
 use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector, widened};
 
@@ -56,6 +56,34 @@ pub fn medium_at<R: Real>(media: &[R], kind: usize) -> Medium<R> {
     }
 }
 
+/// What is between fluids number `a`, whose medium is `own`, and `b`; with a wall, the viscosity of the fluid and nothing else.
+#[cube]
+#[inline(always)]
+pub fn medium_of<R: Real>(own: &Medium<R>, media: &[R], a: usize, b: usize, is_wall: bool, #[comptime] mixed: bool) -> Medium<R> {
+    let mut of_fluids = R::new(1.0);
+    if is_wall {
+        of_fluids = R::new(0.0);
+    }
+    let mut medium = Medium::<R> {
+        viscosity: own.viscosity,
+        artificial_viscosity: own.artificial_viscosity * of_fluids,
+        diffusion: own.diffusion * of_fluids,
+        rest_density: own.rest_density,
+    };
+    if mixed {
+        if a != b {
+            let other = medium_at::<R>(media, b);
+            if is_wall {
+                // A particle of a wall has no fluid of its own.
+                medium.viscosity = other.viscosity;
+            } else {
+                medium = between_media::<R>(own, &other);
+            }
+        }
+    }
+    medium
+}
+
 /// Pressure of fluid number `kind` at this excess of density.
 #[cube]
 #[inline(always)]
@@ -74,13 +102,19 @@ pub enum Solver {
     /// Weakly compressible: one sweep over neighbors a step, densities follow the continuity equation.
     #[default]
     WeaklyCompressible,
+    /// Incompressible and free of divergence: pressures are iterated for that keep the density at rest, see [`seixo_laws::fluid::dfsph`].
+    Incompressible,
     /// As Müller, Charypar & Gross (2003) and S4 do it: densities are sums, explicit Euler, walls put particles back.
     Muller2003,
 }
 
 impl Solver {
     /// Every solver, with its word.
-    pub const ALL: [(Solver, &'static str); 2] = [(Solver::WeaklyCompressible, "wcsph"), (Solver::Muller2003, "muller2003")];
+    pub const ALL: [(Solver, &'static str); 3] = [
+        (Solver::WeaklyCompressible, "wcsph"),
+        (Solver::Incompressible, "dfsph"),
+        (Solver::Muller2003, "muller2003"),
+    ];
 }
 
 /// How fluids are put together and how they see walls: loops and kernels are compiled for it.

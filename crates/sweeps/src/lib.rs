@@ -24,6 +24,7 @@ pub mod buckets;
 pub mod cells;
 pub mod compound;
 pub mod contact;
+pub mod dfsph;
 pub mod entries;
 pub mod fluid;
 pub mod fluid_lanes;

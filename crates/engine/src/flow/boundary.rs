@@ -199,13 +199,19 @@ impl Flow {
 
     /// Finds what the fluid before each particle of a wall is like, and lets the wall push back alike.
     pub fn press_walls(&mut self, simulation: &Simulation) {
-        if self.walls.is_empty() {
+        // Where nothing but pressures acts, what walls drag at does not matter.
+        if self.walls.is_empty() || self.is_incompressible() && !self.compiled_for.laminar {
             return;
         }
         let n = self.walls.len();
         self.before.resize(n * RECORD, 0.0);
         let (smoother, plan) = (self.smoother(), self.compiled_for);
-        let (fields, rows, walls, media) = (&self.fields, &self.before_walls, &self.walls[..], &self.media[..]);
+        let rows = if self.is_incompressible() {
+            &self.pairs
+        } else {
+            &self.before_walls
+        };
+        let (fields, walls, media) = (&self.fields, &self.walls[..], &self.media[..]);
         let stepping = &self.stepping;
         let data = (Strided {
             items: &mut self.before[..],

@@ -70,7 +70,12 @@ impl Flow {
 
     /// Why walls that are new cannot be where they are, as there is a fluid.
     pub fn fluid_in_walls(&self, is_new: impl Fn(usize) -> bool, simulation: &Simulation) -> Option<Refusal> {
-        let (fields, rows) = (&self.fields, &self.before_walls);
+        let fields = &self.fields;
+        let rows = if self.is_incompressible() {
+            &self.pairs
+        } else {
+            &self.before_walls
+        };
         let place = |i: usize| -> Vector3<f64> { load(&fields.position, i * RECORD) };
         let wall_of = |i: usize| (fields.kind[i] & !WALL) as usize;
         let limit = NEAREST_TO_NEW_WALL * self.plan.spacing;

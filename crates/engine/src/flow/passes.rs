@@ -232,10 +232,12 @@ impl Flow {
         self.find_walls();
         let n = self.fields.len();
         let (device, index, places) = (&simulation.device, self.cells.index(), &self.fields.reference[..]);
-        if !self.lists_once() {
-            self.pairs.fill_rows::<false>(device, &index, places, n);
-        } else if self.walls.is_empty() {
-            self.pairs.fill_rows::<true>(device, &index, places, n);
+        if self.walls.is_empty() {
+            if self.lists_once() {
+                self.pairs.fill_rows::<true>(device, &index, places, n);
+            } else {
+                self.pairs.fill_rows::<false>(device, &index, places, n);
+            }
         } else {
             // Particles of walls do nothing to each other: they are all of one body, and those that see no fluid need no row.
             let member: Vec<u32> = self
@@ -245,12 +247,19 @@ impl Flow {
                 .map(|kind| if kind & WALL != 0 { 0 } else { FREE })
                 .collect();
             let sees_fluid = self.walls_before_fluid();
-            self.pairs
-                .fill_rows_of::<true>(device, &index, places, n, |i| member[i] == FREE || sees_fluid[i]);
+            let has_row = |i: usize| member[i] == FREE || sees_fluid[i];
+            if self.lists_once() {
+                self.pairs.fill_rows_of::<true>(device, &index, places, n, has_row);
+                self.before_walls
+                    .fill_rows_of::<false>(device, &index, places, n, |i| sees_fluid[i]);
+                self.before_walls.drop_inside_bodies(&member, &[0]);
+            } else {
+                self.pairs.fill_rows_of::<false>(device, &index, places, n, has_row);
+            }
             self.pairs.drop_inside_bodies(&member, &[0]);
-            self.before_walls
-                .fill_rows_of::<false>(device, &index, places, n, |i| sees_fluid[i]);
-            self.before_walls.drop_inside_bodies(&member, &[0]);
+        }
+        if self.is_incompressible() {
+            self.projector.make_room(n);
         }
         self.moves.resize(parts(n), STILL);
         self.tallies.resize(parts(n), FlowTally::default());

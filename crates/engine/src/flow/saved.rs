@@ -111,6 +111,10 @@ impl Simulation {
         if flow.compiled_for.moving && flow.fields.motion.len() != n * RECORD {
             return Err(misfit("its walls stand still, those of the scene move"));
         }
+        let pressures = if flow.is_incompressible() { 2 * n } else { 0 };
+        if flow.fields.multipliers.len() != pressures {
+            return Err(misfit("its fluids are moved by another solver"));
+        }
         let Some(Column::F64(books)) = state.get(BOOKS) else {
             return Err(misfit("section fluid/books is missing"));
         };

@@ -1,6 +1,7 @@
 //! Fluids on a GPU: their particles and those of the walls that bound them, stepped as grains are.
 
 mod boundary;
+mod dfsph;
 mod muller;
 
 use super::lists::{Keys, UNBOUNDED};
@@ -11,15 +12,16 @@ use crate::flow::{Flow, FlowEnergies};
 use crate::simulation::Simulation;
 use crate::world::Leaving;
 use boundary::Carriage;
+use dfsph::Projecting;
 use muller::MullerOnGpu;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
 use seixo_laws::fluid::smoothing::SmootherLaunch;
 use seixo_sweeps::bodies::FREE;
-use seixo_sweeps::fluid::{FlowPlan, WALL};
+use seixo_sweeps::fluid::{FlowPlan, Solver, WALL};
 use seixo_sweeps::fluid_lanes::FlowTally;
 use seixo_sweeps::kernels::bodies::drop_inside_bodies;
-use seixo_sweeps::kernels::flow::{count_near, flow, mark_walls, press_walls, put_back_inside, remember};
+use seixo_sweeps::kernels::flow::{count_near, flow, mark_walls, put_back_inside, remember};
 use seixo_sweeps::kernels::{DONE, FLAGS};
 use seixo_sweeps::motion::{LEFT, NOT_FINITE, STALE, TOO_COMPRESSED, TOO_FAST};
 use seixo_sweeps::sides::OPEN;
@@ -77,6 +79,8 @@ pub(crate) struct FlowOnGpu<C, R> {
     muller: Option<MullerOnGpu<C, R>>,
     flags: Buffer<u32>,
     power: Buffer<C>,
+    /// Where pressures are iterated; of fluids that are not incompressible nearly nothing.
+    projecting: Projecting<R>,
     /// What was booked of the sums that particles keep.
     booked: FlowEnergies,
     interval: u64,
@@ -91,9 +95,15 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         let as_c = |values: &[f64], what| gpu.upload(&numbers::<C>(values.iter().copied()), what);
         let as_r = |values: &[f64], what| gpu.upload(&numbers::<R>(values.iter().copied()), what);
         let half: Vec<f64> = fields.half_velocity.chunks_exact(3).flat_map(|v| [v[0], v[1], v[2], 0.0]).collect();
-        let thermal: Vec<f64> = (0..n)
-            .flat_map(|i| [fields.excess[i], fields.swelling_before[i], 0.0, 0.0])
-            .collect();
+        let thermal: Vec<f64> = if host.is_incompressible() {
+            let pressures = fields.multipliers.chunks_exact(2);
+            let records = fields.excess.iter().zip(pressures);
+            records.flat_map(|(&excess, of)| [excess, of[0], of[1], 0.0]).collect()
+        } else {
+            (0..n)
+                .flat_map(|i| [fields.excess[i], fields.swelling_before[i], 0.0, 0.0])
+                .collect()
+        };
         let member: Vec<u32> = fields.kind.iter().map(|kind| if kind & WALL != 0 { 0 } else { FREE }).collect();
         let slips: Vec<u32> = host.plan.slips.iter().map(|&slips| u32::from(slips)).chain([0]).collect();
         let words = |what| gpu.buffer(n, what);
@@ -117,7 +127,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             seen: as_r(&fields.flow, "pressures of walls")?,
             half_velocity: as_c(&half, "velocities")?,
             thermal: as_c(&thermal, "densities")?,
-            rate: gpu.zeros(RECORD * n, "forces")?,
+            rate: as_r(&fields.rate, "forces")?,
             reference: as_c(&fields.reference, "positions of the lists")?,
             rows: Rows::new(&gpu, n)?,
             key: words("cells")?,
@@ -131,6 +141,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             muller: host.muller.as_ref().map(|muller| MullerOnGpu::new(&gpu, muller, n)).transpose()?,
             flags: gpu.zeros(FLAGS, "flags")?,
             power: gpu.zeros(2 * RECORD * room_for_cubes(n), "the ledger")?,
+            projecting: Projecting::new(&gpu, if host.is_incompressible() { n } else { 1 })?,
             booked: FlowEnergies::default(),
             interval: 64,
             since_renewal: 64,
@@ -194,6 +205,11 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             gpu.gather(&self.motion, order, n, RECORD, &self.flowing[now]);
             swap(&mut self.motion, &mut self.flowing[now]);
         }
+        if self.plan.solver == Solver::Incompressible {
+            // Lists are made anew within a step, and walls feel all of it.
+            gpu.gather(&self.rate, order, n, RECORD, &self.flowing[now]);
+            swap(&mut self.rate, &mut self.flowing[now]);
+        }
         gpu.gather(&self.position[now], order, n, RECORD, &self.position[now ^ 1]);
         for numbers in [&mut self.half_velocity, &mut self.thermal, &mut self.reference] {
             gpu.gather(numbers, order, n, RECORD, &self.position[now]);
@@ -249,32 +265,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             return self.step_muller(host, parity, advance);
         }
         self.place_walls(host, parity, advance);
-        if self.bounding > 0 {
-            let (count, dim) = units(self.bounding);
-            press_walls::launch::<R, C>(
-                self.gpu.client(),
-                count,
-                dim,
-                self.rows.tile_first.argument(),
-                self.rows.count.argument(),
-                self.rows.list.argument(),
-                self.walls.argument(),
-                self.kind.argument(),
-                self.slips.argument(),
-                self.media.argument(),
-                self.position[self.now].argument(),
-                self.flowing[self.now].argument(),
-                self.motion.records(),
-                self.half_velocity.records(),
-                self.seen.records(),
-                self.flags.argument(),
-                self.smoother(host),
-                stepping::<C, R>(&host.stepping),
-                self.bounding as u32,
-                parity,
-                self.plan,
-            );
-        }
+        self.press(host, parity);
         // Small cubes let more registers be in use; where powers are noted, cubes are those of the books.
         let (count, dim) = if advance { units_in_cubes_of(128, self.n) } else { units(self.n) };
         // SAFETY: there are particles, and units beyond n do nothing; rows are interleaved in tiles whose sizes, summed by the scan, the list has
@@ -318,6 +309,9 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
 
 impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
     fn advance(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64) -> Result<(u32, u64), GpuError> {
+        if host.is_incompressible() {
+            return self.advance_incompressible(host, simulation, steps);
+        }
         let mut taken = 0;
         let leaves = if simulation.leaving() == Leaving::Error { LEFT } else { 0 };
         while taken < steps {
@@ -373,9 +367,12 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
     }
 
     fn observe(&mut self, host: &mut Flow, simulation: &Simulation) -> Result<(), GpuError> {
-        self.send_poses(simulation, simulation.steps, 0);
-        self.gpu.clear(&self.flags);
-        self.step(host, 0, false);
+        let is_incompressible = host.is_incompressible();
+        if !is_incompressible {
+            self.send_poses(simulation, simulation.steps, 0);
+            self.gpu.clear(&self.flags);
+            self.step(host, 0, false);
+        }
         if self.muller.is_some() {
             return self.observe_muller(host);
         }
@@ -407,6 +404,10 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
         }
         fields.reference = of_c(&self.reference)?;
         let (half, thermal, seen) = (of_c(&self.half_velocity)?, of_c(&self.thermal)?, of_r(&self.seen)?);
+        if is_incompressible {
+            self.tell(host, &half, &thermal);
+            return Ok(());
+        }
         let mut sums = FlowEnergies::default();
         fields.half_velocity.clear();
         for i in 0..n {

@@ -18,7 +18,7 @@ pub struct Fluid {
     /// Dynamic viscosity μ \[Pa s\].
     pub viscosity: f64,
     /// Speed of sound c \[m/s\]: not that of the real fluid but one at least ten times as fast as the flow, so that densities stay within 1 %. Of
-    /// [`Solver::Muller2003`] √k, the root of its stiffness, of any size.
+    /// [`Solver::Muller2003`] √k, the root of its stiffness, of any size. With [`Solver::Incompressible`] it scales artificial viscosity alone.
     pub sound_speed: f64,
     /// How density becomes pressure.
     pub state: StateLaw,
@@ -58,11 +58,39 @@ pub struct Boundary {
     pub wall: Vec<u32>,
 }
 
+/// How well an incompressible fluid is to keep its volume, see [`Solver::Incompressible`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Projection {
+    /// Excess of density over that at rest, on average over all particles, that a step may lead to \[-\].
+    pub density_error: f64,
+    /// By how much of the density at rest the flow that a step ends with may compress particles in a further step, on average \[-\].
+    pub divergence_error: f64,
+    /// Iterations for either after which a step goes on as it is.
+    pub iterations: u32,
+}
+
+impl Projection {
+    /// Fewest iterations: with one, pressures would not follow the flow at all where the last ones still serve.
+    pub const FEWEST: u32 = 2;
+}
+
+impl Default for Projection {
+    fn default() -> Projection {
+        Projection {
+            density_error: 2e-5,
+            divergence_error: 1e-3,
+            iterations: 100,
+        }
+    }
+}
+
 /// The fluids of a world.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fluids {
     /// How their motion is found.
     pub solver: Solver,
+    /// How well they keep their volume, if they are incompressible.
+    pub projection: Projection,
     /// Which function smooths.
     pub smoothing: Smoothing,
     /// Distance between particles at rest \[m\].
@@ -121,11 +149,21 @@ impl Fluids {
         }
     }
 
+    /// The kinematic viscosity ν = α h c/(2 (d + 2)) that the artificial one comes to in d dimensions \[m²/s\].
+    pub fn artificial_kinematic_viscosity(&self, fluid: &Fluid) -> f64 {
+        let dimensions = match self.space() {
+            Space::Volume => 3.0,
+            Space::Plane => 2.0,
+        };
+        fluid.artificial_viscosity * self.smoothing_length() * fluid.sound_speed / (2.0 * (dimensions + 2.0))
+    }
+
     /// The longest stable time step \[s\], and what limits it.
     ///
     /// Of the conditions of Monaghan (1994, J. Comput. Phys. 110:399) and Morris, Fox & Zhu (1997, J. Comput. Phys. 136:214): sound passes no more
     /// than 0.4 h, viscosity spreads no farther than Δt ≤ h²/(8ν), and gravity moves nothing by more than Δt ≤ ¼ √(h/g). Explicit Euler has
-    /// one more, see [`longest_step()`].
+    /// one more, see [`longest_step()`]. Where nothing is compressed no sound limits the step but the flow, which passes no more than 0.4 spacings;
+    /// there, artificial viscosity can be the most there is, and as it resists compression by more than shear it counts twice.
     pub fn limit_of_time_step(&self, gravity: Vec3) -> (f64, String) {
         let h = self.smoothing_length();
         let g = gravity.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -137,12 +175,24 @@ impl Fluids {
         };
         for fluid in &self.kinds {
             let Fluid { name, sound_speed, .. } = fluid;
-            let speed = sound_speed + self.fastest;
-            lower(
-                0.4 * h / speed,
-                format!("sound in {name:?}: 0.4 h/(c + v) with h = {h:.3e} m, c + v = {speed:.3} m/s"),
-            );
-            let kinematic = fluid.viscosity / fluid.density;
+            let mut kinematic = fluid.viscosity / fluid.density;
+            match self.solver {
+                Solver::WeaklyCompressible | Solver::Muller2003 => {
+                    let speed = sound_speed + self.fastest;
+                    lower(
+                        0.4 * h / speed,
+                        format!("sound in {name:?}: 0.4 h/(c + v) with h = {h:.3e} m, c + v = {speed:.3} m/s"),
+                    );
+                }
+                Solver::Incompressible => {
+                    let (spacing, speed) = (self.spacing, self.fastest);
+                    lower(
+                        0.4 * spacing / speed,
+                        format!("the flow: 0.4 spacings/v with a spacing of {spacing:.3e} m, v = {speed:.3} m/s"),
+                    );
+                    kinematic += 2.0 * self.artificial_kinematic_viscosity(fluid);
+                }
+            }
             if kinematic > 0.0 {
                 lower(
                     0.125 * h * h / kinematic,
@@ -203,11 +253,11 @@ pub(crate) fn check_fluids(fluids: &Fluids, walls: usize) -> Result<(), Refusal>
         }
         if fluid.xsph > 0.0 {
             return refuse(format!(
-                "fluid {name:?} has an XSPH share of {}, which solver = \"wcsph\" does not know; leave xsph out, or use solver = \"muller2003\"",
+                "fluid {name:?} has an XSPH share of {}, which solver = \"muller2003\" alone knows; leave xsph out, or use that",
                 fluid.xsph
             ));
         }
-        if *sound_speed < 10.0 * fluids.fastest * (1.0 - 1e-9) {
+        if fluids.solver == Solver::WeaklyCompressible && *sound_speed < 10.0 * fluids.fastest * (1.0 - 1e-9) {
             return refuse(format!(
                 "fluid {name:?} has a sound speed of {sound_speed} m/s where a flow of {:.3} m/s is expected; it must be ten times as fast, \
                  or densities change by more than 1 %: write sound_speed = {:.4} or leave it out",
@@ -215,6 +265,9 @@ pub(crate) fn check_fluids(fluids: &Fluids, walls: usize) -> Result<(), Refusal>
                 10.0 * fluids.fastest
             ));
         }
+    }
+    if fluids.solver == Solver::Incompressible {
+        check_projection(fluids)?;
     }
     let Particles {
         id,
@@ -319,6 +372,61 @@ fn check_muller(fluids: &Fluids, fluid: &Fluid) -> Result<(), Refusal> {
         return refuse(
             "inlets and outlets are particles that fluid sees as those of walls, which solver = \"muller2003\" does without; leave them out, or use \
              solver = \"wcsph\""
+                .to_owned(),
+        );
+    }
+    Ok(())
+}
+
+/// Largest ratio of two densities at rest with which pressures at the interface are what they should be.
+const MOST_CONTRAST: f64 = 100.0;
+
+/// Refuses what an incompressible fluid has no use for, or cannot do without.
+fn check_projection(fluids: &Fluids) -> Result<(), Refusal> {
+    let refuse = |what: String| Err(Refusal::Fluid(what));
+    let Projection {
+        density_error,
+        divergence_error,
+        iterations,
+    } = fluids.projection;
+    if !(fluids.fastest.is_finite() && fluids.fastest > 0.0) {
+        return refuse(format!(
+            "the fastest flow that is expected is {} m/s; the time step of incompressible fluids follows from it: it must be positive",
+            fluids.fastest
+        ));
+    }
+    for (what, value) in [("density", density_error), ("divergence", divergence_error)] {
+        if !(value > 0.0 && value <= 0.1) {
+            return refuse(format!(
+                "an error of {value} of the {what} is asked for; it must be above 0 and at most 0.1"
+            ));
+        }
+    }
+    if iterations < Projection::FEWEST {
+        return refuse(format!(
+            "{iterations} iterations for pressures are too few; it must be at least {}",
+            Projection::FEWEST
+        ));
+    }
+    let densities = fluids.kinds.iter().map(|fluid| fluid.density);
+    let [least, most] = densities.fold([f64::INFINITY, 0.0], |[least, most], density| {
+        [density.min(least), density.max(most)]
+    });
+    if most > MOST_CONTRAST * least {
+        return refuse(format!(
+            "densities of {least} and {most} kg/m\u{b3} are more than {MOST_CONTRAST} times apart: pressures of incompressible fluids go wrong \
+             between them; leave the lighter one out"
+        ));
+    }
+    if let Some(fluid) = fluids.kinds.iter().find(|fluid| fluid.background_pressure > 0.0) {
+        return refuse(format!(
+            "fluid {:?} has a background pressure of {} Pa; an incompressible fluid has none: leave it out",
+            fluid.name, fluid.background_pressure
+        ));
+    }
+    if !(fluids.inlets.is_empty() && fluids.outlets.is_empty()) {
+        return refuse(
+            "inlets and outlets change what is there between steps, which solver = \"dfsph\" does not know; leave them out, or use solver = \"wcsph\""
                 .to_owned(),
         );
     }

@@ -1,7 +1,8 @@
 //! Water in boxes and in periodic domains.
 
 use seixo_engine::world::{
-    Boundary, Domain, Fluid, Fluids, Later, Leaving, Particles, Smoothing, Solver, StateLaw, Vec3, Wall, WallMotion, WallShape, World,
+    Boundary, Domain, Fluid, Fluids, Later, Leaving, Particles, Projection, Smoothing, Solver, StateLaw, Vec3, Wall, WallMotion, WallShape,
+    World,
 };
 
 /// Gravity \[m/s²\].
@@ -27,6 +28,7 @@ pub fn water(sound_speed: f64) -> Fluid {
 pub fn fluids(kinds: Vec<Fluid>, spacing: f64, support: f64, across: Option<usize>) -> Fluids {
     Fluids {
         solver: Solver::default(),
+        projection: Projection::default(),
         smoothing: Smoothing::Wendland,
         spacing,
         support: support * spacing,

@@ -1,8 +1,8 @@
 //! Müller's fluid in vessels.
 
 use seixo_engine::world::{
-    Boundary, Domain, Fluid, Fluids, Frustum, Later, Material, Particles, Smoothing, Solver, StateLaw, Vec3, Wall, WallMotion, WallShape,
-    World,
+    Boundary, Domain, Fluid, Fluids, Frustum, Later, Material, Particles, Projection, Smoothing, Solver, StateLaw, Vec3, Wall, WallMotion,
+    WallShape, World,
 };
 
 /// Gravity \[m/s²\].
@@ -15,6 +15,7 @@ pub const SPACING: f64 = 0.02;
 pub fn fluids(fastest: f64) -> Fluids {
     Fluids {
         solver: Solver::Muller2003,
+        projection: Projection::default(),
         smoothing: Smoothing::Poly6,
         spacing: SPACING,
         support: 2.0 * SPACING,

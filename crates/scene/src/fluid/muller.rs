@@ -1,6 +1,6 @@
-//! The fluids of Müller's solver: which keys they know, and on which side of walls they are.
+//! The fluids of Müller's solver: what they ask of scenes, and on which side of walls they are.
 
-use super::Shared;
+use super::{Shared, solver::refuse};
 use crate::{
     assemble::Findings,
     diagnostics::Complaint,
@@ -9,7 +9,7 @@ use crate::{
     stage::{Plan, Thing},
     words::{InitialPressure, Slip, Word},
 };
-use seixo_engine::world::{Frustum, Particles, StateLaw, Vec3, WallShape, World};
+use seixo_engine::world::{Frustum, Particles, Solver, StateLaw, Vec3, WallShape, World};
 use seixo_laws::{
     Vector3,
     wall::{beside_frustum, beside_sphere},
@@ -27,65 +27,13 @@ const USUAL_RESTITUTION: f64 = 1.0;
 /// How far behind a wall a particle may start for rounding \[spacings\].
 const ROUNDING: f64 = 1e-6;
 
-/// Complains of what sections ask for and their solver does not know.
-pub(super) fn refuse_keys(file: &SceneFile, shared: &Shared, findings: &mut Findings) {
+/// Complains of a speed of sound, and of fluids that nothing calms.
+pub(super) fn refuse_values(file: &SceneFile, findings: &mut Findings) {
     for (name, section) in &file.fluid {
-        let mut refuse = |key: &str, asks: bool, remedy: String| {
-            if asks {
-                let solver = Word(shared.solver).text();
-                let complaint = Complaint::new(format!("fluid.{name}: `{key}` is not for solver = \"{solver}\""));
-                findings.add(&format!("fluid.{name}.{key}"), complaint.remedy(remedy));
-            }
-        };
-        let remove = |why: &str| format!("remove it: {why}");
-        if !shared.is_muller() {
-            let other = || "remove it, or write solver = \"muller2003\"".to_owned();
-            refuse("stiffness", section.stiffness.is_some(), other());
-            refuse("restitution", section.restitution.is_some(), other());
-            continue;
+        if let Some(speed) = section.sound_speed.value() {
+            let remedy = format!("write stiffness = \"{} J/kg\", the square of it, instead", speed.si * speed.si);
+            refuse(name, "sound_speed", Solver::Muller2003, remedy, findings);
         }
-        let is_above = |number: Option<f64>| number.is_some_and(|number| number > 0.0);
-        refuse(
-            "smoothing",
-            section.smoothing.is_some(),
-            remove("poly6, spiky and viscosity's own are part of it"),
-        );
-        refuse(
-            "plane",
-            section.plane.is_some(),
-            "remove it, as its functions are for space; or write solver = \"wcsph\"".to_owned(),
-        );
-        let speed = section.sound_speed.value().map_or(0.0, |speed| speed.si);
-        refuse(
-            "sound_speed",
-            speed > 0.0,
-            format!("write stiffness = \"{} J/kg\", the square of it, instead", speed * speed),
-        );
-        refuse(
-            "state",
-            section.state == Some(Word(StateLaw::Tait)),
-            remove("its pressure is stiffness × (density − density at rest)"),
-        );
-        refuse(
-            "background_pressure",
-            section.background_pressure.si > 0.0,
-            remove("its pressure at rest density is 0"),
-        );
-        refuse(
-            "artificial_viscosity",
-            is_above(section.artificial_viscosity.map(|number| number.si)),
-            "remove it; `xsph` and `viscosity` calm this fluid".to_owned(),
-        );
-        refuse(
-            "density_diffusion",
-            is_above(section.density_diffusion.map(|number| number.si)),
-            remove("its densities are sums over neighbors, and nothing diffuses"),
-        );
-        refuse(
-            "initial_pressure",
-            section.initial_pressure == Some(Word(InitialPressure::Hydrostatic)),
-            remove("its pressures follow from where particles are"),
-        );
         if section.viscosity.si == 0.0 && section.xsph.is_some_and(|share| share.si == 0.0) {
             let complaint = Complaint::new(format!(
                 "fluid.{name}: without `viscosity` and `xsph` explicit Euler lets sound grow at any time step"
@@ -123,14 +71,6 @@ pub(super) fn refuse_surroundings(file: &SceneFile, world: &World, ranges: &BTre
                     .remedy("use one of these shapes, or solver = \"wcsph\""),
             );
         }
-    }
-    let inlets = file.inlet.keys().map(|name| format!("inlet.{name}"));
-    for path in inlets.chain(file.outlet.keys().map(|name| format!("outlet.{name}"))) {
-        let complaint = Complaint::new(format!(
-            "{path}: fluids come and go by particles that bound them, which {solver} does without"
-        ));
-        let remedy = "remove it, and let fluid start where it is needed; or write solver = \"wcsph\"";
-        findings.add(&path, complaint.limit("no inlets and no outlets").remedy(remedy));
     }
     let is_dry = world.grains.is_empty() && file.grains.is_empty();
     for (name, section) in file.probe.iter().filter(|_| is_dry) {

@@ -141,7 +141,7 @@ fn fluid_of(key: &str, name: Option<&str>, world: &World) -> Result<Option<u32>,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seixo_engine::world::{Boundary, Fluid, Fluids, Grains, Later, Particles, Smoothing, Solver, StateLaw};
+    use seixo_engine::world::{Boundary, Fluid, Fluids, Grains, Later, Particles, Projection, Smoothing, Solver, StateLaw};
 
     fn fluid(name: &str) -> Fluid {
         Fluid {
@@ -162,6 +162,7 @@ mod tests {
     fn world(is_wet: bool, gravity: Vec3) -> World {
         let fluids = Fluids {
             solver: Solver::default(),
+            projection: Projection::default(),
             smoothing: Smoothing::default(),
             spacing: 0.01,
             support: 0.03,

@@ -3,14 +3,14 @@
 use super::{Region, Vector};
 use crate::{
     quantity::{Density, Length, NotNegative, Number, Positive, Pressure, Quantity, SpecificEnergy, Velocity, Viscosity, ZeroToOne},
-    words::{AutoOr, FlowPlane, InitialPressure, Word},
+    words::{AutoOr, FlowPlane, InitialPressure, Whole, Word},
 };
 use schemars::JsonSchema;
 use seixo_engine::world::{Smoothing, Solver, StateLaw};
 use serde::{Deserialize, Serialize};
 
-/// A fluid, divided into particles (smoothed particle hydrodynamics). `spacing`, `support`, `smoothing`, `solver` and `plane` hold for all fluids of
-/// a scene: give them in one section, or alike in several.
+/// A fluid, divided into particles (smoothed particle hydrodynamics). `spacing`, `support`, `smoothing`, `plane`, `solver` and what belongs to
+/// it hold for all fluids of a scene: give them in one section, or alike in several.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct FluidSection {
     /// Density at zero pressure.
@@ -30,12 +30,20 @@ pub(crate) struct FluidSection {
     pub velocity: Vector<Velocity>,
     /// Distance between particles.
     pub spacing: Option<Quantity<Length, Positive>>,
-    /// Distance beyond which particles do not see each other, in spacings: twice the smoothing length; if left out 4, with "muller2003" 2.
+    /// Distance beyond which particles do not see each other, in spacings: twice the smoothing length; if left out 4, with "dfsph" 3, with
+    /// "muller2003" 2.
     pub support: Option<Quantity<Number, Positive>>,
     /// Smoothing function: "wendland" (C2) if left out, or "cubic_spline"; "muller2003" has its own.
     pub smoothing: Option<Word<Smoothing>>,
-    /// How its motion is found: "wcsph", weakly compressible, or "muller2003", as Müller, Charypar & Gross did it: fast, rough and springy.
+    /// How its motion is found: "wcsph", weakly compressible, if left out; "dfsph", incompressible, for long time steps; or "muller2003", as Müller,
+    /// Charypar & Gross did it: fast, rough and springy.
     pub solver: Option<Word<Solver>>,
+    /// With "dfsph": excess of density, on average over all particles, that a step may lead to; 2e-5 if left out.
+    pub density_error: Option<Quantity<Number, Positive>>,
+    /// With "dfsph": by how much the flow after a step may compress particles in another such step, on average; 1e-3 if left out.
+    pub divergence_error: Option<Quantity<Number, Positive>>,
+    /// With "dfsph": iterations for each of the two after which a step goes on as it is; 100 if left out.
+    pub iterations: Option<Whole<2, 100_000>>,
     /// Speed of sound, not that of the real fluid but one at least ten times as fast as the flow, or "auto": ten times the fastest flow that is
     /// expected.
     #[serde(default)]
@@ -43,17 +51,17 @@ pub(crate) struct FluidSection {
     /// With "muller2003" k of its pressure k (density - density at rest), the square of a speed; if left out 25 times the square of the fastest flow
     /// that is expected.
     pub stiffness: Option<Quantity<SpecificEnergy, Positive>>,
-    /// How density becomes pressure: "tait" if left out, or "linear", which "muller2003" always has.
+    /// How density becomes pressure: "tait" if left out, or "linear", which "muller2003" always has; "dfsph" has neither.
     pub state: Option<Word<StateLaw>>,
     /// Pressure at rest density: what keeps pressures positive where there is no free surface.
     #[serde(default)]
     pub background_pressure: Quantity<Pressure, NotNegative>,
-    /// Artificial viscosity; if left out 0.02 where `viscosity` is 0, else 0. Of "wcsph".
+    /// Artificial viscosity; if left out 0.02 where `viscosity` is 0, else 0. Of "wcsph" and "dfsph".
     pub artificial_viscosity: Option<Quantity<Number, NotNegative>>,
-    /// Diffusion of density, which keeps pressures smooth; 0.1 if left out. Of "wcsph".
+    /// Diffusion of density, which keeps pressures smooth; 0.1 if left out. Of "wcsph" alone.
     pub density_diffusion: Option<Quantity<Number, NotNegative>>,
-    /// By which share of the difference to its neighbors the velocity of a particle follows theirs; 0.5 with "muller2003" if left out, 0 with "wcsph",
-    /// which has none.
+    /// By which share of the difference to its neighbors the velocity of a particle follows theirs; 0.5 with "muller2003" if left out, 0 with others,
+    /// which have none.
     pub xsph: Option<Quantity<Number, ZeroToOne>>,
     /// With "muller2003" the share of its velocity into a wall with which a particle leaves it; 1 if left out.
     pub restitution: Option<Quantity<Number, ZeroToOne>>,

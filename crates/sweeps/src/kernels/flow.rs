@@ -2,12 +2,12 @@
 
 use super::{begins, is_halted, note, raise};
 use crate::entries::first_entry;
-use crate::fluid::{FlowPlan, carried, drag_velocity, drifted, flown, fluid_before, is_outward, is_passing, medium_at, parcel};
+use crate::fluid::{FlowPlan, carried, drag_velocity, drifted, flown, fluid_before, is_outward, is_passing, medium_at, medium_of, parcel};
 use crate::motion::Stepping;
 use crate::sides::nearest_image;
 use crate::views::{Record, last, load, record, xyz};
 use cubecl::prelude::*;
-use seixo_laws::fluid::{Medium, Smoother, between_media, exchange};
+use seixo_laws::fluid::{Smoother, exchange};
 use seixo_laws::{Coordinate, Real, Vector3, near_vector};
 
 /// Puts each of `n` particles of walls, whose places are in `walls`, where its wall has it, if that moves; those in inlets and outlets stay, see
@@ -61,9 +61,10 @@ pub fn place_boundary<R: Real, C: Coordinate<R>>(
                 sides,
             );
             let before = position[i];
+            let half = half_velocity[i];
             position[i] = record::<C>(&now.position, last::<C>(before));
             motion[i] = record::<R>(&near_vector::<C, R>(&now.velocity), R::new(0.0));
-            half_velocity[i] = record::<C>(&now.acceleration, C::new(0.0));
+            half_velocity[i] = record::<C>(&now.acceleration, last::<C>(half));
             if comptime!(watch) {
                 raise(flags, 1u32 - parity, now.flags);
             }
@@ -139,33 +140,6 @@ pub fn press_walls<R: Real, C: Coordinate<R>>(
             seen[i] = record::<R>(&velocity, pressure);
         }
     }
-}
-
-/// What is between fluids number `a`, whose medium is `own`, and `b`; with a wall, the viscosity of the fluid and nothing else.
-#[cube]
-fn medium_of<R: Real>(own: &Medium<R>, media: &[R], a: usize, b: usize, is_wall: bool, #[comptime] mixed: bool) -> Medium<R> {
-    let mut of_fluids = R::new(1.0);
-    if is_wall {
-        of_fluids = R::new(0.0);
-    }
-    let mut medium = Medium::<R> {
-        viscosity: own.viscosity,
-        artificial_viscosity: own.artificial_viscosity * of_fluids,
-        diffusion: own.diffusion * of_fluids,
-        rest_density: own.rest_density,
-    };
-    if mixed {
-        if a != b {
-            let other = medium_at::<R>(media, b);
-            if is_wall {
-                // A particle of a wall has no fluid of its own.
-                medium.viscosity = other.viscosity;
-            } else {
-                medium = between_media::<R>(own, &other);
-            }
-        }
-    }
-    medium
 }
 
 /// Forces and rates at this step, and particles of fluid on to the next; without `advance`, `rate` gets the former.

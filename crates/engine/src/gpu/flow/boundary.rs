@@ -1,4 +1,5 @@
-//! Particles of walls that move: each step puts them where poses have them, which the host sends for a batch of steps.
+//! Particles of walls: each step puts those that move where poses have them, which the host sends for a batch of steps; and what fluid sees in all of
+//! them.
 
 use super::FlowOnGpu;
 use crate::flow::Flow;
@@ -7,7 +8,7 @@ use crate::gpu::{Number, numbers, stepping};
 use crate::simulation::Simulation;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
 use seixo_laws::Coordinate;
-use seixo_sweeps::kernels::flow::place_boundary;
+use seixo_sweeps::kernels::flow::{place_boundary, press_walls};
 use seixo_sweeps::pose::POSE;
 
 /// What tells where the particles of walls are.
@@ -91,6 +92,37 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             parity,
             self.plan.sides,
             watch,
+        );
+    }
+
+    /// Finds what fluid sees in walls.
+    pub(super) fn press(&self, host: &Flow, parity: u32) {
+        if self.bounding == 0 {
+            return;
+        }
+        let (count, dim) = units(self.bounding);
+        press_walls::launch::<R, C>(
+            self.gpu.client(),
+            count,
+            dim,
+            self.rows.tile_first.argument(),
+            self.rows.count.argument(),
+            self.rows.list.argument(),
+            self.walls.argument(),
+            self.kind.argument(),
+            self.slips.argument(),
+            self.media.argument(),
+            self.position[self.now].argument(),
+            self.flowing[self.now].argument(),
+            self.motion.records(),
+            self.half_velocity.records(),
+            self.seen.records(),
+            self.flags.argument(),
+            self.smoother(host),
+            stepping::<C, R>(&host.stepping),
+            self.bounding as u32,
+            parity,
+            self.plan,
         );
     }
 }

@@ -2,7 +2,7 @@
 
 use super::case::world_of;
 use seixo_engine::world::{
-    Boundary, Fluid, Fluids, Interaction, Particles, Smoothing, Solver, StateLaw, Vec3, Wall, WallMotion, WallShape, World,
+    Boundary, Fluid, Fluids, Interaction, Particles, Projection, Smoothing, Solver, StateLaw, Vec3, Wall, WallMotion, WallShape, World,
 };
 use serde::Serialize;
 
@@ -144,6 +144,7 @@ pub fn world(particles: usize) -> World {
     let fastest = (2.0 * GRAVITY).sqrt();
     let fluids = Fluids {
         solver: Solver::Muller2003,
+        projection: Projection::default(),
         smoothing: Smoothing::Poly6,
         spacing,
         support: SUPPORT * spacing,

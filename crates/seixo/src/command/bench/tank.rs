@@ -2,7 +2,7 @@
 
 use super::case::world_of;
 use seixo_engine::world::{
-    Boundary, Fluid, Fluids, Interaction, Particles, Smoothing, Solver, StateLaw, Vec3, Wall, WallMotion, WallShape, World,
+    Boundary, Fluid, Fluids, Interaction, Particles, Projection, Smoothing, Solver, StateLaw, Vec3, Wall, WallMotion, WallShape, World,
 };
 
 /// Density of water \[kg/m³\].
@@ -42,6 +42,7 @@ pub fn world(particles: usize, support: f64) -> World {
     }
     let fluids = Fluids {
         solver: Solver::default(),
+        projection: Projection::default(),
         smoothing: Smoothing::Wendland,
         spacing,
         support: support * spacing,

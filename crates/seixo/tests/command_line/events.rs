@@ -362,7 +362,7 @@ fn a_tap_is_opened_and_shut_and_the_table_tells_what_came_and_went() {
     stage.write("tap.toml", TAP);
     let told = stage.succeed("check tap.toml").out;
     assert!(
-        told.contains("tap, water at 1 m/s in layers of 4") && told.contains("sink"),
+        told.contains("tap, water at 1.00 m/s in layers of 4") && told.contains("sink"),
         "{told}"
     );
     stage.succeed("run tap.toml --quiet --threads 1 --out whole");

@@ -15,19 +15,22 @@ use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector};
 pub const WALL: u32 = 1 << 31;
 
 /// Numbers per fluid in a table: viscosity, artificial viscosity, diffusion, rest density, stiffness ρ₀ c², pressure at rest, mass of a particle,
-/// law of state: 0 for Tait's, 1 for the linear one.
-pub const MEDIUM: usize = 8;
+/// law of state: 0 for Tait's, 1 for the linear one; pull and push of tension, and the share of both at walls.
+pub const MEDIUM: usize = 11;
 
 /// What the laws need to know of fluid number `kind` of a table.
 #[cube]
 #[inline(always)]
 pub fn medium_at<R: Real>(media: &[R], kind: usize) -> Medium<R> {
-    let at = kind * 8usize;
+    let at = kind * 11usize;
     Medium::<R> {
         viscosity: media[at],
         artificial_viscosity: media[at + 1usize],
         diffusion: media[at + 2usize],
         rest_density: media[at + 3usize],
+        pull: media[at + 8usize],
+        push: media[at + 9usize],
+        share_of_wall: media[at + 10usize],
     }
 }
 
@@ -35,7 +38,7 @@ pub fn medium_at<R: Real>(media: &[R], kind: usize) -> Medium<R> {
 #[cube]
 #[inline(always)]
 pub fn pressure_at<R: Real>(excess: R, media: &[R], kind: usize) -> R {
-    let at = kind * 8usize;
+    let at = kind * 11usize;
     let mut pressure = state::pressure::<R>(excess, media[at + 4usize], StateLaw::Tait);
     if media[at + 7usize] > R::new(0.5) {
         pressure = state::pressure::<R>(excess, media[at + 4usize], StateLaw::Linear);
@@ -58,6 +61,8 @@ pub struct FlowPlan {
     pub moving: bool,
     /// Whether a fluid has a viscosity beside an artificial one.
     pub laminar: bool,
+    /// Whether the fluid, which then is the only one, has a surface tension.
+    pub cohesive: bool,
 }
 
 /// What fluid is before a particle of a wall.
@@ -105,7 +110,7 @@ pub fn fluid_before<C: Coordinate<R>, R: Real>(
             let weight = smoother.value(apart.length(), plan.smoothing);
             let mut density = media[3];
             if plan.mixed {
-                density = media[kind[j] as usize * 8usize + 3usize];
+                density = media[kind[j] as usize * 11usize + 3usize];
             }
             pressure += weight * (flow[j * 4usize + 3usize] + density * pull.dot(&apart));
             velocity = velocity.plus(&load::<R>(flow, j * 4usize).times(weight));
@@ -171,7 +176,7 @@ pub fn flown<C: Coordinate<R>, R: Real>(
     kind: usize,
     stepping: &Stepping<C, R>,
 ) -> Flown<C, R> {
-    let mass = media[kind * 8usize + 6usize];
+    let mass = media[kind * 11usize + 6usize];
     let rate = force.times(R::new(1.0) / mass).plus(&stepping.gravity);
     let after = kick::<C, R>(half, &rate, stepping.dt);
     let place = drift::<C>(position, &after, C::wide(stepping.dt));
@@ -180,7 +185,7 @@ pub fn flown<C: Coordinate<R>, R: Real>(
     let excess = excess + (one + excess) * C::wide(stepping.dt * mean);
     let stride = near_vector::<C, R>(&after).times(stepping.dt);
     let far = near_vector::<C, R>(&place.minus(reference));
-    let rest_volume = C::wide(mass / media[kind * 8usize + 3usize]);
+    let rest_volume = C::wide(mass / media[kind * 11usize + 3usize]);
     let velocity = velocity_ahead::<R>(&near_vector::<C, R>(&after), &rate, stepping.reads_ahead);
     let flags = flags_of::<C, R>(&place, stride.dot(&stride), far.dot(&far), stepping);
     Flown::<C, R> {

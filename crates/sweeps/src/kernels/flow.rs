@@ -7,7 +7,7 @@ use crate::motion::Stepping;
 use crate::sides::nearest_image;
 use crate::views::{Record, last, record, xyz};
 use cubecl::prelude::*;
-use seixo_laws::fluid::{Medium, Smoother, between_media, exchange};
+use seixo_laws::fluid::{Medium, Smoother, between_media, exchange, surface_energy};
 use seixo_laws::{Coordinate, Real, Vector3, near_vector};
 
 /// Finds what the fluid before each of `n` particles of walls, whose places are in `walls`, is like; `motion` is read where walls move: `seen` gets the velocity and the pressure that
@@ -63,18 +63,24 @@ pub fn press_walls<R: Real, C: Coordinate<R>>(
     }
 }
 
-/// What is between fluids number `a`, whose medium is `own`, and `b`; with a wall, the viscosity of the fluid and nothing else.
+/// What is between fluids number `a`, whose medium is `own`, and `b`; with a wall, the viscosity of the fluid, the share of its tension, and nothing
+/// else.
 #[cube]
 fn medium_of<R: Real>(own: &Medium<R>, media: &[R], a: usize, b: usize, is_wall: bool, #[comptime] mixed: bool) -> Medium<R> {
     let mut of_fluids = R::new(1.0);
+    let mut held = R::new(1.0);
     if is_wall {
         of_fluids = R::new(0.0);
+        held = own.share_of_wall;
     }
     let mut medium = Medium::<R> {
         viscosity: own.viscosity,
         artificial_viscosity: own.artificial_viscosity * of_fluids,
         diffusion: own.diffusion * of_fluids,
         rest_density: own.rest_density,
+        pull: own.pull * held,
+        push: own.push * held,
+        share_of_wall: own.share_of_wall,
     };
     if mixed {
         if a != b {
@@ -93,7 +99,7 @@ fn medium_of<R: Real>(own: &Medium<R>, media: &[R], a: usize, b: usize, is_wall:
 /// Forces and rates at this step, and particles of fluid on to the next; without `advance`, `rate` gets the former.
 ///
 /// Places and flows are read from one set of buffers, which no unit writes, and written to another. The last number of `half_velocity` adds up the
-/// powers that a particle gains; `thermal` holds its excess of density, the rate of change of that a step before, and sums of the powers that
+/// powers that a particle gains, what tension stores among them; `thermal` holds its excess of density, the rate of change of that a step before, and sums of the powers that
 /// viscosity and diffusion take, its half of each pair's.
 #[cube(launch_unchecked)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
@@ -158,6 +164,7 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
             let this = parcel::<R>(volume, &velocity, &drag, pressure);
             let mut force = Vector3::<R>::zero();
             let (mut swelling, mut viscous, mut diffusive) = (zero, zero, zero);
+            let (mut stored, mut surface) = (zero, zero);
             let own_medium = medium_at::<R>(media, own_kind);
             let first = first_entry(i, tile_first);
             // Neighbors are read ahead, by their names even two ahead: what is computed meanwhile hides the way to memory.
@@ -220,15 +227,22 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                     smoother,
                     plan.smoothing,
                     plan.laminar,
+                    plan.cohesive,
                 );
                 force = force.plus(&passed.force);
                 swelling += other.volume * (passed.swelling + passed.diffusion);
                 viscous += passed.viscous_power * share;
                 diffusive += passed.diffusive_power * share;
+                if comptime!(plan.cohesive) {
+                    stored += passed.tension_power * share;
+                    if comptime!(!advance) {
+                        surface += surface_energy::<R>(&apart, &medium, smoother) * share;
+                    }
+                }
             }
             let mut gained = zero;
             if is_fluid {
-                gained = force.dot(&velocity) + volume * pressure * swelling;
+                gained = force.dot(&velocity) + volume * pressure * swelling + stored;
             }
             if comptime!(advance) {
                 let half = half_velocity[i];
@@ -261,6 +275,7 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                     took.insert(0usize, viscous);
                     took.insert(1usize, diffusive);
                     took.insert(2usize, gained);
+                    took.insert(3usize, surface);
                 }
             }
         }

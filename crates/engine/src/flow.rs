@@ -6,6 +6,7 @@ mod measure;
 mod passes;
 mod place;
 mod saved;
+mod tension;
 
 pub(crate) use measure::{FlowEnergies, FlowEnergy};
 
@@ -16,7 +17,10 @@ use crate::search::{Cells, Pairs};
 use crate::simulation::Simulation;
 use crate::time_step::TimeStep;
 use crate::world::{Fluids, StateLaw, World};
-use seixo_laws::fluid::Smoother;
+use seixo_laws::fluid::{
+    Smoother,
+    tension::{share_of_wall, strengths},
+};
 use seixo_sweeps::fluid::{FlowPlan, MEDIUM, WALL};
 use seixo_sweeps::fluid_lanes::FlowTally;
 use seixo_sweeps::motion::{Moved, Stepping};
@@ -53,6 +57,8 @@ pub(crate) struct Flow {
     pub last: FlowTally,
     /// Energies taken and given since time zero \[J\].
     pub work: FlowTally,
+    /// What the surface stored when a GPU was last looked at \[J\].
+    pub surface: f64,
     /// Taken along by particles that left \[J\].
     pub left: f64,
     /// Where the particles are, if not here.
@@ -73,6 +79,7 @@ pub(crate) struct Flow {
 fn medium(fluids: &Fluids, kind: usize) -> [f64; MEDIUM] {
     let fluid = &fluids.kinds[kind];
     let (c, h) = (fluid.sound_speed, fluids.smoothing_length());
+    let [pull, push] = strengths(fluid.surface_tension, fluids.support, fluids.spacing, fluids.space());
     [
         fluid.viscosity,
         fluid.artificial_viscosity * h * c * fluid.density,
@@ -82,6 +89,9 @@ fn medium(fluids: &Fluids, kind: usize) -> [f64; MEDIUM] {
         fluid.background_pressure,
         fluid.density * fluids.volume(),
         f64::from(fluid.state == StateLaw::Linear),
+        pull,
+        push,
+        share_of_wall(fluid.contact_angle),
     ]
 }
 
@@ -155,6 +165,7 @@ impl Flow {
                 bounded: is_bounded,
                 moving: is_bounded && (simulation.walls.has_moving() || simulation.walls.has_running()),
                 laminar: fluids.kinds.iter().any(|fluid| fluid.viscosity > 0.0),
+                cohesive: fluids.kinds.iter().any(|fluid| fluid.surface_tension > 0.0),
             },
             first_of_walls: fluids.particles.id.iter().max().map_or(0, |id| id + 1),
             fields: FluidFields::default(),
@@ -167,6 +178,7 @@ impl Flow {
             tallies: Vec::new(),
             last: FlowTally::default(),
             work: FlowTally::default(),
+            surface: 0.0,
             left: 0.0,
             remote: None,
             count: 0,

@@ -11,7 +11,7 @@ pub use bond::{BondSize, Bonded, Bonds, CrossSection, UNBREAKABLE};
 pub use conduction::{Conduction, Thermal};
 pub(crate) use conduction::{check_conduction, check_temperatures};
 pub(crate) use fluid::check_fluids;
-pub use fluid::{Boundary, Fluid, Fluids, Particles, Smoothing, Space, StateLaw};
+pub use fluid::{Boundary, CONTACT_ANGLES, Fluid, Fluids, LEAST_COHESIVE_SUPPORT, Particles, Smoothing, Space, StateLaw, capillary_speed};
 pub use seixo_device::gpu::Api;
 use seixo_laws::contact::{Adhesive, NormalLaw, Resistance, RollingLaw, TangentialLaw, TwistingLaw};
 pub use seixo_laws::motion::Scheme;

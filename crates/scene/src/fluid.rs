@@ -7,6 +7,7 @@ mod planes;
 mod pressure;
 mod shells;
 mod surface;
+mod tension;
 
 use crate::{
     assemble::Findings,
@@ -18,8 +19,12 @@ use crate::{
     words::{InitialPressure, Slip, Word},
 };
 use glam::DVec3;
-use seixo_engine::world::{Boundary, Domain, Fluid, Fluids, Particles, Smoothing, Vec3, WallMotion, World};
-use std::{collections::BTreeMap, f64::consts::TAU, ops::Range};
+use seixo_engine::world::{Boundary, Domain, Fluid, Fluids, Particles, Smoothing, Vec3, WallMotion, World, capillary_speed};
+use std::{
+    collections::BTreeMap,
+    f64::consts::{FRAC_PI_2, TAU},
+    ops::Range,
+};
 
 /// Names of the axes.
 const AXES: [&str; 3] = ["x", "y", "z"];
@@ -33,6 +38,8 @@ const MOST_SUPPORT: f64 = 8.0;
 const SOUND_OVER_FLOW: f64 = 10.0;
 /// Artificial viscosity of what has no other \[-\].
 const USUAL_ARTIFICIAL_VISCOSITY: f64 = 0.02;
+/// Diffusion of density in what has no surface tension \[-\].
+const USUAL_DIFFUSION: f64 = 0.1;
 
 /// What all fluids of a scene share.
 struct Shared {
@@ -113,6 +120,7 @@ pub(crate) fn fluids(
     let slips = slips(file, world.walls.len(), ranges);
     let shared = shared(file, findings)?;
     complete(file, &shared, world.gravity);
+    tension::complete(file, &shared, findings);
     refuse_flow_across(file, &shared, world.gravity, findings);
     if !findings.is_sound() {
         return None;
@@ -139,7 +147,7 @@ pub(crate) fn fluids(
     };
     let boundary = setting.bound(findings);
     let fastest = fastest(file, world, &particles, &boundary, shared.spacing);
-    let kinds = kinds(file, fastest, findings);
+    let kinds = kinds(file, fastest, &shared, findings);
     let heads: Vec<pressure::Head> = file
         .fluid
         .values()
@@ -251,6 +259,8 @@ fn complete(file: &mut SceneFile, shared: &Shared, gravity: Vec3) {
         let is_inviscid = section.viscosity.si == 0.0;
         let artificial = if is_inviscid { USUAL_ARTIFICIAL_VISCOSITY } else { 0.0 };
         section.artificial_viscosity.get_or_insert(Quantity::new(artificial));
+        let diffusion = if section.surface_tension.si > 0.0 { 0.0 } else { USUAL_DIFFUSION };
+        section.density_diffusion.get_or_insert(Quantity::new(diffusion));
         let initial = if gravity == [0.0; 3] {
             InitialPressure::None
         } else {
@@ -342,11 +352,17 @@ fn speed(motion: &WallMotion, place: Vec3) -> f64 {
 }
 
 /// The fluids, with sound fast enough.
-fn kinds(file: &SceneFile, fastest: f64, findings: &mut Findings) -> Vec<Fluid> {
+fn kinds(file: &SceneFile, fastest: f64, shared: &Shared, findings: &mut Findings) -> Vec<Fluid> {
     let least = SOUND_OVER_FLOW * fastest;
     let mut kinds = Vec::new();
     for (name, section) in &file.fluid {
-        let sound_speed = section.sound_speed.value().map_or(least, |speed| speed.si);
+        let capillary = capillary_speed(
+            section.surface_tension.si,
+            section.density.si,
+            0.5 * shared.support * shared.spacing,
+        );
+        let least_by_tension = SOUND_OVER_FLOW * capillary;
+        let sound_speed = section.sound_speed.value().map_or(least.max(least_by_tension), |speed| speed.si);
         let complaint = if sound_speed == 0.0 {
             let complaint = Complaint::new("nothing tells how fast it will flow, as there is no gravity and nothing moves at the start");
             let remedy = "add the fastest flow that you expect, as in fastest = \"1 m/s\", or a sound_speed ten times as fast";
@@ -358,6 +374,17 @@ fn kinds(file: &SceneFile, fastest: f64, findings: &mut Findings) -> Vec<Fluid> 
             let limit = format!(">= {} m/s, ten times the fastest flow", (least * 1e3).ceil() / 1e3);
             let remedy = "write sound_speed = \"auto\"; or say with `fastest` how fast the flow will be, if it is slower";
             Some(Complaint::new(message).limit(limit).remedy(remedy))
+        } else if sound_speed < least_by_tension * (1.0 - 1e-9) {
+            let message = format!(
+                "with a sound speed of {sound_speed} m/s the surface tension changes densities near the surface by more than some per cent: it moves \
+                 what is as small as a smoothing length with {capillary:.4} m/s"
+            );
+            let limit = format!(">= {} m/s, ten times as fast", (least_by_tension * 1e3).ceil() / 1e3);
+            Some(
+                Complaint::new(message)
+                    .limit(limit)
+                    .remedy("write sound_speed = \"auto\", or use a larger spacing"),
+            )
         } else {
             None
         };
@@ -372,8 +399,10 @@ fn kinds(file: &SceneFile, fastest: f64, findings: &mut Findings) -> Vec<Fluid> 
             state: section.state.0,
             background_pressure: section.background_pressure.si,
             artificial_viscosity: section.artificial_viscosity.unwrap_or_default().si,
-            density_diffusion: section.density_diffusion.si,
+            density_diffusion: section.density_diffusion.unwrap_or_default().si,
             xsph: section.xsph.si,
+            surface_tension: section.surface_tension.si,
+            contact_angle: section.contact_angle.map_or(FRAC_PI_2, |angle| angle.si),
         });
     }
     kinds

@@ -72,6 +72,10 @@ impl Flow {
     pub fn follow_walls(&mut self, simulation: &Simulation) {
         if self.there != simulation.walls.all_there() {
             self.put_boundary_up(simulation);
+            if self.compiled_for.cohesive {
+                // What leaves just then takes along what its pairs hold, which are looked up in lists.
+                self.list_anew(simulation);
+            }
             self.renew_lists(simulation);
         }
     }

@@ -3,6 +3,14 @@
 use super::Vec3;
 use crate::refusal::Refusal;
 pub use seixo_laws::fluid::{Smoothing, Space, StateLaw};
+use std::f64::consts::PI;
+
+/// The shortest support of a fluid with a surface tension \[spacings\]: with less, its particles hold each other in a lattice, and drops keep any
+/// shape.
+pub const LEAST_COHESIVE_SUPPORT: f64 = 4.0;
+
+/// Contact angles that were found at walls as they were asked for, to some 6° \[rad\].
+pub const CONTACT_ANGLES: [f64; 2] = [PI / 6.0, 13.0 * PI / 18.0];
 
 /// A fluid.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +33,10 @@ pub struct Fluid {
     pub density_diffusion: f64,
     /// XSPH's ε \[-\]: by which share of the difference to its neighbors a particle moves with them.
     pub xsph: f64,
+    /// Surface tension σ \[N/m\].
+    pub surface_tension: f64,
+    /// Angle at which its surface meets walls, inside the fluid \[rad\]; without a tension it does not count.
+    pub contact_angle: f64,
 }
 
 /// Particles of fluids as parallel columns; every column has the same length. All stand for the same volume at rest, see [`Fluids::volume`].
@@ -87,6 +99,12 @@ impl Particles {
     }
 }
 
+/// How fast a surface tension \[N/m\] moves what has this density \[kg/m³\] and is as small as a smoothing length \[m\], √(σ/(ρ h)) \[m/s\]: sound must be
+/// ten times as fast, or the pressure of the layer at the surface changes densities by more than some per cent.
+pub fn capillary_speed(surface_tension: f64, density: f64, smoothing_length: f64) -> f64 {
+    (surface_tension / (density * smoothing_length)).sqrt()
+}
+
 impl Fluids {
     /// Smoothing length h = H/2 \[m\].
     pub fn smoothing_length(&self) -> f64 {
@@ -109,7 +127,9 @@ impl Fluids {
     /// The longest stable time step \[s\], and what limits it.
     ///
     /// Of the conditions of Monaghan (1994, J. Comput. Phys. 110:399) and Morris, Fox & Zhu (1997, J. Comput. Phys. 136:214): sound passes no more
-    /// than 0.4 h, viscosity spreads no farther than Δt ≤ h²/(8ν), and gravity moves nothing by more than Δt ≤ ¼ √(h/g).
+    /// than 0.4 h, viscosity spreads no farther than Δt ≤ h²/(8ν), and gravity moves nothing by more than Δt ≤ ¼ √(h/g). Waves that tension drives
+    /// are followed with Δt ≤ ¼ √(ρh³/(2πσ)) (Brackbill, Kothe & Zemach 1992, J. Comput. Phys. 100:335; Adami, Hu & Adams 2010, J. Comput. Phys.
+    /// 229:5011).
     pub fn limit_of_time_step(&self, gravity: Vec3) -> (f64, String) {
         let h = self.smoothing_length();
         let g = gravity.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -120,7 +140,12 @@ impl Fluids {
             }
         };
         for fluid in &self.kinds {
-            let Fluid { name, sound_speed, .. } = fluid;
+            let Fluid {
+                name,
+                sound_speed,
+                surface_tension,
+                ..
+            } = fluid;
             let speed = sound_speed + self.fastest;
             lower(
                 0.4 * h / speed,
@@ -133,6 +158,14 @@ impl Fluids {
                     format!("viscosity of {name:?}: h\u{b2}/(8\u{3bd}) with h = {h:.3e} m, \u{3bd} = {kinematic:.3e} m\u{b2}/s"),
                 );
             }
+            if *surface_tension > 0.0 {
+                lower(
+                    0.25 * (fluid.density * h.powi(3) / (2.0 * PI * surface_tension)).sqrt(),
+                    format!(
+                        "surface tension of {name:?}: \u{bc} \u{221a}(\u{3c1}h\u{b3}/(2\u{3c0}\u{3c3})) with h = {h:.3e} m, \u{3c3} = {surface_tension:.3e} N/m"
+                    ),
+                );
+            }
         }
         if g > 0.0 {
             lower(
@@ -142,6 +175,50 @@ impl Fluids {
         }
         limit
     }
+}
+
+/// Refuses a fluid whose surface tension would not be what is asked for.
+fn check_tension(fluids: &Fluids, fluid: &Fluid) -> Result<(), Refusal> {
+    if fluid.surface_tension == 0.0 {
+        return Ok(());
+    }
+    let Fluid {
+        name,
+        sound_speed,
+        contact_angle,
+        ..
+    } = fluid;
+    let capillary = capillary_speed(fluid.surface_tension, fluid.density, fluids.smoothing_length());
+    let [least_angle, most_angle] = CONTACT_ANGLES;
+    let what = if fluids.kinds.len() > 1 {
+        "and is not alone: tension between fluids is not built yet; leave surface_tension out, or the other fluids".to_owned()
+    } else if fluids.smoothing != Smoothing::Wendland {
+        "which is known for Wendland's smoothing function alone; write smoothing = \"wendland\"".to_owned()
+    } else if fluids.support < LEAST_COHESIVE_SUPPORT * fluids.spacing * (1.0 - 1e-9) {
+        format!(
+            "and a support of {:.3} spacings, with which particles hold each other in a lattice; use at least {LEAST_COHESIVE_SUPPORT}",
+            fluids.support / fluids.spacing
+        )
+    } else if *sound_speed < 10.0 * capillary * (1.0 - 1e-9) {
+        format!(
+            "and a sound speed of {sound_speed} m/s, which must be ten times \u{221a}(\u{3c3}/(\u{3c1}h)) = {capillary:.4} m/s; write sound_speed = {:.4} or \
+             leave it out",
+            10.0 * capillary
+        )
+    } else if !(least_angle - 1e-9..=most_angle + 1e-9).contains(contact_angle) {
+        format!(
+            "and a contact angle of {:.1}\u{b0}; it must be from {:.0}\u{b0} to {:.0}\u{b0}",
+            contact_angle.to_degrees(),
+            least_angle.to_degrees(),
+            most_angle.to_degrees()
+        )
+    } else {
+        return Ok(());
+    };
+    Err(Refusal::Fluid(format!(
+        "fluid {name:?} has a surface tension of {} N/m, {what}",
+        fluid.surface_tension
+    )))
 }
 
 /// Refuses fluids that cannot be simulated.
@@ -162,6 +239,7 @@ pub(crate) fn check_fluids(fluids: &Fluids) -> Result<(), Refusal> {
             ("density diffusion", fluid.density_diffusion),
             ("XSPH share", fluid.xsph),
             ("background pressure", fluid.background_pressure),
+            ("surface tension", fluid.surface_tension),
         ];
         if let Some((what, value)) = positive.into_iter().find(|(_, x)| !(x.is_finite() && *x > 0.0)) {
             return refuse(format!("fluid {name:?} has a {what} of {value}; it must be positive"));
@@ -183,6 +261,7 @@ pub(crate) fn check_fluids(fluids: &Fluids) -> Result<(), Refusal> {
                 10.0 * fluids.fastest
             ));
         }
+        check_tension(fluids, fluid)?;
     }
     let Particles {
         id,

@@ -2,7 +2,7 @@
 
 use super::{Region, Vector};
 use crate::{
-    quantity::{Density, Length, NotNegative, Number, Positive, Pressure, Quantity, Velocity, Viscosity},
+    quantity::{Angle, Any, Density, Length, NotNegative, Number, Positive, Pressure, Quantity, SurfaceTension, Velocity, Viscosity},
     words::{AutoOr, FlowPlane, InitialPressure, Solver, Word},
 };
 use schemars::JsonSchema;
@@ -44,9 +44,13 @@ pub(crate) struct FluidSection {
     pub background_pressure: Quantity<Pressure, NotNegative>,
     /// Artificial viscosity; if left out 0.02 where `viscosity` is 0, else 0.
     pub artificial_viscosity: Option<Quantity<Number, NotNegative>>,
-    /// Diffusion of density, which keeps pressures smooth.
-    #[serde(default = "usual_diffusion")]
-    pub density_diffusion: Quantity<Number, NotNegative>,
+    /// Diffusion of density, which keeps pressures smooth; if left out 0.1, and 0 where there is a surface tension.
+    pub density_diffusion: Option<Quantity<Number, NotNegative>>,
+    /// Surface tension; 0 if left out.
+    #[serde(default)]
+    pub surface_tension: Quantity<SurfaceTension, NotNegative>,
+    /// Angle at which the surface of a fluid with a tension meets walls, inside the fluid: from 30° to 130°, and 90° if left out.
+    pub contact_angle: Option<Quantity<Angle, Any>>,
     /// By which share of the difference to its neighbors a particle moves with them.
     #[serde(default)]
     pub xsph: Quantity<Number, NotNegative>,
@@ -59,8 +63,4 @@ pub(crate) struct FluidSection {
     /// The fastest flow that is expected. If left out the largest of: the speed that a fall through the height of all fluid gives, speeds at the
     /// start, and speeds of walls.
     pub fastest: Option<Quantity<Velocity, Positive>>,
-}
-
-fn usual_diffusion() -> Quantity<Number, NotNegative> {
-    Quantity::new(0.1)
 }

@@ -152,6 +152,45 @@ const CASES: &[Case] = &[
             "from 0.100000 to 0.300000 m",
         ],
     ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsurface_tension = \"72 mN/m\"\nsupport = 3",
+        &[
+            "scene.toml:10:11",
+            "fluid.water: with a support of 3 spacings",
+            "hold each other in a lattice",
+            ">= 4 spacings",
+        ],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsurface_tension = \"72 mN/m\"\nsmoothing = \"cubic_spline\"",
+        &["scene.toml:10:13", "known for Wendland's smoothing function alone"],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsurface_tension = \"72 mN/m\"\ncontact_angle = \"150 deg\"",
+        &["scene.toml:10:17", "a contact angle of 150.0000°", "30° to 130°"],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsurface_tension = \"72 mN\"",
+        &["scene.toml:9:19", "but surface tension [N/m] belongs here", "72 mN/m"],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsurface_tension = \"500 N/m\"\nsound_speed = 25",
+        &[
+            "scene.toml:10:15",
+            "with a sound speed of 25 m/s",
+            ">= 35.356 m/s, ten times as fast",
+        ],
+    ),
+    (
+        "[wall.tank]",
+        "[fluid.oil]\ndensity = 900\nsurface_tension = 0.03\nfill = { box = { min = [0.5, 0, 0], max = [0.6, 0.3, 0.2] } }\n[wall.tank]",
+        &["scene.toml:11:19", "fluid.oil: a surface tension in a scene with several fluids"],
+    ),
     ("density = 1000\n", "", &["scene.toml:5:", "fluid.water: `density` is missing"]),
     ("density = 1000", "density = 0", &["scene.toml:6:11", "0 kg/m^3 is out of range"]),
     (

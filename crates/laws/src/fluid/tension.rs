@@ -32,7 +32,7 @@ const COSINE_BY_WALL: [f64; 2] = [-0.48, 1.1];
 
 /// Tension over what the work between pairs alone would give, [`Space::Volume`] first: measured by the pressure in drops at rest with radii of 9 to
 /// 24 spacings and supports of 4 to 6.
-const LAYER: [f64; 2] = [1.25, 1.35];
+const LAYER: [f64; 2] = [1.25, 1.4];
 
 /// What multiplies the tension of evenly spread pairs: the share of the layer at the surface in which the pressure is lower.
 pub fn layer(space: Space) -> f64 {

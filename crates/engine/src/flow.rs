@@ -17,10 +17,8 @@ use crate::search::{Cells, Pairs};
 use crate::simulation::Simulation;
 use crate::time_step::TimeStep;
 use crate::world::{Fluids, StateLaw, World};
-use seixo_laws::fluid::{
-    Smoother,
-    tension::{share_of_wall, strengths},
-};
+use seixo_laws::fluid::Smoother;
+use seixo_laws::fluid::tension::{share_of_wall, strengths};
 use seixo_sweeps::fluid::{FlowPlan, MEDIUM, WALL};
 use seixo_sweeps::fluid_lanes::FlowTally;
 use seixo_sweeps::motion::{Moved, Stepping};

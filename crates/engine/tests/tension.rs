@@ -164,10 +164,7 @@ fn contact_angle_of(area: f64, height: f64) -> f64 {
 fn drops_meet_a_floor_at_the_angle_that_is_asked_for() {
     for asked in [60.0f64, 120.0] {
         let world = droplet(12, Some(asked.to_radians()));
-        let (spacing, count) = (
-            world.fluids.as_ref().unwrap().spacing,
-            world.fluids.as_ref().unwrap().particles.len() as f64,
-        );
+        let count = world.fluids.as_ref().unwrap().particles.len() as f64;
         let mut simulation = started(world);
         run_for(&mut simulation, 2.5 * capillary_time(12.0 * SPACING));
         let fluid = simulation.fluid().unwrap();

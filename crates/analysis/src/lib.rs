@@ -1,4 +1,4 @@
-//! What grains, contacts and bonds add up to: pure functions over snapshots and contact records, nothing of files or scenes.
+//! What grains, contacts, bonds and particles of fluids add up to: pure functions over snapshots and contact records, nothing of files or scenes.
 //!
 //! Stresses and strains are positive in compression, as in soil mechanics: a pressure is a third of a trace, and at rest div σ = ρ g.
 //! `docs/analysis.md` has the formulas with their sources.
@@ -14,6 +14,7 @@ mod scalar;
 mod solid;
 mod strain;
 mod stress;
+mod surface;
 mod tensor;
 
 pub use chains::{Chains, force_chains};
@@ -26,4 +27,5 @@ pub use scalar::Scalar;
 pub use solid::{Solid, connected_parts, solid_of_spheres};
 pub use strain::{Strain, Unstrained, strain};
 pub use stress::{Stress, pressure_of_grains, stress_in, stress_of_grains};
+pub use surface::{FreeSurface, SurfaceError, SurfaceOptions, free_surface};
 pub use tensor::{components, deviatoric, outer, pressure, principal};

@@ -246,7 +246,9 @@ pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), Refusal> {
         });
     }
     check_interactions(world)?;
-    world.fluids.as_ref().map_or(Ok(()), check_fluids)?;
+    if let Some(fluids) = &world.fluids {
+        check_fluids(fluids, world.walls.len())?;
+    }
     check_conduction(world)
 }
 

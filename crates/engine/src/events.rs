@@ -32,6 +32,13 @@ pub enum Change {
         /// Its motion from now on.
         motion: Box<WallMotion>,
     },
+    /// An inlet of fluids is opened or closed; what is closed stands still, as a wall.
+    Inlet {
+        /// Index into [`crate::world::Fluids::inlets`].
+        inlet: usize,
+        /// Whether fluid may come from now on.
+        is_open: bool,
+    },
     /// Gravitational acceleration from now on \[m/s²\].
     Gravity(Vec3),
     /// The grains of a group are held from where they are: those that move on their own as one body, and what is held already in this way in place
@@ -175,7 +182,7 @@ impl Simulation {
     /// Changes what surrounds the grains, or holds them.
     ///
     /// # Errors
-    /// If a wall would appear deep in a grain, or a grain go free deep in a wall or another one, if grains cannot be held or loaded or nobody
+    /// If a wall would appear deep in a grain or in a fluid, or a grain go free deep in a wall or another one, if grains cannot be held or loaded or nobody
     /// announced that they may be, and as [`Simulation::observe`].
     pub fn change(&mut self, changes: &[Change]) -> Result<(), Refusal> {
         self.observe().map_err(stopped)?;
@@ -188,6 +195,7 @@ impl Simulation {
         } else {
             Meets::Nothing
         };
+        let mut refused = None;
         let gained = self.edit(meets, |simulation| {
             let (before, now) = (simulation.stepping.gravity, simulation.time());
             simulation.change_surroundings(changes, now);
@@ -202,14 +210,14 @@ impl Simulation {
                 half.iter_mut().zip([pull.x, pull.y, pull.z]).for_each(|(v, change)| *v += change);
             }
             let gravity = simulation.stepping.gravity;
-            simulation.with_flow(|flow, simulation| {
+            refused = simulation.with_flow(|flow, simulation| {
                 flow.pull_otherwise(gravity, &pull);
-                flow.follow_walls(simulation);
+                flow.follow_walls(simulation)
             });
             simulation.switch(changes, now);
         })?;
         self.work.inserted += gained;
-        Ok(())
+        refused.map_or(Ok(()), Err)
     }
 
     /// Makes changes at this time \[s\], at which the walls are where they are.
@@ -220,6 +228,10 @@ impl Simulation {
                 Change::Motion { wall, motion } => {
                     self.with_flow(|flow, simulation| flow.begin_from_here(simulation, *wall));
                     self.walls.set_motion(*wall, motion, time);
+                    self.with_flow(|flow, simulation| flow.move_otherwise(simulation, *wall));
+                }
+                Change::Inlet { inlet, is_open } => {
+                    self.with_flow(|flow, simulation| flow.turn_inlet(*inlet, *is_open, simulation.steps));
                 }
                 Change::Gravity(gravity) => self.stepping.gravity = vector(*gravity),
                 Change::Hold { .. } | Change::Free { .. } | Change::Load(_) => {}

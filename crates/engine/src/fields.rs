@@ -64,7 +64,14 @@ fn gather<T: Number>(device: &Cpu, field: &mut Vec<T>, spare: &mut Vec<T>, numbe
 }
 
 /// Fields that worlds may do without; their sections of a checkpoint, too.
-const OPTIONAL: [&str; 5] = ["grains/member", "grains/turn", "grains/ways", "grains/turns", "fluid/motion"];
+const OPTIONAL: [&str; 6] = [
+    "grains/member",
+    "grains/turn",
+    "grains/ways",
+    "grains/turns",
+    "fluid/motion",
+    "fluid/multipliers",
+];
 
 /// What cells sort: particles with ids, and records of where they are and how far they reach.
 pub trait Sorted {
@@ -180,9 +187,10 @@ fields! {
 fields! {
     /// All fields of the particles of fluids and of the walls that bound them, in the order of their cells.
     FluidFields, "fluid", reference:
-    /// Identity: those of fluids as the world gives them, those of walls counted from the highest of these on.
+    /// Identity: those of fluids as the world gives them and then as they come, those of walls from 2³¹ on.
     id: u32, 1, spare_u32;
-    /// Index of the fluid, or of the wall with [`seixo_sweeps::fluid::WALL`] beside it.
+    /// Index of the fluid; with [`seixo_sweeps::fluid::WALL`] beside it of the wall, and with [`seixo_sweeps::fluid::PASSING`] of the inlet or
+    /// outlet.
     kind: u32, 1, spare_u32;
     /// Place x y z \[m\], volume \[m³\], which is negative for particles of walls.
     position: f64, 4, spare_f64;
@@ -190,14 +198,17 @@ fields! {
     flow: f64, 4, spare_f64;
     /// Velocity at whole steps x y z \[m/s\], padding; empty where walls stand still.
     motion: f64, 4, spare_f64;
-    /// Velocity at half steps \[m/s\]; of particles of walls, the acceleration of the wall there \[m/s²\].
+    /// Velocity at half steps \[m/s\], with Euler's methods at whole ones; of particles of walls, the acceleration of the wall there \[m/s²\].
     half_velocity: f64, 3, spare_f64;
-    /// Excess of density over that at rest, (ρ − ρ₀)/ρ₀ \[-\].
+    /// Excess of density over that at rest, (ρ − ρ₀)/ρ₀ \[-\]; of incompressible fluids never below zero, as what is thinner has room.
     excess: f64, 1, spare_f64;
-    /// Force x y z \[N\], gravity not included, and relative rate of change of the density \[1/s\].
+    /// Force x y z \[N\], gravity not included, and relative rate of change of the density \[1/s\] or, with Müller's solver, the power that viscosity
+    /// takes \[W\].
     rate: f64, 4, spare_f64;
     /// The latter a step before \[1/s\].
     swelling_before: f64, 1, spare_f64;
+    /// Pressure that corrects the density and pressure that keeps the flow free of divergence \[Pa\]; empty but for incompressible fluids.
+    multipliers: f64, 2, spare_f64;
     /// Place when the cells were last sorted x y z, half of the support \[m\].
     reference: f64, 4, spare_f64;
 }

@@ -1,22 +1,33 @@
 //! Fluids in motion: their particles, those of the walls that bound them, and how both are set up.
 
 mod boundary;
+mod dfsph;
 mod guard;
+mod lattice;
 mod measure;
+mod muller;
+mod passages;
 mod passes;
 mod place;
+mod projector;
 mod saved;
 mod tension;
 
 pub(crate) use measure::{FlowEnergies, FlowEnergy};
+pub(crate) use muller::Muller;
+pub(crate) use passages::{Feeding, Passages};
+use projector::Projector;
+pub use projector::Solves;
+pub(crate) use projector::{Constraint, iterate};
 
 use crate::fields::FluidFields;
 use crate::gpu::RemoteFlow;
 use crate::refusal::Refusal;
 use crate::search::{Cells, Pairs};
+use crate::sides::check_periods;
 use crate::simulation::Simulation;
 use crate::time_step::TimeStep;
-use crate::world::{Fluids, StateLaw, World};
+use crate::world::{Fluids, Solver, StateLaw, World};
 use seixo_laws::fluid::Smoother;
 use seixo_laws::fluid::tension::{share_of_wall, strengths};
 use seixo_sweeps::fluid::{FlowPlan, MEDIUM, WALL};
@@ -37,9 +48,9 @@ pub(crate) struct Flow {
     pub plan: Fluids,
     pub fields: FluidFields,
     pub cells: Cells,
-    /// Pairs inside a part in one row, pairs across parts in both.
+    /// Pairs inside a part in one row, pairs across parts in both; of solvers that list pairs twice, all in both.
     pub pairs: Pairs,
-    /// All fluid that each particle of a wall sees.
+    /// All fluid that each particle of a wall sees; empty where all pairs stand in both rows.
     before_walls: Pairs,
     /// What the fluid before each particle of a wall is like, in the order of `walls`: pressure, velocity.
     before: Vec<f64>,
@@ -59,18 +70,22 @@ pub(crate) struct Flow {
     pub surface: f64,
     /// Taken along by particles that left \[J\].
     pub left: f64,
+    /// Inlets and outlets at work.
+    pub passages: Passages,
+    /// What Müller's solver has beside all others, if the fluids move by it.
+    pub muller: Option<Muller>,
     /// Where the particles are, if not here.
     pub remote: Option<Box<dyn RemoteFlow>>,
     /// Particles of fluid.
     pub count: usize,
     /// Which walls were there when their particles were set up.
     there: Vec<bool>,
-    /// The lowest id of particles of walls.
-    first_of_walls: u32,
+    /// What finds pressures of incompressible fluids.
+    pub projector: Projector,
+    /// Poses of the walls when they were last asked for.
+    poses: Vec<f64>,
     /// How often the lists were made.
     pub rebuilds: u64,
-    /// When they were made \[s\].
-    pub listed_at: f64,
 }
 
 /// The row of a fluid's coefficients.
@@ -107,9 +122,19 @@ pub(crate) fn limited_by_fluids(step: TimeStep, world: &World) -> TimeStep {
 }
 
 impl Flow {
-    /// What scales the smoothing function.
+    /// What scales the smoothing function. Where densities are summed up, it makes them those at rest on a lattice.
     pub fn smoother(&self) -> Smoother<f64> {
-        self.plan.smoothing.smoother(self.plan.support, self.plan.space())
+        let smoother = self.plan.smoothing.smoother(self.plan.support, self.plan.space());
+        if self.is_incompressible() {
+            self.projector.calibrated(smoother)
+        } else {
+            smoother
+        }
+    }
+
+    /// Whether pressures are found by iterations that keep densities.
+    pub fn is_incompressible(&self) -> bool {
+        self.compiled_for.solver == Solver::Incompressible
     }
 
     /// Whether particle i is one of a wall.
@@ -130,26 +155,20 @@ impl Flow {
         let mut cells = Cells::new(std::iter::once(half_support), settings.search, skin);
         (cells.kind, cells.sides, cells.halvings) = (sides, simulation.stepping.sides, 1);
         let is_bounded = !fluids.boundary.position.is_empty();
-        let dt = simulation.stepping.dt;
-        let reach = fluids.support + skin;
-        for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
-            let side = simulation.domain.filter(|domain| domain.periodic[axis]);
-            if let Some(length) = side
-                .map(|domain| domain.max[axis] - domain.min[axis])
-                .filter(|&length| length <= 2.0 * reach)
-            {
-                return Err(Refusal::PeriodicSide {
-                    axis: name,
-                    length,
-                    limit: 2.0 * reach,
-                });
-            }
+        let passes = !(fluids.inlets.is_empty() && fluids.outlets.is_empty());
+        // How far whole steps are ahead of the velocities that are kept.
+        let ahead = match fluids.solver {
+            Solver::WeaklyCompressible => 0.5 * simulation.stepping.dt,
+            Solver::Incompressible | Solver::Muller2003 => 0.0,
+        };
+        if let Some(domain) = &simulation.domain {
+            check_periods(domain, fluids.support + skin)?;
         }
         Ok(Flow {
             media: (0..fluids.kinds.len()).flat_map(|kind| medium(&fluids, kind)).collect(),
             stepping: Stepping {
-                reads_ahead: 0.5 * dt,
-                shows_ahead: 0.5 * dt,
+                reads_ahead: ahead,
+                shows_ahead: ahead,
                 lag: 0.0,
                 local_damping: 0.0,
                 stale_square: (0.5 * skin).powi(2),
@@ -157,15 +176,17 @@ impl Flow {
                 ..simulation.stepping
             },
             compiled_for: FlowPlan {
+                solver: fluids.solver,
                 smoothing: fluids.smoothing,
                 sides,
                 mixed: fluids.kinds.len() > 1,
-                bounded: is_bounded,
-                moving: is_bounded && (simulation.walls.has_moving() || simulation.walls.has_running()),
+                bounded: is_bounded || passes,
+                moving: passes || is_bounded && (simulation.walls.has_moving() || simulation.walls.has_running()),
+                passing: passes,
                 laminar: fluids.kinds.iter().any(|fluid| fluid.viscosity > 0.0),
                 cohesive: fluids.kinds.iter().any(|fluid| fluid.surface_tension > 0.0),
             },
-            first_of_walls: fluids.particles.id.iter().max().map_or(0, |id| id + 1),
+            projector: Projector::new(&fluids),
             fields: FluidFields::default(),
             cells,
             pairs: Pairs::default(),
@@ -178,11 +199,13 @@ impl Flow {
             work: FlowTally::default(),
             surface: 0.0,
             left: 0.0,
+            passages: Passages::default(),
+            muller: Muller::of(&fluids, &simulation.walls)?,
             remote: None,
             count: 0,
             there: Vec::new(),
+            poses: Vec::new(),
             rebuilds: 0,
-            listed_at: 0.0,
             plan: fluids,
         })
     }
@@ -194,9 +217,13 @@ impl Flow {
         for k in 0..particles.len() {
             let fluid = &self.plan.kinds[particles.kind[k] as usize];
             let pressure = particles.pressure[k];
-            let density = fluid
-                .state
-                .density(pressure - fluid.background_pressure, fluid.density, fluid.sound_speed);
+            let density = if self.is_incompressible() {
+                fluid.density
+            } else {
+                fluid
+                    .state
+                    .density(pressure - fluid.background_pressure, fluid.density, fluid.sound_speed)
+            };
             let ([x, y, z], [u, v, w]) = (particles.position[k], particles.velocity[k]);
             let volume = self.plan.volume() * fluid.density / density;
             self.put(
@@ -204,6 +231,7 @@ impl Flow {
                 [particles.id[k], particles.kind[k]],
                 [x, y, z, volume],
                 [u, v, w, pressure],
+                [u, v, w],
             );
             fields.excess[k] = density / fluid.density - 1.0;
         }
@@ -211,8 +239,23 @@ impl Flow {
         self.count = particles.len();
     }
 
-    /// Adds a particle at rest density with this id and kind, this place and volume, this velocity and pressure, to some fields.
-    fn put(&self, fields: &mut FluidFields, [id, kind]: [u32; 2], place: [f64; RECORD], flow: [f64; RECORD]) {
+    /// Finds forces at time zero.
+    fn begin(&mut self, simulation: &Simulation) {
+        match self.compiled_for.solver {
+            Solver::WeaklyCompressible => {
+                self.press_walls(simulation);
+                self.exchange(simulation);
+                self.last = self.powers();
+                self.pull_back_half_a_step();
+            }
+            Solver::Incompressible => self.begin_as_incompressible(simulation),
+            Solver::Muller2003 => self.begin_as_muller(simulation),
+        }
+    }
+
+    /// Adds a particle at rest density with this id and kind, this place and volume, this velocity and pressure, to some fields. `kept` is its velocity,
+    /// too, or the acceleration of its wall.
+    fn put(&self, fields: &mut FluidFields, [id, kind]: [u32; 2], place: [f64; RECORD], flow: [f64; RECORD], kept: [f64; 3]) {
         fields.id.push(id);
         fields.kind.push(kind);
         fields.position.extend(place);
@@ -220,11 +263,13 @@ impl Flow {
         if self.compiled_for.moving {
             fields.motion.extend(flow);
         }
-        let kept = if kind & WALL == 0 { [flow[0], flow[1], flow[2]] } else { [0.0; 3] };
         fields.half_velocity.extend(kept);
         fields.excess.push(0.0);
         fields.rate.extend([0.0; RECORD]);
         fields.swelling_before.push(0.0);
+        if self.is_incompressible() {
+            fields.multipliers.extend([flow[3], 0.0]);
+        }
         fields.reference.extend([place[0], place[1], place[2], 0.5 * self.plan.support]);
     }
 }
@@ -238,6 +283,11 @@ impl Simulation {
     /// Whether anything flows.
     pub(crate) fn flows(&self) -> bool {
         self.flow.is_some()
+    }
+
+    /// How the motion of fluids is found.
+    pub(crate) fn solver_of_fluids(&self) -> Solver {
+        self.flow.as_ref().map_or_else(Solver::default, |flow| flow.plan.solver)
     }
 
     /// Does something to what flows, if anything does, with all else in sight.
@@ -256,11 +306,9 @@ impl Simulation {
         self.with_flow(|flow, simulation| {
             flow.take_particles();
             flow.put_boundary_up(simulation);
+            flow.put_passages_up(simulation);
             flow.renew_lists(simulation);
-            flow.press_walls(simulation);
-            flow.exchange(simulation);
-            flow.last = flow.powers();
-            flow.pull_back_half_a_step();
+            flow.begin(simulation);
         });
         Ok(())
     }
@@ -290,5 +338,21 @@ impl Simulation {
 
     pub(crate) fn book_work_of_fluids(&mut self) {
         self.with_flow(|flow, _| flow.book_work());
+    }
+
+    pub(crate) fn drag_fluids(&mut self) {
+        self.with_flow(|flow, simulation| flow.drag(simulation));
+    }
+
+    pub(crate) fn correct_densities(&mut self) {
+        self.with_flow(|flow, simulation| flow.project(simulation, Constraint::Density));
+    }
+
+    pub(crate) fn drift_fluids(&mut self) {
+        self.with_flow(|flow, simulation| flow.drift(simulation));
+    }
+
+    pub(crate) fn free_fluids_of_divergence(&mut self) {
+        self.with_flow(|flow, simulation| flow.project(simulation, Constraint::Divergence));
     }
 }

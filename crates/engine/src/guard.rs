@@ -43,7 +43,7 @@ pub enum Cause {
         /// (ρ − ρ₀)/ρ₀ \[-\].
         excess: f64,
     },
-    /// No grain is to blame: the GPU failed.
+    /// No grain is to blame: the GPU failed, or no id is left.
     Device {
         /// What was reported, with the remedy.
         what: String,

@@ -244,6 +244,7 @@ impl Simulation {
         let of_bonds = bonds.damping + bonds.fracture;
         let of_fluids = self.work_of_fluids();
         let left_domain = work.left_domain + self.flow.as_ref().map_or(0.0, |flow| flow.left);
+        let inserted = work.inserted + self.flow.as_ref().map_or(0.0, |flow| flow.passages.inserted);
         let wall_work = work.wall + of_fluids.wall;
         let by_fluids = of_fluids.viscous + of_fluids.diffusive;
         let taken = work.normal_damping + work.tangential_damping + friction + work.local_damping + of_bonds + by_fluids + left_domain;
@@ -258,9 +259,9 @@ impl Simulation {
             diffusion: of_fluids.diffusive,
             wall_work,
             left_domain,
-            inserted: work.inserted,
+            inserted,
             initial: work.initial,
-            residual: held + taken - wall_work - work.inserted - work.initial,
+            residual: held + taken - wall_work - inserted - work.initial,
             ..now
         }
     }

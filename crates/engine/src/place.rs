@@ -70,7 +70,10 @@ impl Simulation {
 
     /// Takes the grains to the device that the settings ask for.
     pub(crate) fn go_where_asked(&mut self) -> Result<(), Refusal> {
-        let Some(gpu) = gpu_asked_for(self.settings.device, &mut self.notices)? else {
+        let kept = self.keeps_fluids_here().filter(|_| self.settings.device == DeviceChoice::Auto);
+        let choice = if kept.is_some() { DeviceChoice::Cpu } else { self.settings.device };
+        self.notices.extend(kept.map(|why| format!("{why}: running on the CPU")));
+        let Some(gpu) = gpu_asked_for(choice, &mut self.notices)? else {
             if self.settings.assembly != Assembly::Fused {
                 return Err(Refusal::Assembly {
                     assembly: self.settings.assembly.name(),

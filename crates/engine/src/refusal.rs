@@ -202,6 +202,27 @@ pub enum Refusal {
         /// The limit \[%\].
         limit: f64,
     },
+    /// A wall would appear in a fluid.
+    #[error(
+        "wall {wall} cannot appear at t = {time:.6e} s: particle {id} of {fluid:?} at ({x:.4e}, {y:.4e}, {z:.4e}) m would be {distance:.3e} m from a particle of it; the limit is {limit:.3e} m: let it appear where no fluid is, or be there from the start and move into the fluid",
+        x = at[0], y = at[1], z = at[2]
+    )]
+    WallInFluid {
+        /// The wall.
+        wall: String,
+        /// The time \[s\].
+        time: f64,
+        /// The fluid.
+        fluid: String,
+        /// Its particle that is nearest to one of the wall.
+        id: u32,
+        /// Where that is \[m\].
+        at: [f64; 3],
+        /// How far the two are apart \[m\].
+        distance: f64,
+        /// The limit \[m\].
+        limit: f64,
+    },
     /// A grain that was held would go free inside of something.
     #[error(
         "grain {id} cannot go free: it would be {share:.1} % of the smaller radius inside {partner}, which it did not feel while it was held; the limit is {limit:.1} %: let it go elsewhere, or raise run.overlap_limit"

@@ -38,22 +38,26 @@ pub(crate) fn sides_of(domain: Option<&Domain>, time: f64) -> Sides<f64, f64> {
     sides
 }
 
+/// Refuses a domain that is too short along a periodic axis for what reaches this far \[m\]: nothing may meet two images of another.
+pub(crate) fn check_periods(domain: &Domain, reach: f64) -> Result<(), Refusal> {
+    let length = |axis: usize| domain.max[axis] - domain.min[axis];
+    let short = (0..3).find(|&axis| domain.periodic[axis] && length(axis) <= 2.0 * reach);
+    short.map_or(Ok(()), |axis| {
+        Err(Refusal::PeriodicSide {
+            axis: ["x", "y", "z"][axis],
+            length: length(axis),
+            limit: 2.0 * reach,
+        })
+    })
+}
+
 /// Refuses sides that cannot be periodic: a grain must not meet an image of itself, nor two images of another.
 ///
 /// # Errors
 /// If the domain is too small for the largest grain and the reach of the lists, or sides slide that are not periodic.
 pub(crate) fn check_sides(world: &World, reach: f64) -> Result<(), Refusal> {
     let Some(domain) = &world.domain else { return Ok(()) };
-    for axis in (0..3).filter(|&axis| domain.periodic[axis]) {
-        let length = domain.max[axis] - domain.min[axis];
-        if length <= 2.0 * reach {
-            return Err(Refusal::PeriodicSide {
-                axis: ["x", "y", "z"][axis],
-                length,
-                limit: 2.0 * reach,
-            });
-        }
-    }
+    check_periods(domain, reach)?;
     let Some(shear) = domain.shear else { return Ok(()) };
     let sound = shear.flow < 3 && shear.gradient < 3 && shear.flow != shear.gradient && shear.rate.is_finite();
     if !sound || !domain.periodic[shear.flow] || !domain.periodic[shear.gradient] {

@@ -98,6 +98,23 @@ pub struct FluidSnapshot {
     pub pressure: Vec<f64>,
 }
 
+/// Particles of fluids that passed an inlet or an outlet.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Passed {
+    /// How many.
+    pub count: u64,
+    /// Their mass \[kg\].
+    pub mass: f64,
+}
+
+impl Passed {
+    /// Counts some of this mass each \[kg\].
+    pub(crate) fn take(&mut self, count: usize, mass: f64) {
+        self.count += count as u64;
+        self.mass += count as f64 * mass;
+    }
+}
+
 /// What fluids are like at a point, from the particles around it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FluidSample {
@@ -176,7 +193,7 @@ pub struct Ledger {
     pub fracture: f64,
     /// Taken by the viscosity of fluids.
     pub viscosity: f64,
-    /// Taken by the diffusion of their densities.
+    /// Taken by the diffusion of their densities; of incompressible ones, by pressures that keep these.
     pub diffusion: f64,
     /// Work done on grains and fluids by walls, by loads, and by what holds bodies.
     pub wall_work: f64,

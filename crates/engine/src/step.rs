@@ -2,6 +2,7 @@
 
 use crate::guard::Stop;
 use crate::simulation::{Pass, Simulation};
+use crate::world::Solver;
 
 impl Simulation {
     /// Advances by one time step; afterwards positions, velocities and forces all belong to [`Simulation::time`].
@@ -54,6 +55,25 @@ impl Simulation {
     }
 
     fn step_fluids(&mut self) -> Result<(), Stop> {
+        match self.solver_of_fluids() {
+            Solver::WeaklyCompressible => self.step_weakly_compressible_fluids(),
+            Solver::Incompressible => self.step_incompressible_fluids(),
+            Solver::Muller2003 => self.step_muller(),
+        }
+    }
+
+    fn step_muller(&mut self) -> Result<(), Stop> {
+        self.pass(Pass::Advance, Simulation::smooth_velocities);
+        self.pass(Pass::Boundaries, Simulation::move_in_container);
+        self.pass(Pass::Guard, Simulation::guard_fluids)?;
+        self.pass(Pass::Cells, Simulation::renew_lists_of_fluids_when_stale);
+        self.pass(Pass::Fluids, Simulation::sum_densities);
+        self.pass(Pass::Fluids, Simulation::drive_fluids);
+        self.pass(Pass::Measure, Simulation::book_step_of_fluids);
+        Ok(())
+    }
+
+    fn step_weakly_compressible_fluids(&mut self) -> Result<(), Stop> {
         self.pass(Pass::Advance, Simulation::advance_fluids);
         self.pass(Pass::Boundaries, Simulation::place_boundaries);
         self.pass(Pass::Guard, Simulation::guard_fluids)?;
@@ -61,6 +81,18 @@ impl Simulation {
         self.pass(Pass::Boundaries, Simulation::press_boundaries);
         self.pass(Pass::Fluids, Simulation::exchange_fluids);
         self.pass(Pass::Measure, Simulation::book_work_of_fluids);
+        self.pass(Pass::Boundaries, Simulation::let_fluids_pass)
+    }
+
+    fn step_incompressible_fluids(&mut self) -> Result<(), Stop> {
+        self.pass(Pass::Boundaries, Simulation::press_boundaries);
+        self.pass(Pass::Fluids, Simulation::drag_fluids);
+        self.pass(Pass::Fluids, Simulation::correct_densities);
+        self.pass(Pass::Advance, Simulation::drift_fluids);
+        self.pass(Pass::Boundaries, Simulation::place_boundaries);
+        self.pass(Pass::Guard, Simulation::guard_fluids)?;
+        self.pass(Pass::Cells, Simulation::renew_lists_of_fluids_when_stale);
+        self.pass(Pass::Fluids, Simulation::free_fluids_of_divergence);
         Ok(())
     }
 

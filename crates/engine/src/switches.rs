@@ -146,7 +146,7 @@ impl Simulation {
                 Change::Hold { group, motion } => self.switch_holding(|simulation| simulation.hold_group(*group, &begun(motion, time))),
                 Change::Free { group } => self.switch_holding(|simulation| simulation.free_group(*group)),
                 Change::Load(load) => self.change_forces(|simulation| simulation.load_anew(load)),
-                Change::Wall { .. } | Change::Motion { .. } | Change::Gravity(_) => {}
+                Change::Wall { .. } | Change::Motion { .. } | Change::Inlet { .. } | Change::Gravity(_) => {}
             }
         }
     }
@@ -176,7 +176,7 @@ impl Simulation {
                     }
                 }
                 Change::Load(load) => self.loads.set(load),
-                Change::Wall { .. } | Change::Motion { .. } | Change::Gravity(_) => {}
+                Change::Wall { .. } | Change::Motion { .. } | Change::Inlet { .. } | Change::Gravity(_) => {}
             }
         }
         Ok(())

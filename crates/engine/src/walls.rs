@@ -97,13 +97,19 @@ fn pose(wall: &Wall, is_there: bool, time: f64, next: f64) -> [f64; POSE] {
         axis,
         angle,
         rate,
+        acceleration,
+        angular_acceleration,
     } = Stance::at(&wall.motion, time);
     let through = vector(&wall.motion.through).plus(&shift);
     let (sin, cos) = angle.sin_cos();
     let acts = f64::from(is_there && is_on(&wall.motion, next));
-    [
-        through.x, through.y, through.z, axis.x, axis.y, axis.z, cos, sin, velocity.x, velocity.y, velocity.z, rate, acts, 0.0, 0.0, 0.0,
-    ]
+    let mut record = [0.0; POSE];
+    for (numbers, vector) in [(0, through), (3, axis), (8, velocity), (13, acceleration)] {
+        record[numbers..numbers + 3].copy_from_slice(&[vector.x, vector.y, vector.z]);
+    }
+    (record[6], record[7], record[11], record[12]) = (cos, sin, rate, acts);
+    record[16] = angular_acceleration;
+    record
 }
 
 /// Records of the elements of a shape, see [`ELEMENT`].

@@ -4,6 +4,7 @@ mod body;
 mod bond;
 mod conduction;
 mod fluid;
+mod passage;
 mod wall;
 
 pub use body::{Body, Sphere};
@@ -11,7 +12,11 @@ pub use bond::{BondSize, Bonded, Bonds, CrossSection, UNBREAKABLE};
 pub use conduction::{Conduction, Thermal};
 pub(crate) use conduction::{check_conduction, check_temperatures};
 pub(crate) use fluid::check_fluids;
-pub use fluid::{Boundary, CONTACT_ANGLES, Fluid, Fluids, LEAST_COHESIVE_SUPPORT, Particles, Smoothing, Space, StateLaw, capillary_speed};
+pub use fluid::{
+    Boundary, CONTACT_ANGLES, Fluid, Fluids, LEAST_COHESIVE_SUPPORT, Particles, Projection, Smoothing, Solver, Space, StateLaw,
+    capillary_speed,
+};
+pub use passage::{FluidInlet, FluidOutlet, Opening};
 pub use seixo_device::gpu::Api;
 use seixo_laws::contact::{Adhesive, NormalLaw, Resistance, RollingLaw, TangentialLaw, TwistingLaw};
 pub use seixo_laws::motion::Scheme;

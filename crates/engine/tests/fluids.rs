@@ -1,10 +1,15 @@
 //! Fluids: what a physicist would look at.
 
+mod couette;
+mod driven;
 mod pools;
 
-use pools::{G, GAP, couette, domain, drop_in, fluids, sites, tank, water, wet};
-use seixo_engine::world::{Fluids, Settings, WallMotion, World};
+use couette::{GAP, couette};
+use driven::{PADDLE, drum, paddled, pressed, round_and_round};
+use pools::{G, domain, drop_in, fluids, sites, tank, water, wet};
+use seixo_engine::world::{Fluids, Settings, WallMotion, WallShape, World};
 use seixo_engine::{Cause, Change, Refusal, Simulation};
+use std::f64::consts::TAU;
 
 fn on_threads(threads: usize) -> Settings {
     Settings {
@@ -125,19 +130,22 @@ fn the_books_close_better_with_a_shorter_step() {
 
 #[test]
 fn the_same_bits_on_any_number_of_threads_and_after_a_checkpoint() {
-    let mut first = started(column());
-    first.advance(300).unwrap();
-    let mut second = Simulation::new(column(), on_threads(3)).unwrap();
-    second.advance(130).unwrap();
-    let state = second.save().unwrap();
-    let mut third = Simulation::restore(column(), on_threads(2), &state).unwrap();
-    assert_eq!(second.ledger(), third.ledger());
-    second.advance(170).unwrap();
-    third.advance(170).unwrap();
-    for other in [second, third] {
-        assert_eq!(first.fluid(), other.fluid());
-        assert_eq!(first.ledger(), other.ledger());
-        assert_eq!(first.walls(), other.walls());
+    for world in [column, paddled, drum, round_and_round] {
+        let mut first = started(world());
+        first.advance(300).unwrap();
+        assert!(first.rebuilds() > 1);
+        let mut second = Simulation::new(world(), on_threads(3)).unwrap();
+        second.advance(130).unwrap();
+        let state = second.save().unwrap();
+        let mut third = Simulation::restore(world(), on_threads(2), &state).unwrap();
+        assert_eq!(second.ledger(), third.ledger());
+        second.advance(170).unwrap();
+        third.advance(170).unwrap();
+        for other in [second, third] {
+            assert_eq!(first.fluid(), other.fluid());
+            assert_eq!(first.ledger(), other.ledger());
+            assert_eq!(first.walls(), other.walls());
+        }
     }
 }
 
@@ -174,33 +182,42 @@ fn a_gate_holds_water_until_it_opens() {
 }
 
 #[test]
-fn a_piston_presses_water_and_does_the_work_that_it_gains() {
-    // A closed periodic channel of water between two walls; one moves by a hundredth of the gap and stops.
-    let spacing = 0.025;
-    let mut medium = water(20.0);
-    // Viscous enough to come to rest.
-    (medium.artificial_viscosity, medium.density_diffusion) = (1.0, 0.1);
-    let mut fluids = fluids(vec![medium], spacing, 3.0, Some(1));
-    fluids.fastest = 0.5;
-    for x in sites([0; 3], [8, 1, 40], spacing, true) {
-        drop_in(&mut fluids, x, [0.0; 3], 0.0);
-    }
-    for (wall, [low, high]) in [[-3, 0], [40, 43]].into_iter().enumerate() {
-        for x in sites([0, 0, low], [8, 1, high], spacing, true) {
-            fluids.boundary.position.push(x);
-            fluids.boundary.wall.push(wall as u32);
-        }
-    }
-    fluids.slips = vec![true; 2];
-    let mut piston = pools::floor();
-    piston.name = "piston".to_owned();
-    piston.motion = WallMotion {
-        velocity: [0.0, 0.0, -0.1],
-        stop: Some(0.1),
-        ..WallMotion::default()
+fn a_gate_closes_beside_water_and_not_in_it() {
+    let turned = |simulation: &mut Simulation, is_there| simulation.change(&[Change::Wall { wall: 1, is_there }]);
+    let mut simulation = started(behind_a_gate());
+    // No step later the water stands where it stood.
+    turned(&mut simulation, false).unwrap();
+    turned(&mut simulation, true).unwrap();
+    turned(&mut simulation, false).unwrap();
+    simulation.advance(1000).unwrap();
+    let refusal = turned(&mut simulation, true).unwrap_err();
+    let text = refusal.to_string();
+    let Refusal::WallInFluid {
+        wall,
+        fluid,
+        time,
+        at,
+        distance,
+        limit,
+        ..
+    } = refusal
+    else {
+        panic!("{text}")
     };
-    let channel = Some(domain([0.0, -1.0, -1.0], [0.2, 1.0, 2.0], [true, false, false]));
-    let mut simulation = started(wet(fluids, 0.0, channel, vec![pools::floor(), piston]));
+    assert_eq!((wall.as_str(), fluid.as_str()), ("gate", "water"));
+    assert!((time - simulation.time()).abs() < 1e-12 && distance < limit, "{text}");
+    // The gate is from 0.8 to 0.95 m.
+    assert!(at[0] > 0.75 && at[0] < 1.0, "{text}");
+    assert!(
+        text.contains("wall gate cannot appear at t = ") && text.contains("of \"water\" at"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_piston_presses_water_and_does_the_work_that_it_gains() {
+    // By a hundredth of the channel.
+    let mut simulation = started(pressed(0.1, 0.1));
     let steps = (5.0 / simulation.time_step().value) as u64;
     simulation.advance(steps).unwrap();
     // One part in a hundred less room: Tait's pressure at a density of 1/0.99, on a fifth of a square meter. Particles near a wall see how it
@@ -217,6 +234,85 @@ fn a_piston_presses_water_and_does_the_work_that_it_gains() {
         ledger.wall_work > 0.9 * stored && ledger.residual.abs() < 0.01 * stored,
         "{ledger:?}"
     );
+}
+
+#[test]
+fn water_that_is_pressed_too_hard_is_named() {
+    // Three times as fast as sound.
+    let stop = started(pressed(60.0, 1.0)).advance(2000).unwrap_err();
+    let Cause::InFluid(inner) = &stop.cause else { panic!("{stop}") };
+    assert!(
+        matches!(inner.cause, Cause::TooCompressed { excess } if excess.abs() >= 0.5),
+        "{stop}"
+    );
+    assert!(stop.to_string().contains("has a density that is"), "{stop}");
+}
+
+#[test]
+fn a_paddle_puts_in_what_its_force_does() {
+    let mut simulation = started(paddled());
+    let [amplitude, frequency] = PADDLE;
+    let (dt, turn) = (simulation.time_step().value, TAU * frequency);
+    // Half a swing: all the way forward.
+    let steps = (0.5 / frequency / dt) as u64;
+    let power = |simulation: &Simulation| {
+        let speed = amplitude * turn * (turn * simulation.time()).sin();
+        -simulation.walls()[1].force[0] * speed
+    };
+    let (mut work, mut before) = (0.0, power(&simulation));
+    for _ in 0..steps {
+        simulation.step().unwrap();
+        let now = power(&simulation);
+        work += 0.5 * dt * (before + now);
+        before = now;
+    }
+    let ledger = simulation.ledger();
+    // The books have what walls at rest give and take as well: 7 % of it here. What is missing in them is as small as everywhere.
+    assert!(work > 80.0 && (ledger.wall_work - work).abs() < 0.1 * work, "{work} {ledger:?}");
+    assert!(ledger.residual.abs() < 1e-4 * work, "{ledger:?}");
+}
+
+#[test]
+fn a_lid_that_goes_round_and_round_drags_fluid_along_until_it_rests() {
+    let [height, speed] = GAP;
+    let mut simulation = started(round_and_round());
+    // Shear spreads over the gap within L²/(π² ν) = 5 s. Meanwhile the lid goes 24 times through the domain.
+    let steps = (30.0 / simulation.time_step().value) as u64;
+    simulation.advance(steps).unwrap();
+    let fluid = simulation.fluid().unwrap();
+    for (x, v) in fluid.position.iter().zip(&fluid.velocity) {
+        assert!((v[0] - speed * x[2] / height).abs() < 0.02 * speed, "{x:?} {v:?}");
+    }
+    let motion = Box::new(WallMotion::default());
+    simulation.change(&[Change::Motion { wall: 1, motion }]).unwrap();
+    simulation.advance(steps).unwrap();
+    let fluid = simulation.fluid().unwrap();
+    let fastest = fluid.velocity.iter().flatten().fold(0.0, |most: f64, v| most.max(v.abs()));
+    // e^{-6} of the speed is left of the slowest mode.
+    assert!(fastest < 0.02 * speed, "{fastest}");
+}
+
+#[test]
+fn water_in_a_drum_does_not_see_by_what_shape_it_is_turned() {
+    let mut round = started(drum());
+    let mut flat = started({
+        let mut world = drum();
+        // Planes only turn in place.
+        world.walls[0].shape = WallShape::Plane {
+            point: [0.0; 3],
+            normal: [0.0, 0.0, 1.0],
+        };
+        world
+    });
+    for simulation in [&mut round, &mut flat] {
+        simulation.advance(600).unwrap();
+    }
+    assert_eq!(round.fluid(), flat.fluid());
+    // A drum that turns about y from z to x drags what it bears at its lowest point along, toward smaller x.
+    let fluid = round.fluid().unwrap();
+    let lowest = fluid.position.iter().zip(&fluid.velocity).filter(|(x, _)| x[2] < -0.42);
+    let speeds: Vec<f64> = lowest.map(|(_, v)| v[0]).collect();
+    assert!(!speeds.is_empty() && speeds.iter().sum::<f64>() < 0.0, "{speeds:?}");
 }
 
 #[test]
@@ -261,6 +357,13 @@ fn what_cannot_flow_is_refused_with_a_remedy() {
     assert!(refused(&|fluids| fluids.kinds[0].sound_speed = 5.0).contains("write sound_speed = 31.3"));
     assert!(refused(&|fluids| fluids.kinds[0].density = -1.0).contains("density of -1"));
     assert!(refused(&|fluids| fluids.particles.position[7][2] = f64::NAN).contains("particle 7"));
+    assert!(refused(&|fluids| fluids.particles.id[7] = 8).contains("two particles of fluids have the id 8"));
+    assert!(refused(&|fluids| fluids.particles.id[7] = u32::MAX).contains("give smaller ids"));
+    assert!(refused(&|fluids| fluids.particles.pressure.truncate(3)).contains("3 times a pressure for 400 times a particle"));
+    assert!(refused(&|fluids| fluids.slips.clear()).contains("0 times a slip for 1 times a wall"));
+    assert!(refused(&|fluids| fluids.boundary.wall[5] = 1).contains("a particle of wall number 1"));
+    assert!(refused(&|fluids| fluids.boundary.wall.truncate(5)).contains("5 times a wall for"));
+    assert!(refused(&|fluids| fluids.kinds.clear()).contains("there is no fluid"));
     let too_long = Settings {
         time_step: Some(1e-2),
         ..on_threads(1)

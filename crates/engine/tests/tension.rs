@@ -4,7 +4,7 @@ mod drops;
 
 use drops::{DENSITY, SIGMA, SPACING, droplet};
 use seixo_engine::state::FluidSnapshot;
-use seixo_engine::world::{Domain, Fluids, Leaving, Settings, Smoothing, World};
+use seixo_engine::world::{Domain, FluidOutlet, Fluids, Leaving, Opening, Settings, Smoothing, Solver, World};
 use seixo_engine::{Refusal, Simulation};
 
 fn on_threads(threads: usize) -> Settings {
@@ -192,10 +192,23 @@ fn a_drop_on_a_floor_has_the_same_bits_on_any_number_of_threads_and_after_a_chec
     assert_eq!(first.walls(), third.walls());
 }
 
+/// A box that takes fluid away.
+fn drain() -> FluidOutlet {
+    FluidOutlet {
+        name: "drain".to_owned(),
+        opening: Opening::Box {
+            min: [0.1; 3],
+            max: [0.2; 3],
+        },
+        pressure: 0.0,
+        level: None,
+    }
+}
+
 #[test]
 fn a_tension_that_would_not_come_out_is_refused_with_a_remedy() {
     type Spoil = fn(&mut Fluids);
-    let cases: [(Spoil, &str); 5] = [
+    let cases: [(Spoil, &str); 7] = [
         (|fluids| fluids.support = 3.0 * fluids.spacing, "use at least 4"),
         (|fluids| fluids.smoothing = Smoothing::CubicSpline, "smoothing = \"wendland\""),
         (
@@ -204,6 +217,8 @@ fn a_tension_that_would_not_come_out_is_refused_with_a_remedy() {
         ),
         (|fluids| fluids.kinds[0].contact_angle = 2.9, "from 30\u{b0} to 130\u{b0}"),
         (|fluids| fluids.kinds.push(fluids.kinds[0].clone()), "leave surface_tension out"),
+        (|fluids| fluids.solver = Solver::Incompressible, "use solver = \"wcsph\""),
+        (|fluids| fluids.outlets.push(drain()), "or inlets and outlets"),
     ];
     for (spoil, phrase) in cases {
         let mut world = droplet(4, None);

@@ -6,12 +6,14 @@ mod fluid;
 mod image;
 mod plane;
 mod read;
+mod surface;
 
 pub use bonds::{VtkBonds, bonds, read_bonds};
 pub use contacts::{VtkContacts, contacts, read_contacts};
-pub use fluid::{fluid, read_fluid};
+pub use fluid::{VtkFluid, fluid, read_fluid};
 pub use image::{Image, image};
 pub use read::{VtkPoints, VtkWalls, read_grains, read_walls};
+pub use surface::{SURFACE_FIELDS, surface};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -249,7 +249,7 @@ fn bonds_come_back() {
 }
 
 #[test]
-fn fluids_come_back_as_balls_of_half_a_spacing() {
+fn fluids_come_back_and_as_balls_of_half_a_spacing() {
     for count in [0, 1, 1000] {
         let numbers = |scale: f64| (0..count).map(|id| f64::from(id) * scale).collect::<Vec<_>>();
         let sent = FluidSnapshot {
@@ -261,6 +261,8 @@ fn fluids_come_back_as_balls_of_half_a_spacing() {
             pressure: numbers(-8.0),
         };
         let found = read(&vtk::fluid(&sent, 0.01, 0.3), vtk::read_fluid).unwrap();
+        assert_eq!((found.time, found.spacing, &found.particles), (0.3, 0.01, &sent));
+        let found = found.points();
         assert_eq!((found.time, &found.id, &found.position), (0.3, &sent.id, &sent.position));
         assert_eq!(found.radius, vec![0.005; count as usize]);
         let of = |name: &str| found.scalars.iter().find(|(known, ..)| known == name).unwrap().1.clone();

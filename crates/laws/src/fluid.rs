@@ -15,6 +15,8 @@
 //! - tension: f_i = −(U′/r) (x_i − x_j), with the potential of [`tension`].
 
 pub mod cubic_spline;
+pub mod dfsph;
+pub mod muller;
 pub mod poly6;
 pub mod smoothing;
 pub mod spiky;

@@ -117,10 +117,82 @@ pub fn rotated<R: Real>(v: &Vector3<R>, axis: &Vector3<R>, cos: R, sin: R) -> Ve
         .plus(&axis.times(axis.dot(v) * (R::new(1.0) - cos)))
 }
 
+/// Velocity of a point of a rigid body, `arm` away from one that has `velocity`, while the body turns with `spin`: v + ω × r.
+#[cube]
+#[inline(always)]
+pub fn velocity_of_point<R: Real>(velocity: &Vector3<R>, spin: &Vector3<R>, arm: &Vector3<R>) -> Vector3<R> {
+    velocity.plus(&spin.cross(arm))
+}
+
+/// Acceleration of such a point, beside one that has `acceleration`, while the spin changes by `spin_up`: a + dω/dt × r + ω × (ω × r).
+#[cube]
+#[inline(always)]
+pub fn acceleration_of_point<R: Real>(acceleration: &Vector3<R>, spin_up: &Vector3<R>, spin: &Vector3<R>, arm: &Vector3<R>) -> Vector3<R> {
+    acceleration.plus(&spin_up.cross(arm)).plus(&spin.cross(&spin.cross(arm)))
+}
+
 /// Speed at which a servo moves its wall \[m/s\]: `gain` \[m/(s N)\] times the force that its load lacks \[N\], never above the limit. The
 /// wall's place integrates it, so that at rest nothing is lacking: proportional control as of servo walls since Cundall & Strack 1979.
 #[cube]
 #[inline(always)]
 pub fn servo_speed<R: Real>(load: R, target: R, gain: R, limit: R) -> R {
     larger::<R>(smaller::<R>((target - load) * gain, limit), -limit)
+}
+
+/// Where a point is beside the endless surface that a wall is cut out of.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct Beside<R: Real> {
+    /// Distance \[m\]; negative on the one side.
+    pub distance: R,
+    /// Unit normal at the nearest point, to where distances are positive.
+    pub normal: Vector3<R>,
+    /// How far the nearest point is from the nearer end of the segment that sweeps the wall \[m\]; negative beyond it.
+    pub within: R,
+}
+
+/// Where p is beside the endless cylinder, cone or plane of a frustum, given as [`nearest_on_frustum()`] takes it: distances are negative within a
+/// mantle, and on the side of a disk that the axis points to.
+#[cube]
+#[inline(always)]
+pub fn beside_frustum<R: Real>(p: &Vector3<R>, base: &Vector3<R>, axis: &Vector3<R>, shape: &Vector3<R>) -> Beside<R> {
+    let from_base = p.minus(base);
+    let height = from_base.dot(axis);
+    let aside = from_base.minus(&axis.times(height));
+    let distance = aside.length();
+    let mut outward = perpendicular::<R>(axis);
+    if distance > R::new(0.0) {
+        outward = aside.times(R::new(1.0) / distance);
+    }
+    let rise = shape.x;
+    let widening = shape.z - shape.y;
+    let square = rise * rise + widening * widening;
+    let per_length = R::inverse_root(square);
+    let beyond = distance - shape.y;
+    let along = (height * rise + beyond * widening) * per_length;
+    Beside::<R> {
+        distance: (beyond * rise - height * widening) * per_length,
+        normal: outward.times(rise * per_length).minus(&axis.times(widening * per_length)),
+        within: smaller::<R>(along, square * per_length - along),
+    }
+}
+
+/// Where p is beside a sphere: distances are negative within.
+#[cube]
+#[inline(always)]
+pub fn beside_sphere<R: Real>(p: &Vector3<R>, center: &Vector3<R>, radius: R) -> Beside<R> {
+    let from_center = p.minus(center);
+    let distance = from_center.length();
+    let mut normal = Vector3::<R> {
+        x: R::new(0.0),
+        y: R::new(0.0),
+        z: R::new(1.0),
+    };
+    if distance > R::new(0.0) {
+        normal = from_center.times(R::new(1.0) / distance);
+    }
+    Beside::<R> {
+        distance: distance - radius,
+        normal,
+        within: radius,
+    }
 }

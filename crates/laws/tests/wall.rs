@@ -1,7 +1,7 @@
-//! Nearest points of round walls are on the wall, and no other point of it is nearer.
+//! Nearest points of round walls are on the wall, and no other point of it is nearer; points of walls move as their places tell.
 
 use seixo_laws::Vector3;
-use seixo_laws::wall::{nearest_on_frustum, nearest_on_sphere, perpendicular};
+use seixo_laws::wall::{acceleration_of_point, nearest_on_frustum, nearest_on_sphere, perpendicular, rotated, velocity_of_point};
 
 /// Numbers between −1 and 1, the same in every run.
 fn numbers() -> impl FnMut() -> f64 {
@@ -95,5 +95,32 @@ fn from_the_axis_and_the_center_there_is_a_nearest_point() {
         let disk = Vector3 { x: 0.0, y: 0.0, z: 2.0 };
         assert!(nearest_on_frustum(&p, &zero, &axis, &disk).length() < 1e-15);
         assert!((nearest_on_sphere(&p, &p, 0.3).minus(&p).length() - 0.3).abs() < 1e-15);
+    }
+}
+
+#[test]
+fn velocities_and_accelerations_of_points_are_rates_of_their_places() {
+    let mut number = numbers();
+    for _ in 0..50 {
+        let direction = vector(&mut number);
+        let axis = direction.times(1.0 / direction.length());
+        let [from, arm, way, bend] = [(); 4].map(|()| vector(&mut number));
+        let (rate, speeding) = (3.0 * number(), 2.0 * number());
+        // The axis goes along a parabola, and the body turns faster and faster.
+        let turned = |t: f64| {
+            let (sin, cos) = (rate * t + 0.5 * speeding * t * t).sin_cos();
+            rotated(&arm, &axis, cos, sin)
+        };
+        let place = |t: f64| from.plus(&way.times(t)).plus(&bend.times(0.5 * t * t)).plus(&turned(t));
+        let (t, h) = (0.7, 1e-4);
+        let (before, now, after) = (place(t - h), place(t), place(t + h));
+        let (velocity, spin) = (way.plus(&bend.times(t)), axis.times(rate + speeding * t));
+        let moving = velocity_of_point(&velocity, &spin, &turned(t));
+        let speeding_up = acceleration_of_point(&bend, &axis.times(speeding), &spin, &turned(t));
+        let slope = after.minus(&before).times(0.5 / h);
+        let curve = after.plus(&before).minus(&now.times(2.0)).times(1.0 / (h * h));
+        // Differences err by h² times the third and fourth derivatives, below a thousand.
+        assert!(moving.minus(&slope).length() < 1e-5, "{moving:?} {slope:?}");
+        assert!(speeding_up.minus(&curve).length() < 1e-5, "{speeding_up:?} {curve:?}");
     }
 }

@@ -127,6 +127,10 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
     (plan.stages, plan.absent) = stage::stages(&file, &world, &ranges, &mut findings);
     world.later.switched = stage::switched(&plan.stages);
     world.fluids = fluid::fluids(&mut file, &world, &ranges, &plan, &mut findings);
+    if let Some(fluids) = &world.fluids {
+        plan.fluid_inlets = fluids.inlets.iter().map(|inlet| inlet.name.clone()).collect();
+        plan.fluid_outlets = fluids.outlets.iter().map(|outlet| outlet.name.clone()).collect();
+    }
     plan.inlets = inlet::inlets(&mut file, &materials, &world, &plan.absent, &mut findings);
     world.later.grains = plan.inlets.iter().map(Inlet::expected).collect();
     world.bonds = bonds::bonds(&mut file, &world, &plan.absent, &mut findings);
@@ -197,6 +201,8 @@ fn check_names(file: &SceneFile, findings: &mut Findings) {
         ("grains", file.grains.keys().collect()),
         ("wall", file.wall.keys().collect()),
         ("fluid", file.fluid.keys().collect()),
+        ("inlet", file.inlet.keys().collect()),
+        ("outlet", file.outlet.keys().collect()),
         ("bonds", file.bonds.keys().collect()),
         ("zone", file.zone.keys().collect()),
         ("probe", file.probe.keys().collect()),
@@ -416,12 +422,17 @@ fn output_plan(file: &mut SceneFile, findings: &mut Findings) -> OutputPlan {
         .iter()
         .map(|field| field.0)
         .collect();
+    if file.output.surface && file.fluid.is_empty() {
+        let complaint = Complaint::new("output.surface: the scene has no fluid whose surface could be written");
+        findings.add("output.surface", complaint.remedy("leave it out, or add a table [fluid.NAME]"));
+    }
     let coarse = file.output.coarse.as_ref().and_then(|section| coarse_plan(section, findings));
     OutputPlan {
         every,
         fields,
         energies_every,
         contacts: file.output.contacts,
+        surface: file.output.surface,
         coarse,
     }
 }

@@ -1,13 +1,19 @@
 //! Fluids: from the keys of a scene to their particles, and to those of the walls that bound them.
 
+mod across;
 mod boundary;
+mod cut;
 mod fill;
+mod muller;
+mod passages;
 mod places;
 mod planes;
 mod pressure;
 mod shells;
+mod solver;
 mod surface;
 mod tension;
+mod ways;
 
 use crate::{
     assemble::Findings,
@@ -19,17 +25,22 @@ use crate::{
     words::{InitialPressure, Slip, Word},
 };
 use glam::DVec3;
-use seixo_engine::world::{Boundary, Domain, Fluid, Fluids, Particles, Smoothing, Vec3, WallMotion, World, capillary_speed};
+use seixo_engine::world::{
+    Boundary, Domain, Fluid, FluidInlet, Fluids, Particles, Smoothing, Solver, Vec3, WallMotion, World, capillary_speed,
+};
 use std::{
     collections::BTreeMap,
     f64::consts::{FRAC_PI_2, TAU},
     ops::Range,
 };
+use ways::Ways;
 
 /// Names of the axes.
 const AXES: [&str; 3] = ["x", "y", "z"];
 /// Distance beyond which particles do not see each other, where the scene does not say \[spacings\].
 const USUAL_SUPPORT: f64 = 4.0;
+/// The same where pressures are iterated: the wider it is, the slower they come \[spacings\].
+const USUAL_SUPPORT_OF_PROJECTION: f64 = 3.0;
 /// The least of it that is accepted: with less, particles have no neighbors \[spacings\].
 const LEAST_SUPPORT: f64 = 1.2;
 /// The most: particles then have two thousand neighbors, and walls eight layers \[spacings\].
@@ -43,6 +54,7 @@ const USUAL_DIFFUSION: f64 = 0.1;
 
 /// What all fluids of a scene share.
 struct Shared {
+    solver: Solver,
     /// Distance of particles \[m\].
     spacing: f64,
     /// Distance beyond which they do not see each other \[spacings\].
@@ -50,6 +62,17 @@ struct Shared {
     smoothing: Smoothing,
     /// Axis across which nothing flows.
     across: Option<usize>,
+}
+
+impl Shared {
+    fn is_muller(&self) -> bool {
+        self.solver == Solver::Muller2003
+    }
+
+    /// Volume of a particle \[m³\], in a plane its area \[m²\].
+    fn volume(&self) -> f64 {
+        self.spacing.powi(if self.across.is_some() { 2 } else { 3 })
+    }
 }
 
 /// By what the particles of walls are laid out.
@@ -115,17 +138,31 @@ pub(crate) fn fluids(
         let slippery = file.wall.iter().filter(|(_, section)| section.slip.is_some());
         let notes = slippery.map(|(name, _)| format!("wall.{name}.slip has no effect: the scene has no fluid"));
         findings.notices.extend(notes);
+        refuse_dry_passages(file, findings);
         return None;
     }
-    let slips = slips(file, world.walls.len(), ranges);
     let shared = shared(file, findings)?;
+    solver::refuse_keys(file, shared.solver, findings);
+    solver::refuse_passages(file, shared.solver, findings);
+    if shared.is_muller() {
+        muller::refuse_values(file, findings);
+        muller::refuse_surroundings(file, world, ranges, findings);
+    }
+    let projection = solver::projection(file, shared.solver, findings);
+    let slips = slips(file, &shared, world.walls.len(), ranges);
     complete(file, &shared, world.gravity);
     tension::complete(file, &shared, findings);
-    refuse_flow_across(file, &shared, world.gravity, findings);
+    if let Some(axis) = shared.across {
+        across::refuse_flow(file, axis, world.gravity, findings);
+    }
+    let inlets = passages::inlets(file, &shared, world, &plan.absent, findings);
+    let outlets = passages::outlets(file, &shared, world, findings);
+    refuse_nowhere(file, &inlets, findings);
     if !findings.is_sound() {
         return None;
     }
     let (mut particles, origin) = fill::fill(file, &shared, world.domain.as_ref(), findings);
+    cut::cut_at_planes(file, world, plan, shared.across, &mut particles, findings);
     if !findings.is_sound() {
         return None;
     }
@@ -137,17 +174,30 @@ pub(crate) fn fluids(
         periods: periods(world.domain.as_ref()),
     };
     note_uneven_periods(&layout, findings);
-    let setting = boundary::Setting {
-        file,
-        world,
-        ranges,
-        plan,
-        layout: &layout,
-        particles: &particles,
+    let (boundary, inside) = if shared.is_muller() {
+        let inside = muller::inside(file, world, plan, (&particles, &shared), findings);
+        (Boundary::default(), inside)
+    } else {
+        let setting = boundary::Setting {
+            file,
+            world,
+            ranges,
+            plan,
+            layout: &layout,
+            particles: &particles,
+            ways: &Ways::new(&inlets, &outlets, &layout, world.domain.as_ref()),
+        };
+        (setting.bound(findings), Vec::new())
     };
-    let boundary = setting.bound(findings);
-    let fastest = fastest(file, world, &particles, &boundary, shared.spacing);
-    let kinds = kinds(file, fastest, &shared, findings);
+    if let Some(axis) = shared.across {
+        across::refuse_changes(world, ranges, plan, &boundary, axis, findings);
+    }
+    let fastest = fastest(file, world, &particles, (&boundary, inlets.as_slice()), shared.spacing);
+    if shared.is_muller() {
+        muller::complete_stiffness(file, fastest);
+    }
+    let kinds = kinds(file, &shared, fastest, findings);
+    passages::refuse_fast(file, &inlets, &kinds, findings);
     let heads: Vec<pressure::Head> = file
         .fluid
         .values()
@@ -164,6 +214,8 @@ pub(crate) fn fluids(
         }
     }
     Some(Fluids {
+        solver: shared.solver,
+        projection,
         smoothing: shared.smoothing,
         spacing: shared.spacing,
         support: shared.support * shared.spacing,
@@ -172,15 +224,41 @@ pub(crate) fn fluids(
         particles,
         boundary,
         slips,
+        inside,
         fastest,
+        inlets,
+        outlets,
     })
 }
 
+/// Refuses inlets and outlets of a scene without fluids.
+fn refuse_dry_passages(file: &SceneFile, findings: &mut Findings) {
+    let inlets = file.inlet.keys().map(|name| format!("inlet.{name}"));
+    for path in inlets.chain(file.outlet.keys().map(|name| format!("outlet.{name}"))) {
+        let complaint = Complaint::new(format!("{path}: it is for fluids, and the scene has none"));
+        let remedy = "add a table [fluid.NAME]; grains come by `inlet` of their section [grains.NAME], and leave by a [zone.NAME]";
+        findings.add(&path, complaint.remedy(remedy));
+    }
+}
+
+/// Refuses fluids that are nowhere at the start and never come.
+fn refuse_nowhere(file: &SceneFile, inlets: &[FluidInlet], findings: &mut Findings) {
+    for (kind, (name, section)) in file.fluid.iter().enumerate() {
+        let comes = inlets.iter().any(|inlet| inlet.kind as usize == kind);
+        if findings.is_sound() && section.fill.is_none() && !comes {
+            let complaint = Complaint::new(format!("fluid.{name}: `fill` is missing, and no inlet brings it"));
+            let remedy = "add fill = { box = { min = [0, 0, 0], max = [\"1 m\", \"1 m\", \"1 m\"] } }, or a table [inlet.NAME]";
+            findings.add(&format!("fluid.{name}"), complaint.remedy(remedy));
+        }
+    }
+}
+
 /// By wall of the world, whether fluids slip along it freely.
-fn slips(file: &mut SceneFile, walls: usize, ranges: &BTreeMap<String, Range<usize>>) -> Vec<bool> {
+fn slips(file: &mut SceneFile, shared: &Shared, walls: usize, ranges: &BTreeMap<String, Range<usize>>) -> Vec<bool> {
+    let usual = if shared.is_muller() { Slip::Free } else { Slip::None };
     let mut slips = vec![false; walls];
     for (name, section) in &mut file.wall {
-        let slip = section.slip.get_or_insert_default().0;
+        let slip = section.slip.get_or_insert(Word(usual)).0;
         if let Some(range) = ranges.get(name) {
             slips[range.clone()].fill(slip == Slip::Free);
         }
@@ -195,8 +273,14 @@ fn shared(file: &SceneFile, findings: &mut Findings) -> Option<Shared> {
     let support = agreed(file, "support", |section| section.support.map(|ratio| ratio.si), told, findings);
     let smoothing = agreed(file, "smoothing", |section| section.smoothing, Word::text, findings);
     let plane = agreed(file, "plane", |section| section.plane, Word::text, findings);
-    agreed(file, "solver", |section| section.solver, Word::text, findings);
-    let support = support.unwrap_or(USUAL_SUPPORT);
+    let solver = agreed(file, "solver", |section| section.solver, Word::text, findings);
+    let solver = solver.unwrap_or_default().0;
+    let usual = match solver {
+        Solver::WeaklyCompressible => USUAL_SUPPORT,
+        Solver::Incompressible => USUAL_SUPPORT_OF_PROJECTION,
+        Solver::Muller2003 => muller::USUAL_SUPPORT,
+    };
+    let support = support.unwrap_or(usual);
     if !(LEAST_SUPPORT..=MOST_SUPPORT).contains(&support) {
         let section = file.fluid.iter().find(|(_, section)| section.support.is_some());
         let name = section.map_or("", |(name, _)| name.as_str());
@@ -204,7 +288,9 @@ fn shared(file: &SceneFile, findings: &mut Findings) -> Option<Shared> {
         let complaint = Complaint::new(message).limit(format!("{LEAST_SUPPORT} to {MOST_SUPPORT} spacings"));
         findings.add(
             &format!("fluid.{name}.support"),
-            complaint.remedy("write support = 4, or leave it out; it is a number of spacings, not a length"),
+            complaint.remedy(format!(
+                "write support = {usual}, or leave it out; it is a number of spacings, not a length"
+            )),
         );
     }
     let Some(spacing) = spacing else {
@@ -214,9 +300,14 @@ fn shared(file: &SceneFile, findings: &mut Findings) -> Option<Shared> {
         return None;
     };
     Some(Shared {
+        solver,
         spacing,
         support,
-        smoothing: smoothing.unwrap_or_default().0,
+        smoothing: if solver == Solver::Muller2003 {
+            Smoothing::Poly6
+        } else {
+            smoothing.unwrap_or_default().0
+        },
         across: plane.map(|plane| plane.0.across()),
     })
 }
@@ -253,48 +344,28 @@ fn complete(file: &mut SceneFile, shared: &Shared, gravity: Vec3) {
     for section in file.fluid.values_mut() {
         section.spacing = Some(Quantity::new(shared.spacing));
         section.support = Some(Quantity::new(shared.support));
-        section.smoothing = Some(Word(shared.smoothing));
-        section.solver.get_or_insert_default();
+        section.solver = Some(Word(shared.solver));
         section.plane = plane;
+        if shared.is_muller() {
+            muller::complete(section);
+            continue;
+        }
+        section.smoothing = Some(Word(shared.smoothing));
+        if shared.solver == Solver::WeaklyCompressible {
+            section.state.get_or_insert_default();
+            let diffusion = if section.surface_tension.si > 0.0 { 0.0 } else { USUAL_DIFFUSION };
+            section.density_diffusion.get_or_insert(Quantity::new(diffusion));
+            section.xsph.get_or_insert_default();
+        }
         let is_inviscid = section.viscosity.si == 0.0;
         let artificial = if is_inviscid { USUAL_ARTIFICIAL_VISCOSITY } else { 0.0 };
         section.artificial_viscosity.get_or_insert(Quantity::new(artificial));
-        let diffusion = if section.surface_tension.si > 0.0 { 0.0 } else { USUAL_DIFFUSION };
-        section.density_diffusion.get_or_insert(Quantity::new(diffusion));
         let initial = if gravity == [0.0; 3] {
             InitialPressure::None
         } else {
             InitialPressure::Hydrostatic
         };
         section.initial_pressure.get_or_insert(Word(initial));
-    }
-}
-
-/// In a plane nothing drives or moves fluids out of it.
-fn refuse_flow_across(file: &SceneFile, shared: &Shared, gravity: Vec3, findings: &mut Findings) {
-    let Some(across) = shared.across else { return };
-    let axis = AXES[across];
-    if gravity[across] != 0.0 {
-        let complaint = Complaint::new(format!(
-            "world.gravity: it acts along {axis}, across the plane in which fluids flow"
-        ));
-        findings.add(
-            "world.gravity",
-            complaint
-                .limit(format!("0 along {axis}"))
-                .remedy("choose another `plane`, or turn gravity"),
-        );
-    }
-    for (name, section) in &file.fluid {
-        if si(&section.velocity)[across] != 0.0 {
-            let complaint = Complaint::new(format!("fluid.{name}: its velocity points out of the plane in which it flows"));
-            findings.add(
-                &format!("fluid.{name}.velocity"),
-                complaint
-                    .limit(format!("0 along {axis}"))
-                    .remedy("choose another `plane`, or velocity"),
-            );
-        }
     }
 }
 
@@ -315,9 +386,9 @@ fn note_uneven_periods(layout: &Layout, findings: &mut Findings) {
     }
 }
 
-/// The fastest flow that is expected \[m/s\]: what sections say; else what a fall through the height of all fluid gives, or the fastest of what
-/// moves at the start.
-fn fastest(file: &SceneFile, world: &World, particles: &Particles, boundary: &Boundary, spacing: f64) -> f64 {
+/// The fastest flow that is expected \[m/s\]: what sections say; else what a fall through the height of all fluid gives, the fastest of what
+/// moves at the start, or what comes by an inlet when it has fallen to the bottom of all walls.
+fn fastest(file: &SceneFile, world: &World, particles: &Particles, (boundary, inlets): (&Boundary, &[FluidInlet]), spacing: f64) -> f64 {
     let told = file.fluid.values().filter_map(|section| section.fastest).map(|speed| speed.si);
     if let Some(fastest) = told.reduce(f64::max) {
         return fastest;
@@ -328,13 +399,20 @@ fn fastest(file: &SceneFile, world: &World, particles: &Particles, boundary: &Bo
         (least.min(depth), most.max(depth))
     });
     let fall = (2.0 * (most - least + gravity.length() * spacing)).max(0.0).sqrt();
+    let bottoms = boundary.position.iter().map(|place| gravity.dot(DVec3::from(*place)));
+    let deepest = bottoms.fold(most, f64::max);
+    let from_inlets = inlets.iter().map(|inlet| {
+        let depths = inlet.sites.iter().map(|site| gravity.dot(DVec3::from(*site)));
+        let drop = (deepest - depths.fold(f64::INFINITY, f64::min)).max(0.0);
+        (inlet.speed.powi(2) + 2.0 * drop).sqrt()
+    });
     let starts = file.fluid.values().map(|section| DVec3::from(si(&section.velocity)).length());
     let of_walls = boundary
         .position
         .iter()
         .zip(&boundary.wall)
         .map(|(place, wall)| speed(&world.walls[*wall as usize].motion, *place));
-    starts.chain(of_walls).fold(fall, f64::max)
+    starts.chain(of_walls).chain(from_inlets).fold(fall, f64::max)
 }
 
 /// How fast a wall moves at a place, at most, as far as its motion tells without its path \[m/s\].
@@ -351,23 +429,25 @@ fn speed(motion: &WallMotion, place: Vec3) -> f64 {
         + turning(surface.angular_velocity, surface.through)
 }
 
-/// The fluids, with sound fast enough.
-fn kinds(file: &SceneFile, fastest: f64, shared: &Shared, findings: &mut Findings) -> Vec<Fluid> {
+/// The fluids, with sound fast enough. Where nothing is compressed, its speed says how strong artificial viscosity is, and nothing else.
+fn kinds(file: &SceneFile, shared: &Shared, fastest: f64, findings: &mut Findings) -> Vec<Fluid> {
     let least = SOUND_OVER_FLOW * fastest;
+    let smoothing_length = 0.5 * shared.support * shared.spacing;
     let mut kinds = Vec::new();
     for (name, section) in &file.fluid {
-        let capillary = capillary_speed(
-            section.surface_tension.si,
-            section.density.si,
-            0.5 * shared.support * shared.spacing,
-        );
+        let capillary = capillary_speed(section.surface_tension.si, section.density.si, smoothing_length);
         let least_by_tension = SOUND_OVER_FLOW * capillary;
-        let sound_speed = section.sound_speed.value().map_or(least.max(least_by_tension), |speed| speed.si);
+        let told = section.sound_speed.value().map_or(least.max(least_by_tension), |speed| speed.si);
+        let sound_speed = section.stiffness.map_or(told, |stiffness| stiffness.si.sqrt());
         let complaint = if sound_speed == 0.0 {
             let complaint = Complaint::new("nothing tells how fast it will flow, as there is no gravity and nothing moves at the start");
-            let remedy = "add the fastest flow that you expect, as in fastest = \"1 m/s\", or a sound_speed ten times as fast";
-            Some(complaint.remedy(remedy))
-        } else if sound_speed < least * (1.0 - 1e-9) {
+            let other = match shared.solver {
+                Solver::WeaklyCompressible => ", or a sound_speed ten times as fast",
+                Solver::Incompressible => "",
+                Solver::Muller2003 => ", or a stiffness",
+            };
+            Some(complaint.remedy(format!("add the fastest flow that you expect, as in fastest = \"1 m/s\"{other}")))
+        } else if shared.solver == Solver::WeaklyCompressible && sound_speed < least * (1.0 - 1e-9) {
             let message = format!(
                 "a sound speed of {sound_speed} m/s where a flow of {fastest:.4} m/s is expected lets densities change by more than 1 %"
             );
@@ -396,11 +476,12 @@ fn kinds(file: &SceneFile, fastest: f64, shared: &Shared, findings: &mut Finding
             density: section.density.si,
             viscosity: section.viscosity.si,
             sound_speed,
-            state: section.state.0,
+            state: section.state.unwrap_or_default().0,
             background_pressure: section.background_pressure.si,
             artificial_viscosity: section.artificial_viscosity.unwrap_or_default().si,
             density_diffusion: section.density_diffusion.unwrap_or_default().si,
-            xsph: section.xsph.si,
+            xsph: section.xsph.unwrap_or_default().si,
+            restitution: section.restitution.unwrap_or_default().si,
             surface_tension: section.surface_tension.si,
             contact_angle: section.contact_angle.map_or(FRAC_PI_2, |angle| angle.si),
         });

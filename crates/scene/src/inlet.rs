@@ -80,24 +80,38 @@ pub(crate) enum Through {
     Sphere(SphereRegion),
 }
 
-/// A disc that grains come through.
+/// A disc that something comes through.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Disc {
     /// Center.
     pub center: Vector<Length>,
-    /// Where grains go, of any length.
+    /// To where it goes, of any length.
     pub normal: Direction,
     /// Radius.
     pub radius: Quantity<Length, Positive>,
 }
 
-/// A rectangle that grains come through.
+/// A rectangle that something comes through.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Rectangle {
     /// Center.
     pub center: Vector<Length>,
     /// Two edges at right angles.
     pub edges: [Vector<Length>; 2],
+}
+
+impl Rectangle {
+    /// Its edges, if they span one \[m\].
+    pub fn spanned(&self) -> Result<[DVec3; 2], Complaint> {
+        let edges = self.edges.map(|edge| DVec3::from(si(&edge)));
+        let [a, b] = edges;
+        if a.length() * b.length() > 0.0 && a.dot(b).abs() <= 1e-6 * a.length() * b.length() {
+            return Ok(edges);
+        }
+        Err(Complaint::new(format!("the edges {a} and {b} span no rectangle"))
+            .limit("two edges with a length, at right angles")
+            .remedy("write edges = [[\"4 cm\", 0, 0], [0, \"2 cm\", 0]]"))
+    }
 }
 
 /// Grains that come while a scene runs.
@@ -439,16 +453,7 @@ fn volume_of(through: &Through, height: f64) -> Result<Volume, Complaint> {
             let center = DVec3::from(si(&disc.center));
             Volume::between(center, center + height * DVec3::from(unit(&disc.normal)?), disc.radius.si)
         }
-        Through::Rectangle(rectangle) => {
-            let edges = rectangle.edges.map(|edge| DVec3::from(si(&edge)));
-            let [a, b] = edges;
-            if a.length() * b.length() > 0.0 && a.dot(b).abs() <= 1e-6 * a.length() * b.length() {
-                return Ok(Volume::upon(si(&rectangle.center).into(), edges, height));
-            }
-            Err(Complaint::new(format!("the edges {a} and {b} span no rectangle"))
-                .limit("two edges with a length, at right angles")
-                .remedy("write edges = [[\"4 cm\", 0, 0], [0, \"2 cm\", 0]]"))
-        }
+        Through::Rectangle(rectangle) => Ok(Volume::upon(si(&rectangle.center).into(), rectangle.spanned()?, height)),
         Through::Box(shape) => Volume::upright(shape),
         Through::Cylinder(shape) => Volume::cylinder(shape),
         Through::Sphere(shape) => Ok(Volume::sphere(shape)),

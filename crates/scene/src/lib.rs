@@ -88,6 +88,8 @@ pub struct OutputPlan {
     pub energies_every: f64,
     /// Whether the contacts of each frame are written.
     pub contacts: bool,
+    /// Whether the free surface of the fluids of each frame is written.
+    pub surface: bool,
     /// Coarse-grained fields of each frame.
     pub coarse: Option<CoarsePlan>,
 }

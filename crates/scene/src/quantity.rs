@@ -68,6 +68,7 @@ dimensions! {
     SurfaceEnergy   "surface energy",   "J/m^2",   "0.05 J/m^2",   [0, 1, -2, 0];
     SurfaceTension  "surface tension",  "N/m",     "72 mN/m",      [0, 1, -2, 0];
     Volume          "volume",           "m^3",     "1e-12 m^3",    [3, 0, 0, 0];
+    VolumeRate      "volume per time",  "m^3/s",   "1e-4 m^3/s",   [3, 0, -1, 0];
     Force           "force",            "N",       "10 N",         [1, 1, -2, 0];
     Energy          "energy",           "J",       "1 mJ",         [2, 1, -2, 0];
     Torque          "torque",           "N m",     "0.1 N m",      [2, 1, -2, 0];
@@ -78,6 +79,7 @@ dimensions! {
     MassRate        "mass per time",    "kg/s",    "2 kg/s",       [0, 1, -1, 0];
     Viscosity       "dynamic viscosity", "Pa s",   "1e-3 Pa s",    [-1, 1, -1, 0];
     Temperature     "temperature",      "K",       "300 K",        [0, 0, 0, 0, 1];
+    SpecificEnergy  "energy per mass",  "J/kg",    "150 J/kg",     [2, 0, -2, 0];
     Conductivity    "thermal conductivity", "W/(m K)", "1.1 W/m/K", [1, 1, -3, 0, -1];
     HeatCapacity    "specific heat capacity", "J/(kg K)", "800 J/kg/K", [2, 0, -2, 0, -1];
 }

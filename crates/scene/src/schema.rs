@@ -4,6 +4,7 @@ mod bond;
 mod fill;
 mod fluid;
 mod output;
+mod passage;
 mod shape;
 mod wall;
 
@@ -11,6 +12,7 @@ pub(crate) use bond::BondsSection;
 pub(crate) use fill::{CylinderRegion, Discrete, Fill, Radius, Region, SphereRegion, Spread};
 pub(crate) use fluid::FluidSection;
 pub(crate) use output::{CoarseSection, FragmentsOf, OutputSection, ProbeSection};
+pub(crate) use passage::{Drain, FluidInletSection, FluidOutletSection, Mouth};
 pub(crate) use shape::{ShapeSection, Turn};
 pub(crate) use wall::{BoxWall, Motion, Plane, Segments, ServoSection, SurfaceRotation, Vibrate, WallSection};
 
@@ -67,6 +69,12 @@ pub(crate) struct SceneFile {
     /// Fluids by name. Walls bound them by layers of particles of their own.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fluid: BTreeMap<String, FluidSection>,
+    /// Ways in for fluids by name; grains come by `inlet` of their own sections.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub inlet: BTreeMap<String, FluidInletSection>,
+    /// Ways out for fluids by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub outlet: BTreeMap<String, FluidOutletSection>,
     /// Bonds between grains by name: what glues them together until it breaks.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub bonds: BTreeMap<String, BondsSection>,

@@ -82,8 +82,12 @@ fn usual_look() -> Quantity<Time, Positive> {
 pub struct Plan {
     /// Grains that come in a later stage.
     pub reserve: Grains,
-    /// Inlets.
+    /// Inlets of grains.
     pub inlets: Vec<Inlet>,
+    /// Names of the inlets of fluids.
+    pub fluid_inlets: Vec<String>,
+    /// Names of the outlets of fluids.
+    pub fluid_outlets: Vec<String>,
     /// Zones.
     pub zones: Vec<Zone>,
     /// Stages in their order.
@@ -101,6 +105,8 @@ pub enum Thing {
     Group(u32),
     /// The inlet of a group, without its grains.
     Inlet(u32),
+    /// An inlet of fluids, by its index in [`seixo_engine::world::Fluids::inlets`].
+    FluidInlet(usize),
     /// A zone, by its index in [`Plan::zones`].
     Zone(usize),
     /// Bonds, by their index in [`World::bonds`].
@@ -304,9 +310,11 @@ impl Cast<'_> {
             "grains" => self.group(own).map(Thing::Group),
             "inlet" => {
                 let inlets = self.file.grains.iter().filter(|(_, section)| section.inlet.is_some());
-                match self.group(own) {
-                    Ok(group) if inlets.clone().any(|(name, _)| name == own) => Ok(Thing::Inlet(group)),
-                    _ => Err(unknown("inlet", own, inlets.map(|(name, _)| name))),
+                let of_fluids = self.file.inlet.keys();
+                match (of_fluids.clone().position(|name| name == own), self.group(own)) {
+                    (Some(index), _) => Ok(Thing::FluidInlet(index)),
+                    (None, Ok(group)) if inlets.clone().any(|(name, _)| name == own) => Ok(Thing::Inlet(group)),
+                    _ => Err(unknown("inlet", own, inlets.map(|(name, _)| name).chain(of_fluids))),
                 }
             }
             "zone" => {
@@ -376,7 +384,7 @@ pub(crate) fn set_aside(world: &mut World, absent: &[Thing]) -> Grains {
         match thing {
             Thing::Walls(walls) => world.later.walls.extend(walls.clone()),
             Thing::Bonds(kind) => world.later.bonds.push(*kind),
-            Thing::Group(_) | Thing::Inlet(_) | Thing::Zone(_) => {}
+            Thing::Group(_) | Thing::Inlet(_) | Thing::FluidInlet(_) | Thing::Zone(_) => {}
         }
     }
     let all = std::mem::take(&mut world.grains);

@@ -5,7 +5,7 @@ use crate::{
     quantity,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use seixo_engine::world::{CrossSection, Leaving, Precision, Scheme, Search};
+use seixo_engine::world::{CrossSection, Leaving, Precision, Scheme, Search, Solver};
 use seixo_files::vtk::Field;
 use seixo_laws::bond::BondLaw;
 use seixo_laws::contact::{CohesionLaw, NormalLaw, RollingLaw, TangentialLaw, TwistingLaw};
@@ -121,14 +121,6 @@ pub enum End {
     To,
 }
 
-/// How the motion of a fluid is found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Solver {
-    /// Weakly compressible, in explicit steps.
-    #[default]
-    WeaklyCompressible,
-}
-
 /// With which pressure a fluid starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InitialPressure {
@@ -192,7 +184,7 @@ vocabulary! {
     Field, "output field": Field::ALL.map(|(field, word)| (word, field));
     Smoothing, "smoothing function": Smoothing::ALL.map(|(smoothing, word)| (word, smoothing));
     StateLaw, "equation of state": StateLaw::ALL.map(|(law, word)| (word, law));
-    Solver, "solver": [("wcsph", Solver::WeaklyCompressible)];
+    Solver, "solver": Solver::ALL.map(|(solver, word)| (word, solver));
     InitialPressure, "initial pressure": [("hydrostatic", InitialPressure::Hydrostatic), ("none", InitialPressure::None)];
     FlowPlane, "plane": [("xy", FlowPlane::Xy), ("xz", FlowPlane::Xz), ("yz", FlowPlane::Yz)];
     Slip, "slip": [("none", Slip::None), ("free", Slip::Free)];

@@ -191,6 +191,67 @@ const CASES: &[Case] = &[
         "[fluid.oil]\ndensity = 900\nsurface_tension = 0.03\nfill = { box = { min = [0.5, 0, 0], max = [0.6, 0.3, 0.2] } }\n[wall.tank]",
         &["scene.toml:11:19", "fluid.oil: a surface tension in a scene with several fluids"],
     ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsurface_tension = \"72 mN/m\"\n[outlet.sink]\nthrough = { box = { min = [0.7, 0, -0.1], max = [0.8, 0.1, 0.1] } }",
+        &[
+            "scene.toml:9:19",
+            "fluid.water: a surface tension in a scene with inlets or outlets",
+            "no inlets and no outlets",
+        ],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsolver = \"dfsph\"\nsurface_tension = \"72 mN/m\"",
+        &[
+            "scene.toml:10:19",
+            "fluid.water: `surface_tension` is not for solver = \"dfsph\"",
+            "write solver = \"wcsph\"",
+        ],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsolver = \"muller2003\"\nsurface_tension = \"72 mN/m\"",
+        &["scene.toml:10:19", "`surface_tension` is not for solver = \"muller2003\""],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nplane = \"xz\"\n[wall.piston]\nplane = { point = [0.6, 0, 0], normal = [-1, 0, 0] }\nmotion = { translate = [-1, 0.5, 0] }",
+        &[
+            "scene.toml:12:",
+            "wall.piston: its translate takes fluids across the plane in which they flow",
+            "motion with nothing along y, and turning about y",
+        ],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nplane = \"xz\"\n[wall.drum]\ncylinder = { from = [0.2, -1, 0.1], to = [0.2, 1, 0.1], radius = 0.5 }\n\
+         motion = { rotate = \"1 rad/s\", axis = [0, 1, 1], through = [0.2, 0, 0.1] }",
+        &["scene.toml:12:", "wall.drum: its rotate takes fluids across the plane"],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nplane = \"xz\"\n[[stage]]\nname = \"turn\"\nset = { gravity = [0, 1, -9] }",
+        &[
+            "scene.toml:12:",
+            "stage turn: gravity: it acts along y, across the plane",
+            "0 along y",
+        ],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nplane = \"xz\"\n[wall.piston]\nplane = { point = [0.6, 0, 0], normal = [-1, 0, 0] }\n[[stage]]\nname = \"go\"\n\
+         set = { wall = { piston = { motion = { translate = [0, 1, 0] } } } }",
+        &[
+            "scene.toml:14:",
+            "stage go: wall.piston: its translate takes fluids across the plane",
+        ],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\ncut_at_planes = true\n[wall.ceiling]\nplane = { point = [0, 0, -0.1], normal = [0, 0, -1] }",
+        &["scene.toml:7:1", "all of its region is behind planes", "before the planes"],
+    ),
     ("density = 1000\n", "", &["scene.toml:5:", "fluid.water: `density` is missing"]),
     ("density = 1000", "density = 0", &["scene.toml:6:11", "0 kg/m^3 is out of range"]),
     (
@@ -216,6 +277,74 @@ const CASES: &[Case] = &[
         "spacing = 0.02",
         "spacing = 0.02\nsolver = \"pcisph\"",
         &["scene.toml:9:10", "unknown solver `pcisph`", "wcsph"],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsolver = \"dfsph\"\nsound_speed = \"30 m/s\"\nbackground_pressure = 10",
+        &[
+            "scene.toml:10:15",
+            "fluid.water: `sound_speed` is not for solver = \"dfsph\"",
+            "`fastest` sets the time step",
+            "`background_pressure` is not for solver",
+        ],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsolver = \"dfsph\"\nstate = \"linear\"\ndensity_diffusion = 0.2",
+        &[
+            "`state` is not for solver = \"dfsph\"",
+            "`density_diffusion` is not for solver",
+            "write solver = \"wcsph\"",
+        ],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\niterations = 50",
+        &[
+            "scene.toml:9:14",
+            "`iterations` is not for solver = \"wcsph\"",
+            "write solver = \"dfsph\"",
+        ],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsolver = \"dfsph\"\ndensity_error = 1",
+        &[
+            "scene.toml:10:17",
+            "with `density_error` 1 densities are not kept at all",
+            "accepted: at most 0.1",
+            "it is a share, not percent",
+        ],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsolver = \"dfsph\"\nstiffness = 30\nxsph = 0.5",
+        &[
+            "scene.toml:10:13",
+            "`stiffness` is not for solver = \"dfsph\"",
+            "`xsph` is not for solver",
+            "write solver = \"muller2003\"",
+        ],
+    ),
+    (
+        "[wall.tank]",
+        "[outlet.sink]\nthrough = { box = { min = [0.7, 0, -0.1], max = [0.8, 0.1, 0.1] } }\n[fluid.oil]\nsolver = \"dfsph\"\ndensity = 800\n\
+         fill = { box = { min = [0.5, 0, 0], max = [0.6, 0.3, 0.2] } }\n[wall.tank]",
+        &["outlet.sink: it is not for solver = \"dfsph\"", "write solver = \"wcsph\""],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsolver = \"muller2003\"\ndensity_error = 1e-4",
+        &[
+            "scene.toml:10:17",
+            "`density_error` is not for solver = \"muller2003\"",
+            "write solver = \"dfsph\"",
+        ],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsolver = \"dfsph\"\niterations = 1",
+        &["scene.toml:10:14", "a whole number from 2 to 100000"],
     ),
     (
         "[wall.tank]",

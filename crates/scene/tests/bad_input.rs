@@ -373,6 +373,7 @@ const CASES: &[Case] = &[
         &["scene.toml:22:", "exactly one of `position`", "`mixing`"],
     ),
     ("every = \"10 ms\"", "contacts = 1", &["scene.toml:21:", "contacts"]),
+    ("every = \"10 ms\"", "surface = true", &["scene.toml:21:", "[fluid.NAME]"]),
     (
         "every = \"10 ms\"",
         "coarse = { region = { min = [0, 0, 0], max = [1, 1, 1] }, spacing = \"1 mm\", width = \"2 mm\" }",

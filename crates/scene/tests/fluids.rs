@@ -1,7 +1,7 @@
 //! Fluids: where their particles are, what they start with, and the particles of walls that bound them.
 
 use glam::DVec3;
-use seixo_engine::world::{Fluids, WallShape};
+use seixo_engine::world::{Fluids, Projection, Solver, WallShape};
 use seixo_laws::fluid::Smoothing;
 use seixo_scene::{Scene, load_text};
 use std::collections::HashMap;
@@ -175,6 +175,31 @@ fn a_surface_tension_chooses_what_goes_with_it() {
         dry.notices
     );
     assert_eq!(dry.world.fluids.unwrap().kinds[0].density_diffusion, 0.1);
+}
+
+#[test]
+fn incompressible_fluids_have_keys_of_their_own() {
+    let text = WATER.replace("spacing = 0.02", "spacing = 0.02\nsolver = \"dfsph\"\niterations = 40");
+    let found = fluids(&text);
+    assert_eq!(found.solver, Solver::Incompressible);
+    assert_eq!(
+        found.projection,
+        Projection {
+            iterations: 40,
+            ..Projection::default()
+        }
+    );
+    assert_eq!((found.support, found.kinds[0].density_diffusion), (3.0 * 0.02, 0.0));
+    let resolved = scene(&text).resolved;
+    for line in [
+        "solver = \"dfsph\"",
+        "support = 3.0",
+        "density_error = ",
+        "divergence_error = 0.001",
+        "iterations = 40",
+    ] {
+        assert!(resolved.contains(line), "no `{line}` in\n{resolved}");
+    }
 }
 
 #[test]
@@ -393,6 +418,31 @@ fn what_moves_has_particles_of_its_own() {
             .all(|[x, y, z]| (30..34).contains(x) && (0..15).contains(y) && (0..20).contains(z))
     );
     assert_eq!(found.fastest, 3.0);
+}
+
+#[test]
+fn a_fluid_that_is_cut_ends_before_a_sloping_floor() {
+    // A beach from x = 0.2 m on, one up in two along.
+    let beach = "[wall.beach]\nplane = { point = [0.2, 0, 0], normal = [-0.5, 0, 1] }\n[wall.tank]";
+    let text = WATER.replace("[wall.tank]", beach);
+    let found = load_text(&text, Path::new("scene.toml"), &[])
+        .expect_err("water in the beach")
+        .plain();
+    assert!(found.contains("is inside wall.beach, or behind it"), "{found}");
+    let fluids = fluids(&text.replace("spacing = 0.02", "spacing = 0.02\ncut_at_planes = true"));
+    let height = |place: &[f64; 3]| (place[2] - 0.5 * (place[0] - 0.2)) / 1.25_f64.sqrt();
+    let nearest = fluids.particles.position.iter().map(height).fold(f64::INFINITY, f64::min);
+    assert!(nearest > 0.2 * SPACING && nearest < 0.8 * SPACING, "{nearest}");
+    // Box less wedge, 0.4 x 0.2 - 0.2 x 0.1 / 2 m², within a quarter of a spacing along the beach.
+    let volume = fluids.particles.len() as f64 * fluids.volume() / 0.3;
+    let margin = 0.25 * SPACING * 0.2 * 1.25_f64.sqrt();
+    assert!(volume < 0.07 && volume > 0.07 - 2.0 * margin, "{volume}");
+    assert_eq!(fluids.particles.id, (0..fluids.particles.len() as u32).collect::<Vec<u32>>());
+    // All columns reach up to the surface: what is above is what they bear.
+    for (place, pressure) in fluids.particles.position.iter().zip(&fluids.particles.pressure) {
+        let expected = 9810.0 * (0.2 - place[2]);
+        assert!((pressure - expected).abs() < 1e-6, "{place:?} {pressure}");
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ pub mod plot;
 pub mod resume;
 pub mod run;
 pub mod slice;
+pub mod surface;
 mod watch;
 
 use crate::say;

@@ -25,6 +25,7 @@ A first run:
   seixo resume silo.out          go on where it stopped
   seixo picture silo.out         look at the last frame
   seixo slice silo.out           solid fraction, velocity or stress on a plane
+  seixo surface dam.out --all    the free surface of fluids, as meshes
   seixo plot silo.out            energies, probes, time per pass
 
 Exit codes: 0 done, 1 the run failed, 2 the input is wrong, 130 interrupted.
@@ -40,6 +41,7 @@ enum Command {
     Plot(command::plot::PlotArguments),
     Picture(command::picture::PictureArguments),
     Slice(command::slice::SliceArguments),
+    Surface(command::surface::SurfaceArguments),
     /// Run the validation cases on this machine: measured, expected, tolerance, pass.
     Verify(seixo::verify::VerifyArguments),
     Bench(command::bench::BenchArguments),
@@ -62,6 +64,7 @@ fn main() -> ExitCode {
         Command::Plot(arguments) => command::plot::plot(&arguments),
         Command::Picture(arguments) => command::picture::picture(&arguments),
         Command::Slice(arguments) => command::slice::slice(&arguments),
+        Command::Surface(arguments) => command::surface::surface(&arguments),
         Command::Verify(arguments) => return seixo::verify::verify(&arguments),
         Command::Bench(arguments) => command::bench::bench(&arguments),
         Command::Schema => say::out(&seixo::scene::schema()),

@@ -19,6 +19,7 @@ mod fluid;
 mod gas;
 mod granular;
 mod heat;
+mod incompressible;
 mod motion;
 mod normal;
 mod pile;
@@ -28,6 +29,7 @@ mod silo;
 mod specimen;
 mod stand;
 mod wall;
+mod wave;
 mod wear;
 
 pub use stand::{Curve, Row};
@@ -148,6 +150,7 @@ pub const CASES: &[Case] = &[
     case!("heat_chain", heat::chain),
     case!("heat_cubic", heat::cubic),
     case!("hydrostatic", fluid::hydrostatic),
+    case!("incompressible", incompressible::incompressible),
     case!("poiseuille", fluid::poiseuille),
     case!("taylor_green", fluid::taylor_green),
     case!("drop", droplet::drop),
@@ -167,7 +170,9 @@ pub const CASES: &[Case] = &[
     case!(long "uniaxial", specimen::uniaxial),
     case!(long "brazilian", specimen::brazilian),
     case!(long "cavity", fluid::cavity),
+    case!(long "rayleigh_taylor", fluid::rayleigh_taylor),
     case!(long "lobovsky", dam::impact),
+    case!(long "wave_paddle", wave::paddled),
 ];
 
 /// What a case came to.

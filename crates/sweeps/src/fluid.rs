@@ -4,15 +4,40 @@
 //! viscosity sees x y z and padding; `rate` = force x y z and relative rate of change of the density.
 
 use crate::motion::{Stepping, flags_of};
-use crate::sides::{Sides, nearest_image};
+use crate::pose::point_of_wall;
+use crate::sides::{Sides, nearest_image, put_back};
 use crate::views::load;
 use cubecl::prelude::*;
-use seixo_laws::fluid::{Medium, Parcel, Smoother, Smoothing, StateLaw, state};
+use seixo_laws::fluid::{Medium, Parcel, Smoother, Smoothing, StateLaw, between_media, state};
 use seixo_laws::motion::{drift, kick, velocity_ahead};
-use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector};
+use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector, widened};
 
 /// Bit of a particle's kind that says that it belongs to a wall; the others are the wall's number.
 pub const WALL: u32 = 1 << 31;
+
+/// Bit beside [`WALL`] of a particle in an inlet or an outlet: to fluid it is one of a wall, but it moves on by itself. The bits below
+/// [`OUTWARD`] are then the number of the inlet or of the outlet.
+pub const PASSING: u32 = 1 << 30;
+
+/// Bit beside [`PASSING`] of a particle in an outlet, which keeps its pressure; one in an inlet has that of the fluid before it.
+pub const OUTWARD: u32 = 1 << 29;
+
+/// Whether a kind is that of a particle in an inlet or an outlet.
+#[cube]
+#[inline(always)]
+pub fn is_passing(kind: u32) -> bool {
+    (kind >> 30u32) == 3u32
+}
+
+/// Whether a kind is that of a particle in an outlet.
+#[cube]
+#[inline(always)]
+pub fn is_outward(kind: u32) -> bool {
+    (kind >> 29u32) == 7u32
+}
+
+/// Excess of density \[-\] that no flow has: where it is reached, the equation of state means nothing any more.
+pub const MOST_EXCESS: f32 = 0.5;
 
 /// Numbers per fluid in a table: viscosity, artificial viscosity, diffusion, rest density, stiffness ρ₀ c², pressure at rest, mass of a particle,
 /// law of state: 0 for Tait's, 1 for the linear one; pull and push of tension, and the share of both at walls.
@@ -34,6 +59,40 @@ pub fn medium_at<R: Real>(media: &[R], kind: usize) -> Medium<R> {
     }
 }
 
+/// What is between fluids number `a`, whose medium is `own`, and `b`; with a wall, the viscosity of the fluid, the share of its tension, and nothing
+/// else.
+#[cube]
+#[inline(always)]
+pub fn medium_of<R: Real>(own: &Medium<R>, media: &[R], a: usize, b: usize, is_wall: bool, #[comptime] mixed: bool) -> Medium<R> {
+    let mut of_fluids = R::new(1.0);
+    let mut held = R::new(1.0);
+    if is_wall {
+        of_fluids = R::new(0.0);
+        held = own.share_of_wall;
+    }
+    let mut medium = Medium::<R> {
+        viscosity: own.viscosity,
+        artificial_viscosity: own.artificial_viscosity * of_fluids,
+        diffusion: own.diffusion * of_fluids,
+        rest_density: own.rest_density,
+        pull: own.pull * held,
+        push: own.push * held,
+        share_of_wall: own.share_of_wall,
+    };
+    if mixed {
+        if a != b {
+            let other = medium_at::<R>(media, b);
+            if is_wall {
+                // A particle of a wall has no fluid of its own.
+                medium.viscosity = other.viscosity;
+            } else {
+                medium = between_media::<R>(own, &other);
+            }
+        }
+    }
+    medium
+}
+
 /// Pressure of fluid number `kind` at this excess of density.
 #[cube]
 #[inline(always)]
@@ -46,9 +105,32 @@ pub fn pressure_at<R: Real>(excess: R, media: &[R], kind: usize) -> R {
     pressure + media[at + 5usize]
 }
 
+/// How the motion of fluids is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Solver {
+    /// Weakly compressible: one sweep over neighbors a step, densities follow the continuity equation.
+    #[default]
+    WeaklyCompressible,
+    /// Incompressible and free of divergence: pressures are iterated for that keep the density at rest, see [`seixo_laws::fluid::dfsph`].
+    Incompressible,
+    /// As Müller, Charypar & Gross (2003) and S4 do it: densities are sums, explicit Euler, walls put particles back.
+    Muller2003,
+}
+
+impl Solver {
+    /// Every solver, with its word.
+    pub const ALL: [(Solver, &'static str); 3] = [
+        (Solver::WeaklyCompressible, "wcsph"),
+        (Solver::Incompressible, "dfsph"),
+        (Solver::Muller2003, "muller2003"),
+    ];
+}
+
 /// How fluids are put together and how they see walls: loops and kernels are compiled for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FlowPlan {
+    /// How their motion is found.
+    pub solver: Solver,
     /// What smooths.
     pub smoothing: Smoothing,
     /// Which sides are periodic, see [`crate::sides`].
@@ -59,6 +141,8 @@ pub struct FlowPlan {
     pub bounded: bool,
     /// Whether these move.
     pub moving: bool,
+    /// Whether some of them are in inlets or outlets, and move on by themselves.
+    pub passing: bool,
     /// Whether a fluid has a viscosity beside an artificial one.
     pub laminar: bool,
     /// Whether the fluid, which then is the only one, has a surface tension.
@@ -76,8 +160,8 @@ pub struct Before<R: Real> {
     pub share: R,
 }
 
-/// What the fluid before particle i of a wall is like, which has `acceleration` \[m/s²\]: p = Σ (p_j + ρ_j (g − a)·(x_i − x_j)) W / ΣW (Adami, Hu &
-/// Adams 2012, J. Comput. Phys. 231:7057, eq. 27), never below zero, and the mean velocity (eq. 22).
+/// What the fluid before particle i of a wall is like: p = Σ (p_j + ρ_j (g − a)·(x_i − x_j)) W / ΣW (Adami, Hu & Adams 2012, J. Comput. Phys.
+/// 231:7057, eq. 27), never below zero, and the mean velocity (eq. 22). `pull` is g − a, gravity less the acceleration of the wall \[m/s²\].
 ///
 /// Its row begins at entry `first` of the list, and has `count` entries with `stride` places from one to the next; of those only fluid counts.
 #[cube]
@@ -140,6 +224,55 @@ pub fn drag_velocity<R: Real>(wall: &Vector3<R>, before: &Vector3<R>, slips: boo
     seen
 }
 
+/// A particle of a wall where its wall has it now.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct Carried<C: Real> {
+    /// Place, inside periodic sides \[m\].
+    pub position: Vector3<C>,
+    /// Velocity \[m/s\].
+    pub velocity: Vector3<C>,
+    /// Acceleration \[m/s²\].
+    pub acceleration: Vector3<C>,
+    /// Raised flags, see [`crate::motion`].
+    pub flags: u32,
+}
+
+/// The particle of a wall that is at `start` where the wall's motion begins, and was listed at `reference`. Poses are such that walls are less than
+/// a length of periodic sides away from where their motions began; for the arguments from `wall` to `servos` see [`point_of_wall()`].
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "what is known of a particle and of its wall")]
+pub fn carried<C: Coordinate<R>, R: Real>(
+    wall: usize,
+    start: &Vector3<C>,
+    at_rest: &[C],
+    poses: &[C],
+    first_pose: usize,
+    servos: &[C],
+    reference: &Vector3<C>,
+    stepping: &Stepping<C, R>,
+    #[comptime] sides: u32,
+) -> Carried<C> {
+    let point = point_of_wall::<C>(wall, start, at_rest, poses, first_pose, servos);
+    let mut place = point.position.plus(&Vector3::<C>::zero());
+    if comptime!(sides > 0) {
+        let returned = put_back::<C, R>(&point.position, &stepping.sides);
+        place = returned.position.plus(&Vector3::<C>::zero());
+    }
+    let apart = nearest_image::<C, R>(&place.minus(reference), &stepping.sides, sides);
+    let far = near_vector::<C, R>(&apart.apart);
+    let mut flags = 0u32;
+    if far.dot(&far) > stepping.stale_square {
+        flags |= 1u32;
+    }
+    Carried::<C> {
+        position: place,
+        velocity: point.velocity,
+        acceleration: point.acceleration,
+        flags,
+    }
+}
+
 /// A particle of fluid one step on.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
 pub struct Flown<C: Real, R: Real> {
@@ -187,7 +320,11 @@ pub fn flown<C: Coordinate<R>, R: Real>(
     let far = near_vector::<C, R>(&place.minus(reference));
     let rest_volume = C::wide(mass / media[kind * 11usize + 3usize]);
     let velocity = velocity_ahead::<R>(&near_vector::<C, R>(&after), &rate, stepping.reads_ahead);
-    let flags = flags_of::<C, R>(&place, stride.dot(&stride), far.dot(&far), stepping);
+    let mut flags = flags_of::<C, R>(&place, stride.dot(&stride), far.dot(&far), stepping);
+    let most = C::new(MOST_EXCESS);
+    if excess >= most || excess <= -most {
+        flags |= 64u32;
+    }
     Flown::<C, R> {
         half: after,
         position: place,
@@ -197,6 +334,33 @@ pub fn flown<C: Coordinate<R>, R: Real>(
         pressure: pressure_at::<R>(C::near(excess), media, kind),
         flags,
     }
+}
+
+/// A particle in an inlet or an outlet, one step on.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct Drifted<C: Real> {
+    /// Place \[m\].
+    pub position: Vector3<C>,
+    /// Raised flags: whether it moved too far since the lists were made, see [`crate::motion`].
+    pub flags: u32,
+}
+
+/// Takes a particle in an inlet or an outlet on with its velocity \[m/s\], whatever pushes it.
+#[cube]
+#[inline(always)]
+pub fn drifted<C: Coordinate<R>, R: Real>(
+    position: &Vector3<C>,
+    velocity: &Vector3<R>,
+    reference: &Vector3<C>,
+    stepping: &Stepping<C, R>,
+) -> Drifted<C> {
+    let place = drift::<C>(position, &widened::<C, R>(velocity), C::wide(stepping.dt));
+    let far = near_vector::<C, R>(&place.minus(reference));
+    let mut flags = 0u32;
+    if far.dot(&far) > stepping.stale_square {
+        flags |= 1u32;
+    }
+    Drifted::<C> { position: place, flags }
 }
 
 /// A particle as its neighbors see it, with a volume that is positive.

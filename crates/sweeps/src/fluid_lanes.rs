@@ -63,7 +63,7 @@ pub struct FlowRows<'a> {
 pub struct FlowTally {
     /// Taken from the motion by viscosity.
     pub viscous: f64,
-    /// Taken from what pressure stores by the diffusion of density.
+    /// Taken from what pressure stores by the diffusion of density; of incompressible fluids, from the motion by pressures.
     pub diffusive: f64,
     /// Given by walls.
     pub wall: f64,

@@ -7,11 +7,13 @@ pub mod assembly;
 pub mod bins;
 pub mod bodies;
 pub mod bonds;
+pub mod dfsph;
 pub mod flow;
 pub mod gear;
 pub mod heat;
 pub mod lists;
 pub mod measure;
+pub mod muller;
 pub mod step;
 pub mod walls;
 

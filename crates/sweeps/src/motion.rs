@@ -20,6 +20,9 @@ pub const TOO_DEEP: u32 = 16;
 /// Heat flows through a grain faster than the time step can follow.
 pub const TOO_CONDUCTIVE: u32 = 32;
 
+/// The density of a fluid is far from that at rest.
+pub const TOO_COMPRESSED: u32 = 64;
+
 /// What all grains need to know to move.
 #[derive(CubeType, CubeTypeMut, CubeLaunch, Clone, Copy, Debug)]
 pub struct Stepping<C: Real, R: Real> {

@@ -2,12 +2,12 @@
 
 use crate::views::{TRIANGLE, load, store};
 use cubecl::prelude::*;
-use seixo_laws::wall::{rotated, servo_speed};
+use seixo_laws::wall::{acceleration_of_point, rotated, servo_speed, velocity_of_point};
 use seixo_laws::{Real, Vector3, larger};
 
 /// Numbers of a pose: the point of the axis now, the axis, cosine and sine of the angle turned, velocity of the axis, angular velocity about
-/// it, whether a servo acts on the way to the next step, padding.
-pub const POSE: usize = 16;
+/// it, whether a servo acts on the way to the next step, acceleration of the axis, angular acceleration about it, padding.
+pub const POSE: usize = 20;
 
 /// Numbers of a servo: unit direction, load to be reached, gain, limit of the speed, whether the gain is for each grain that touches;
 /// how far it went, its speed, padding. All zero for a wall that has none.
@@ -34,7 +34,7 @@ fn turned<C: Real>(v: &Vector3<C>, poses: &[C], pose: usize) -> Vector3<C> {
 pub fn place_element<C: Real>(e: usize, start: &[C], at_rest: &[C], poses: &[C], first_pose: usize, servos: &[C], elements: &mut [C]) {
     let at = e * 12usize;
     let wall = C::whole(start[at + 10usize]) as usize;
-    let pose = (first_pose + wall) * 16usize;
+    let pose = (first_pose + wall) * 20usize;
     let from = load::<C>(at_rest, wall * 24usize);
     let to = axis_point::<C>(poses, pose, servos, wall);
     let first = load::<C>(start, at).minus(&from);
@@ -54,7 +54,7 @@ pub fn place_element<C: Real>(e: usize, start: &[C], at_rest: &[C], poses: &[C],
 #[cube]
 pub fn place_wall<C: Real>(wall: usize, at_rest: &[C], poses: &[C], first_pose: usize, servos: &[C], records: &mut [C]) {
     let at = wall * 24usize;
-    let pose = (first_pose + wall) * 16usize;
+    let pose = (first_pose + wall) * 20usize;
     let servo = wall * 12usize;
     let to = axis_point::<C>(poses, pose, servos, wall);
     store::<C>(records, at, &to);
@@ -66,6 +66,50 @@ pub fn place_wall<C: Real>(wall: usize, at_rest: &[C], poses: &[C], first_pose: 
     store::<C>(records, at + 15usize, &turned::<C>(&load::<C>(at_rest, at + 15usize), poses, pose));
     let from_axis = load::<C>(at_rest, at + 18usize).minus(&load::<C>(at_rest, at));
     store::<C>(records, at + 18usize, &turned::<C>(&from_axis, poses, pose).plus(&to));
+}
+
+/// A point of a wall now.
+#[derive(CubeType, Clone, Copy, Debug)]
+pub struct PointOfWall<C: Real> {
+    /// Where it is, seen from the point of the wall's axis \[m\].
+    pub arm: Vector3<C>,
+    /// Where it is \[m\].
+    pub position: Vector3<C>,
+    /// Its velocity, with that of the surface where it runs \[m/s\].
+    pub velocity: Vector3<C>,
+    /// Its acceleration \[m/s²\], but for what a servo adds: the speed of that may jump.
+    pub acceleration: Vector3<C>,
+}
+
+/// The point of a wall that is at `start` where the wall's motion begins; the other arguments are those of [`place_element()`].
+#[cube]
+#[inline(always)]
+pub fn point_of_wall<C: Real>(
+    wall: usize,
+    start: &Vector3<C>,
+    at_rest: &[C],
+    poses: &[C],
+    first_pose: usize,
+    servos: &[C],
+) -> PointOfWall<C> {
+    let rest = wall * 24usize;
+    let pose = (first_pose + wall) * 20usize;
+    let servo = wall * 12usize;
+    let arm = turned::<C>(&start.minus(&load::<C>(at_rest, rest)), poses, pose);
+    let axis = load::<C>(poses, pose + 3usize);
+    let spin = axis.times(poses[pose + 11usize]);
+    let spin_up = axis.times(poses[pose + 16usize]);
+    let of_axis = load::<C>(poses, pose + 8usize).plus(&load::<C>(servos, servo).times(servos[servo + 8usize]));
+    let running = turned::<C>(&load::<C>(at_rest, rest + 12usize), poses, pose);
+    let rolling = turned::<C>(&load::<C>(at_rest, rest + 15usize), poses, pose);
+    let from_roller = turned::<C>(&start.minus(&load::<C>(at_rest, rest + 18usize)), poses, pose);
+    let of_surface = velocity_of_point::<C>(&running, &rolling, &from_roller);
+    PointOfWall::<C> {
+        position: axis_point::<C>(poses, pose, servos, wall).plus(&arm),
+        velocity: velocity_of_point::<C>(&of_axis, &spin, &arm).plus(&of_surface),
+        acceleration: acceleration_of_point::<C>(&load::<C>(poses, pose + 13usize), &spin_up, &spin, &arm),
+        arm,
+    }
 }
 
 /// Lets the servo of a wall see its load \[N\] and the number of grains that touch, and takes it to the next step; it stands still unless

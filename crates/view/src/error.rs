@@ -40,6 +40,20 @@ pub enum ViewError {
         /// Where they would be.
         path: PathBuf,
     },
+    /// The frame has no fluid.
+    #[error("{}: no fluid here; add a section [fluid.NAME] to the scene and run it", .path.display())]
+    NoFluid {
+        /// Where it would be.
+        path: PathBuf,
+    },
+    /// The fluids of a frame have no surface that can be drawn.
+    #[error("{}: {source}", .path.display())]
+    Surface {
+        /// The file of the fluids.
+        path: PathBuf,
+        /// Why not.
+        source: seixo_analysis::SurfaceError,
+    },
     /// The frame asked for does not exist.
     #[error("frame {frame} does not exist; this run folder holds frames 0 to {last}")]
     FrameOutOfRange {

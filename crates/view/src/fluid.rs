@@ -1,31 +1,70 @@
-//! Particles of fluids as balls, beside the grains of a frame.
+//! Fluids beside the grains of a frame: particles as balls, or their free surface.
 
 use std::path::Path;
 
-use seixo_files::vtk::{VtkPoints, read_fluid, read_grains};
+use glam::DVec3;
+use seixo_analysis::{SurfaceOptions, free_surface};
+use seixo_files::vtk::{VtkFluid, VtkPoints, read_fluid, read_grains};
 
 use crate::{ViewError, picture::beside};
 
-/// The balls of a frame.
+/// What a frame consists of.
 pub struct Balls {
-    /// Grains, and behind them particles of fluids, whose radius is half their spacing.
+    /// Grains, and behind them particles of fluids, whose radius is half their spacing, or the vertices of their surface instead.
     pub points: VtkPoints,
-    /// How many of them are particles of fluids.
+    /// How many of them are grains.
+    pub grains: usize,
+    /// How many particles of fluids there are.
     pub particles: usize,
+    /// Triangles of the surface: for each corner its place among the points, and its normal.
+    pub surface: Vec<[(usize, DVec3); 3]>,
 }
 
 impl Balls {
     /// Those of the frame that has this file.
     pub fn read(file: &Path) -> Result<Balls, ViewError> {
-        let [grains, fluid] = ["grains", "fluid"].map(|kind| beside(file, kind));
-        let grains = grains.exists().then(|| read_grains(&grains)).transpose()?;
-        let fluid = fluid.exists().then(|| read_fluid(&fluid)).transpose()?;
-        let particles = fluid.as_ref().map_or(0, |fluid| fluid.id.len());
-        let points = match (grains, fluid) {
-            (Some(grains), Some(fluid)) => joined(grains, fluid),
-            (grains, fluid) => grains.or(fluid).unwrap_or_default(),
+        let path = beside(file, "fluid");
+        let fluid = path.exists().then(|| read_fluid(&path)).transpose()?;
+        let particles = fluid.as_ref().map_or(0, |fluid| fluid.particles.id.len());
+        Balls::of(file, fluid.map(VtkFluid::points), particles)
+    }
+
+    /// Those of the frame that has this file, with the surface of its fluids.
+    pub fn with_surface(file: &Path) -> Result<Balls, ViewError> {
+        let path = beside(file, "fluid");
+        if !path.exists() {
+            return Err(ViewError::NoFluid { path });
+        }
+        let fluid = read_fluid(&path)?;
+        let found = free_surface(&fluid.particles, fluid.spacing, &SurfaceOptions::default());
+        let surface = found.map_err(|source| ViewError::Surface { path, source })?;
+        let particles = fluid.particles.id.len();
+        // A vertex is a point, where a particle is a ball.
+        let vertices = VtkFluid {
+            time: fluid.time,
+            spacing: 0.0,
+            particles: surface.vertices,
         };
-        Ok(Balls { points, particles })
+        let mut balls = Balls::of(file, Some(vertices.points()), particles)?;
+        let (first, normals) = (balls.grains, surface.normals);
+        let corner = |vertex: u32| (first + vertex as usize, DVec3::from(normals[vertex as usize]));
+        balls.surface = surface.triangles.iter().map(|triangle| triangle.map(corner)).collect();
+        Ok(balls)
+    }
+
+    /// The grains beside a file, and these points behind them.
+    fn of(file: &Path, fluid: Option<VtkPoints>, particles: usize) -> Result<Balls, ViewError> {
+        let path = beside(file, "grains");
+        let grains = path.exists().then(|| read_grains(&path)).transpose()?;
+        Ok(Balls {
+            grains: grains.as_ref().map_or(0, |grains| grains.id.len()),
+            points: match (grains, fluid) {
+                (Some(grains), Some(fluid)) => joined(grains, fluid),
+                (grains, fluid) => grains.or(fluid).unwrap_or_default(),
+            },
+            particles,
+            surface: Vec::new(),
+        })
     }
 }
 

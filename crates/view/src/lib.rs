@@ -1,6 +1,6 @@
 //! Pictures and plots of a run folder, drawn offscreen.
 //!
-//! [`picture()`] renders one frame of grains, fluids and walls, or of contacts, bonds and cracks, to a PNG; [`map()`] draws a field on a plane; [`plot()`] turns the tables of a run into charts, and [`encode()`] draws any
+//! [`picture()`] renders one frame of grains, fluids or their surface and walls, or of contacts, bonds and cracks, to a PNG; [`map()`] draws a field on a plane; [`plot()`] turns the tables of a run into charts, and [`encode()`] draws any
 //! [`Chart`].
 
 mod board;
@@ -24,10 +24,12 @@ mod text;
 pub use chart::{Chart, Panel, encode};
 pub use error::ViewError;
 pub use map::{Map, map};
-pub use picture::{PictureOptions, Shown, bonds_of, contacts_of, frame_of, picture};
+pub use picture::{PictureOptions, Shown, bonds_of, contacts_of, fluid_frames, frame_of, picture};
 pub use plot::{ChartFormat, Charts, curves, plot};
 
 #[cfg(test)]
 mod picture_tests;
 #[cfg(test)]
 mod plot_tests;
+#[cfg(test)]
+mod surface_tests;

@@ -20,6 +20,8 @@ pub enum Shown {
     /// The grains themselves, and particles of fluids.
     #[default]
     Grains,
+    /// The grains, and the free surface of fluids instead of their particles.
+    Surface,
     /// Their contacts: rods whose thickness and color follow the normal force.
     Contacts,
     /// Of their contacts, the links of force chains.
@@ -44,7 +46,8 @@ pub struct PictureOptions {
     pub size: (u32, u32),
     /// Grains, or what stands for them.
     pub shown: Shown,
-    /// Field to color grains and particles of fluids by, where they have it; of a vector its magnitude, or a component as in `force_z`. `None` = speed, or radius without it. Of walls
+    /// Field to color grains and particles of fluids by, where they have it; of a vector its magnitude, or a component as in `force_z`. `None` = speed, or
+    /// radius without it, and where a surface is shown, a color for each fluid. Of walls
     /// `wear_depth`, or `worn_volume`. Of bonds `used`, the share of their strength, or `tension`, `shear`, `bending`, `torsion`, `energy`,
     /// `force`, `kind`.
     pub field: Option<String>,
@@ -109,6 +112,14 @@ pub fn bonds_of(grains: &Path) -> Result<PathBuf, ViewError> {
     }
 }
 
+/// The files of the fluids of all frames, in order.
+pub fn fluid_frames(run_folder: &Path) -> Result<Vec<PathBuf>, ViewError> {
+    frames(run_folder, "fluid_").map_err(|error| match error {
+        ViewError::NoFrames { folder } if frame_of(&folder, None).is_ok() => ViewError::NoFluid { path: folder },
+        error => error,
+    })
+}
+
 /// One frame of a run folder as a PNG image.
 pub fn picture(run_folder: &Path, options: &PictureOptions) -> Result<Vec<u8>, ViewError> {
     options.check()?;
@@ -117,7 +128,15 @@ pub fn picture(run_folder: &Path, options: &PictureOptions) -> Result<Vec<u8>, V
         Err(ViewError::NoFrames { .. }) => file_of(run_folder, "fluid_", options.frame)?,
         found => found?,
     };
-    let Balls { points: grains, particles } = Balls::read(path)?;
+    let Balls {
+        points,
+        grains,
+        particles,
+        surface,
+    } = match options.shown {
+        Shown::Surface => Balls::with_surface(path)?,
+        _ => Balls::read(path)?,
+    };
     let walls_path = beside(path, "walls");
     let file = if options.has_walls && walls_path.exists() {
         read_walls(&walls_path)?
@@ -126,7 +145,11 @@ pub fn picture(run_folder: &Path, options: &PictureOptions) -> Result<Vec<u8>, V
     };
     let (mut panes, mut marks) = (Vec::new(), None);
     let (coloring, rods) = match options.shown {
-        Shown::Grains => (Coloring::of(&grains, options)?, Vec::new()),
+        Shown::Grains => (Coloring::of(&points, options)?, Vec::new()),
+        Shown::Surface => {
+            let field = options.field.clone().or_else(|| Some("fluid".to_owned()));
+            (Coloring::of(&points, &PictureOptions { field, ..options.clone() })?, Vec::new())
+        }
         Shown::Walls => {
             let (coloring, colored) = colored(&file, options)?;
             panes = colored;
@@ -134,12 +157,12 @@ pub fn picture(run_folder: &Path, options: &PictureOptions) -> Result<Vec<u8>, V
         }
         Shown::Contacts | Shown::ForceChains => {
             let contacts = read_contacts(&contacts_of(run_folder, path)?)?;
-            rods(&contacts, &grains, options.shown, options.range)
+            rods(&contacts, &points, options.shown, options.range)
         }
         Shown::Bonds => bonds::rods(&read_bonds(&bonds_of(path)?)?, options)?,
         Shown::Cracks { has_bonds } => {
-            let cracks = Cracks::until(run_folder, grains.time)?;
-            marks = Some(cracks.marks(&grains));
+            let cracks = Cracks::until(run_folder, points.time)?;
+            marks = Some(cracks.marks(&points));
             let around = if has_bonds {
                 bonds::plain_rods(&read_bonds(&bonds_of(path)?)?)
             } else {
@@ -157,24 +180,36 @@ pub fn picture(run_folder: &Path, options: &PictureOptions) -> Result<Vec<u8>, V
             wall.push(corners.map(DVec3::from));
         }
     }
+    let of_skin = |corners: &[(usize, DVec3); 3]| Pane {
+        corners: corners.map(|(at, _)| points.position[at].into()),
+        normals: corners.map(|(_, normal)| normal),
+        colors: corners.map(|(at, _)| coloring.colors[at]),
+    };
+    let skin = surface.iter().map(of_skin).collect();
     let name = run_folder.canonicalize().unwrap_or_else(|_| run_folder.to_path_buf());
     let snapshot = Snapshot {
         title: options
             .title
             .clone()
             .unwrap_or_else(|| name.file_stem().unwrap_or_default().to_string_lossy().into_owned()),
-        time: grains.time,
+        time: points.time,
+        skin,
         coloring,
-        shows_balls: options.shown == Shown::Grains,
+        shown: match options.shown {
+            Shown::Grains => points.id.len(),
+            Shown::Surface => grains,
+            _ => 0,
+        },
+        grains,
         particles,
         rods,
         marks,
         panes: panes.into_iter().map(|(_, pane)| pane).collect(),
-        balls: grains
+        balls: points
             .position
             .iter()
             .map(|&center| center.into())
-            .zip(grains.radius.iter().copied())
+            .zip(points.radius.iter().copied())
             .collect(),
         walls,
     };
@@ -199,10 +234,7 @@ fn colored(file: &VtkWalls, options: &PictureOptions) -> Result<(Coloring, Vec<(
     let chosen: Vec<usize> = (0..values.len()).filter(|&index| values[index].is_finite()).collect();
     let shown: Vec<f64> = chosen.iter().map(|&index| values[index]).collect();
     let coloring = Coloring::scaled(&shown, name, unit, options.range);
-    let pane = |(&index, &color): (&usize, _)| {
-        let corners = file.triangles[index].map(DVec3::from);
-        (index, Pane { corners, color })
-    };
+    let pane = |(&index, &color): (&usize, _)| (index, Pane::flat(file.triangles[index].map(DVec3::from), color));
     let panes = chosen.iter().zip(&coloring.colors).map(pane).collect();
     Ok((coloring, panes))
 }

@@ -17,8 +17,8 @@ use crate::{
     surface::Surface,
 };
 
-/// Spheres in one buffer: 80 MB, within what every device allocates.
-const BATCH: usize = 1 << 22;
+/// Bytes in one buffer, within what every device allocates.
+const BATCH: usize = 80 << 20;
 const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
 const SURFACE: wgpu::TextureFormat = wgpu::TextureFormat::Rg32Uint;
 
@@ -60,20 +60,35 @@ struct RodInstance {
     color: [u8; 4],
 }
 
-/// A triangle of one color that hides what is behind it.
+/// A triangle that hides what is behind it.
 #[derive(Clone, Copy, Debug)]
 pub struct Pane {
     /// Its corners \[m\].
     pub corners: [DVec3; 3],
-    /// Color of both sides.
-    pub color: Rgb,
+    /// Normals of the surface at the corners, on either side.
+    pub normals: [DVec3; 3],
+    /// Colors of both sides at the corners.
+    pub colors: [Rgb; 3],
+}
+
+impl Pane {
+    /// A flat one of one color.
+    pub fn flat(corners: [DVec3; 3], color: Rgb) -> Pane {
+        let [a, b, c] = corners;
+        Pane {
+            corners,
+            normals: [(b - a).cross(c - a).normalize_or_zero(); 3],
+            colors: [color; 3],
+        }
+    }
 }
 
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
 struct PaneInstance {
     corners: [[f32; 3]; 3],
-    color: [u8; 4],
+    normals: [[f32; 3]; 3],
+    colors: [[u8; 4]; 3],
 }
 
 #[repr(C)]
@@ -161,7 +176,11 @@ impl Painter {
         let panes = Solids {
             shader: concat!(include_str!("render/view.wgsl"), include_str!("render/panes.wgsl")),
             instances: pane_instances(&stage.panes, camera),
-            attributes: &wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x3, 2 => Float32x3, 3 => Unorm8x4],
+            attributes: &wgpu::vertex_attr_array![
+                0 => Float32x3, 1 => Float32x3, 2 => Float32x3,
+                3 => Float32x3, 4 => Float32x3, 5 => Float32x3,
+                6 => Unorm8x4, 7 => Unorm8x4, 8 => Unorm8x4
+            ],
         };
         let images = [&albedo, &surface, &depth];
         self.draw_solids(&mut encoder, &view, &spheres, (images, true));
@@ -237,7 +256,7 @@ impl Painter {
         });
         pass.set_pipeline(&pipeline);
         pass.set_bind_group(0, &bindings, &[]);
-        for batch in solids.instances.chunks(BATCH) {
+        for batch in solids.instances.chunks(BATCH / size_of::<T>()) {
             pass.set_vertex_buffer(0, self.buffer(bytemuck::cast_slice(batch), wgpu::BufferUsages::VERTEX).slice(..));
             pass.draw(0..4, 0..batch.len() as u32);
         }
@@ -282,7 +301,7 @@ impl Painter {
             pass.set_pipeline(&pipeline);
             pass.set_bind_group(0, &self.bind(&pipeline, &[view.as_entire_binding()]), &[]);
             // Whole triangles: a multiple of their three corners.
-            for batch in layer.vertices.chunks(3 * BATCH / 4) {
+            for batch in layer.vertices.chunks(BATCH / 72 * 3) {
                 pass.set_vertex_buffer(0, self.buffer(bytemuck::cast_slice(batch), wgpu::BufferUsages::VERTEX).slice(..));
                 let count = batch.len() as u32;
                 if layer.is_lines {
@@ -425,12 +444,10 @@ fn rod_instances(rods: &[Rod], camera: &Camera) -> Vec<RodInstance> {
 
 /// The panes, in the coordinates of the camera.
 fn pane_instances(panes: &[Pane], camera: &Camera) -> Vec<PaneInstance> {
-    let instance = |pane: &Pane| {
-        let [red, green, blue] = pane.color;
-        PaneInstance {
-            corners: pane.corners.map(|corner| camera.view(corner).as_vec3().to_array()),
-            color: [red, green, blue, 255],
-        }
+    let instance = |pane: &Pane| PaneInstance {
+        corners: pane.corners.map(|corner| camera.view(corner).as_vec3().to_array()),
+        normals: pane.normals.map(|normal| camera.turn(normal).as_vec3().to_array()),
+        colors: pane.colors.map(|[red, green, blue]| [red, green, blue, 255]),
     };
     panes.iter().map(instance).collect()
 }

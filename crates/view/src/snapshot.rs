@@ -21,16 +21,20 @@ pub struct Snapshot {
     pub time: f64,
     /// Colors of the balls, of the rods, or of the panes.
     pub coloring: Coloring,
-    /// Whether the balls are drawn, or only give the picture its bounds.
-    pub shows_balls: bool,
+    /// How many of the balls are drawn, from the first on; the others only give the picture its bounds.
+    pub shown: usize,
     /// Contacts, or bonds.
     pub rods: Vec<Rod>,
     /// Marks where bonds broke, where these are shown.
     pub marks: Option<Vec<Sphere>>,
-    /// Center \[m\] and radius \[m\] of each grain, and of each particle of fluid behind them.
+    /// Center \[m\] and radius \[m\] of each grain, and behind them of each particle of fluid, or vertex of its surface.
     pub balls: Vec<(DVec3, f64)>,
-    /// How many of the balls are particles of fluids.
+    /// How many grains there are.
+    pub grains: usize,
+    /// How many particles of fluids there are.
     pub particles: usize,
+    /// Triangles of the surface of fluids.
+    pub skin: Vec<Pane>,
     /// Triangles of walls that show a field.
     pub panes: Vec<Pane>,
     /// Corners of the other triangles of each wall \[m\].
@@ -66,11 +70,10 @@ impl Snapshot {
         let stage = Stage {
             spheres: match &self.marks {
                 Some(marks) => marks.clone(),
-                None if self.shows_balls => self.balls.iter().zip(&self.coloring.colors).map(sphere).collect(),
-                None => Vec::new(),
+                None => self.balls.iter().zip(&self.coloring.colors).take(self.shown).map(sphere).collect(),
             },
             rods: self.rods.clone(),
-            panes: self.panes.clone(),
+            panes: [self.panes.as_slice(), &self.skin].concat(),
             floors: around.map_or_else(Vec::new, |around| {
                 planes.into_iter().flat_map(|plane| around.floor(plane, camera.eye)).collect()
             }),
@@ -82,7 +85,7 @@ impl Snapshot {
             pen: &pen,
             unit: unit as f32,
         };
-        let mut seen = match (self.balls.len() - self.particles, self.particles) {
+        let mut seen = match (self.grains, self.particles) {
             (0, particles) if particles > 0 => counted(particles, "particle"),
             (grains, 0) => counted(grains, "grain"),
             (grains, particles) => format!("{}   ·   {}", counted(grains, "grain"), counted(particles, "particle")),

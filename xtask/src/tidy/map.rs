@@ -42,7 +42,7 @@ const CRATES: &[Crate] = &[
     Crate {
         folder: "analysis",
         ours: &["engine"],
-        outside: Some(&["glam"]),
+        outside: Some(&["glam", "splashsurf_lib", "thiserror"]),
     },
     Crate {
         folder: "files",
@@ -56,7 +56,7 @@ const CRATES: &[Crate] = &[
     },
     Crate {
         folder: "view",
-        ours: &["files"],
+        ours: &["files", "analysis"],
         outside: None,
     },
     Crate {

@@ -1,22 +1,54 @@
 //! Particles of walls: where they are, and what the fluid before them is like.
 
 use super::Flow;
+use crate::contact_records::array;
 use crate::fields::{FluidFields, PART, Sorted, part_range, parts};
+use crate::refusal::Refusal;
 use crate::search::{cells_between, is_small};
 use crate::simulation::Simulation;
 use seixo_device::Strided;
 use seixo_laws::Vector3;
-use seixo_sweeps::fluid::{WALL, drag_velocity, fluid_before};
+use seixo_sweeps::fluid::{Carried, WALL, carried, drag_velocity, fluid_before, is_outward, is_passing};
+use seixo_sweeps::motion::Moved;
+use seixo_sweeps::pose::point_of_wall;
 use seixo_sweeps::views::{RECORD, load, store};
 
 impl Flow {
-    /// Sets up the particles of all walls that are there, where the walls are now.
+    /// Finds the poses that walls have now.
+    fn pose_walls(&mut self, simulation: &Simulation) {
+        self.poses.clear();
+        let domain = simulation.domain.as_ref();
+        simulation.walls.poses_within(domain, simulation.time(), &mut self.poses);
+    }
+
+    /// Particle k of the boundary as its wall has it at the poses found last.
+    fn carried(&self, simulation: &Simulation, k: usize) -> Carried<f64> {
+        let (walls, boundary) = (&simulation.walls, &self.plan.boundary);
+        let start = load::<f64>(&boundary.position[k], 0);
+        let wall = boundary.wall[k] as usize;
+        let (poses, stepping) = (&self.poses, &self.stepping);
+        carried::<f64, f64>(
+            wall,
+            &start,
+            &walls.at_rest,
+            poses,
+            0,
+            &walls.servos,
+            &start,
+            stepping,
+            self.compiled_for.sides,
+        )
+    }
+
+    /// Sets up the particles of all walls that are there, where the walls are now; those in inlets and outlets stay.
     pub fn put_boundary_up(&mut self, simulation: &Simulation) {
-        let order: Vec<u32> = (0..self.fields.len()).filter(|&i| !self.is_wall(i)).map(|i| i as u32).collect();
+        let stays = |i: &usize| !self.is_wall(*i) || self.is_passing(*i);
+        let order: Vec<u32> = (0..self.fields.len()).filter(stays).map(|i| i as u32).collect();
         if order.len() < self.fields.len() {
             self.fields.reorder(&simulation.device, &order);
         }
         self.there = simulation.walls.all_there().to_vec();
+        self.pose_walls(simulation);
         let volume = -self.plan.volume();
         let mut walls = FluidFields::default();
         for k in 0..self.plan.boundary.position.len() {
@@ -24,9 +56,11 @@ impl Flow {
             if !self.there[wall as usize] {
                 continue;
             }
-            let [[x, y, z], [u, v, w]] = simulation.walls.point(wall as usize, &self.plan.boundary.position[k]);
-            let id = self.first_of_walls + k as u32;
-            self.put(&mut walls, [id, WALL | wall], [x, y, z, volume], [u, v, w, 0.0]);
+            let now = self.carried(simulation, k);
+            let ([x, y, z], [u, v, w]) = (array(&now.position), array(&now.velocity));
+            let kept = array(&now.acceleration);
+            let id = WALL | k as u32;
+            self.put(&mut walls, [id, WALL | wall], [x, y, z, volume], [u, v, w, 0.0], kept);
         }
         self.fields.append(&walls);
     }
@@ -68,16 +102,20 @@ impl Flow {
         (0..n).map(|i| self.is_wall(i) && sees(i)).collect()
     }
 
-    /// Lets particles of walls come and go with their walls.
-    pub fn follow_walls(&mut self, simulation: &Simulation) {
-        if self.there != simulation.walls.all_there() {
-            self.put_boundary_up(simulation);
-            if self.compiled_for.cohesive {
-                // What leaves just then takes along what its pairs hold, which are looked up in lists.
-                self.list_anew(simulation);
-            }
-            self.renew_lists(simulation);
+    /// Lets particles of walls come and go with their walls; tells why they cannot where a wall that comes is in a fluid.
+    pub fn follow_walls(&mut self, simulation: &Simulation) -> Option<Refusal> {
+        if self.there == simulation.walls.all_there() {
+            return None;
         }
+        let before = self.there.clone();
+        self.put_boundary_up(simulation);
+        if self.compiled_for.cohesive {
+            // What leaves just then takes along what its pairs hold, which are looked up in lists.
+            self.list_anew(simulation);
+        }
+        self.renew_lists(simulation);
+        self.hold_in_container(simulation);
+        self.fluid_in_walls(|wall| !before[wall], simulation)
     }
 
     /// Takes the places that particles of a wall have now for those at which its next motion begins.
@@ -89,48 +127,95 @@ impl Flow {
                 self.fields.motion[i as usize * RECORD..][..3].fill(0.0);
             }
         }
-        let boundary = &mut self.plan.boundary;
-        for (place, _) in boundary
-            .position
-            .iter_mut()
-            .zip(&boundary.wall)
-            .filter(|(_, of)| **of as usize == wall)
-        {
-            [*place, _] = simulation.walls.point(wall, place);
-        }
-    }
-
-    /// Puts the particles of moving walls where their walls are now.
-    pub fn place_boundary(&mut self, simulation: &Simulation) {
-        if !simulation.walls.has_moving() {
-            return;
-        }
-        for &i in &self.walls {
-            let i = i as usize;
-            let k = (self.fields.id[i] - self.first_of_walls) as usize;
-            let wall = (self.fields.kind[i] & !WALL) as usize;
-            if simulation.walls.moves(wall) {
-                let [place, now] = simulation.walls.point(wall, &self.plan.boundary.position[k]);
-                self.fields.position[i * RECORD..][..3].copy_from_slice(&place);
-                let velocity = &mut self.fields.motion[i * RECORD..][..3];
-                let acceleration = &mut self.fields.half_velocity[3 * i..3 * i + 3];
-                for axis in 0..3 {
-                    acceleration[axis] = (now[axis] - velocity[axis]) / self.stepping.dt;
-                    velocity[axis] = now[axis];
-                }
+        self.pose_walls(simulation);
+        for k in 0..self.plan.boundary.wall.len() {
+            if self.plan.boundary.wall[k] as usize == wall {
+                self.plan.boundary.position[k] = array(&self.carried(simulation, k).position);
             }
         }
     }
 
+    /// Lets fluid see from now on how a wall moves that has just got another motion: one that rests has no velocity any more.
+    pub fn move_otherwise(&mut self, simulation: &Simulation, wall: usize) {
+        self.pose_walls(simulation);
+        for index in 0..self.walls.len() {
+            let i = self.walls[index] as usize;
+            if self.fields.kind[i] == WALL | wall as u32 {
+                let now = self.carried(simulation, (self.fields.id[i] & !WALL) as usize);
+                store(&mut self.fields.motion, i * RECORD, &now.velocity);
+                store(&mut self.fields.half_velocity, 3 * i, &now.acceleration);
+            }
+        }
+    }
+
+    /// Puts the particles of moving walls where their walls are now, and flags parts of which one is too far from where it is listed.
+    pub fn place_boundary(&mut self, simulation: &Simulation) {
+        if self.walls.is_empty() || !simulation.walls.has_moving() {
+            return;
+        }
+        self.pose_walls(simulation);
+        let n = self.fields.len();
+        let FluidFields {
+            id,
+            kind,
+            position,
+            motion,
+            half_velocity,
+            reference,
+            ..
+        } = &mut self.fields;
+        let (id, kind, reference) = (&id[..], &kind[..], &reference[..]);
+        let (walls, starts, poses) = (&simulation.walls, &self.plan.boundary.position[..], &self.poses[..]);
+        let (stepping, sides) = (&self.stepping, self.compiled_for.sides);
+        let numbers = |items, numbers| Strided {
+            items,
+            per_part: PART * numbers,
+        };
+        let data = (
+            numbers(&mut position[..], RECORD),
+            numbers(&mut motion[..], RECORD),
+            numbers(&mut half_velocity[..], 3),
+            Strided {
+                items: &mut self.moves[..],
+                per_part: 1,
+            },
+        );
+        type Data<'a> = (Strided<'a, f64>, Strided<'a, f64>, Strided<'a, f64>, Strided<'a, Moved<f64>>);
+        simulation
+            .device
+            .run(parts(n), data, |part, (position, motion, acceleration, moves): Data| {
+                let (first, end) = part_range(part, n);
+                for i in first..end {
+                    let wall = (kind[i] & !WALL) as usize;
+                    if kind[i] & WALL == 0 || is_passing(kind[i]) || !walls.moves(wall) {
+                        continue;
+                    }
+                    let start = load::<f64>(&starts[(id[i] & !WALL) as usize], 0);
+                    let listed = load::<f64>(reference, i * RECORD);
+                    let now = carried::<f64, f64>(wall, &start, &walls.at_rest, poses, 0, &walls.servos, &listed, stepping, sides);
+                    store(position.items, (i - first) * RECORD, &now.position);
+                    store(motion.items, (i - first) * RECORD, &now.velocity);
+                    store(acceleration.items, 3 * (i - first), &now.acceleration);
+                    moves.items[0].flags |= now.flags;
+                }
+            });
+    }
+
     /// Finds what the fluid before each particle of a wall is like, and lets the wall push back alike.
     pub fn press_walls(&mut self, simulation: &Simulation) {
-        if self.walls.is_empty() {
+        // Where nothing but pressures acts, what walls drag at does not matter.
+        if self.walls.is_empty() || self.is_incompressible() && !self.compiled_for.laminar {
             return;
         }
         let n = self.walls.len();
         self.before.resize(n * RECORD, 0.0);
         let (smoother, plan) = (self.smoother(), self.compiled_for);
-        let (fields, rows, walls, media) = (&self.fields, &self.before_walls, &self.walls[..], &self.media[..]);
+        let rows = if self.is_incompressible() {
+            &self.pairs
+        } else {
+            &self.before_walls
+        };
+        let (fields, walls, media) = (&self.fields, &self.walls[..], &self.media[..]);
         let stepping = &self.stepping;
         let data = (Strided {
             items: &mut self.before[..],
@@ -163,14 +248,21 @@ impl Flow {
         });
         for (&i, before) in self.walls.iter().zip(self.before.chunks_exact(RECORD)) {
             let i = i as usize;
-            let wall = (self.fields.kind[i] & !WALL) as usize;
-            self.fields.flow[i * RECORD + 3] = before[0];
+            let kind = self.fields.kind[i];
             let velocity: Vector3<f64> = if self.compiled_for.moving {
                 load(&self.fields.motion, i * RECORD)
             } else {
                 Vector3::zero()
             };
-            let seen = drag_velocity(&velocity, &load(before, 1), self.plan.slips[wall]);
+            if !is_outward(kind) {
+                self.fields.flow[i * RECORD + 3] = before[0];
+            }
+            // What passes is fluid, and flows as it moves.
+            let seen = if is_passing(kind) {
+                velocity
+            } else {
+                drag_velocity(&velocity, &load(before, 1), self.plan.slips[(kind & !WALL) as usize])
+            };
             store(&mut self.fields.flow, i * RECORD, &seen);
         }
     }
@@ -178,17 +270,21 @@ impl Flow {
     /// Force of the fluids on each wall \[N\], and its torque about the wall's axis point \[N m\].
     pub fn loads(&self, simulation: &Simulation) -> Vec<([f64; 3], [f64; 3])> {
         let mut loads = vec![([0.0; 3], [0.0; 3]); self.there.len()];
-        for &i in &self.walls {
+        let (walls, mut poses) = (&simulation.walls, Vec::new());
+        walls.poses_within(None, simulation.time(), &mut poses);
+        for &i in self.walls.iter().filter(|i| !is_passing(self.fields.kind[**i as usize])) {
             let i = i as usize;
             let wall = (self.fields.kind[i] & !WALL) as usize;
             let force: Vector3<f64> = load(&self.fields.rate, i * RECORD);
-            let arm = load::<f64>(&self.fields.position, i * RECORD).minus(&simulation.walls.axis_point(wall));
+            let start = load::<f64>(&self.plan.boundary.position[(self.fields.id[i] & !WALL) as usize], 0);
+            // Not from the place: that may be on the other side of a periodic domain.
+            let arm = point_of_wall::<f64>(wall, &start, &walls.at_rest, &poses, 0, &walls.servos).arm;
             let torque = arm.cross(&force);
             let (of_force, of_torque) = &mut loads[wall];
-            for (sum, part) in of_force.iter_mut().zip([force.x, force.y, force.z]) {
+            for (sum, part) in of_force.iter_mut().zip(array(&force)) {
                 *sum += part;
             }
-            for (sum, part) in of_torque.iter_mut().zip([torque.x, torque.y, torque.z]) {
+            for (sum, part) in of_torque.iter_mut().zip(array(&torque)) {
                 *sum += part;
             }
         }

@@ -1,23 +1,26 @@
-//! Flags of a step of fluids become one error that names particle, place, step and likely cause.
+//! Flags of a step of fluids become one error that names particle, place, step and likely cause; and what is refused of a wall that appears.
 
 use super::Flow;
 use crate::contact_records::array;
 use crate::guard::{Cause, InFluid, Stop};
+use crate::refusal::Refusal;
 use crate::simulation::Simulation;
 use crate::world::Leaving;
 use seixo_laws::Vector3;
-use seixo_sweeps::motion::{LEFT, NOT_FINITE, TOO_FAST};
+use seixo_sweeps::fluid::{MOST_EXCESS, WALL, is_passing};
+use seixo_sweeps::motion::{LEFT, NOT_FINITE, TOO_COMPRESSED, TOO_FAST};
+use seixo_sweeps::sides::nearest_image;
 use seixo_sweeps::views::{RECORD, load};
 
-/// Excess of density \[-\] that no flow has: where it is reached, the equation of state means nothing any more.
-const MOST_EXCESS: f64 = 0.5;
+/// How near a particle of fluid may be to one of a wall that appears \[spacings\]. The first layer of a wall stands half a spacing behind its surface,
+/// so what is nearer is at the surface or behind it.
+const NEAREST_TO_NEW_WALL: f64 = 0.6;
 
 impl Flow {
     /// The error that flags mean, if they mean one.
     pub fn stopped_by(&self, flags: u32, simulation: &Simulation) -> Option<Stop> {
-        let excess = self.fields.excess.iter().fold(0.0, |most: f64, e| most.max(e.abs()));
         let leaves = simulation.leaving() == Leaving::Error && flags & LEFT != 0;
-        if flags & (NOT_FINITE | TOO_FAST) == 0 && !leaves && excess < MOST_EXCESS {
+        if flags & (NOT_FINITE | TOO_FAST | TOO_COMPRESSED) == 0 && !leaves {
             return None;
         }
         let fields = &self.fields;
@@ -32,7 +35,7 @@ impl Flow {
             } else if leaves {
                 simulation.has_left(&array(&place(i)))
             } else {
-                fields.excess[i].abs() >= MOST_EXCESS
+                fields.excess[i].abs() >= f64::from(MOST_EXCESS)
             }
         };
         let bad: Vec<usize> = self.of_fluid().filter(|&i| is_bad(i)).collect();
@@ -62,6 +65,40 @@ impl Flow {
             })),
             step: simulation.steps,
             time: simulation.time(),
+        })
+    }
+
+    /// Why walls that are new cannot be where they are, as there is a fluid.
+    pub fn fluid_in_walls(&self, is_new: impl Fn(usize) -> bool, simulation: &Simulation) -> Option<Refusal> {
+        let fields = &self.fields;
+        let rows = if self.is_incompressible() {
+            &self.pairs
+        } else {
+            &self.before_walls
+        };
+        let place = |i: usize| -> Vector3<f64> { load(&fields.position, i * RECORD) };
+        let wall_of = |i: usize| (fields.kind[i] & !WALL) as usize;
+        let limit = NEAREST_TO_NEW_WALL * self.plan.spacing;
+        let mut nearest: Option<(f64, usize, usize)> = None;
+        let of_new = |i: &usize| !is_passing(fields.kind[*i]) && is_new(wall_of(*i));
+        for i in self.walls.iter().map(|&i| i as usize).filter(of_new) {
+            for &j in &rows.neighbors[rows.row[i] as usize..rows.row[i + 1] as usize] {
+                let j = j as usize;
+                let apart = place(i).minus(&place(j));
+                let distance = nearest_image(&apart, &self.stepping.sides, self.compiled_for.sides).apart.length();
+                if distance < nearest.map_or(limit, |(least, ..)| least) {
+                    nearest = Some((distance, i, j));
+                }
+            }
+        }
+        nearest.map(|(distance, i, j)| Refusal::WallInFluid {
+            wall: simulation.walls.given[wall_of(i)].name.clone(),
+            time: simulation.time(),
+            fluid: self.plan.kinds[fields.kind[j] as usize].name.clone(),
+            id: fields.id[j],
+            at: array(&place(j)),
+            distance,
+            limit,
         })
     }
 }

@@ -1,6 +1,6 @@
 //! What is measured of fluids.
 
-use super::Flow;
+use super::{Flow, Muller, Solves};
 use crate::contact_records::array;
 use crate::fields::{PART, part_range};
 use crate::simulation::Simulation;
@@ -83,11 +83,19 @@ impl Flow {
     pub fn energy_of(&self, i: usize) -> FlowEnergy {
         let fluid = &self.plan.kinds[self.fields.kind[i] as usize];
         let (mass, excess) = (self.mass(i), self.fields.excess[i]);
-        let swollen = self.plan.volume() * excess / (1.0 + excess);
-        let per_mass = fluid.state.energy(fluid.density * (1.0 + excess), fluid.density, fluid.sound_speed);
+        let compression = if self.is_incompressible() {
+            // What keeps densities stores nothing.
+            0.0
+        } else {
+            let swollen = self.plan.volume() * excess / (1.0 + excess);
+            let stored = fluid.state.energy(fluid.density * (1.0 + excess), fluid.density, fluid.sound_speed);
+            // Müller's pressure does half of the work that its equation of state tells, see [`seixo_laws::fluid::muller`].
+            let per_mass = if self.muller.is_some() { 0.5 * stored } else { stored };
+            mass * per_mass + fluid.background_pressure * swollen
+        };
         FlowEnergy {
             kinetic: kinetic_energy(mass, &self.velocity(i)),
-            compression: mass * per_mass + fluid.background_pressure * swollen,
+            compression,
             gravity: gravity_energy(mass, &self.stepping.gravity, &load(&self.fields.position, i * RECORD)),
         }
     }
@@ -124,8 +132,7 @@ impl Flow {
                 let apart = load::<f64>(position, i * RECORD).minus(&load(position, j * RECORD));
                 let apart = nearest_image::<f64, f64>(&apart, &self.stepping.sides, self.compiled_for.sides).apart;
                 let is_near = u64::from(apart.dot(&apart) < support * support);
-                // A pair inside a part stands in one row only.
-                let is_inside = (first..end).contains(&j);
+                let is_inside = self.lists_once() && (first..end).contains(&j);
                 let ends = u64::from(!self.is_wall(i)) + u64::from(is_inside && !self.is_wall(j));
                 near += ends * is_near;
                 listed += ends;
@@ -136,7 +143,8 @@ impl Flow {
 
     /// Bytes that the arrays hold.
     pub fn bytes(&self) -> u64 {
-        self.fields.bytes() + self.cells.bytes() + self.pairs.bytes() + self.before_walls.bytes()
+        let of_solvers = self.projector.bytes() + self.muller.as_ref().map_or(0, Muller::bytes);
+        self.fields.bytes() + self.cells.bytes() + self.pairs.bytes() + self.before_walls.bytes() + of_solvers
     }
 
     fn snapshot(&self) -> FluidSnapshot {
@@ -197,6 +205,17 @@ impl Simulation {
     pub fn fluid_neighbors(&self) -> [f64; 2] {
         self.assert_observed();
         self.flow.as_ref().map_or([0.0; 2], |flow| flow.neighbors())
+    }
+
+    /// How pressures of incompressible fluids were found since this simulation was set up or restored; of other fluids, nothing ever was.
+    pub fn solves_of_fluids(&self) -> Solves {
+        self.flow.as_ref().map_or_else(Solves::default, |flow| flow.projector.solves)
+    }
+
+    /// What should be told of steps that went on although pressures of incompressible fluids had not been found, if there were any.
+    pub fn warning_of_fluids(&self) -> Option<String> {
+        let flow = self.flow.as_ref()?;
+        flow.projector.solves.warning(&flow.plan.projection)
     }
 
     /// Names of the fluids, in the order of their numbers.

@@ -3,12 +3,12 @@
 use super::Flow;
 use crate::fields::{FluidFields, PART, Sorted, part_range, parts};
 use crate::simulation::Simulation;
-use crate::world::Leaving;
+use crate::world::{Leaving, Solver};
 use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_laws::fluid::Smoothing;
 use seixo_sweeps::bodies::FREE;
-use seixo_sweeps::fluid::{FlowPlan, WALL, flown};
+use seixo_sweeps::fluid::{FlowPlan, WALL, drifted, flown, is_passing};
 use seixo_sweeps::fluid_lanes::{FlowRows, FlowTally, FlowView, flow_of_part};
 use seixo_sweeps::motion::{LEFT, Moved, STALE, STILL};
 use seixo_sweeps::sides::{OPEN, PERIODIC, put_back};
@@ -63,6 +63,10 @@ impl Flow {
     /// Lets gravity pull otherwise from now on: what it would have added by now to velocities at half steps, it adds.
     pub fn pull_otherwise(&mut self, gravity: Vector3<f64>, pull: &Vector3<f64>) {
         self.stepping.gravity = gravity;
+        if self.stepping.shows_ahead == 0.0 {
+            // Velocities of whole steps have had all that gravity gave until now.
+            return;
+        }
         for i in (0..self.fields.len()).filter(|&i| self.fields.kind[i] & WALL == 0) {
             let kept = recall::<f64>(&mut self.fields.half_velocity, 3 * i).plus(pull);
             store(&mut self.fields.half_velocity, 3 * i, &kept);
@@ -134,10 +138,20 @@ impl Flow {
                 let (first, end) = part_range(part, n);
                 let mut all = STILL;
                 for i in 0..end - first {
+                    let at = i * RECORD;
+                    if is_passing(kind[first + i]) {
+                        let now = drifted::<f64, f64>(
+                            &recall(position.items, at),
+                            &recall(motion.items, at),
+                            &load(reference, (first + i) * RECORD),
+                            stepping,
+                        );
+                        store(position.items, at, &now.position);
+                        all.flags |= now.flags;
+                    }
                     if kind[first + i] & WALL != 0 {
                         continue;
                     }
-                    let at = i * RECORD;
                     let swelling = rate[(first + i) * RECORD + 3];
                     let now = flown::<f64, f64>(
                         &recall(position.items, at),
@@ -168,22 +182,30 @@ impl Flow {
         );
     }
 
-    /// Flags that the last motion raised.
+    /// Flags that the last motion of fluid and walls raised.
     pub fn flags(&self) -> u32 {
         self.moves.iter().fold(0, |all, moved| all | moved.flags)
     }
 
-    /// Renews cells and lists if a particle or a wall moved half the skin, or a particle left.
+    /// Renews cells and lists if a particle, be it one of a wall, moved half the skin, or one left.
     pub fn renew_lists_when_stale(&mut self, simulation: &Simulation) {
-        let walls = &simulation.walls;
-        let wall_moved = walls.has_moving() && walls.moved_between(self.listed_at, simulation.time()) > 0.5 * self.cells.skin;
-        if self.flags() & (STALE | LEFT) != 0 || wall_moved {
+        if self.flags() & (STALE | LEFT) != 0 {
             self.renew_lists(simulation);
         }
     }
 
     /// Sorts the particles into cells and lists their pairs anew; fluid outside the domain is removed.
     pub fn renew_lists(&mut self, simulation: &Simulation) {
+        let held_by_surface = self.settle(simulation);
+        self.list_anew(simulation);
+        if let Some(held) = held_by_surface {
+            self.left += held - self.surface_energy(&simulation.device);
+        }
+    }
+
+    /// Puts particles back that left through periodic sides, removes fluid outside the domain, and keeps where all are, for new lists. If fluid was
+    /// removed, tells what the surface stored before \[J\]: what it then stores less is known with the new lists.
+    pub fn settle(&mut self, simulation: &Simulation) -> Option<f64> {
         let sides = simulation.sides;
         let at = |i: usize| i * RECORD;
         let mut held_by_surface = None;
@@ -211,12 +233,8 @@ impl Flow {
         for (kept, now) in reference.chunks_exact_mut(RECORD).zip(position.chunks_exact(RECORD)) {
             kept[..3].copy_from_slice(&now[..3]);
         }
-        self.list_anew(simulation);
-        if let Some(held) = held_by_surface {
-            self.left += held - self.surface_energy(&simulation.device);
-        }
         self.rebuilds += 1;
-        self.listed_at = simulation.time();
+        held_by_surface
     }
 
     /// Sorts the particles into cells, and lists their pairs, by where they are kept to have been when that was done.
@@ -226,7 +244,11 @@ impl Flow {
         let n = self.fields.len();
         let (device, index, places) = (&simulation.device, self.cells.index(), &self.fields.reference[..]);
         if self.walls.is_empty() {
-            self.pairs.fill_rows::<true>(device, &index, places, n);
+            if self.lists_once() {
+                self.pairs.fill_rows::<true>(device, &index, places, n);
+            } else {
+                self.pairs.fill_rows::<false>(device, &index, places, n);
+            }
         } else {
             // Particles of walls do nothing to each other: they are all of one body, and those that see no fluid need no row.
             let member: Vec<u32> = self
@@ -236,15 +258,29 @@ impl Flow {
                 .map(|kind| if kind & WALL != 0 { 0 } else { FREE })
                 .collect();
             let sees_fluid = self.walls_before_fluid();
-            self.pairs
-                .fill_rows_of::<true>(device, &index, places, n, |i| member[i] == FREE || sees_fluid[i]);
+            let has_row = |i: usize| member[i] == FREE || sees_fluid[i];
+            if self.lists_once() {
+                self.pairs.fill_rows_of::<true>(device, &index, places, n, has_row);
+                self.before_walls
+                    .fill_rows_of::<false>(device, &index, places, n, |i| sees_fluid[i]);
+                self.before_walls.drop_inside_bodies(&member, &[0]);
+            } else {
+                self.pairs.fill_rows_of::<false>(device, &index, places, n, has_row);
+            }
             self.pairs.drop_inside_bodies(&member, &[0]);
-            self.before_walls
-                .fill_rows_of::<false>(device, &index, places, n, |i| sees_fluid[i]);
-            self.before_walls.drop_inside_bodies(&member, &[0]);
+        }
+        if self.is_incompressible() {
+            self.projector.make_room(n);
         }
         self.moves.resize(parts(n), STILL);
         self.tallies.resize(parts(n), FlowTally::default());
+        self.take_over_densities();
+        self.hold_in_container(simulation);
+    }
+
+    /// Whether a pair inside a part stands in one row only.
+    pub fn lists_once(&self) -> bool {
+        self.compiled_for.solver == Solver::WeaklyCompressible
     }
 
     /// Forces, and rates of change of densities.

@@ -38,15 +38,26 @@ impl Simulation {
         self.flow.as_ref().is_some_and(|flow| flow.remote.is_some())
     }
 
+    /// Why fluids cannot go to a GPU, if they cannot: there, they are stepped after all grains, and a servo follows these step by step.
+    pub(crate) fn keeps_fluids_here(&self) -> Option<String> {
+        let flow = self.flow.as_ref()?;
+        if flow.muller.is_some() && self.walls.has_moving() {
+            return Some("walls that move hold a fluid of solver \"muller2003\", which does not go on a GPU".to_owned());
+        }
+        let bounding = &flow.plan.boundary.wall;
+        let has_servo = |wall: &&u32| self.walls.given[**wall as usize].motion.servo.is_some();
+        let wall = bounding.iter().find(has_servo)?;
+        let name = &self.walls.given[*wall as usize].name;
+        Some(format!("wall {name} has a servo and bounds a fluid, which does not go on a GPU"))
+    }
+
     /// Hands fluids, if there are any, to the GPU.
     pub(crate) fn hand_fluids_over(&mut self, gpu: &Gpu) -> Result<(), Refusal> {
-        let Some(flow) = self.flow.as_ref().filter(|flow| flow.fields.len() > 0) else {
+        if self.flow.as_ref().is_none_or(|flow| flow.fields.len() == 0) {
             return Ok(());
-        };
-        if flow.compiled_for.bounded && self.walls.has_moving() {
-            return Err(Refusal::Fluid(
-                "walls that move and fluids do not go together on a GPU yet; use --device cpu".to_owned(),
-            ));
+        }
+        if let Some(why) = self.keeps_fluids_here() {
+            return Err(Refusal::Fluid(format!("{why}; use --device cpu")));
         }
         let handed = match self.flow.take() {
             Some(mut flow) => {
@@ -85,33 +96,44 @@ impl Simulation {
         let end = self.steps;
         let mut left = steps;
         while left > 0 && self.flows_remotely() {
-            let (raised, taken) = self.with_remote_flow(|remote, flow, simulation| remote.advance(flow, simulation, left))?;
+            // No further than to where something comes or goes.
+            let next = self.flow.as_ref().map_or(u64::MAX, |flow| flow.next_passage());
+            let most = next.saturating_sub(end - left).clamp(1, left);
+            // Poses of walls are those of the steps until there.
+            self.steps = end - left + most;
+            let (raised, taken) = self.with_remote_flow(|remote, flow, simulation| remote.advance(flow, simulation, most))?;
             left -= taken;
-            if raised == 0 {
-                continue;
-            }
             self.steps = end - left;
-            self.observe_fluids()?;
-            let stopped = self.with_flow(|flow, simulation| flow.stopped_by(raised, simulation));
-            if let Some(stop) = stopped {
-                return Err(stop);
+            if raised != 0 {
+                self.see_to_fluids(raised)?;
             }
-            debug_assert_eq!(raised & !(STALE | LEFT), 0);
-            // What left is taken away here, and the rest goes back.
-            self.with_flow(|flow, simulation| {
-                flow.come_home(simulation);
-                flow.renew_lists(simulation);
-            });
-            if let Some(gpu) = self.gpu.clone() {
-                self.hand_fluids_over(&gpu).map_err(|refusal| self.failed(refusal.to_string()))?;
-            }
+            self.let_fluids_pass()?;
             self.steps = end;
         }
         Ok(())
     }
 
+    /// Turns flags of the GPU into the error that they mean, or takes away what left.
+    fn see_to_fluids(&mut self, raised: u32) -> Result<(), Stop> {
+        self.observe_fluids()?;
+        let stopped = self.with_flow(|flow, simulation| flow.stopped_by(raised, simulation));
+        if let Some(stop) = stopped {
+            return Err(stop);
+        }
+        debug_assert_eq!(raised & !(STALE | LEFT), 0);
+        // What left is taken away here, and the rest goes back.
+        self.with_flow(|flow, simulation| {
+            flow.come_home(simulation);
+            flow.renew_lists(simulation);
+        });
+        match self.gpu.clone() {
+            Some(gpu) => self.hand_fluids_over(&gpu).map_err(|refusal| self.failed(refusal.to_string())),
+            None => Ok(()),
+        }
+    }
+
     /// Brings what the host knows of fluids up to date.
     pub(crate) fn observe_fluids(&mut self) -> Result<(), Stop> {
-        self.with_remote_flow(|remote, flow, _| remote.observe(flow))
+        self.with_remote_flow(|remote, flow, simulation| remote.observe(flow, simulation))
     }
 }

@@ -1,32 +1,40 @@
 //! Fluids on a GPU: their particles and those of the walls that bound them, stepped as grains are.
 
-use super::lists::{UNBOUNDED, make_room};
+mod boundary;
+mod dfsph;
+mod muller;
+
+use super::lists::{Keys, UNBOUNDED};
 use super::step::BATCH;
 use super::tables::{Index, Tables};
 use super::{Cells, Number, Rows, numbers, raised, room_for_cubes, stepping};
 use crate::flow::{Flow, FlowEnergies};
 use crate::simulation::Simulation;
 use crate::world::Leaving;
-use seixo_device::gpu::{Buffer, Gpu, GpuError, Order, units, units_in_cubes_of};
+use boundary::Carriage;
+use dfsph::Projecting;
+use muller::MullerOnGpu;
+use seixo_device::gpu::{Buffer, Gpu, GpuError, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
 use seixo_laws::fluid::smoothing::SmootherLaunch;
 use seixo_sweeps::bodies::FREE;
-use seixo_sweeps::fluid::{FlowPlan, WALL};
+use seixo_sweeps::fluid::{FlowPlan, Solver, WALL};
 use seixo_sweeps::fluid_lanes::FlowTally;
 use seixo_sweeps::kernels::bodies::drop_inside_bodies;
-use seixo_sweeps::kernels::flow::{count_near, flow, mark_walls, press_walls, put_back_inside, remember};
+use seixo_sweeps::kernels::flow::{count_near, flow, mark_walls, put_back_inside, remember};
 use seixo_sweeps::kernels::{DONE, FLAGS};
-use seixo_sweeps::motion::{LEFT, NOT_FINITE, STALE, TOO_FAST};
+use seixo_sweeps::motion::{LEFT, NOT_FINITE, STALE, TOO_COMPRESSED, TOO_FAST};
 use seixo_sweeps::sides::OPEN;
 use seixo_sweeps::views::RECORD;
 use std::mem::swap;
 
 /// Fluids on a GPU, whatever its precision.
 pub(crate) trait RemoteFlow: Send + Sync {
-    /// Takes up to `steps` steps; fewer if a flag was raised that the host must see to. Returns the flags and the steps taken.
+    /// Takes up to `steps` steps, to where the host's clock is; fewer if a flag was raised that the host must see to. Returns the flags and the steps
+    /// taken.
     fn advance(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64) -> Result<(u32, u64), GpuError>;
     /// Finds forces for where particles are now, and brings fields and books of the host up to date.
-    fn observe(&mut self, host: &mut Flow) -> Result<(), GpuError>;
+    fn observe(&mut self, host: &mut Flow, simulation: &Simulation) -> Result<(), GpuError>;
     /// Neighbors of all particles of fluid, those within the support and those in their lists.
     fn neighbors(&self, host: &Flow) -> Result<[u64; 2], GpuError>;
 }
@@ -47,10 +55,11 @@ pub(crate) struct FlowOnGpu<C, R> {
     position: [Buffer<C>; 2],
     flowing: [Buffer<R>; 2],
     now: usize,
-    /// Velocities of walls, where their surfaces run.
+    /// Velocities of walls, where they move or their surfaces run.
     motion: Buffer<R>,
     /// What fluid sees in walls.
     seen: Buffer<R>,
+    /// Of particles of walls, their accelerations.
     half_velocity: Buffer<C>,
     thermal: Buffer<C>,
     rate: Buffer<R>,
@@ -63,9 +72,15 @@ pub(crate) struct FlowOnGpu<C, R> {
     /// Places of particles of walls, and how many they are.
     walls: Buffer<u32>,
     bounding: usize,
+    /// Where walls move.
+    carriage: Option<Carriage<C>>,
     nothing: Buffer<u32>,
+    /// Where fluids move by Müller's solver.
+    muller: Option<MullerOnGpu<C, R>>,
     flags: Buffer<u32>,
     power: Buffer<C>,
+    /// Where pressures are iterated; of fluids that are not incompressible nearly nothing.
+    projecting: Projecting<R>,
     /// What was booked of the sums that particles keep.
     booked: FlowEnergies,
     interval: u64,
@@ -80,9 +95,15 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         let as_c = |values: &[f64], what| gpu.upload(&numbers::<C>(values.iter().copied()), what);
         let as_r = |values: &[f64], what| gpu.upload(&numbers::<R>(values.iter().copied()), what);
         let half: Vec<f64> = fields.half_velocity.chunks_exact(3).flat_map(|v| [v[0], v[1], v[2], 0.0]).collect();
-        let thermal: Vec<f64> = (0..n)
-            .flat_map(|i| [fields.excess[i], fields.swelling_before[i], 0.0, 0.0])
-            .collect();
+        let thermal: Vec<f64> = if host.is_incompressible() {
+            let pressures = fields.multipliers.chunks_exact(2);
+            let records = fields.excess.iter().zip(pressures);
+            records.flat_map(|(&excess, of)| [excess, of[0], of[1], 0.0]).collect()
+        } else {
+            (0..n)
+                .flat_map(|i| [fields.excess[i], fields.swelling_before[i], 0.0, 0.0])
+                .collect()
+        };
         let member: Vec<u32> = fields.kind.iter().map(|kind| if kind & WALL != 0 { 0 } else { FREE }).collect();
         let slips: Vec<u32> = host.plan.slips.iter().map(|&slips| u32::from(slips)).chain([0]).collect();
         let words = |what| gpu.buffer(n, what);
@@ -106,7 +127,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             seen: as_r(&fields.flow, "pressures of walls")?,
             half_velocity: as_c(&half, "velocities")?,
             thermal: as_c(&thermal, "densities")?,
-            rate: gpu.zeros(RECORD * n, "forces")?,
+            rate: as_r(&fields.rate, "forces")?,
             reference: as_c(&fields.reference, "positions of the lists")?,
             rows: Rows::new(&gpu, n)?,
             key: words("cells")?,
@@ -115,9 +136,12 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             tables: host.cells.tables.as_ref().map(|_| Tables::new(&gpu)).transpose()?,
             walls: words("particles of walls")?,
             bounding: 0,
+            carriage: Carriage::new(&gpu, host, simulation)?,
             nothing: gpu.zeros(1, "walls")?,
+            muller: host.muller.as_ref().map(|muller| MullerOnGpu::new(&gpu, muller, n)).transpose()?,
             flags: gpu.zeros(FLAGS, "flags")?,
             power: gpu.zeros(2 * RECORD * room_for_cubes(n), "the ledger")?,
+            projecting: Projecting::new(&gpu, if host.is_incompressible() { n } else { 1 })?,
             booked: FlowEnergies::default(),
             interval: 64,
             since_renewal: 64,
@@ -130,21 +154,15 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
     /// Sorts the particles and lists their pairs, by where they are kept to have been when that was done.
     fn list(&mut self, host: &mut Flow, simulation: &Simulation) -> Result<(), GpuError> {
         let n = self.n;
-        self.gpu.write(&self.cells.domain, &numbers::<C>(UNBOUNDED.concat()));
-        let (low, high, kept) = self.cells.bounds(&self.gpu, &self.reference, n)?;
-        let cells = host.cells.lay_out(low, high, kept);
         host.cells.sides = simulation.stepping.sides;
-        make_room(&self.gpu, &mut self.cells.first, cells + 2, "cells")?;
-        let (gpu, room) = (&self.gpu, &self.cells);
-        gpu.write(&room.grids, &numbers::<C>(host.cells.grids.iter().copied()));
-        gpu.write(&room.shapes, &host.cells.shapes);
-        room.find(gpu, host.cells.grids(), &self.reference, &self.key, (n, cells), false);
-        let into = Order {
+        let keys = Keys {
+            key: &self.key,
+            id: &self.id,
             order: &self.order,
-            first: &room.first,
-            room: &room.lengths,
         };
-        gpu.order_by_key(&self.key, &self.id, n, cells + 1, into)?;
+        let everywhere = UNBOUNDED.concat();
+        self.cells
+            .order(&self.gpu, &mut host.cells, &everywhere, &self.reference, keys, n)?;
         self.reorder();
         let gpu = &self.gpu;
         if let (Some(tables), Some(laid_out)) = (&mut self.tables, &host.cells.tables) {
@@ -186,6 +204,11 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         if self.plan.moving {
             gpu.gather(&self.motion, order, n, RECORD, &self.flowing[now]);
             swap(&mut self.motion, &mut self.flowing[now]);
+        }
+        if self.plan.solver == Solver::Incompressible {
+            // Lists are made anew within a step, and walls feel all of it.
+            gpu.gather(&self.rate, order, n, RECORD, &self.flowing[now]);
+            swap(&mut self.rate, &mut self.flowing[now]);
         }
         gpu.gather(&self.position[now], order, n, RECORD, &self.position[now ^ 1]);
         for numbers in [&mut self.half_velocity, &mut self.thermal, &mut self.reference] {
@@ -238,31 +261,11 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
     )]
     fn step(&mut self, host: &Flow, parity: u32, advance: bool) {
-        if self.bounding > 0 {
-            let (count, dim) = units(self.bounding);
-            press_walls::launch::<R, C>(
-                self.gpu.client(),
-                count,
-                dim,
-                self.rows.tile_first.argument(),
-                self.rows.count.argument(),
-                self.rows.list.argument(),
-                self.walls.argument(),
-                self.kind.argument(),
-                self.slips.argument(),
-                self.media.argument(),
-                self.position[self.now].argument(),
-                self.flowing[self.now].argument(),
-                self.motion.records(),
-                self.seen.records(),
-                self.flags.argument(),
-                self.smoother(host),
-                stepping::<C, R>(&host.stepping),
-                self.bounding as u32,
-                parity,
-                self.plan,
-            );
+        if self.muller.is_some() {
+            return self.step_muller(host, parity, advance);
         }
+        self.place_walls(host, parity, advance);
+        self.press(host, parity);
         // Small cubes let more registers be in use; where powers are noted, cubes are those of the books.
         let (count, dim) = if advance { units_in_cubes_of(128, self.n) } else { units(self.n) };
         // SAFETY: there are particles, and units beyond n do nothing; rows are interleaved in tiles whose sizes, summed by the scan, the list has
@@ -306,23 +309,29 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
 
 impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
     fn advance(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64) -> Result<(u32, u64), GpuError> {
+        if host.is_incompressible() {
+            return self.advance_incompressible(host, simulation, steps);
+        }
         let mut taken = 0;
         let leaves = if simulation.leaving() == Leaving::Error { LEFT } else { 0 };
         while taken < steps {
             let lasting = self.interval.max(self.since_renewal);
             let batch = (lasting / 2).clamp(1, BATCH as u64).min(steps - taken);
             let before = self.now;
+            self.send_poses(simulation, simulation.steps - steps + taken, batch);
             self.gpu.clear(&self.flags);
             for step in 0..batch as u32 {
                 self.step(host, step & 1, true);
             }
+            // Where the last step leads, walls may be too far from where they are listed.
+            self.place_walls(host, batch as u32 & 1, true);
             let flags = self.gpu.download(&self.flags)?;
             let done = u64::from(flags[DONE]);
             self.now = before ^ (done as usize & 1);
             taken += done;
             self.since_renewal += done;
             let raised = raised(&flags);
-            if raised & (NOT_FINITE | TOO_FAST | leaves) != 0 || raised & LEFT != 0 {
+            if raised & (NOT_FINITE | TOO_FAST | TOO_COMPRESSED | leaves) != 0 || raised & LEFT != 0 {
                 return Ok((raised, taken));
             }
             if raised & STALE != 0 {
@@ -357,9 +366,16 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
         ])
     }
 
-    fn observe(&mut self, host: &mut Flow) -> Result<(), GpuError> {
-        self.gpu.clear(&self.flags);
-        self.step(host, 0, false);
+    fn observe(&mut self, host: &mut Flow, simulation: &Simulation) -> Result<(), GpuError> {
+        let is_incompressible = host.is_incompressible();
+        if !is_incompressible {
+            self.send_poses(simulation, simulation.steps, 0);
+            self.gpu.clear(&self.flags);
+            self.step(host, 0, false);
+        }
+        if self.muller.is_some() {
+            return self.observe_muller(host);
+        }
         let (gpu, n) = (&self.gpu, self.n);
         let of_c = |buffer: &Buffer<C>| -> Result<Vec<f64>, GpuError> {
             Ok(gpu
@@ -388,6 +404,10 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
         }
         fields.reference = of_c(&self.reference)?;
         let (half, thermal, seen) = (of_c(&self.half_velocity)?, of_c(&self.thermal)?, of_r(&self.seen)?);
+        if is_incompressible {
+            self.tell(host, &half, &thermal);
+            return Ok(());
+        }
         let mut sums = FlowEnergies::default();
         fields.half_velocity.clear();
         for i in 0..n {

@@ -3,6 +3,7 @@
 use super::bonds::Holding;
 use super::tables::Index;
 use super::{Cells, Number, OnGpu, Rows, WallRows, numbers, stepping};
+use crate::search;
 use crate::simulation::Simulation;
 use crate::world::Leaving;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, Order, Word, units};
@@ -18,6 +19,13 @@ use std::mem::swap;
 
 /// Corners of a box that nothing is outside of.
 pub(super) const UNBOUNDED: [[f64; 3]; 2] = [[f64::NEG_INFINITY; 3], [f64::INFINITY; 3]];
+
+/// Of every particle: its cell, its id, and the place from which it comes into the order of the cells.
+pub(super) struct Keys<'a> {
+    pub key: &'a Buffer<u32>,
+    pub id: &'a Buffer<u32>,
+    pub order: &'a Buffer<u32>,
+}
 
 /// Makes sure that a buffer has room, with a quarter more where it has not; what it held is lost.
 pub(super) fn make_room<T: Word>(gpu: &Gpu, buffer: &mut Buffer<T>, len: usize, what: &'static str) -> Result<(), GpuError> {
@@ -83,22 +91,15 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             Some(domain) => domain.open_corners().concat(),
             None => UNBOUNDED.concat(),
         };
-        self.gpu.write(&self.cells.domain, &numbers::<C>(domain));
-        let (low, high, kept) = self.cells.bounds(&self.gpu, &self.position[self.now], self.n)?;
-        let cells = host.cells.lay_out(low, high, kept);
-        make_room(&self.gpu, &mut self.cells.first, cells + 2, "cells")?;
-        let (gpu, room) = (&self.gpu, &self.cells);
-        gpu.write(&room.grids, &numbers::<C>(host.cells.grids.iter().copied()));
-        gpu.write(&room.shapes, &host.cells.shapes);
-        self.find_cells(host, cells, false);
-        let into = Order {
+        let keys = Keys {
+            key: &self.key,
+            id: &self.id,
             order: &self.order,
-            first: &room.first,
-            room: &room.lengths,
         };
-        gpu.order_by_key(&self.key, &self.id, n, cells + 1, into)?;
+        let position = &self.position[self.now];
+        let cells = self.cells.order(&self.gpu, &mut host.cells, &domain, position, keys, n)?;
         if leaving {
-            self.n = gpu.download_part(&room.first, cells..cells + 1).wait()?[0] as usize;
+            self.n = self.gpu.download_part(&self.cells.first, cells..cells + 1).wait()?[0] as usize;
         }
         self.reorder();
         Ok(cells)
@@ -393,6 +394,33 @@ impl<C: Number> Cells<C> {
             }
         }
         Ok((low, high, kept as usize))
+    }
+
+    /// Lays cells out around n particles, those that are inside the domain with these corners, and finds the order of these cells; returns how
+    /// many there are.
+    pub(super) fn order(
+        &mut self,
+        gpu: &Gpu,
+        host: &mut search::Cells,
+        domain: &[f64],
+        position: &Buffer<C>,
+        keys: Keys,
+        n: usize,
+    ) -> Result<usize, GpuError> {
+        gpu.write(&self.domain, &numbers::<C>(domain.iter().copied()));
+        let (low, high, kept) = self.bounds(gpu, position, n)?;
+        let cells = host.lay_out(low, high, kept);
+        make_room(gpu, &mut self.first, cells + 2, "cells")?;
+        gpu.write(&self.grids, &numbers::<C>(host.grids.iter().copied()));
+        gpu.write(&self.shapes, &host.shapes);
+        self.find(gpu, host.grids(), position, keys.key, (n, cells), false);
+        let into = Order {
+            order: keys.order,
+            first: &self.first,
+            room: &self.lengths,
+        };
+        gpu.order_by_key(keys.key, keys.id, n, cells + 1, into)?;
+        Ok(cells)
     }
 
     /// Room for n particles and so many grids.

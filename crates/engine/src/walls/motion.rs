@@ -18,6 +18,10 @@ pub struct Stance {
     pub angle: f64,
     /// Angular velocity about it \[rad/s\].
     pub rate: f64,
+    /// Acceleration of the axis \[m/s²\]; none is told where a velocity jumps.
+    pub acceleration: Vector3<f64>,
+    /// Angular acceleration about it \[rad/s²\], likewise.
+    pub angular_acceleration: f64,
 }
 
 impl Stance {
@@ -33,30 +37,33 @@ impl Stance {
             axis: if speed > 0.0 { spin.times(1.0 / speed) } else { spin },
             angle: speed * since,
             rate: speed,
+            acceleration: Vector3::zero(),
+            angular_acceleration: 0.0,
         };
         for vibration in &motion.vibrations {
             let amplitude = vector(&vibration.amplitude);
-            let (sin, cos) = (TAU * vibration.frequency * since + vibration.phase).sin_cos();
+            let angular_frequency = TAU * vibration.frequency;
+            let (sin, cos) = (angular_frequency * since + vibration.phase).sin_cos();
             stance.shift = stance.shift.plus(&amplitude.times(sin - vibration.phase.sin()));
-            stance.velocity = stance.velocity.plus(&amplitude.times(TAU * vibration.frequency * cos));
+            stance.velocity = stance.velocity.plus(&amplitude.times(angular_frequency * cos));
+            stance.acceleration = stance
+                .acceleration
+                .minus(&amplitude.times(angular_frequency * angular_frequency * sin));
         }
         if let Some(path) = &motion.path {
             let [x, y, z] = [0, 1, 2].map(|axis| along(path, since, |k| path.position[k][axis]));
-            let [way, velocity] = [0, 1].map(|k| Vector3 {
-                x: [x.0, x.1][k],
-                y: [y.0, y.1][k],
-                z: [z.0, z.1][k],
-            });
+            let [way, velocity, acceleration] = [0, 1, 2].map(|k| vector(&[x[k], y[k], z[k]]));
             stance.shift = stance.shift.plus(&way);
             stance.velocity = stance.velocity.plus(&velocity);
+            stance.acceleration = stance.acceleration.plus(&acceleration);
             if !path.angle.is_empty() {
                 stance.axis = vector(&path.axis);
-                (stance.angle, stance.rate) = along(path, since, |k| path.angle[k]);
+                [stance.angle, stance.rate, stance.angular_acceleration] = along(path, since, |k| path.angle[k]);
             }
         }
         if !is_on(motion, time) {
-            stance.velocity = Vector3::zero();
-            stance.rate = 0.0;
+            (stance.velocity, stance.acceleration) = (Vector3::zero(), Vector3::zero());
+            (stance.rate, stance.angular_acceleration) = (0.0, 0.0);
         }
         stance
     }
@@ -91,14 +98,14 @@ pub fn is_moving(motion: &WallMotion) -> bool {
         || motion.servo.is_some()
 }
 
-/// A component of a path since its first place, and its rate, at this time: see [`WallPath`].
-fn along(path: &WallPath, time: f64, value: impl Fn(usize) -> f64) -> (f64, f64) {
+/// A component of a path since its first place, its rate, and the rate of that, at this time: see [`WallPath`].
+fn along(path: &WallPath, time: f64, value: impl Fn(usize) -> f64) -> [f64; 3] {
     let last = path.time.len() - 1;
     if time <= path.time[0] {
-        return (0.0, 0.0);
+        return [0.0; 3];
     }
     if time >= path.time[last] {
-        return (value(last) - value(0), 0.0);
+        return [value(last) - value(0), 0.0, 0.0];
     }
     let k = path.time.partition_point(|&t| t <= time) - 1;
     let length = |k: usize| path.time[k + 1] - path.time[k];
@@ -118,7 +125,8 @@ fn along(path: &WallPath, time: f64, value: impl Fn(usize) -> f64) -> (f64, f64)
     // Hermite's polynomial, from its value and slope at the left end.
     let (bend, twist) = (3.0 * mean - 2.0 * first - second, first + second - 2.0 * mean);
     let way = step * s * (first + s * (bend + s * twist));
-    (value(k) - value(0) + way, first + s * (2.0 * bend + 3.0 * s * twist))
+    let rate = first + s * (2.0 * bend + 3.0 * s * twist);
+    [value(k) - value(0) + way, rate, (2.0 * bend + 6.0 * s * twist) / step]
 }
 
 #[cfg(test)]
@@ -185,6 +193,7 @@ mod tests {
         let (at_rest, moved) = (Stance::at(&motion, 0.1), Stance::at(&motion, 0.9));
         assert_eq!((at_rest.shift.length(), at_rest.velocity.length(), at_rest.angle), (0.0, 0.0, 0.0));
         assert_eq!((moved.velocity.length(), moved.rate), (0.0, 0.0));
+        assert_eq!((moved.acceleration.length(), moved.angular_acceleration), (0.0, 0.0));
         assert!((moved.angle - 40.0 * 0.5).abs() < 1e-12, "{moved:?}");
         let h = 1e-6;
         for k in 1..50 {
@@ -192,6 +201,14 @@ mod tests {
             let [before, now, after] = [time - h, time, time + h].map(|time| Stance::at(&motion, time));
             let rate = after.shift.minus(&before.shift).times(0.5 / h);
             assert!(rate.minus(&now.velocity).length() < 1e-4, "{time}: {rate:?} {now:?}");
+            // So is the acceleration that of the velocity, but where the path bends anew: its second derivative jumps there.
+            let rate = after.velocity.minus(&before.velocity).times(0.5 / h);
+            let is_smooth = ![0.0, 0.3].iter().any(|bend| (time - 0.2 - bend).abs() < 2.0 * h);
+            let off = rate.minus(&now.acceleration).length();
+            assert!(
+                !is_smooth || off < 1e-4 * (1.0 + now.acceleration.length()),
+                "{time}: {rate:?} {now:?}"
+            );
             // A point half a meter from the axis is never farther from where it was than the bound says.
             let point = |stance: &Stance| {
                 let arm = Vector3 {

@@ -1,16 +1,17 @@
 //! Fluids: what flows, what bounds it, and how it is discretized.
 
+mod tension;
+
 use super::Vec3;
+use super::passage::{FluidInlet, FluidOutlet, check_passages};
 use crate::refusal::Refusal;
+use seixo_laws::fluid::muller::longest_step;
 pub use seixo_laws::fluid::{Smoothing, Space, StateLaw};
+pub use seixo_sweeps::fluid::Solver;
+use seixo_sweeps::fluid::WALL;
 use std::f64::consts::PI;
-
-/// The shortest support of a fluid with a surface tension \[spacings\]: with less, its particles hold each other in a lattice, and drops keep any
-/// shape.
-pub const LEAST_COHESIVE_SUPPORT: f64 = 4.0;
-
-/// Contact angles that were found at walls as they were asked for, to some 6° \[rad\].
-pub const CONTACT_ANGLES: [f64; 2] = [PI / 6.0, 13.0 * PI / 18.0];
+use tension::check_tension;
+pub use tension::{CONTACT_ANGLES, LEAST_COHESIVE_SUPPORT, capillary_speed};
 
 /// A fluid.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,7 +22,8 @@ pub struct Fluid {
     pub density: f64,
     /// Dynamic viscosity μ \[Pa s\].
     pub viscosity: f64,
-    /// Speed of sound c \[m/s\]: not that of the real fluid but one at least ten times as fast as the flow, so that densities stay within 1 %.
+    /// Speed of sound c \[m/s\]: not that of the real fluid but one at least ten times as fast as the flow, so that densities stay within 1 %. Of
+    /// [`Solver::Muller2003`] √k, the root of its stiffness, of any size. With [`Solver::Incompressible`] it scales artificial viscosity alone.
     pub sound_speed: f64,
     /// How density becomes pressure.
     pub state: StateLaw,
@@ -31,18 +33,20 @@ pub struct Fluid {
     pub artificial_viscosity: f64,
     /// Diffusion of density δ \[-\].
     pub density_diffusion: f64,
-    /// XSPH's ε \[-\]: by which share of the difference to its neighbors a particle moves with them.
+    /// XSPH's ε \[-\]: by which share of the difference to its neighbors a particle moves with them; of [`Solver::Muller2003`] only.
     pub xsph: f64,
     /// Surface tension σ \[N/m\].
     pub surface_tension: f64,
     /// Angle at which its surface meets walls, inside the fluid \[rad\]; without a tension it does not count.
     pub contact_angle: f64,
+    /// Share of its velocity into a wall with which a particle leaves it \[-\]; of [`Solver::Muller2003`] only.
+    pub restitution: f64,
 }
 
 /// Particles of fluids as parallel columns; every column has the same length. All stand for the same volume at rest, see [`Fluids::volume`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Particles {
-    /// Unique ids.
+    /// Unique ids, below 2³¹.
     pub id: Vec<u32>,
     /// Places \[m\].
     pub position: Vec<Vec3>,
@@ -63,9 +67,39 @@ pub struct Boundary {
     pub wall: Vec<u32>,
 }
 
+/// How well an incompressible fluid is to keep its volume, see [`Solver::Incompressible`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Projection {
+    /// Excess of density over that at rest, on average over all particles, that a step may lead to \[-\].
+    pub density_error: f64,
+    /// By how much of the density at rest the flow that a step ends with may compress particles in a further step, on average \[-\].
+    pub divergence_error: f64,
+    /// Iterations for either after which a step goes on as it is.
+    pub iterations: u32,
+}
+
+impl Projection {
+    /// Fewest iterations: with one, pressures would not follow the flow at all where the last ones still serve.
+    pub const FEWEST: u32 = 2;
+}
+
+impl Default for Projection {
+    fn default() -> Projection {
+        Projection {
+            density_error: 2e-5,
+            divergence_error: 1e-3,
+            iterations: 100,
+        }
+    }
+}
+
 /// The fluids of a world.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fluids {
+    /// How their motion is found.
+    pub solver: Solver,
+    /// How well they keep their volume, if they are incompressible.
+    pub projection: Projection,
     /// Which function smooths.
     pub smoothing: Smoothing,
     /// Distance between particles at rest \[m\].
@@ -83,8 +117,14 @@ pub struct Fluids {
     pub boundary: Boundary,
     /// By wall of the world: whether fluids slip along it freely; else they stick to it.
     pub slips: Vec<bool>,
+    /// By wall of the world, of those that are round: whether fluids are inside of it; asked for by [`Solver::Muller2003`] alone.
+    pub inside: Vec<bool>,
     /// The fastest flow that is expected \[m/s\].
     pub fastest: f64,
+    /// Where more of them comes.
+    pub inlets: Vec<FluidInlet>,
+    /// Where they leave.
+    pub outlets: Vec<FluidOutlet>,
 }
 
 impl Particles {
@@ -97,12 +137,6 @@ impl Particles {
     pub fn is_empty(&self) -> bool {
         self.id.is_empty()
     }
-}
-
-/// How fast a surface tension \[N/m\] moves what has this density \[kg/m³\] and is as small as a smoothing length \[m\], √(σ/(ρ h)) \[m/s\]: sound must be
-/// ten times as fast, or the pressure of the layer at the surface changes densities by more than some per cent.
-pub fn capillary_speed(surface_tension: f64, density: f64, smoothing_length: f64) -> f64 {
-    (surface_tension / (density * smoothing_length)).sqrt()
 }
 
 impl Fluids {
@@ -124,12 +158,23 @@ impl Fluids {
         }
     }
 
+    /// The kinematic viscosity ν = α h c/(2 (d + 2)) that the artificial one comes to in d dimensions \[m²/s\].
+    pub fn artificial_kinematic_viscosity(&self, fluid: &Fluid) -> f64 {
+        let dimensions = match self.space() {
+            Space::Volume => 3.0,
+            Space::Plane => 2.0,
+        };
+        fluid.artificial_viscosity * self.smoothing_length() * fluid.sound_speed / (2.0 * (dimensions + 2.0))
+    }
+
     /// The longest stable time step \[s\], and what limits it.
     ///
     /// Of the conditions of Monaghan (1994, J. Comput. Phys. 110:399) and Morris, Fox & Zhu (1997, J. Comput. Phys. 136:214): sound passes no more
     /// than 0.4 h, viscosity spreads no farther than Δt ≤ h²/(8ν), and gravity moves nothing by more than Δt ≤ ¼ √(h/g). Waves that tension drives
     /// are followed with Δt ≤ ¼ √(ρh³/(2πσ)) (Brackbill, Kothe & Zemach 1992, J. Comput. Phys. 100:335; Adami, Hu & Adams 2010, J. Comput. Phys.
-    /// 229:5011).
+    /// 229:5011). Explicit Euler has one more, see [`longest_step()`]. Where nothing is compressed no sound limits the step but the flow, which
+    /// passes no more than 0.4 spacings; there, artificial viscosity can be the most there is, and as it resists compression by more than shear it
+    /// counts twice.
     pub fn limit_of_time_step(&self, gravity: Vec3) -> (f64, String) {
         let h = self.smoothing_length();
         let g = gravity.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -146,12 +191,24 @@ impl Fluids {
                 surface_tension,
                 ..
             } = fluid;
-            let speed = sound_speed + self.fastest;
-            lower(
-                0.4 * h / speed,
-                format!("sound in {name:?}: 0.4 h/(c + v) with h = {h:.3e} m, c + v = {speed:.3} m/s"),
-            );
-            let kinematic = fluid.viscosity / fluid.density;
+            let mut kinematic = fluid.viscosity / fluid.density;
+            match self.solver {
+                Solver::WeaklyCompressible | Solver::Muller2003 => {
+                    let speed = sound_speed + self.fastest;
+                    lower(
+                        0.4 * h / speed,
+                        format!("sound in {name:?}: 0.4 h/(c + v) with h = {h:.3e} m, c + v = {speed:.3} m/s"),
+                    );
+                }
+                Solver::Incompressible => {
+                    let (spacing, speed) = (self.spacing, self.fastest);
+                    lower(
+                        0.4 * spacing / speed,
+                        format!("the flow: 0.4 spacings/v with a spacing of {spacing:.3e} m, v = {speed:.3} m/s"),
+                    );
+                    kinematic += 2.0 * self.artificial_kinematic_viscosity(fluid);
+                }
+            }
             if kinematic > 0.0 {
                 lower(
                     0.125 * h * h / kinematic,
@@ -166,6 +223,17 @@ impl Fluids {
                     ),
                 );
             }
+            if self.solver == Solver::Muller2003 {
+                let stiffness = sound_speed * sound_speed;
+                lower(
+                    longest_step(stiffness, kinematic, fluid.xsph, self.support),
+                    format!(
+                        "sound in {name:?}, which explicit Euler lets grow unless k\u{394}t\u{b2}/2 \u{2264} \u{3bd}\u{394}t + \u{3b5}H\u{b2}/22, with k = \
+                         {stiffness:.3e} J/kg, \u{3bd} = {kinematic:.3e} m\u{b2}/s, \u{3b5} = {}, H = {:.3e} m",
+                        fluid.xsph, self.support
+                    ),
+                );
+            }
         }
         if g > 0.0 {
             lower(
@@ -177,53 +245,10 @@ impl Fluids {
     }
 }
 
-/// Refuses a fluid whose surface tension would not be what is asked for.
-fn check_tension(fluids: &Fluids, fluid: &Fluid) -> Result<(), Refusal> {
-    if fluid.surface_tension == 0.0 {
-        return Ok(());
-    }
-    let Fluid {
-        name,
-        sound_speed,
-        contact_angle,
-        ..
-    } = fluid;
-    let capillary = capillary_speed(fluid.surface_tension, fluid.density, fluids.smoothing_length());
-    let [least_angle, most_angle] = CONTACT_ANGLES;
-    let what = if fluids.kinds.len() > 1 {
-        "and is not alone: tension between fluids is not built yet; leave surface_tension out, or the other fluids".to_owned()
-    } else if fluids.smoothing != Smoothing::Wendland {
-        "which is known for Wendland's smoothing function alone; write smoothing = \"wendland\"".to_owned()
-    } else if fluids.support < LEAST_COHESIVE_SUPPORT * fluids.spacing * (1.0 - 1e-9) {
-        format!(
-            "and a support of {:.3} spacings, with which particles hold each other in a lattice; use at least {LEAST_COHESIVE_SUPPORT}",
-            fluids.support / fluids.spacing
-        )
-    } else if *sound_speed < 10.0 * capillary * (1.0 - 1e-9) {
-        format!(
-            "and a sound speed of {sound_speed} m/s, which must be ten times \u{221a}(\u{3c3}/(\u{3c1}h)) = {capillary:.4} m/s; write sound_speed = {:.4} or \
-             leave it out",
-            10.0 * capillary
-        )
-    } else if !(least_angle - 1e-9..=most_angle + 1e-9).contains(contact_angle) {
-        format!(
-            "and a contact angle of {:.1}\u{b0}; it must be from {:.0}\u{b0} to {:.0}\u{b0}",
-            contact_angle.to_degrees(),
-            least_angle.to_degrees(),
-            most_angle.to_degrees()
-        )
-    } else {
-        return Ok(());
-    };
-    Err(Refusal::Fluid(format!(
-        "fluid {name:?} has a surface tension of {} N/m, {what}",
-        fluid.surface_tension
-    )))
-}
-
-/// Refuses fluids that cannot be simulated.
-pub(crate) fn check_fluids(fluids: &Fluids) -> Result<(), Refusal> {
+/// Refuses fluids that cannot be simulated in a world with so many walls.
+pub(crate) fn check_fluids(fluids: &Fluids, walls: usize) -> Result<(), Refusal> {
     let refuse = |what: String| Err(Refusal::Fluid(what));
+    check_columns(fluids, walls)?;
     let Fluids { spacing, support, .. } = *fluids;
     if !(spacing.is_finite() && spacing > 0.0 && support.is_finite() && support >= 1.2 * spacing) {
         return refuse(format!(
@@ -247,13 +272,17 @@ pub(crate) fn check_fluids(fluids: &Fluids) -> Result<(), Refusal> {
         if let Some((what, value)) = at_least_zero.into_iter().find(|(_, x)| !(x.is_finite() && *x >= 0.0)) {
             return refuse(format!("fluid {name:?} has a {what} of {value}; it must be zero or more"));
         }
+        if fluids.solver == Solver::Muller2003 {
+            check_muller(fluids, fluid)?;
+            continue;
+        }
         if fluid.xsph > 0.0 {
             return refuse(format!(
-                "fluid {name:?} has an XSPH share of {}, which is not built yet; leave xsph out",
+                "fluid {name:?} has an XSPH share of {}, which solver = \"muller2003\" alone knows; leave xsph out, or use that",
                 fluid.xsph
             ));
         }
-        if *sound_speed < 10.0 * fluids.fastest * (1.0 - 1e-9) {
+        if fluids.solver == Solver::WeaklyCompressible && *sound_speed < 10.0 * fluids.fastest * (1.0 - 1e-9) {
             return refuse(format!(
                 "fluid {name:?} has a sound speed of {sound_speed} m/s where a flow of {:.3} m/s is expected; it must be ten times as fast, \
                  or densities change by more than 1 %: write sound_speed = {:.4} or leave it out",
@@ -261,7 +290,12 @@ pub(crate) fn check_fluids(fluids: &Fluids) -> Result<(), Refusal> {
                 10.0 * fluids.fastest
             ));
         }
-        check_tension(fluids, fluid)?;
+        if fluids.solver == Solver::WeaklyCompressible {
+            check_tension(fluids, fluid)?;
+        }
+    }
+    if fluids.solver == Solver::Incompressible {
+        check_projection(fluids)?;
     }
     let Particles {
         id,
@@ -270,6 +304,16 @@ pub(crate) fn check_fluids(fluids: &Fluids) -> Result<(), Refusal> {
         pressure,
         kind,
     } = &fluids.particles;
+    let mut ids = id.clone();
+    ids.sort_unstable();
+    if let Some(pair) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
+        return refuse(format!("two particles of fluids have the id {}; give each its own", pair[0]));
+    }
+    if let Some(id) = ids.last().filter(|id| **id >= WALL) {
+        return refuse(format!(
+            "a particle of a fluid has the id {id}; ids must be below 2^31, as those above are of walls: give smaller ids"
+        ));
+    }
     let finite = |v: &Vec3| v.iter().all(|x| x.is_finite());
     for i in 0..id.len() {
         if !finite(&position[i]) || !finite(&velocity[i]) || !pressure[i].is_finite() || kind[i] as usize >= fluids.kinds.len() {
@@ -278,6 +322,148 @@ pub(crate) fn check_fluids(fluids: &Fluids) -> Result<(), Refusal> {
                 id[i], position[i]
             ));
         }
+    }
+    check_passages(fluids)
+}
+
+/// Refuses columns that do not fit each other, or the walls.
+fn check_columns(fluids: &Fluids, walls: usize) -> Result<(), Refusal> {
+    let Fluids {
+        kinds,
+        particles,
+        boundary,
+        slips,
+        ..
+    } = fluids;
+    let (n, bounding) = (particles.len(), boundary.position.len());
+    let lengths = [
+        ("place", particles.position.len(), n, "particle"),
+        ("velocity", particles.velocity.len(), n, "particle"),
+        ("pressure", particles.pressure.len(), n, "particle"),
+        ("fluid", particles.kind.len(), n, "particle"),
+        ("wall", boundary.wall.len(), bounding, "particle of a wall"),
+        ("slip", slips.len(), walls, "wall"),
+    ];
+    if let Some((what, count, wanted, of)) = lengths.into_iter().find(|(_, count, wanted, _)| count != wanted) {
+        return Err(Refusal::Fluid(format!(
+            "fluids have {count} times a {what} for {wanted} times a {of}; give every {of} one"
+        )));
+    }
+    if kinds.is_empty() {
+        return Err(Refusal::Fluid(
+            "there is no fluid among the fluids of the world; give one, or none of it".to_owned(),
+        ));
+    }
+    for (place, &wall) in boundary.position.iter().zip(&boundary.wall) {
+        if wall as usize >= walls || !place.iter().all(|x| x.is_finite()) {
+            return Err(Refusal::Fluid(format!(
+                "a particle of wall number {wall} is at {place:?}, but walls are numbered from 0, there are {walls}, and places are finite"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses what Müller's solver cannot do.
+fn check_muller(fluids: &Fluids, fluid: &Fluid) -> Result<(), Refusal> {
+    let refuse = |what: String| Err(Refusal::Fluid(what));
+    let name = &fluid.name;
+    let shares = [("an XSPH share", fluid.xsph), ("a restitution", fluid.restitution)];
+    if let Some((what, value)) = shares.into_iter().find(|(_, x)| !(0.0..=1.0).contains(x)) {
+        return refuse(format!("fluid {name:?} has {what} of {value}; it must be 0 to 1"));
+    }
+    if fluid.xsph == 0.0 && fluid.viscosity == 0.0 {
+        return refuse(format!(
+            "fluid {name:?} has neither a viscosity nor an XSPH share: explicit Euler lets sound in it grow at any time step; write xsph = 0.5, or \
+             give it a viscosity"
+        ));
+    }
+    let unknown = [
+        ("a background pressure", fluid.background_pressure != 0.0),
+        ("an artificial viscosity", fluid.artificial_viscosity != 0.0),
+        ("a diffusion of density", fluid.density_diffusion != 0.0),
+        ("a surface tension", fluid.surface_tension != 0.0),
+        ("Tait's equation of state", fluid.state != StateLaw::Linear),
+    ];
+    if let Some((what, _)) = unknown.into_iter().find(|(_, is_given)| *is_given) {
+        return refuse(format!(
+            "fluid {name:?} has {what}, which solver = \"muller2003\" does not know; leave it out, or use solver = \"wcsph\""
+        ));
+    }
+    if fluids.across.is_some() || fluids.smoothing != Smoothing::Poly6 || !fluids.boundary.position.is_empty() {
+        return refuse(
+            "solver = \"muller2003\" works in space, with its own smoothing functions, and without particles of walls; use solver = \"wcsph\" for \
+             anything else"
+                .to_owned(),
+        );
+    }
+    if !(fluids.inlets.is_empty() && fluids.outlets.is_empty()) {
+        return refuse(
+            "inlets and outlets are particles that fluid sees as those of walls, which solver = \"muller2003\" does without; leave them out, or use \
+             solver = \"wcsph\""
+                .to_owned(),
+        );
+    }
+    Ok(())
+}
+
+/// Largest ratio of two densities at rest with which pressures at the interface are what they should be.
+const MOST_CONTRAST: f64 = 100.0;
+
+/// Refuses what an incompressible fluid has no use for, or cannot do without.
+fn check_projection(fluids: &Fluids) -> Result<(), Refusal> {
+    let refuse = |what: String| Err(Refusal::Fluid(what));
+    let Projection {
+        density_error,
+        divergence_error,
+        iterations,
+    } = fluids.projection;
+    if !(fluids.fastest.is_finite() && fluids.fastest > 0.0) {
+        return refuse(format!(
+            "the fastest flow that is expected is {} m/s; the time step of incompressible fluids follows from it: it must be positive",
+            fluids.fastest
+        ));
+    }
+    for (what, value) in [("density", density_error), ("divergence", divergence_error)] {
+        if !(value > 0.0 && value <= 0.1) {
+            return refuse(format!(
+                "an error of {value} of the {what} is asked for; it must be above 0 and at most 0.1"
+            ));
+        }
+    }
+    if iterations < Projection::FEWEST {
+        return refuse(format!(
+            "{iterations} iterations for pressures are too few; it must be at least {}",
+            Projection::FEWEST
+        ));
+    }
+    let densities = fluids.kinds.iter().map(|fluid| fluid.density);
+    let [least, most] = densities.fold([f64::INFINITY, 0.0], |[least, most], density| {
+        [density.min(least), density.max(most)]
+    });
+    if most > MOST_CONTRAST * least {
+        return refuse(format!(
+            "densities of {least} and {most} kg/m\u{b3} are more than {MOST_CONTRAST} times apart: pressures of incompressible fluids go wrong \
+             between them; leave the lighter one out"
+        ));
+    }
+    if let Some(fluid) = fluids.kinds.iter().find(|fluid| fluid.background_pressure > 0.0) {
+        return refuse(format!(
+            "fluid {:?} has a background pressure of {} Pa; an incompressible fluid has none: leave it out",
+            fluid.name, fluid.background_pressure
+        ));
+    }
+    if let Some(fluid) = fluids.kinds.iter().find(|fluid| fluid.surface_tension > 0.0) {
+        return refuse(format!(
+            "fluid {:?} has a surface tension of {} N/m, which solver = \"dfsph\" does not know; leave it out, or use solver = \"wcsph\"",
+            fluid.name, fluid.surface_tension
+        ));
+    }
+    if !(fluids.inlets.is_empty() && fluids.outlets.is_empty()) {
+        return refuse(
+            "inlets and outlets change what is there between steps, which solver = \"dfsph\" does not know; leave them out, or use solver = \"wcsph\""
+                .to_owned(),
+        );
     }
     Ok(())
 }

@@ -1,7 +1,8 @@
 //! Drops of a fluid with a surface tension.
 
 use seixo_engine::world::{
-    Boundary, Fluid, Fluids, Later, Material, Particles, Smoothing, StateLaw, Wall, WallMotion, WallShape, World, capillary_speed,
+    Boundary, Fluid, Fluids, Later, Material, Particles, Projection, Smoothing, Solver, StateLaw, Wall, WallMotion, WallShape, World,
+    capillary_speed,
 };
 use std::f64::consts::FRAC_PI_2;
 
@@ -41,6 +42,8 @@ pub fn droplet(radius: i64, contact_angle: Option<f64>) -> World {
         specific_wear_rate: 0.0,
     };
     let fluids = Fluids {
+        solver: Solver::WeaklyCompressible,
+        projection: Projection::default(),
         smoothing: Smoothing::Wendland,
         spacing: SPACING,
         support: 4.0 * SPACING,
@@ -55,6 +58,7 @@ pub fn droplet(radius: i64, contact_angle: Option<f64>) -> World {
             artificial_viscosity: 0.5,
             density_diffusion: 0.0,
             xsph: 0.0,
+            restitution: 0.0,
             surface_tension: SIGMA,
             contact_angle: contact_angle.unwrap_or(FRAC_PI_2),
         }],
@@ -70,7 +74,10 @@ pub fn droplet(radius: i64, contact_angle: Option<f64>) -> World {
             position: layers,
         },
         slips: contact_angle.iter().map(|_| true).collect(),
+        inside: Vec::new(),
         fastest,
+        inlets: Vec::new(),
+        outlets: Vec::new(),
     };
     World {
         gravity: [0.0; 3],

@@ -1,7 +1,7 @@
 //! Water in boxes and in periodic domains.
 
 use seixo_engine::world::{
-    Boundary, Domain, Fluid, Fluids, Later, Leaving, Particles, Smoothing, StateLaw, SurfaceMotion, Vec3, Wall, WallMotion, WallShape,
+    Boundary, Domain, Fluid, Fluids, Later, Leaving, Particles, Projection, Smoothing, Solver, StateLaw, Vec3, Wall, WallMotion, WallShape,
     World,
 };
 
@@ -22,12 +22,15 @@ pub fn water(sound_speed: f64) -> Fluid {
         xsph: 0.0,
         surface_tension: 0.0,
         contact_angle: std::f64::consts::FRAC_PI_2,
+        restitution: 0.0,
     }
 }
 
 /// A fluid in space or, with `across`, in a plane; without particles.
 pub fn fluids(kinds: Vec<Fluid>, spacing: f64, support: f64, across: Option<usize>) -> Fluids {
     Fluids {
+        solver: Solver::default(),
+        projection: Projection::default(),
         smoothing: Smoothing::Wendland,
         spacing,
         support: support * spacing,
@@ -36,7 +39,10 @@ pub fn fluids(kinds: Vec<Fluid>, spacing: f64, support: f64, across: Option<usiz
         particles: Particles::default(),
         boundary: Boundary::default(),
         slips: Vec::new(),
+        inside: Vec::new(),
         fastest: 0.0,
+        inlets: Vec::new(),
+        outlets: Vec::new(),
     }
 }
 
@@ -133,34 +139,4 @@ pub fn domain(min: Vec3, max: Vec3, periodic: [bool; 3]) -> Domain {
         periodic,
         ..Domain::open(min, max, Leaving::Error)
     }
-}
-
-/// Height of the gap of [`couette`] \[m\], and the speed of its upper wall \[m/s\].
-pub const GAP: [f64; 2] = [0.5, 0.2];
-
-/// A viscous fluid, 5 Pa s, between a floor and a surface that runs along x, in a plane; periodic along x.
-pub fn couette() -> World {
-    let spacing = 0.025;
-    let mut medium = water(2.0);
-    (medium.viscosity, medium.background_pressure, medium.density_diffusion) = (5.0, 100.0, 0.1);
-    let mut fluids = fluids(vec![medium], spacing, 4.0, Some(1));
-    fluids.fastest = GAP[1];
-    for x in sites([0; 3], [10, 1, 20], spacing, true) {
-        drop_in(&mut fluids, x, [0.0; 3], 100.0);
-    }
-    for (wall, [low, high]) in [[-4, 0], [20, 24]].into_iter().enumerate() {
-        for x in sites([0, 0, low], [10, 1, high], spacing, true) {
-            fluids.boundary.position.push(x);
-            fluids.boundary.wall.push(wall as u32);
-        }
-    }
-    fluids.slips = vec![false; 2];
-    let mut lid = floor();
-    lid.name = "lid".to_owned();
-    lid.motion.surface = SurfaceMotion {
-        velocity: [GAP[1], 0.0, 0.0],
-        ..SurfaceMotion::default()
-    };
-    let channel = Some(domain([0.0, -1.0, -1.0], [0.25, 1.0, 2.0], [true, false, false]));
-    wet(fluids, 0.0, channel, vec![floor(), lid])
 }

@@ -6,9 +6,6 @@ use crate::FilesError;
 use seixo_engine::state::FluidSnapshot;
 use std::path::Path;
 
-/// Arrays of a file beside id and position, with how many numbers of each a particle has.
-const ARRAYS: [(&str, usize); 4] = [("pressure", 1), ("density", 1), ("velocity", 3), ("fluid", 1)];
-
 /// The fluids at one time \[s\] as a `.vtp`: a point for each particle with its id, the index of its fluid, its velocity \[m/s\], density \[kg/m³\]
 /// and pressure \[Pa\], and the distance of particles at rest \[m\] for all.
 pub fn fluid(snapshot: &FluidSnapshot, spacing: f64, time: f64) -> Vec<u8> {
@@ -26,22 +23,61 @@ pub fn fluid(snapshot: &FluidSnapshot, spacing: f64, time: f64) -> Vec<u8> {
     document.finish()
 }
 
-/// Reads a file that [`fluid`] made: as grains whose radius is half the distance of particles at rest.
-pub fn read_fluid(path: &Path) -> Result<VtkPoints, FilesError> {
+/// Fluids of one file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct VtkFluid {
+    /// Time \[s\].
+    pub time: f64,
+    /// Distance of particles at rest \[m\].
+    pub spacing: f64,
+    /// The particles.
+    pub particles: FluidSnapshot,
+}
+
+impl VtkFluid {
+    /// As grains whose radius is half the distance of particles at rest.
+    pub fn points(self) -> VtkPoints {
+        let FluidSnapshot {
+            id,
+            kind,
+            position,
+            velocity,
+            density,
+            pressure,
+        } = self.particles;
+        let scalars = [
+            ("pressure", pressure, 1),
+            ("density", density, 1),
+            ("velocity", velocity.into_flattened(), 3),
+            ("fluid", kind.into_iter().map(f64::from).collect(), 1),
+        ];
+        VtkPoints {
+            time: self.time,
+            radius: vec![0.5 * self.spacing; id.len()],
+            position,
+            id,
+            scalars: scalars.map(|(name, values, width)| (name.to_owned(), values, width)).into(),
+        }
+    }
+}
+
+/// Reads a file that [`fluid`] made.
+pub fn read_fluid(path: &Path) -> Result<VtkFluid, FilesError> {
     read(path, |text| {
         let count = count_of(text, "NumberOfPoints", "points")?;
-        let spacing = single(text, "spacing", "spacing")?;
         let values = |name: &str, components: usize| find(text, name)?.values(count, components);
-        let mut scalars = Vec::new();
-        for (name, components) in ARRAYS {
-            scalars.push((name.to_owned(), values(name, components)?, components));
-        }
-        Ok(VtkPoints {
+        let whole = |name: &str| -> Result<Vec<u32>, String> { Ok(values(name, 1)?.into_iter().map(|number| number as u32).collect()) };
+        Ok(VtkFluid {
             time: time(text)?,
-            position: vectors(values("position", 3)?),
-            radius: vec![0.5 * spacing; count],
-            id: values("id", 1)?.into_iter().map(|id| id as u32).collect(),
-            scalars,
+            spacing: single(text, "spacing", "spacing")?,
+            particles: FluidSnapshot {
+                id: whole("id")?,
+                kind: whole("fluid")?,
+                position: vectors(values("position", 3)?),
+                velocity: vectors(values("velocity", 3)?),
+                density: values("density", 1)?,
+                pressure: values("pressure", 1)?,
+            },
         })
     })
 }

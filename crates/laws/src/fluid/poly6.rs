@@ -11,7 +11,14 @@ pub(super) const NORM: [f64; 2] = [315.0 / (64.0 * PI), 4.0 / PI];
 #[cube]
 #[inline(always)]
 pub fn value<R: Real>(q: R) -> R {
-    let left = R::new(1.0) - q * q;
+    value_of_square::<R>(q * q)
+}
+
+/// The same from q², 0 ≤ q² ≤ 1: no root is needed.
+#[cube]
+#[inline(always)]
+pub fn value_of_square<R: Real>(square: R) -> R {
+    let left = R::new(1.0) - square;
     left * left * left
 }
 

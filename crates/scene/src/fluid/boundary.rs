@@ -6,6 +6,7 @@ use super::{
     planes::{self, Flat},
     shells,
     surface::Surface,
+    ways::Ways,
 };
 use crate::{
     assemble::Findings,
@@ -36,6 +37,8 @@ pub(super) struct Setting<'a> {
     pub plan: &'a Plan,
     pub layout: &'a Layout,
     pub particles: &'a Particles,
+    /// Where fluids come and go.
+    pub ways: &'a Ways<'a>,
 }
 
 /// Walls that move, come and go together: what is behind one of them need not be behind another.
@@ -121,6 +124,9 @@ impl Setting<'_> {
         for corner in boxes.iter().flat_map(|(_, corners)| corners) {
             take_in(*corner, 0.0);
         }
+        for corner in self.ways.corners() {
+            take_in(corner, 0.5 * layout.spacing);
+        }
         for corner in world.domain.iter().flat_map(|domain| [domain.min, domain.max]) {
             take_in(DVec3::from(corner), 0.0);
         }
@@ -140,7 +146,10 @@ impl Setting<'_> {
             [low, high]
         };
         let step = particles.len().div_ceil(VOTERS).max(1);
-        let voters: Vec<DVec3> = particles.position.iter().step_by(step).map(|place| DVec3::from(*place)).collect();
+        let mut voters: Vec<DVec3> = particles.position.iter().step_by(step).map(|place| DVec3::from(*place)).collect();
+        if voters.is_empty() {
+            voters.extend(self.ways.fronts().into_iter().map(|(_, place)| place));
+        }
         let (mut flats, mut surfaces) = (Vec::new(), Vec::new());
         for (index, wall) in world.walls.iter().enumerate() {
             if let WallShape::Plane { point, normal } = wall.shape {
@@ -205,7 +214,7 @@ impl Setting<'_> {
         let surfaces: Vec<&Surface> = enclosure.surfaces.iter().filter(|surface| is_seen(surface.wall)).collect();
         let mut places = Places::new(spacing, layout.periods);
         let mut keep = |at: DVec3, wall: u32, nearest: f64| {
-            if layout.holds(at) && places.nearer_than((nearest - 1e-6) * spacing, at).is_none() {
+            if layout.holds(at) && !self.ways.crosses(at) && places.nearer_than((nearest - 1e-6) * spacing, at).is_none() {
                 places.add(at, wall);
                 boundary.position.push(at.to_array());
                 boundary.wall.push(wall);
@@ -262,7 +271,7 @@ impl Setting<'_> {
         }
     }
 
-    /// Refuses fluid behind planes and within particles of walls, of those that are there at the start.
+    /// Refuses fluid behind planes, within particles of walls and in inlets, and inlets into walls, of those walls that are there at the start.
     fn refuse_inside(&self, enclosure: &Enclosure, taken: &[Places], findings: &mut Findings) {
         let is_there = |wall: &u32| {
             let is_it = |thing: &Thing| matches!(thing, Thing::Walls(walls) if walls.contains(&(*wall as usize)));
@@ -278,10 +287,41 @@ impl Setting<'_> {
             let owner = |places: &Places| places.nearer_than(near, place).filter(is_there);
             behind.or_else(|| taken.iter().find_map(owner))
         };
-        let all = self.particles.position.iter().zip(&self.particles.kind);
-        let mut found = all.filter_map(|(place, kind)| Some((DVec3::from(*place), kind, wall_at(DVec3::from(*place))?)));
-        let Some((place, kind, wall)) = found.next() else { return };
-        let Some(name) = self.file.fluid.keys().nth(*kind as usize) else {
+        let by_inlet = self
+            .ways
+            .fronts()
+            .into_iter()
+            .find_map(|(name, place)| Some((name, place, wall_at(place)?)));
+        if let Some((name, place, wall)) = by_inlet {
+            let wall = &self.world.walls[wall as usize].name;
+            let complaint = Complaint::new(format!(
+                "inlet.{name}: what comes would be at {place:.6} m, inside wall.{wall}, or behind it"
+            ));
+            findings.add(
+                &format!("inlet.{name}.through"),
+                complaint
+                    .limit(format!("{INSIDE} spacings from particles of walls"))
+                    .remedy("move it, make it smaller, or turn it: fluid goes to where the normal points"),
+            );
+        }
+        let name_of = |kind: &u32| self.file.fluid.keys().nth(*kind as usize).map_or("", String::as_str);
+        let all = || {
+            let kinds = self.particles.kind.iter().map(name_of);
+            self.particles.position.iter().map(|place| DVec3::from(*place)).zip(kinds)
+        };
+        if let Some((place, name, inlet)) = all().find_map(|(place, name)| Some((place, name, self.ways.inlet_at(place)?))) {
+            let complaint = Complaint::new(format!(
+                "fluid.{name}: its particle at {place:.6} m is where those of inlet.{} are on their way",
+                inlet.name
+            ));
+            findings.add(
+                &format!("fluid.{name}.fill"),
+                complaint
+                    .limit(format!("{:.6} m behind the inlet free of fluid", self.layout.band()))
+                    .remedy("fill a region that ends at the inlet, or move the inlet"),
+            );
+        }
+        let Some((place, name, wall)) = all().find_map(|(place, name)| Some((place, name, wall_at(place)?))) else {
             return;
         };
         let wall = &self.world.walls[wall as usize].name;

@@ -6,7 +6,7 @@ use crate::{
     diagnostics::Complaint,
     fill::{Inside, refuse_too_many_of, si},
     grains::is_inside,
-    schema::{FluidSection, Region, SceneFile},
+    schema::{Region, SceneFile},
 };
 use glam::DVec3;
 use seixo_engine::world::{Domain, Particles};
@@ -40,7 +40,8 @@ pub(super) fn fill(file: &mut SceneFile, shared: &Shared, domain: Option<&Domain
     let mut taken = Places::new(shared.spacing, periods(domain));
     for (kind, (name, section)) in file.fluid.iter_mut().enumerate() {
         let path = format!("fluid.{name}");
-        let found = match sites(&path, section, shared, findings) {
+        let Some(region) = &mut section.fill else { continue };
+        let found = match sites(&path, region, shared, findings) {
             Ok(found) => found,
             Err((key, complaint)) => {
                 findings.add(&format!("{path}.{key}"), complaint.within(&path));
@@ -97,9 +98,9 @@ pub(super) fn fill(file: &mut SceneFile, shared: &Shared, domain: Option<&Domain
     (particles, corner.unwrap_or_default())
 }
 
-fn sites(path: &str, section: &mut FluidSection, shared: &Shared, findings: &mut Findings) -> Result<Sites, At> {
-    let inside = Inside::new(&mut section.fill, findings).map_err(|complaint| ("fill", complaint))?;
-    let is_box = matches!(section.fill, Region::Box(_));
+fn sites(path: &str, region: &mut Region, shared: &Shared, findings: &mut Findings) -> Result<Sites, At> {
+    let inside = Inside::new(region, findings).map_err(|complaint| ("fill", complaint))?;
+    let is_box = matches!(region, Region::Box(_));
     let (min, max) = inside.bounds();
     let spacing = shared.spacing;
     let (mut first, mut counts) = (DVec3::ZERO, [1.0; 3]);

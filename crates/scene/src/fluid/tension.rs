@@ -2,12 +2,13 @@
 
 use super::Shared;
 use crate::{assemble::Findings, diagnostics::Complaint, quantity::Quantity, schema::SceneFile};
-use seixo_engine::world::{CONTACT_ANGLES, LEAST_COHESIVE_SUPPORT, Smoothing};
+use seixo_engine::world::{CONTACT_ANGLES, LEAST_COHESIVE_SUPPORT, Smoothing, Solver};
 use std::f64::consts::FRAC_PI_2;
 
 /// Fills in contact angles; complains of what does not go with a tension.
 pub(super) fn complete(file: &mut SceneFile, shared: &Shared, findings: &mut Findings) {
     let is_alone = file.fluid.len() == 1;
+    let passes = !(file.inlet.is_empty() && file.outlet.is_empty());
     for (name, section) in &mut file.fluid {
         let path = format!("fluid.{name}");
         if section.surface_tension.si == 0.0 {
@@ -16,6 +17,10 @@ pub(super) fn complete(file: &mut SceneFile, shared: &Shared, findings: &mut Fin
                     .notices
                     .push(format!("{path}.contact_angle has no effect: the fluid has no surface_tension"));
             }
+            continue;
+        }
+        if shared.solver != Solver::WeaklyCompressible {
+            // Refused with the keys that other solvers do not know.
             continue;
         }
         let angle = section.contact_angle.get_or_insert(Quantity::new(FRAC_PI_2)).si;
@@ -27,6 +32,15 @@ pub(super) fn complete(file: &mut SceneFile, shared: &Shared, findings: &mut Fin
                 complaint
                     .limit("one fluid")
                     .remedy("leave surface_tension out, or the other fluids"),
+            );
+        }
+        if passes {
+            let complaint = Complaint::new("a surface tension in a scene with inlets or outlets, which would be walls to it");
+            complain(
+                "surface_tension",
+                complaint
+                    .limit("no inlets and no outlets")
+                    .remedy("leave surface_tension out, or let fluid start where it is needed"),
             );
         }
         if shared.smoothing != Smoothing::Wendland {

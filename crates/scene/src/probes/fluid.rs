@@ -141,7 +141,7 @@ fn fluid_of(key: &str, name: Option<&str>, world: &World) -> Result<Option<u32>,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seixo_engine::world::{Boundary, Fluid, Fluids, Grains, Later, Particles, Smoothing, StateLaw};
+    use seixo_engine::world::{Boundary, Fluid, Fluids, Grains, Later, Particles, Projection, Smoothing, Solver, StateLaw};
 
     fn fluid(name: &str) -> Fluid {
         Fluid {
@@ -156,12 +156,15 @@ mod tests {
             xsph: 0.0,
             surface_tension: 0.0,
             contact_angle: std::f64::consts::FRAC_PI_2,
+            restitution: 0.0,
         }
     }
 
     /// A world with oil and water, or a dry one.
     fn world(is_wet: bool, gravity: Vec3) -> World {
         let fluids = Fluids {
+            solver: Solver::default(),
+            projection: Projection::default(),
             smoothing: Smoothing::default(),
             spacing: 0.01,
             support: 0.03,
@@ -170,7 +173,10 @@ mod tests {
             particles: Particles::default(),
             boundary: Boundary::default(),
             slips: Vec::new(),
+            inside: Vec::new(),
             fastest: 1.0,
+            inlets: Vec::new(),
+            outlets: Vec::new(),
         };
         World {
             gravity,

@@ -23,6 +23,9 @@ pub(crate) struct OutputSection {
     /// Whether the contacts of each frame are written, with their forces and force chains.
     #[serde(default)]
     pub contacts: bool,
+    /// Whether the free surface of the fluids of each frame is written, as a mesh.
+    #[serde(default)]
+    pub surface: bool,
     /// Coarse-grained fields of each frame; none if left out.
     pub coarse: Option<CoarseSection>,
 }

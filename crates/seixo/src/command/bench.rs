@@ -4,6 +4,7 @@ mod bandwidth;
 mod bed;
 mod case;
 mod lattice;
+mod s4;
 mod search;
 mod tank;
 
@@ -37,6 +38,7 @@ Examples:
   seixo bench bonds --device gpu --particles 1000000
   seixo bench tank --device gpu --particles 8000000 --support 2.7
   seixo bench s2 --device gpu                      a million spheres for 10 000 steps: the seconds it takes
+  seixo bench s4 --device gpu                      S4's fluid at its five sizes, and its steps per second beside
   seixo bench search                               the ways to find pairs beside each other; see seixo bench search --help
 
 Settling takes most of the time of the beds: 20 000 steps, once for each case and size. What is printed is the median of the repeats.
@@ -49,7 +51,7 @@ pub struct BenchArguments {
     /// What to measure
     #[arg(value_enum, default_values = ["bed"])]
     cases: Vec<Case>,
-    /// Numbers of grains; 100 000 if left out, 1 000 000 for s2; lattices take the nearest cube
+    /// Numbers of grains; 100 000 if left out, 1 000 000 for s2, those of its table for s4; lattices take the nearest cube
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     particles: Vec<u32>,
     /// Numbers of threads; 0 = all cores
@@ -67,7 +69,7 @@ pub struct BenchArguments {
     /// Keep settled grains in this folder, and begin with those that are kept there
     #[arg(long, value_name = "FOLDER")]
     settled: Option<PathBuf>,
-    /// Steps of one measurement; 500 for beds, 200 for lattice and 50 without friction, 10 000 for s2
+    /// Steps of one measurement; 500 for beds and s4, 200 for lattice and 50 without friction, 10 000 for s2
     #[arg(long)]
     steps: Option<u64>,
     /// Measurements, whose median is printed; 3 if left out, 1 for s2
@@ -102,6 +104,8 @@ fn assemblies() -> impl TypedValueParser<Value = Assembly> {
 #[derive(Serialize)]
 struct Measured {
     case: &'static str,
+    #[serde(skip)]
+    is_fluid: bool,
     device: String,
     precision: &'static str,
     /// On a GPU only.
@@ -124,6 +128,9 @@ struct Measured {
     kinetic_per_particle: f64,
     bytes_moved_per_particle_step: f64,
     bandwidth_used: f64,
+    /// Of fluids, what S4 tells of as many particles.
+    #[serde(flatten)]
+    published: Option<s4::Published>,
     #[serde(flatten)]
     floor: Option<Floor>,
 }
@@ -152,9 +159,8 @@ pub fn bench(arguments: &BenchArguments) -> Done {
         return wrong(format!("--support is {}, must be 1.5 to 6", arguments.support));
     }
     for &case in &arguments.cases {
-        let usual = [case.habits().particles];
         let sizes = if arguments.particles.is_empty() {
-            &usual[..]
+            case.habits().particles
         } else {
             &arguments.particles
         };
@@ -294,6 +300,7 @@ fn measure(case: Case, simulation: &mut Simulation, assembly: Assembly, argument
     };
     Ok(Measured {
         case: case.name(),
+        is_fluid: case.is_fluid(),
         device: simulation.device_name(),
         precision: simulation.precision().name(),
         assembly: (!is_on_cpu).then(|| assembly.name()),
@@ -317,6 +324,7 @@ fn measure(case: Case, simulation: &mut Simulation, assembly: Assembly, argument
         kinetic_per_particle: simulation.ledger().kinetic / particles as f64,
         bytes_moved_per_particle_step: moved,
         bandwidth_used: moved * speed(median),
+        published: s4::Published::beside(particles, steps as f64 / median).filter(|_| case == Case::S4),
         floor: is_on_cpu.then(|| {
             let copy_bandwidth = bandwidth::of_copying(simulation.threads());
             Floor {
@@ -333,7 +341,7 @@ impl Measured {
         let mut text = format!(
             "{} · {} · {}{}\n  {} particle-steps/s ({} to {}), {} for {} steps\n",
             self.case,
-            say::many(self.particles, if self.case == "tank" { "particle" } else { "grain" }),
+            say::many(self.particles, if self.is_fluid { "particle" } else { "grain" }),
             say::place(&self.device, self.precision, self.threads),
             self.assembly
                 .filter(|&name| name != Assembly::Fused.name())
@@ -352,6 +360,9 @@ impl Measured {
             "  {:.0} bytes, {:.2} contacts and {:.2} bonds a grain, {} rebuilds in {} steps\n",
             self.bytes_per_particle, self.contacts_per_particle, self.bonds_per_particle, self.rebuilds, self.steps
         );
+        if let Some(published) = &self.published {
+            text += &format!("{}\n", published.text());
+        }
         let moved = self.bytes_moved_per_particle_step;
         text + &match &self.floor {
             Some(floor) => format!(

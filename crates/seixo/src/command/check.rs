@@ -8,6 +8,7 @@ use seixo::files::layer::Disk;
 use seixo::run::folder;
 use seixo::scene::{Inlet, Scene};
 use seixo_engine::deepest_overlap;
+use seixo_engine::world::{FluidInlet, Fluids};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -48,6 +49,7 @@ struct Findings {
     /// Particles of walls.
     boundary_particles: usize,
     inlets: Vec<String>,
+    outlets: Vec<String>,
     zones: Vec<String>,
     stages: Vec<String>,
     walls: Vec<String>,
@@ -114,7 +116,8 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
         radius,
         fluids,
         boundary_particles: world.fluids.as_ref().map_or(0, |fluids| fluids.boundary.wall.len()),
-        inlets: scene.plan.inlets.iter().map(|inlet| described(inlet, scene.run.until)).collect(),
+        inlets: inlets(&scene),
+        outlets: scene.plan.fluid_outlets.clone(),
         zones: scene.plan.zones.iter().map(|zone| zone.name.clone()).collect(),
         stages: scene.plan.stages.iter().map(|stage| stage.text.clone()).collect(),
         walls: world.walls.iter().map(|wall| wall.name.clone()).collect(),
@@ -139,11 +142,33 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
     })
 }
 
-/// An inlet in a line.
+/// An inlet of grains in a line.
 fn described(inlet: &Inlet, until: f64) -> String {
     let [from, to] = [inlet.from, inlet.to.min(until)].map(|time| say::scaled(time, "s"));
     let grains = say::count(inlet.grains_until(until) as u64);
     format!("{}, {} from {from} to {to}, about {grains} grains", inlet.name, inlet.rate)
+}
+
+/// All inlets, a line for each.
+fn inlets(scene: &Scene) -> Vec<String> {
+    let until = scene.run.until;
+    let mut lines: Vec<String> = scene.plan.inlets.iter().map(|inlet| described(inlet, until)).collect();
+    if let Some(fluids) = &scene.world.fluids {
+        lines.extend(fluids.inlets.iter().map(|inlet| described_of_fluid(inlet, fluids, until)));
+    }
+    lines
+}
+
+/// An inlet of a fluid in a line.
+fn described_of_fluid(inlet: &FluidInlet, fluids: &Fluids, until: f64) -> String {
+    let [from, to] = [inlet.from, inlet.to.min(until)].map(|time| say::scaled(time, "s"));
+    let particles = say::count(inlet.particles_until(until, fluids.spacing) as u64);
+    let (fluid, speed) = (&fluids.kinds[inlet.kind as usize].name, say::scaled(inlet.speed, "m/s"));
+    let layer = inlet.sites.len();
+    format!(
+        "{}, {fluid} at {speed} in layers of {layer} from {from} to {to}, about {particles} particles",
+        inlet.name
+    )
 }
 
 /// Particle-steps per second of the first steps.
@@ -199,6 +224,7 @@ impl Findings {
             ),
             ("overlap", of_grains(overlap)),
             ("inlets", self.inlets.join("; ")),
+            ("outlets", self.outlets.join(", ")),
             ("zones", self.zones.join(", ")),
             ("stages", self.stages.join("; ")),
             (

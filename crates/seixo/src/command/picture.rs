@@ -13,6 +13,8 @@ Examples:
   seixo picture silo.out                                the last frame, to silo.out/picture.png
   seixo picture silo.out --frame 10 --field force_z     the eleventh, colored by vertical force
   seixo picture dam.out --field pressure                particles of fluids, colored by their pressure
+  seixo picture dam.out --surface                       the free surface of fluids instead of their particles, a color for each fluid
+  seixo picture dam.out --surface --field speed         the same, colored by speed
   seixo picture silo.out --contacts chains              the force chains, where the scene has [output] contacts = true
   seixo picture beam.out --bonds                        bonds, colored by the share of their strength that they use
   seixo picture beam.out --cracks                       where bonds broke until then, colored by how they did
@@ -25,9 +27,12 @@ pub struct PictureArguments {
     /// Frame, counted from 0; the last if left out
     #[arg(long, value_name = "N")]
     frame: Option<usize>,
-    /// Field to color grains and particles of fluids by: its magnitude, or a component as in force_z; speed if left out
+    /// Field to color grains and fluids by: its magnitude, or a component as in force_z; if left out speed, with --surface a color for each fluid
     #[arg(long, visible_alias = "color")]
     field: Option<String>,
+    /// Draw the free surface of fluids instead of their particles; seixo surface writes it as a mesh, with options
+    #[arg(long, conflicts_with_all = ["contacts", "bonds", "cracks", "walls"])]
+    surface: bool,
     /// Draw contacts instead of grains, as rods whose thickness and color follow the normal force
     #[arg(long, value_enum, value_name = "WHICH", num_args = 0..=1, default_missing_value = "all", conflicts_with = "field")]
     contacts: Option<Contacts>,
@@ -95,6 +100,7 @@ pub fn picture(arguments: &PictureArguments) -> Done {
             },
             None if bonds.is_some() => Shown::Bonds,
             None if walls.is_some() => Shown::Walls,
+            None if arguments.surface => Shown::Surface,
             None => Shown::Grains,
         },
         size: arguments.size,

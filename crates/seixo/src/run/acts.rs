@@ -4,13 +4,21 @@ use seixo_engine::world::Grains;
 use seixo_engine::{Change, Refusal, Simulation};
 use seixo_scene::{Act, Stage, Thing};
 
-/// What a stage changes around grains that are there before it: walls and gravity.
+/// What a stage changes around grains that are there before it: walls, inlets of fluids and gravity.
 fn surroundings(stage: &Stage) -> Vec<Change> {
     let turned =
         |walls: &std::ops::Range<usize>, is_there: bool| walls.clone().map(|wall| Change::Wall { wall, is_there }).collect::<Vec<_>>();
     let change = |act: &Act| match act {
         Act::Remove(Thing::Walls(walls)) => turned(walls, false),
         Act::Add(Thing::Walls(walls)) => turned(walls, true),
+        Act::Remove(Thing::FluidInlet(inlet)) => vec![Change::Inlet {
+            inlet: *inlet,
+            is_open: false,
+        }],
+        Act::Add(Thing::FluidInlet(inlet)) => vec![Change::Inlet {
+            inlet: *inlet,
+            is_open: true,
+        }],
         Act::Gravity(gravity) => vec![Change::Gravity(*gravity)],
         Act::Motion(walls, motion) => walls
             .clone()

@@ -19,7 +19,7 @@ use super::Event;
 use super::acts;
 use super::measure::value;
 use super::schedule::Schedule;
-use seixo_engine::state::{Column, Sections, State};
+use seixo_engine::state::{Column, Passed, Sections, State};
 use seixo_engine::{Change, Refusal, Seen, Simulation};
 use seixo_scene::{Act, Inlet, Measure, Plan, Poured, Stage, Thing};
 use std::cell::OnceCell;
@@ -39,6 +39,8 @@ pub struct Course {
     held_since: Option<u64>,
     inlets: Vec<Pouring>,
     zones: Vec<Draining>,
+    /// What passed the inlets and outlets of fluids.
+    passed: Vec<Passed>,
 }
 
 /// An inlet at work.
@@ -93,6 +95,7 @@ impl Course {
                     mass: 0.0,
                 })
                 .collect(),
+            passed: vec![Passed::default(); plan.fluid_inlets.len() + plan.fluid_outlets.len()],
             plan: plan.clone(),
         }
     }
@@ -185,15 +188,20 @@ impl Course {
     pub fn exchanges(&self) -> Vec<String> {
         let inlets = self.plan.inlets.iter().map(|inlet| ("inlet", &inlet.name));
         let zones = self.plan.zones.iter().map(|zone| ("zone", &zone.name));
+        let fluids_in = self.plan.fluid_inlets.iter().map(|name| ("inlet", name));
+        let fluids_out = self.plan.fluid_outlets.iter().map(|name| ("outlet", name));
         let columns = |(what, name): (&str, &String)| [format!("{what}_{name}_count"), format!("{what}_{name}_mass [kg]")];
-        inlets.chain(zones).flat_map(columns).collect()
+        inlets.chain(zones).chain(fluids_in).chain(fluids_out).flat_map(columns).collect()
     }
 
-    /// Grains, and their mass \[kg\], that came through each inlet, and that each zone took.
+    /// Grains, and their mass \[kg\], that came through each inlet, and that each zone took; then particles of fluids that passed their inlets and
+    /// outlets.
     pub fn exchanged(&self) -> Vec<f64> {
         let inlets = self.inlets.iter().map(|pouring| (pouring.poured.count, pouring.poured.mass));
         let zones = self.zones.iter().map(|draining| (draining.count, draining.mass));
-        inlets.chain(zones).flat_map(|(count, mass)| [count as f64, mass]).collect()
+        let passed = self.passed.iter().map(|passed| (passed.count, passed.mass));
+        let all = inlets.chain(zones).chain(passed);
+        all.flat_map(|(count, mass)| [count as f64, mass]).collect()
     }
 
     /// The first step behind this one at which something may happen.
@@ -231,6 +239,7 @@ impl Course {
         for index in 0..self.inlets.len() {
             self.pour(index, simulation, &mut told)?;
         }
+        self.passed = simulation.passed_fluids();
         Ok(told)
     }
 
@@ -325,7 +334,7 @@ impl Course {
                 _ => continue,
             };
             match thing {
-                Thing::Walls(_) | Thing::Bonds(_) => {}
+                Thing::Walls(_) | Thing::Bonds(_) | Thing::FluidInlet(_) => {}
                 Thing::Zone(index) => {
                     self.zones[*index].is_there = comes;
                     self.zones[*index].schedule.pass(step);

@@ -9,8 +9,9 @@ use super::frames::bounds;
 use super::log::Log;
 use super::outputs::{Marks, Outputs};
 use super::record::{self, Outcome, Record};
+use super::unsolved::Unsolved;
 use super::{Ending, Event, Options, Progress, RunError};
-use seixo_engine::world::World;
+use seixo_engine::world::{FluidInlet, World};
 use seixo_engine::{Refusal, Simulation, Stop};
 use seixo_files::FilesError;
 use seixo_files::checkpoint::{self, Header};
@@ -172,8 +173,17 @@ pub fn expected_output(scene: &Scene, grains: usize, time_step: f64) -> u64 {
     // As many bonds, where there are any, and as much in a checkpoint, with a line for each fragment.
     let bonds = if scene.world.bonds.is_empty() { 0.0 } else { 3.0 * grains * 110.0 };
     // Places, velocities, pressures and densities, which hardly shrink; in a checkpoint as much as of grains.
-    let particles = scene.world.fluids.as_ref().map_or(0.0, |fluids| fluids.particles.len() as f64);
-    let frame = frame + contacts + points + bonds + particles * 55.0;
+    let particles = scene.world.fluids.as_ref().map_or(0.0, |fluids| {
+        let until = |inlet: &FluidInlet| inlet.particles_until(scene.run.until, fluids.spacing);
+        fluids.particles.len() as f64 + fluids.inlets.iter().map(until).sum::<f64>()
+    });
+    // Some four vertices for each particle of the six faces of a cube, and for what splashes as much again.
+    let vertices = if scene.output.surface {
+        50.0 * particles.powf(2.0 / 3.0)
+    } else {
+        0.0
+    };
+    let frame = frame + contacts + points + bonds + particles * 55.0 + vertices * 90.0;
     let lines: f64 = scene.probes.iter().map(|probe| 70.0 * times(probe.every)).sum();
     let checkpoint = 300.0 * (grains + particles) + bonds;
     (frame * times(scene.output.every) + 250.0 * times(scene.output.energies_every) + lines + 2.0 * checkpoint) as u64
@@ -204,6 +214,7 @@ struct Driver<'a> {
     step_time: (f64, u64),
     output_time: (f64, u64),
     last_checkpoint: (Instant, f64),
+    unsolved: Unsolved,
 }
 
 impl<'a> Driver<'a> {
@@ -216,6 +227,7 @@ impl<'a> Driver<'a> {
             keeps_previous: scene.checkpoint.keep > 1,
             before: (books.record.wall_time, books.record.particle_steps),
             last_checkpoint: (Instant::now(), simulation.time()),
+            unsolved: Unsolved::default(),
             simulation,
             course,
             books,
@@ -290,6 +302,9 @@ impl<'a> Driver<'a> {
             let is_stopped = self.options.control.stop.load(Ordering::Relaxed);
             let is_asked = self.options.control.checkpoint.swap(false, Ordering::Relaxed);
             let is_due = self.last_checkpoint.0.elapsed().as_secs_f64() >= self.checkpoint_every;
+            if let Some(notice) = self.unsolved.notice(&self.simulation, steps >= self.steps_at_end) {
+                self.report(&notice)?;
+            }
             if steps >= self.steps_at_end || is_stopped || is_asked || is_due {
                 self.advance(0)?;
                 self.write_checkpoint()?;

@@ -1,9 +1,9 @@
-//! Frames: what there is at a time – grains, fluids, walls, contacts as `.vtp`, coarse-grained fields as `.vti` –, and the `.pvd` that list them.
+//! Frames: what there is at a time – grains, fluids and their surface, walls, contacts as `.vtp`, coarse-grained fields as `.vti` –, and the `.pvd` that list them.
 
 use super::folder::{COARSE, CONTACTS, FIELDS, disk};
 use super::outputs::Sample;
 use super::schedule::Schedule;
-use seixo_analysis::{coarse_grain, force_chains, fragments, pressure_of_grains};
+use seixo_analysis::{SurfaceOptions, coarse_grain, force_chains, fragments, free_surface, pressure_of_grains};
 use seixo_engine::state::WallSnapshot;
 use seixo_engine::world::World;
 use seixo_files::FilesError;
@@ -93,6 +93,7 @@ pub(super) struct Frames {
     grains: Option<Series>,
     /// With the distance of particles at rest \[m\].
     fluid: Option<(Series, f64)>,
+    surface: Option<Series>,
     walls: Option<Series>,
     bonds: Option<Series>,
     contacts: Option<Series>,
@@ -111,6 +112,7 @@ impl Frames {
         // The grains themselves are in the simulation by now; groups are there as long as a scene has any, or will have.
         let has_grains = !world.groups.is_empty() || world.fluids.is_none();
         let fluid = |spacing: f64| (Series::new(run.join(FIELDS), "fluid", "vtp"), spacing);
+        let has_surface = plan.surface && world.fluids.is_some();
         let has_walls = !world.walls.is_empty();
         let has_bonds = !world.bonds.is_empty();
         let contacts = plan.contacts.then(|| Series::within(layer, run, CONTACTS, "vtp"));
@@ -124,6 +126,7 @@ impl Frames {
             schedule: Schedule::new(plan.every, time_step),
             grains: has_grains.then(|| Series::new(run.join(FIELDS), "grains", "vtp")),
             fluid: world.fluids.as_ref().map(|fluids| fluid(fluids.spacing)),
+            surface: has_surface.then(|| Series::new(run.join(FIELDS), "surface", "vtp")),
             walls: has_walls.then(|| Series::new(run.join(FIELDS), "walls", "vtp")),
             bonds: has_bonds.then(|| Series::new(run.join(FIELDS), "bonds", "vtp")),
             contacts: contacts.transpose()?,
@@ -158,6 +161,16 @@ impl Frames {
         if let Some((series, spacing)) = &mut self.fluid {
             series.put(layer, index, &vtk::fluid(sample.fluid(), *spacing, time))?;
         }
+        if let (Some(series), Some((_, spacing))) = (&mut self.surface, &self.fluid) {
+            let found = free_surface(sample.fluid(), *spacing, &SurfaceOptions::default());
+            let surface = found.map_err(|error| FilesError::Content {
+                path: series.folder.join(series.name(index)),
+                problem: error.to_string(),
+                remedy: "or leave out surface = true under [output]",
+            })?;
+            let bytes = vtk::surface(&surface.vertices, &surface.normals, &surface.triangles, &vtk::SURFACE_FIELDS, time);
+            series.put(layer, index, &bytes)?;
+        }
         if let Some(series) = &mut self.walls {
             let walls = sample.walls();
             series.put(layer, index, &vtk::walls(walls, Some(within_planes(self.bounds, walls)), time))?;
@@ -187,8 +200,8 @@ impl Frames {
         let fluid = self.fluid.as_mut().map(|(series, _)| series);
         let coarse = self.coarse.as_mut().map(|(series, _)| series);
         let [grains, walls] = [&mut self.grains, &mut self.walls].map(Option::as_mut);
-        let [bonds, contacts] = [&mut self.bonds, &mut self.contacts].map(Option::as_mut);
-        for series in [grains, fluid, walls, bonds, contacts, coarse].into_iter().flatten() {
+        let [surface, bonds, contacts] = [&mut self.surface, &mut self.bonds, &mut self.contacts].map(Option::as_mut);
+        for series in [grains, fluid, surface, walls, bonds, contacts, coarse].into_iter().flatten() {
             series.list(layer, &times)?;
         }
         self.listed_at = Some(Instant::now());
@@ -230,7 +243,8 @@ pub fn bounds(world: &World) -> Corners {
         .map(|(&center, &radius)| (center, radius));
     let fluids = world.fluids.iter().flat_map(|fluids| {
         let places = fluids.particles.position.iter();
-        places.map(move |&place| (place, 0.5 * fluids.spacing))
+        let coming = fluids.inlets.iter().flat_map(|inlet| &inlet.sites);
+        places.chain(coming).map(move |&place| (place, 0.5 * fluids.spacing))
     });
     let shown: Vec<_> = world.walls.iter().map(|wall| wall.shape.triangles()).collect();
     let corners = shown.iter().flat_map(|triangles| triangles.as_flattened());

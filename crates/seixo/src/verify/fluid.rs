@@ -191,6 +191,62 @@ pub fn taylor_green(stand: &mut Stand) -> Done {
     Ok(())
 }
 
+/// Height over width of the wave between two fluids.
+const WAVE: f64 = 0.15;
+/// From when on a bubble rises evenly, in shares of the run, and how often it is looked at.
+const EVENLY_FROM: f64 = 5.0 / 7.0;
+const LOOKS_AT_BUBBLE: u32 = 20;
+
+/// Gives each particle the fluid that is at its place: the first above a wave of this height \[m\] around a level, the other below; and the pressure
+/// that would hold them up to a ceiling.
+fn lay_out_wave(fluids: &mut Fluids, [level, ceiling, width]: [f64; 3], gravity: f64) {
+    let density: Vec<f64> = fluids.kinds.iter().map(|fluid| fluid.density).collect();
+    let background = fluids.kinds[0].background_pressure;
+    let particles = &mut fluids.particles;
+    for ((place, kind), pressure) in particles.position.iter().zip(&mut particles.kind).zip(&mut particles.pressure) {
+        let surface = level - WAVE * width * (2.0 * PI * place[0] / width).sin();
+        *kind = u32::from(place[2] < surface);
+        let above = density[0] * (ceiling - place[2].max(surface)) + density[1] * (surface - place[2]).max(0.0);
+        *pressure = background + gravity * above;
+    }
+}
+
+/// A bubble of a light fluid rises into a heavy one.
+pub fn rayleigh_taylor(stand: &mut Stand) -> Done {
+    let mut scene = stand.scene()?;
+    let (until, gravity) = (scene.run.until, -scene.world.gravity[2]);
+    let fluids = scene.world.fluids.as_mut().ok_or("the scene has no fluid")?;
+    let ([left, right], [floor, ceiling]) = (extent(fluids, 0), extent(fluids, 2));
+    lay_out_wave(fluids, [0.5 * (floor + ceiling), ceiling, right - left], gravity);
+    let [heavy, light] = [0, 1].map(|kind| fluids.kinds[kind].density);
+    let (wave_number, atwood) = (2.0 * PI / (right - left), (heavy - light) / (heavy + light));
+    let drag = 2.0 / 3.0 * wave_number * fluids.kinds[0].viscosity / heavy;
+    let expected = (2.0 * atwood * gravity / (3.0 * (1.0 + atwood) * wave_number) + drag * drag).sqrt() - drag;
+    let mut simulation = Simulation::new(scene.world, scene.settings)?;
+    let at_first = simulation.ledger();
+    let mut heights = Vec::new();
+    for k in 0..=LOOKS_AT_BUBBLE {
+        let share = EVENLY_FROM + (1.0 - EVENLY_FROM) * f64::from(k) / f64::from(LOOKS_AT_BUBBLE);
+        run_until(&mut simulation, share * until)?;
+        let now = fluid_now(&simulation)?;
+        let of_light = now.position.iter().zip(&now.kind).filter(|(_, kind)| **kind == 1);
+        heights.push((
+            simulation.time(),
+            of_light.map(|(place, _)| place[2]).fold(f64::NEG_INFINITY, f64::max),
+        ));
+    }
+    let ledger = simulation.ledger();
+    stand.compare(&[
+        straight(&heights).0 / expected,
+        ledger.residual / (at_first.gravity - ledger.gravity),
+    ])?;
+    let (first, start) = heights[0];
+    let theory = heights.iter().map(|(time, _)| (*time, start + expected * (time - first))).collect();
+    let lines: Vec<Line> = vec![("measured".to_owned(), heights), ("Sohn 2009".to_owned(), theory)];
+    stand.curve("bubble", ["time [s]", "height of the bubble [m]"], lines);
+    Ok(())
+}
+
 /// Particles across a cavity.
 const ACROSS: [u32; 2] = [50, 100];
 /// How long a cavity is looked at before its run ends, and time between two looks, in units of its width over the speed of its lid.

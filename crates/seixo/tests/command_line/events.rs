@@ -325,3 +325,60 @@ fn glue_comes_and_goes_and_grains_are_held_and_thrown() {
         stage.assert_same(&run, "whole");
     }
 }
+
+/// Water comes from a tap that a stage opens and another one shuts, and falls into a sink.
+const TAP: &str = r#"
+[run]
+until = "0.3 s"
+[world]
+gravity = [0, 0, "-9.81 m/s^2"]
+[fluid.water]
+density = 1000
+spacing = "1 cm"
+plane = "xz"
+fastest = "3 m/s"
+[inlet.tap]
+through = { disc = { center = [0, 0, "50 cm"], normal = [0, 0, -1], radius = "2 cm" } }
+speed = "1 m/s"
+[outlet.sink]
+through = { box = { min = [-1, -1, -1], max = [1, 1, 0.2] } }
+[[stage]]
+name = "wait"
+until = "duration 0.05 s"
+[[stage]]
+name = "pour"
+add = ["inlet.tap"]
+until = "duration 0.15 s"
+[[stage]]
+name = "drip"
+remove = ["inlet.tap"]
+[output]
+every = "50 ms"
+"#;
+
+#[test]
+fn a_tap_is_opened_and_shut_and_the_table_tells_what_came_and_went() {
+    let stage = Stage::new();
+    stage.write("tap.toml", TAP);
+    let told = stage.succeed("check tap.toml").out;
+    assert!(
+        told.contains("tap, water at 1 m/s in layers of 4") && told.contains("sink"),
+        "{told}"
+    );
+    stage.succeed("run tap.toml --quiet --threads 1 --out whole");
+    let passed = exchanged(&stage, "whole");
+    // 15 cm of water in layers of 1 cm, four particles of 0.1 kg each, per meter of depth.
+    assert_eq!(of(&passed, "inlet_tap_count"), 60.0);
+    assert!((of(&passed, "inlet_tap_mass [kg]") - 6.0).abs() < 1e-9, "{passed:?}");
+    // What came in the first 80 ms had the 165 ms that it takes to fall 30 cm.
+    let sunk = of(&passed, "outlet_sink_count");
+    assert!((28.0..60.0).contains(&sunk), "{sunk}");
+    assert_eq!(record(&stage, "whole")["fluid_particles"].as_f64().unwrap(), 60.0 - sunk);
+    for split in ["0.03", "0.111", "0.25"] {
+        let run = format!("split-{split}");
+        stage.succeed(&format!("run tap.toml --quiet --until {split} --out {run}"));
+        stage.succeed(&format!("resume {run} --quiet --until 0.3 --threads 2"));
+        std::fs::copy(stage.path("whole/scene.toml"), stage.path(&format!("{run}/scene.toml"))).unwrap();
+        stage.assert_same(&run, "whole");
+    }
+}

@@ -8,3 +8,4 @@ mod faults;
 mod interruptions;
 mod slice;
 mod stage;
+mod surface;

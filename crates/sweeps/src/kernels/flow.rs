@@ -2,16 +2,79 @@
 
 use super::{begins, is_halted, note, raise};
 use crate::entries::first_entry;
-use crate::fluid::{FlowPlan, drag_velocity, flown, fluid_before, medium_at, parcel};
+use crate::fluid::{FlowPlan, carried, drag_velocity, drifted, flown, fluid_before, is_outward, is_passing, medium_at, medium_of, parcel};
 use crate::motion::Stepping;
 use crate::sides::nearest_image;
-use crate::views::{Record, last, record, xyz};
+use crate::views::{Record, last, load, record, xyz};
 use cubecl::prelude::*;
-use seixo_laws::fluid::{Medium, Smoother, between_media, exchange, surface_energy};
+use seixo_laws::fluid::{Smoother, exchange, surface_energy};
 use seixo_laws::{Coordinate, Real, Vector3, near_vector};
 
-/// Finds what the fluid before each of `n` particles of walls, whose places are in `walls`, is like; `motion` is read where walls move: `seen` gets the velocity and the pressure that
-/// fluid sees in the wall. `slips` says of every wall whether fluid slips along it.
+/// Puts each of `n` particles of walls, whose places are in `walls`, where its wall has it, if that moves; those in inlets and outlets stay, see
+/// [`flow()`]. `start` holds three numbers for every particle, in the order of ids from 2³¹ on: where it is when the motion of its wall begins. `poses`
+/// holds one pose per wall, of which there are `count_of_walls`, for every step from the last look of the host on.
+///
+/// With `watch`, a particle that is too far from where it is listed halts this step and not the next one: it is here already.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn place_boundary<R: Real, C: Coordinate<R>>(
+    walls: &[u32],
+    id: &[u32],
+    kind: &[u32],
+    moves: &[u32],
+    start: &[C],
+    at_rest: &[C],
+    poses: &[C],
+    servos: &[C],
+    reference: &[Record<C>],
+    position: &mut [Record<C>],
+    motion: &mut [Record<R>],
+    half_velocity: &mut [Record<C>],
+    flags: &mut [u32],
+    stepping: &Stepping<C, R>,
+    count_of_walls: u32,
+    n: u32,
+    parity: u32,
+    #[comptime] sides: u32,
+    #[comptime] watch: bool,
+) {
+    let k = ABSOLUTE_POS;
+    if k < n as usize {
+        let i = walls[k] as usize;
+        let wall = (kind[i] & 0x7fff_ffffu32) as usize;
+        let mut is_carried = 0u32;
+        if !is_passing(kind[i]) {
+            is_carried = moves[wall];
+        }
+        if is_carried == 1u32 {
+            let from = (id[i] & 0x7fff_ffffu32) as usize * 3usize;
+            let first_pose = (flags[10] * count_of_walls) as usize;
+            let now = carried::<C, R>(
+                wall,
+                &load::<C>(start, from),
+                at_rest,
+                poses,
+                first_pose,
+                servos,
+                &xyz::<C>(reference[i]),
+                stepping,
+                sides,
+            );
+            let before = position[i];
+            let half = half_velocity[i];
+            position[i] = record::<C>(&now.position, last::<C>(before));
+            motion[i] = record::<R>(&near_vector::<C, R>(&now.velocity), R::new(0.0));
+            half_velocity[i] = record::<C>(&now.acceleration, last::<C>(half));
+            if comptime!(watch) {
+                raise(flags, 1u32 - parity, now.flags);
+            }
+        }
+    }
+}
+
+/// Finds what the fluid before each of `n` particles of walls, whose places are in `walls`, is like; where walls move, `motion` and the accelerations
+/// in `half_velocity` are read: `seen` gets the velocity and the pressure that fluid sees in the wall. `slips` says of every wall whether fluid slips
+/// along it.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn press_walls<R: Real, C: Coordinate<R>>(
@@ -25,6 +88,7 @@ pub fn press_walls<R: Real, C: Coordinate<R>>(
     position: &[C],
     flow: &[R],
     motion: &[Record<R>],
+    half_velocity: &[Record<C>],
     seen: &mut [Record<R>],
     flags: &mut [u32],
     smoother: &Smoother<R>,
@@ -37,6 +101,12 @@ pub fn press_walls<R: Real, C: Coordinate<R>>(
     if !is_halted(flags, parity) {
         if k < n as usize {
             let i = walls[k] as usize;
+            let mut own = Vector3::<R>::zero();
+            let mut pull = stepping.gravity.plus(&Vector3::<R>::zero());
+            if comptime!(plan.moving) {
+                own = xyz::<R>(motion[i]);
+                pull = stepping.gravity.minus(&near_vector::<C, R>(&xyz::<C>(half_velocity[i])));
+            }
             let before = fluid_before::<C, R>(
                 i,
                 first_entry(i, tile_first),
@@ -46,61 +116,37 @@ pub fn press_walls<R: Real, C: Coordinate<R>>(
                 flow,
                 kind,
                 media,
-                &stepping.gravity,
+                &pull,
                 smoother,
                 &stepping.sides,
                 32usize,
                 plan,
             );
             let wall = (kind[i] & 0x7fff_ffffu32) as usize;
-            let mut own = Vector3::<R>::zero();
-            if comptime!(plan.moving) {
-                own = xyz::<R>(motion[i]);
-            }
-            let velocity = drag_velocity::<R>(&own, &before.velocity, slips[wall] != 0u32);
-            seen[i] = record::<R>(&velocity, before.pressure);
-        }
-    }
-}
-
-/// What is between fluids number `a`, whose medium is `own`, and `b`; with a wall, the viscosity of the fluid, the share of its tension, and nothing
-/// else.
-#[cube]
-fn medium_of<R: Real>(own: &Medium<R>, media: &[R], a: usize, b: usize, is_wall: bool, #[comptime] mixed: bool) -> Medium<R> {
-    let mut of_fluids = R::new(1.0);
-    let mut held = R::new(1.0);
-    if is_wall {
-        of_fluids = R::new(0.0);
-        held = own.share_of_wall;
-    }
-    let mut medium = Medium::<R> {
-        viscosity: own.viscosity,
-        artificial_viscosity: own.artificial_viscosity * of_fluids,
-        diffusion: own.diffusion * of_fluids,
-        rest_density: own.rest_density,
-        pull: own.pull * held,
-        push: own.push * held,
-        share_of_wall: own.share_of_wall,
-    };
-    if mixed {
-        if a != b {
-            let other = medium_at::<R>(media, b);
-            if is_wall {
-                // A particle of a wall has no fluid of its own.
-                medium.viscosity = other.viscosity;
+            let mut velocity = own.plus(&Vector3::<R>::zero());
+            let mut pressure = before.pressure;
+            if comptime!(plan.passing) {
+                if is_passing(kind[i]) {
+                    // What passes is fluid, and flows as it moves; beyond an outlet is the pressure that it has there.
+                    if is_outward(kind[i]) {
+                        pressure = flow[i * 4usize + 3usize];
+                    }
+                } else {
+                    velocity = drag_velocity::<R>(&own, &before.velocity, slips[wall] != 0u32);
+                }
             } else {
-                medium = between_media::<R>(own, &other);
+                velocity = drag_velocity::<R>(&own, &before.velocity, slips[wall] != 0u32);
             }
+            seen[i] = record::<R>(&velocity, pressure);
         }
     }
-    medium
 }
 
 /// Forces and rates at this step, and particles of fluid on to the next; without `advance`, `rate` gets the former.
 ///
 /// Places and flows are read from one set of buffers, which no unit writes, and written to another. The last number of `half_velocity` adds up the
-/// powers that a particle gains, what tension stores among them; `thermal` holds its excess of density, the rate of change of that a step before, and sums of the powers that
-/// viscosity and diffusion take, its half of each pair's.
+/// powers that a particle gains, what tension stores among them; `thermal` holds its excess of density, the rate of change of that a step before,
+/// and sums of the powers that viscosity and diffusion take, its half of each pair's.
 #[cube(launch_unchecked)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
@@ -140,7 +186,15 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
         let is_fluid = last::<C>(here) > C::new(0.0);
         if comptime!(advance) {
             if !is_fluid {
-                new_position[i] = here;
+                let mut place = here;
+                if comptime!(plan.passing) {
+                    if is_passing(kind[i]) {
+                        let on = drifted::<C, R>(&xyz::<C>(here), &xyz::<R>(motion[i]), &xyz::<C>(reference[i]), stepping);
+                        place = record::<C>(&on.position, last::<C>(here));
+                        raise(flags, parity, on.flags);
+                    }
+                }
+                new_position[i] = place;
                 new_flow[i] = moving;
             }
         }

@@ -1,8 +1,9 @@
 struct Varying {
     @builtin(position) position: vec4f,
     @location(0) point: vec3f,
-    @location(1) @interpolate(flat) normal: vec3f,
-    @location(2) @interpolate(flat) color: vec3f,
+    @location(1) @interpolate(flat) face: vec3f,
+    @location(2) normal: vec3f,
+    @location(3) color: vec3f,
 }
 
 // A triangle as a strip whose last corner is the third again.
@@ -12,16 +13,21 @@ fn place(
     @location(0) a: vec3f,
     @location(1) b: vec3f,
     @location(2) c: vec3f,
-    @location(3) color: vec4f,
+    @location(3) normal_a: vec3f,
+    @location(4) normal_b: vec3f,
+    @location(5) normal_c: vec3f,
+    @location(6) color_a: vec4f,
+    @location(7) color_b: vec4f,
+    @location(8) color_c: vec4f,
 ) -> Varying {
-    var point = c;
+    let face = normalize(cross(b - a, c - a));
     if corner == 0u {
-        point = a;
-    } else if corner == 1u {
-        point = b;
+        return Varying(project(a), a, face, normal_a, linear(color_a.rgb));
     }
-    let normal = normalize(cross(b - a, c - a));
-    return Varying(project(point), point, normal, linear(color.rgb));
+    if corner == 1u {
+        return Varying(project(b), b, face, normal_b, linear(color_b.rgb));
+    }
+    return Varying(project(c), c, face, normal_c, linear(color_c.rgb));
 }
 
 struct Hit {
@@ -31,7 +37,8 @@ struct Hit {
 
 @fragment
 fn hit(in: Varying) -> Hit {
-    // Both sides show, and the one that is seen faces the eye.
-    let normal = select(in.normal, -in.normal, dot(in.normal, in.point) > 0.0);
+    // Both sides show: the normal is that of the side which faces the eye.
+    let seen = select(in.face, -in.face, dot(in.face, in.point) > 0.0);
+    let normal = normalize(select(in.normal, -in.normal, dot(in.normal, seen) < 0.0));
     return Hit(vec4f(in.color, 1.0), vec2u(bitcast<u32>(in.point.z), pack2x16snorm(normal.xy)));
 }

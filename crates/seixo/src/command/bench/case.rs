@@ -1,6 +1,6 @@
 //! What can be measured: worlds, steps, and what a step must move to and from memory.
 
-use super::{bed, lattice, tank};
+use super::{bed, lattice, s4, tank};
 use clap::ValueEnum;
 use seixo::World;
 use seixo_engine::world::{Grains, Interaction, Later, Material, Precision, Settings, Vec3, Wall, WallMotion, WallShape};
@@ -27,11 +27,13 @@ pub enum Case {
     Tank,
     /// A million frictionless spheres that fall into a box for 10 000 steps of 50 µs: the headline of the binned GPU code of 2012
     S2,
+    /// S4's fluid alone, a cube of it in a box: its table 6.3 from 2,048 to 32,768 particles, with its steps per second beside
+    S4,
 }
 
 /// How a case is measured where the command line does not say.
 pub struct Habits {
-    pub particles: u32,
+    pub particles: &'static [u32],
     pub settle: u64,
     pub steps: u64,
     pub repeat: u32,
@@ -50,11 +52,17 @@ impl Case {
             Case::Bonds => "bonds",
             Case::Tank => "tank",
             Case::S2 => "s2",
+            Case::S4 => "s4",
         }
     }
 
     fn is_lattice(self) -> bool {
         matches!(self, Case::Lattice | Case::LatticeNormal | Case::LatticeCells)
+    }
+
+    /// Whether it is made of particles of a fluid.
+    pub fn is_fluid(self) -> bool {
+        matches!(self, Case::Tank | Case::S4)
     }
 
     fn has_friction(self) -> bool {
@@ -63,12 +71,15 @@ impl Case {
 
     /// How it is measured where the command line does not say.
     pub fn habits(self) -> Habits {
+        const USUAL: &[u32] = &[100_000];
+        const OF_S2: &[u32] = &[1_000_000];
         let (particles, settle, steps, repeat) = match self {
-            Case::Bed | Case::BedLinear | Case::NormalOnly => (100_000, 20_000, 500, 3),
-            Case::Lattice | Case::Bonds | Case::Tank => (100_000, 0, 200, 3),
+            Case::Bed | Case::BedLinear | Case::NormalOnly => (USUAL, 20_000, 500, 3),
+            Case::Lattice | Case::Bonds | Case::Tank => (USUAL, 0, 200, 3),
             // Without friction a lattice under pressure gives way after some 250 steps.
-            Case::LatticeNormal | Case::LatticeCells => (100_000, 0, 50, 3),
-            Case::S2 => (1_000_000, 0, 10_000, 1),
+            Case::LatticeNormal | Case::LatticeCells => (USUAL, 0, 50, 3),
+            Case::S2 => (OF_S2, 0, 10_000, 1),
+            Case::S4 => (s4::SIZES.as_slice(), 0, 500, 3),
         };
         Habits {
             particles,
@@ -84,6 +95,7 @@ impl Case {
             Case::Bed | Case::BedLinear | Case::NormalOnly => bed::grains(bed::DIAMETER, particles, solid_fraction),
             Case::S2 => bed::grains(bed::DIAMETER_OF_S2, particles, solid_fraction),
             Case::Tank => return tank::world(particles, support),
+            Case::S4 => return s4::world(particles),
             Case::Lattice | Case::LatticeNormal | Case::LatticeCells => lattice::grains(particles, lattice::PRESSED),
             Case::Bonds => {
                 let world = world_of(lattice::grains(particles, lattice::BONDED).0, self.interaction(), Vec::new(), 0.0);
@@ -116,7 +128,7 @@ impl Case {
 
     fn interaction(self) -> Interaction {
         let stiffness = match self {
-            Case::Bed | Case::NormalOnly | Case::Tank => None,
+            Case::Bed | Case::NormalOnly | Case::Tank | Case::S4 => None,
             Case::BedLinear => Some(bed::STIFFNESS),
             Case::Lattice | Case::LatticeNormal | Case::LatticeCells | Case::Bonds => Some(lattice::stiffness()),
             Case::S2 => Some(stiffness(bed::DIAMETER_OF_S2, 20.0 * bed::STEP_OF_S2)),
@@ -141,7 +153,7 @@ impl Case {
         let time_step = match self {
             Case::Bed | Case::BedLinear | Case::NormalOnly => Some(bed::STEP),
             Case::Lattice | Case::LatticeNormal | Case::LatticeCells => Some(lattice::STEP),
-            Case::Bonds | Case::Tank => None,
+            Case::Bonds | Case::Tank | Case::S4 => None,
             Case::S2 => Some(bed::STEP_OF_S2),
         };
         Settings {
@@ -162,6 +174,15 @@ impl Case {
             // place and flow are read, and forces written; each pair stands in one list.
             let advance = 2.0 * (2.0 * RECORD + TRIPLE + 16.0) + 2.0 * RECORD;
             return advance + 3.0 * RECORD + 0.5 * contacts * INDEX;
+        }
+        if self == Case::S4 {
+            // Velocities after forces: velocity and force read, those written. With neighbors: these, place and density read, velocity written. Moved:
+            // place and flow there and back, velocity there and back, where the particle was listed. Density: place read, it and its meaning written.
+            // Force: place, flow and density read, force written. Each pair stands in two lists, which three sweeps read.
+            let velocities = (TRIPLE + 2.0 * RECORD) + (3.0 * RECORD + TRIPLE);
+            let moved = 2.0 * (2.0 * RECORD + TRIPLE) + RECORD;
+            let densities = 2.0 * RECORD + 4.0 * RECORD + 8.0;
+            return velocities + moved + densities + 4.0 * RECORD + 3.0 * contacts * INDEX;
         }
         let advance = 2.0 * (2.0 * RECORD + TRIPLE) + RECORD + TRIPLE;
         let contact = 2.0 * RECORD + RECORD + 2.0 * INDEX;
@@ -190,6 +211,11 @@ impl Case {
         if self == Case::Tank {
             // There and back: place, velocity half a step before, excess; flow; the rate of swelling before. There: where the particle was listed.
             return 5.0 * place + 2.0 * (double + motion + single) + contacts * INDEX;
+        }
+        if self == Case::S4 {
+            // Density: place read, it written. Force: place, flow, density and velocity read, force and velocity after it written. Moved: these, place,
+            // density, where it was listed and what is booked read, place, flow, velocity and books written. All three read the lists.
+            return (place + motion) + (2.0 * place + 4.0 * motion) + (7.0 * place + 4.0 * motion) + 3.0 * contacts * INDEX;
         }
         // There and back: position, velocity half a step before, velocity; there: where the grain was when the lists were made.
         let advance = 5.0 * place + 2.0 * motion;

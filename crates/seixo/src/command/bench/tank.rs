@@ -1,7 +1,9 @@
 //! The dam break: a cube of water of one meter in a tank of two by one meter, on a floor and between walls of particles.
 
 use super::case::world_of;
-use seixo_engine::world::{Boundary, Fluid, Fluids, Interaction, Particles, Smoothing, StateLaw, Vec3, Wall, WallMotion, WallShape, World};
+use seixo_engine::world::{
+    Boundary, Fluid, Fluids, Interaction, Particles, Projection, Smoothing, Solver, StateLaw, Vec3, Wall, WallMotion, WallShape, World,
+};
 
 /// Density of water \[kg/m³\].
 const DENSITY: f64 = 1000.0;
@@ -39,6 +41,8 @@ pub fn world(particles: usize, support: f64) -> World {
         }
     }
     let fluids = Fluids {
+        solver: Solver::default(),
+        projection: Projection::default(),
         smoothing: Smoothing::Wendland,
         spacing,
         support: support * spacing,
@@ -55,11 +59,15 @@ pub fn world(particles: usize, support: f64) -> World {
             xsph: 0.0,
             surface_tension: 0.0,
             contact_angle: std::f64::consts::FRAC_PI_2,
+            restitution: 0.0,
         }],
         particles: water,
         boundary,
         slips: vec![true],
+        inside: Vec::new(),
         fastest: 0.1 * SOUND_SPEED,
+        inlets: Vec::new(),
+        outlets: Vec::new(),
     };
     let floor = Wall {
         name: "tank".to_owned(),

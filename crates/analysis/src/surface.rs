@@ -1,0 +1,313 @@
+//! Free surfaces of fluids: where the share of the surroundings that particles fill falls to what it is at a flat surface.
+//!
+//! The share is Σ_j V_j W (the color field of Müller, Charypar & Gross 2003, with V_j = 1/Σ_k W_jk), with a cubic spline for W, and it is cut by
+//! marching cubes: the crate `splashsurf_lib` does both (Löschner, Böttcher, Jeske & Bender 2023, Vision, Modeling, and Visualization). The
+//! mesh is smoothed by Taubin's filter (1995, A signal processing approach to fair surface design, SIGGRAPH), which keeps volumes. All
+//! is computed in spacings, in one order: the same particles give the same bits.
+
+use glam::DVec3;
+use seixo_engine::state::FluidSnapshot;
+use splashsurf_lib::kernel::{CubicSplineKernel, SymmetricKernel3d};
+use splashsurf_lib::nalgebra::{SVector, Vector3};
+use splashsurf_lib::sph_interpolation::SphInterpolator;
+use splashsurf_lib::{Parameters, SpatialDecomposition, reconstruct_surface};
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::ops::RangeInclusive;
+
+/// Taubin's two steps: one shrinks, one swells. What is longer than some nine edges of triangles stays (1/0.6307 − 1/0.6732 = 0.1).
+const STEPS: [f64; 2] = [0.6307, -0.6732];
+
+/// How a surface is found; lengths are in spacings, the distances of particles at rest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SurfaceOptions {
+    /// Smoothing length, half of the support of W: the larger, the smoother, and the fewer drops.
+    pub smoothing_length: f64,
+    /// Edge of the cubes: the smaller, the more triangles.
+    pub cube_size: f64,
+    /// Share of the surroundings that is filled at the surface; `None` = what puts a flat surface half a spacing above the outermost particles,
+    /// where the fluid that they stand for ends.
+    pub threshold: Option<f64>,
+    /// How often the mesh is smoothed. Drops of few particles are left as they are.
+    pub smoothing: u32,
+}
+
+impl Default for SurfaceOptions {
+    fn default() -> Self {
+        SurfaceOptions {
+            smoothing_length: 1.0,
+            cube_size: 0.5,
+            threshold: None,
+            smoothing: 10,
+        }
+    }
+}
+
+/// Why there is no surface.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SurfaceError {
+    /// An option that is out of its limits.
+    #[error("the {name} is {value}, must be {} to {}; {remedy}", .range.start(), .range.end())]
+    Option {
+        /// Which.
+        name: &'static str,
+        /// What was asked for.
+        value: f64,
+        /// What is accepted.
+        range: RangeInclusive<f64>,
+        /// What to do, and why.
+        remedy: &'static str,
+    },
+    /// A particle that is nowhere.
+    #[error("particle {id} is at {position:?}, which is no place; the file was damaged, run the scene again")]
+    Nowhere {
+        /// Its id.
+        id: u32,
+        /// Its place \[m\].
+        position: [f64; 3],
+    },
+    /// Particles too far apart for one grid.
+    #[error(
+        "no grid holds all particles of fluid {fluid}: {cause}; choose larger cubes, or have strays taken away: \
+         leaving = \"delete\" in [world.domain]"
+    )]
+    TooFar {
+        /// Index of the fluid.
+        fluid: u32,
+        /// What the grid says.
+        cause: String,
+    },
+}
+
+impl SurfaceOptions {
+    fn check(&self) -> Result<(), SurfaceError> {
+        let within = |name: &'static str, value: f64, range: RangeInclusive<f64>, remedy: &'static str| {
+            if range.contains(&value) {
+                Ok(())
+            } else {
+                Err(SurfaceError::Option {
+                    name,
+                    value,
+                    range,
+                    remedy,
+                })
+            }
+        };
+        let smoother = "below there are holes between particles, above drops and sheets are lost";
+        within("smoothing length in spacings", self.smoothing_length, 0.8..=4.0, smoother)?;
+        let cubes = "larger cubes lose drops, smaller ones show nothing more; 0.5 is usual";
+        within("size of cubes in spacings", self.cube_size, 0.1..=1.0, cubes)?;
+        let share = "leave it out for the share at a flat surface";
+        within("threshold", self.threshold.unwrap_or(0.5), 0.05..=0.95, share)?;
+        let rounds = "10 take away what is as small as particles";
+        within("number of smoothings", f64::from(self.smoothing), 0.0..=200.0, rounds)
+    }
+}
+
+/// Closed surfaces of all fluids of a snapshot.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FreeSurface {
+    /// The vertices: their places, of which fluid they are, and what is carried over from particles within the support: the mean, weighted by V W,
+    /// which is that of the fluid some half a spacing inside. Ids count vertices.
+    pub vertices: FluidSnapshot,
+    /// Unit normals at the vertices, out of the fluid.
+    pub normals: Vec<[f64; 3]>,
+    /// Vertices of each triangle, counterclockwise as seen from outside.
+    pub triangles: Vec<[u32; 3]>,
+}
+
+impl FreeSurface {
+    /// How many vertices and triangles the surface of a fluid has.
+    pub fn count_of(&self, fluid: u32) -> [usize; 2] {
+        let vertices = self.vertices.kind.iter().filter(|&&kind| kind == fluid);
+        [vertices.count(), self.triangles_of(fluid).count()]
+    }
+
+    /// The volume that the surface of a fluid encloses \[m³\].
+    pub fn volume_of(&self, fluid: u32) -> f64 {
+        let corner = |vertex: u32| DVec3::from(self.vertices.position[vertex as usize]);
+        // From a point of the surface, so that nothing large cancels.
+        let origin = self.triangles_of(fluid).next().map_or(DVec3::ZERO, |triangle| corner(triangle[0]));
+        let six_fold = self.triangles_of(fluid).map(|triangle| {
+            let [a, b, c] = triangle.map(|vertex| corner(vertex) - origin);
+            a.dot(b.cross(c))
+        });
+        six_fold.sum::<f64>() / 6.0
+    }
+
+    fn triangles_of(&self, fluid: u32) -> impl Iterator<Item = [u32; 3]> {
+        let triangles = self.triangles.iter().copied();
+        triangles.filter(move |triangle| self.vertices.kind[triangle[0] as usize] == fluid)
+    }
+}
+
+/// The free surfaces of the fluids of a snapshot whose particles keep this distance at rest \[m\], each by itself, in the order of their indices.
+///
+/// # Errors
+/// If an option is out of its limits, a particle nowhere, or all too far apart.
+pub fn free_surface(fluids: &FluidSnapshot, spacing: f64, options: &SurfaceOptions) -> Result<FreeSurface, SurfaceError> {
+    options.check()?;
+    if let Some(lost) = fluids.position.iter().position(|place| !place.iter().all(|x| x.is_finite())) {
+        return Err(SurfaceError::Nowhere {
+            id: fluids.id[lost],
+            position: fluids.position[lost],
+        });
+    }
+    let mut surface = FreeSurface::default();
+    let kinds: BTreeSet<u32> = fluids.kind.iter().copied().collect();
+    for kind in kinds {
+        let members: Vec<usize> = (0..fluids.kind.len()).filter(|&i| fluids.kind[i] == kind).collect();
+        surface.add(fluids, (kind, &members), spacing, options)?;
+    }
+    surface.vertices.id = (0..surface.vertices.position.len() as u32).collect();
+    Ok(surface)
+}
+
+impl FreeSurface {
+    /// Adds the surface of a fluid that has these particles.
+    fn add(
+        &mut self,
+        fluids: &FluidSnapshot,
+        (fluid, members): (u32, &[usize]),
+        spacing: f64,
+        options: &SurfaceOptions,
+    ) -> Result<(), SurfaceError> {
+        let support = 2.0 * options.smoothing_length;
+        let flat = Flat::new(support);
+        let places: Vec<Vector3<f64>> = members
+            .iter()
+            .map(|&i| Vector3::from(fluids.position[i].map(|x| x / spacing)))
+            .collect();
+        let mut parameters = Parameters::new(0.5, support, options.cube_size);
+        parameters.rest_density = 1.0;
+        parameters.iso_surface_threshold = options.threshold.unwrap_or(flat.share_above);
+        // One thread sums up in one order, and single precision would not be the same on all machines.
+        parameters.enable_multi_threading = false;
+        parameters.enable_simd = false;
+        parameters.spatial_decomposition = SpatialDecomposition::None;
+        let found = reconstruct_surface::<i64, f64>(&places, &parameters).map_err(|error| SurfaceError::TooFar {
+            fluid,
+            cause: with_causes(&error),
+        })?;
+        // Of particles with the mass 1 they are the shares of the surroundings that are filled.
+        let shares = found.particle_densities.unwrap_or_default();
+        let (mut vertices, triangles) = (found.mesh.vertices, found.mesh.triangles);
+        let around = SphInterpolator::new(&places, &shares, 1.0, support);
+        if options.smoothing > 0 {
+            let shares = around.interpolate_scalar_quantity(&shares, &vertices, true);
+            let weights: Vec<f64> = shares.iter().map(|&share| flat.weight(share)).collect();
+            for _ in 0..options.smoothing {
+                STEPS.into_iter().for_each(|step| smooth(&mut vertices, &triangles, &weights, step));
+            }
+        }
+        let carried: Vec<SVector<f64, 5>> = members
+            .iter()
+            .map(|&i| {
+                let [x, y, z] = fluids.velocity[i];
+                SVector::<f64, 5>::from([x, y, z, fluids.density[i], fluids.pressure[i]])
+            })
+            .collect();
+        for values in around.interpolate_vector_quantity(&carried, &vertices, true) {
+            self.vertices.velocity.push([values[0], values[1], values[2]]);
+            self.vertices.density.push(values[3]);
+            self.vertices.pressure.push(values[4]);
+        }
+        let first = self.vertices.position.len() as u32;
+        self.normals.extend(normals(&vertices, &triangles));
+        self.vertices.kind.extend(vertices.iter().map(|_| fluid));
+        self.vertices
+            .position
+            .extend(vertices.iter().map(|place| [0, 1, 2].map(|k| place[k] * spacing)));
+        self.triangles
+            .extend(triangles.iter().map(|triangle| triangle.map(|vertex| first + vertex as u32)));
+        Ok(())
+    }
+}
+
+/// What a fluid is like that fills the half-space below a flat surface, with its particles on a lattice.
+struct Flat {
+    /// Share of the surroundings that is filled half a spacing above the outermost particles, in the mean.
+    share_above: f64,
+    /// The share around an outermost particle.
+    share_around: f64,
+    /// The share around a particle that is alone.
+    share_alone: f64,
+}
+
+impl Flat {
+    /// With a W that reaches this far \[spacings\].
+    fn new(support: f64) -> Flat {
+        /// Places along each side of a square of the lattice, over which the mean goes.
+        const SAMPLES: u32 = 4;
+        let kernel = CubicSplineKernel::new(support);
+        let reach = support.ceil() as i32;
+        // Sum of W over a layer, at a place in a square and a height above it.
+        let layer = |[x, y]: [f64; 2], height: f64| {
+            let mut sum = 0.0;
+            for row in -reach..=reach + 1 {
+                for column in -reach..=reach + 1 {
+                    sum += kernel.evaluate(DVec3::new(x - f64::from(row), y - f64::from(column), height).length());
+                }
+            }
+            sum
+        };
+        // Around a particle that has this many layers above it.
+        let share = |depth: i32| (-depth..=reach).map(|down| layer([0.0; 2], f64::from(down))).sum::<f64>();
+        let above = |place: [f64; 2]| {
+            let layers = (0..=reach).map(|depth| layer(place, 0.5 + f64::from(depth)) / share(depth));
+            layers.sum::<f64>()
+        };
+        let samples = || (0..SAMPLES).map(|k| (f64::from(k) + 0.5) / f64::from(SAMPLES));
+        let squares = samples().flat_map(|x| samples().map(move |y| [x, y]));
+        Flat {
+            share_above: squares.map(above).sum::<f64>() / f64::from(SAMPLES * SAMPLES),
+            share_around: share(0),
+            share_alone: kernel.evaluate(0.0),
+        }
+    }
+
+    /// How much a vertex is smoothed where particles have this share: not at all on one that is alone and would shrink, fully on a flat surface.
+    fn weight(&self, share: f64) -> f64 {
+        ((share - self.share_alone) / (self.share_around - self.share_alone)).clamp(0.0, 1.0)
+    }
+}
+
+/// Moves every vertex towards the mean of those that it has an edge to, by `step` of the way times its weight; away from it where that is negative.
+fn smooth(vertices: &mut [Vector3<f64>], triangles: &[[usize; 3]], weights: &[f64], step: f64) {
+    let mut sums = vec![(Vector3::<f64>::zeros(), 0.0); vertices.len()];
+    // In a closed surface each edge starts once at either end.
+    for &[a, b, c] in triangles {
+        for (from, to) in [(a, b), (b, c), (c, a)] {
+            sums[from].0 += vertices[to];
+            sums[from].1 += 1.0;
+        }
+    }
+    for ((vertex, (sum, count)), weight) in vertices.iter_mut().zip(sums).zip(weights) {
+        if count > 0.0 {
+            *vertex += (sum / count - *vertex) * (step * weight);
+        }
+    }
+}
+
+/// Unit normals at the vertices: the mean of those of triangles by their areas.
+fn normals(vertices: &[Vector3<f64>], triangles: &[[usize; 3]]) -> Vec<[f64; 3]> {
+    let mut sums = vec![Vector3::<f64>::zeros(); vertices.len()];
+    for triangle in triangles {
+        let [a, b, c] = triangle.map(|vertex| vertices[vertex]);
+        let double_area: Vector3<f64> = (b - a).cross(&(c - a));
+        triangle.iter().for_each(|&vertex| sums[vertex] += double_area);
+    }
+    let unit = |sum: Vector3<f64>| DVec3::new(sum[0], sum[1], sum[2]).normalize_or_zero().to_array();
+    sums.into_iter().map(unit).collect()
+}
+
+/// What an error says, and what the ones behind it say.
+fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text += &format!(": {cause}");
+        next = cause.source();
+    }
+    text
+}

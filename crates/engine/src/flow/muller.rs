@@ -1,0 +1,384 @@
+//! Müller's fluid on the CPU: the passes of a step, and the walls that hold it.
+
+use super::Flow;
+use crate::fields::{FluidFields, PART, part_range, parts};
+use crate::refusal::Refusal;
+use crate::simulation::Simulation;
+use crate::walls::Walls;
+use crate::world::{Fluids, Solver, WallShape};
+use seixo_device::Strided;
+use seixo_laws::Vector3;
+use seixo_laws::fluid::muller::Functions;
+use seixo_laws::wall::beside_frustum;
+use seixo_sweeps::fluid::MEDIUM;
+use seixo_sweeps::fluid_lanes::FlowTally;
+use seixo_sweeps::motion::{Moved, STILL};
+use seixo_sweeps::muller::{HABITS, HOLD, dense_of, density_of, draw_on, drawn, force_on, kicked, settled};
+use seixo_sweeps::views::{ELEMENT, FRUSTUM, PLANE, RECORD, SPHERE, WALL, load, recall, store};
+
+/// What Müller's solver has beside all others.
+pub(crate) struct Muller {
+    pub functions: Functions<f64>,
+    /// Rows of [`HABITS`] numbers, one per fluid.
+    pub habits: Vec<f64>,
+    /// Records of the elements that hold fluid now, see [`HOLD`].
+    pub container: Vec<f64>,
+    /// Volumes, pressures and excesses of densities, see [`seixo_sweeps::muller`].
+    dense: Vec<f64>,
+    /// Velocities after forces, x y z and padding \[m/s\].
+    driven: Vec<f64>,
+}
+
+/// Numbers of all particles, cut into parts.
+type Numbers<'a> = Strided<'a, f64>;
+
+/// Numbers, `per_particle` of which belong to a particle.
+fn numbers(items: &mut [f64], per_particle: usize) -> Numbers<'_> {
+    Strided {
+        items,
+        per_part: PART * per_particle,
+    }
+}
+
+impl Muller {
+    /// What these fluids ask for; `None` if they do not move like this.
+    pub fn of(fluids: &Fluids, walls: &Walls) -> Result<Option<Muller>, Refusal> {
+        if fluids.solver != Solver::Muller2003 {
+            return Ok(None);
+        }
+        if fluids.inside.len() != walls.given.len() {
+            return Err(Refusal::Fluid(format!(
+                "of {} walls {} say whether fluids are inside of them; solver = \"muller2003\" asks for all",
+                walls.given.len(),
+                fluids.inside.len()
+            )));
+        }
+        if let Some(mesh) = walls.given.iter().find(|wall| matches!(wall.shape, WallShape::Mesh(_))) {
+            return Err(Refusal::Fluid(format!(
+                "wall {:?} is a mesh, which has no implicit surface to put fluid back onto; with solver = \"muller2003\" use planes, boxes, round \
+                 walls without segments and spheres, or take solver = \"wcsph\"",
+                mesh.name
+            )));
+        }
+        Ok(Some(Muller {
+            functions: Functions::new(fluids.support),
+            habits: fluids.kinds.iter().flat_map(|fluid| [fluid.xsph, fluid.restitution]).collect(),
+            container: Vec::new(),
+            dense: Vec::new(),
+            driven: Vec::new(),
+        }))
+    }
+
+    /// Whether any fluid has XSPH.
+    pub fn smooths(&self) -> bool {
+        self.habits.chunks_exact(HABITS).any(|habit| habit[0] > 0.0)
+    }
+
+    /// Bytes that the arrays hold.
+    pub fn bytes(&self) -> u64 {
+        ((self.container.capacity() + self.dense.capacity() + self.driven.capacity()) * 8) as u64
+    }
+
+    /// Takes what fields tell of densities, and makes room.
+    fn take_over(&mut self, fields: &FluidFields) {
+        self.dense.clear();
+        for ((place, flow), excess) in fields
+            .position
+            .chunks_exact(RECORD)
+            .zip(fields.flow.chunks_exact(RECORD))
+            .zip(&fields.excess)
+        {
+            self.dense.extend([place[3], flow[3], *excess, 0.0]);
+        }
+        self.driven.resize(fields.len() * RECORD, 0.0);
+    }
+
+    /// Finds where walls that are there hold fluid now.
+    fn hold(&mut self, inside: &[bool], simulation: &Simulation) {
+        let walls = &simulation.walls;
+        self.container.clear();
+        for (element, record) in walls.elements.chunks_exact(ELEMENT).enumerate() {
+            if !walls.is_there(element as u32) {
+                continue;
+            }
+            let wall = walls.wall_of(element as u32);
+            let (middle, _) = walls.whereabouts(wall, simulation.time());
+            let sign = side_of_fluid(record, &load(&middle, 0), inside[wall]);
+            self.container.extend(&record[..10]);
+            self.container.extend([sign, 0.0]);
+            self.container.extend(&walls.records[wall * WALL..][..9]);
+            self.container.extend([0.0; 3]);
+        }
+        debug_assert!(self.container.len().is_multiple_of(HOLD));
+    }
+}
+
+/// The sign of distances from an element on the side of the fluid, which is inside of its wall or not; `middle` is that of the wall, and inside of it.
+fn side_of_fluid(element: &[f64], middle: &Vector3<f64>, is_inside: bool) -> f64 {
+    let kind = element[9];
+    if kind == f64::from(PLANE) {
+        return 1.0;
+    }
+    let is_middle_behind = if kind == f64::from(FRUSTUM) {
+        beside_frustum::<f64>(middle, &load(element, 0), &load(element, 3), &load(element, 6)).distance < 0.0
+    } else {
+        debug_assert_eq!(kind, f64::from(SPHERE));
+        true
+    };
+    if is_middle_behind == is_inside { -1.0 } else { 1.0 }
+}
+
+impl Flow {
+    /// Takes what fields tell of densities where they have a new order, or come from elsewhere.
+    pub fn take_over_densities(&mut self) {
+        if let Some(muller) = &mut self.muller {
+            muller.take_over(&self.fields);
+        }
+    }
+
+    /// Finds where walls hold fluid now, if they do without particles.
+    pub fn hold_in_container(&mut self, simulation: &Simulation) {
+        if let Some(muller) = &mut self.muller {
+            muller.hold(&self.plan.inside, simulation);
+        }
+    }
+
+    /// Lets forces act on velocities, and neighbors draw them to theirs.
+    fn smooth_velocities(&mut self, simulation: &Simulation) {
+        let n = self.fields.len();
+        let Some(muller) = &mut self.muller else { return };
+        let smooths = muller.smooths();
+        let (functions, habits, dense) = (muller.functions, &muller.habits[..], &muller.dense[..]);
+        let (media, stepping, plan) = (&self.media[..], &self.stepping, self.compiled_for);
+        let FluidFields {
+            kind,
+            position,
+            half_velocity,
+            rate,
+            ..
+        } = &mut self.fields;
+        let (kind, position, rate) = (&kind[..], &position[..], &rate[..]);
+        let mass = |i: usize| media[kind[i] as usize * MEDIUM + 6];
+        type Data<'a> = (Numbers<'a>, Numbers<'a>);
+        let data = (numbers(&mut muller.driven, RECORD), numbers(half_velocity, 3));
+        simulation.device.run(parts(n), data, |part, (driven, velocity): Data| {
+            let (first, end) = part_range(part, n);
+            for slot in 0..end - first {
+                let i = first + slot;
+                let after = kicked::<f64, f64>(&recall(velocity.items, 3 * slot), &load(rate, i * RECORD), mass(i), stepping);
+                store(driven.items, slot * RECORD, &after);
+            }
+        });
+        let driven = &muller.driven[..];
+        let (row, neighbors) = (&self.pairs.row[..], &self.pairs.neighbors[..]);
+        let tallies = Strided {
+            items: &mut self.tallies[..],
+            per_part: 1,
+        };
+        let data = (numbers(half_velocity, 3), tallies);
+        simulation
+            .device
+            .run(parts(n), data, |part, (velocity, tally): (Numbers, Strided<FlowTally>)| {
+                let (first, end) = part_range(part, n);
+                let mut viscous = 0.0;
+                for slot in 0..end - first {
+                    let i = first + slot;
+                    let mut all = Vector3::zero();
+                    if smooths {
+                        let count = row[i + 1] - row[i];
+                        all = draw_on::<f64, f64>(
+                            i,
+                            row[i] as usize,
+                            count,
+                            neighbors,
+                            position,
+                            driven,
+                            dense,
+                            &functions,
+                            &stepping.sides,
+                            1,
+                            plan,
+                        );
+                    }
+                    let xsph = habits[kind[i] as usize * HABITS];
+                    let now = drawn::<f64, f64>(&load(driven, i * RECORD), &all, xsph, mass(i));
+                    store(velocity.items, 3 * slot, &now.velocity);
+                    viscous += now.taken + rate[i * RECORD + 3] * stepping.dt;
+                }
+                tally.items[0] = FlowTally {
+                    viscous,
+                    ..FlowTally::default()
+                };
+            });
+    }
+
+    /// Moves all particles by the velocities that they had before, within their container.
+    fn move_in_container(&mut self, simulation: &Simulation) {
+        let n = self.fields.len();
+        if simulation.walls.has_moving() {
+            self.hold_in_container(simulation);
+        }
+        let Some(muller) = &self.muller else { return };
+        let (habits, container) = (&muller.habits[..], &muller.container[..]);
+        let elements = (container.len() / HOLD) as u32;
+        let (media, stepping) = (&self.media[..], &self.stepping);
+        let FluidFields {
+            kind,
+            position,
+            flow,
+            half_velocity,
+            reference,
+            ..
+        } = &mut self.fields;
+        let (kind, reference) = (&kind[..], &reference[..]);
+        type Data<'a> = (
+            Numbers<'a>,
+            Numbers<'a>,
+            Numbers<'a>,
+            Strided<'a, Moved<f64>>,
+            Strided<'a, FlowTally>,
+        );
+        let data = (
+            numbers(position, RECORD),
+            numbers(flow, RECORD),
+            numbers(half_velocity, 3),
+            Strided {
+                items: &mut self.moves[..],
+                per_part: 1,
+            },
+            Strided {
+                items: &mut self.tallies[..],
+                per_part: 1,
+            },
+        );
+        simulation
+            .device
+            .run(parts(n), data, |part, (position, flow, velocity, moves, tally): Data| {
+                let (first, end) = part_range(part, n);
+                let mut all = STILL;
+                for slot in 0..end - first {
+                    let (i, at) = (first + slot, slot * RECORD);
+                    let fluid = kind[i] as usize;
+                    let now = settled::<f64, f64>(
+                        &recall(position.items, at),
+                        &recall(flow.items, at),
+                        &recall(velocity.items, 3 * slot),
+                        &load(reference, i * RECORD),
+                        media[fluid * MEDIUM + 6],
+                        habits[fluid * HABITS + 1],
+                        container,
+                        elements,
+                        stepping,
+                    );
+                    store(position.items, at, &now.position);
+                    store(flow.items, at, &now.velocity);
+                    store(velocity.items, 3 * slot, &now.velocity);
+                    tally.items[0].wall += now.given;
+                    all.flags |= now.flags;
+                }
+                moves.items[0] = all;
+            });
+    }
+
+    /// Sums densities up, which tell volumes and pressures.
+    fn sum_densities(&mut self, simulation: &Simulation) {
+        let n = self.fields.len();
+        let Some(muller) = &mut self.muller else { return };
+        let functions = muller.functions;
+        let (media, sides, plan) = (&self.media[..], &self.stepping.sides, self.compiled_for);
+        let FluidFields {
+            kind,
+            position,
+            flow,
+            excess,
+            ..
+        } = &mut self.fields;
+        let kind = &kind[..];
+        let (row, neighbors) = (&self.pairs.row[..], &self.pairs.neighbors[..]);
+        let (device, places) = (&simulation.device, &position[..]);
+        device.run(parts(n), (numbers(&mut muller.dense, RECORD),), |part, (dense,): (Numbers,)| {
+            let (first, end) = part_range(part, n);
+            for (slot, i) in (first..end).enumerate() {
+                let (from, count) = (row[i] as usize, row[i + 1] - row[i]);
+                let density = density_of::<f64, f64>(i, from, count, neighbors, places, kind, media, &functions, sides, 1, plan);
+                let found = dense_of::<f64>(i, density, kind, media, plan);
+                dense.items[slot * RECORD..][..3].copy_from_slice(&[found.volume, found.pressure, found.excess]);
+            }
+        });
+        let dense = &muller.dense[..];
+        type Data<'a> = (Numbers<'a>, Numbers<'a>, Numbers<'a>);
+        let data = (numbers(position, RECORD), numbers(flow, RECORD), numbers(excess, 1));
+        device.run(parts(n), data, |part, (position, flow, excess): Data| {
+            let (first, end) = part_range(part, n);
+            for (slot, found) in dense[first * RECORD..end * RECORD].chunks_exact(RECORD).enumerate() {
+                position.items[slot * RECORD + 3] = found[0];
+                flow.items[slot * RECORD + 3] = found[1];
+                excess.items[slot] = found[2];
+            }
+        });
+    }
+
+    /// Finds what drives all particles now.
+    fn drive(&mut self, simulation: &Simulation) {
+        let n = self.fields.len();
+        let Some(muller) = &mut self.muller else { return };
+        let (functions, dense) = (muller.functions, &muller.dense[..]);
+        let (media, sides, plan) = (&self.media[..], &self.stepping.sides, self.compiled_for);
+        let FluidFields {
+            kind,
+            position,
+            flow,
+            rate,
+            ..
+        } = &mut self.fields;
+        let (kind, position, flow) = (&kind[..], &position[..], &flow[..]);
+        let (row, neighbors) = (&self.pairs.row[..], &self.pairs.neighbors[..]);
+        simulation
+            .device
+            .run(parts(n), (numbers(rate, RECORD),), |part, (rate,): (Numbers,)| {
+                let (first, end) = part_range(part, n);
+                for (slot, i) in (first..end).enumerate() {
+                    let (from, count) = (row[i] as usize, row[i + 1] - row[i]);
+                    let found = force_on::<f64, f64>(
+                        i, from, count, neighbors, position, flow, dense, kind, media, &functions, sides, 1, plan,
+                    );
+                    store(rate.items, slot * RECORD, &found.force);
+                    rate.items[slot * RECORD + 3] = found.viscous_power;
+                }
+            });
+    }
+
+    /// Finds densities and forces of the start.
+    pub fn begin_as_muller(&mut self, simulation: &Simulation) {
+        self.sum_densities(simulation);
+        self.drive(simulation);
+    }
+
+    /// Books what viscosity, neighbors and walls took and gave in this step.
+    fn book_step(&mut self) {
+        self.work = self.work.plus(&self.powers());
+    }
+}
+
+/// The passes of `step.rs`.
+impl Simulation {
+    pub(crate) fn smooth_velocities(&mut self) {
+        self.with_flow(|flow, simulation| flow.smooth_velocities(simulation));
+    }
+
+    pub(crate) fn move_in_container(&mut self) {
+        self.with_flow(|flow, simulation| flow.move_in_container(simulation));
+    }
+
+    pub(crate) fn sum_densities(&mut self) {
+        self.with_flow(|flow, simulation| flow.sum_densities(simulation));
+    }
+
+    pub(crate) fn drive_fluids(&mut self) {
+        self.with_flow(|flow, simulation| flow.drive(simulation));
+    }
+
+    pub(crate) fn book_step_of_fluids(&mut self) {
+        self.with_flow(|flow, _| flow.book_step());
+    }
+}

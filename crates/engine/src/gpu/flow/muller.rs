@@ -1,0 +1,172 @@
+//! Müller's fluid on a GPU: three launches a step.
+
+use super::FlowOnGpu;
+use crate::flow::{Flow, FlowEnergies, Muller};
+use crate::gpu::{Number, doubles, numbers, stepping};
+use seixo_device::gpu::{Buffer, Gpu, GpuError, units, units_in_cubes_of};
+use seixo_laws::Coordinate;
+use seixo_laws::fluid::muller::FunctionsLaunch;
+use seixo_sweeps::fluid_lanes::FlowTally;
+use seixo_sweeps::kernels::muller::{drive, move_on, sum_densities};
+use seixo_sweeps::muller::HOLD;
+use seixo_sweeps::views::RECORD;
+
+/// What Müller's solver has on a GPU beside all others. All of it but tables lives for a step.
+pub(super) struct MullerOnGpu<C, R> {
+    habits: Buffer<R>,
+    container: Buffer<C>,
+    /// Elements of it.
+    elements: u32,
+    dense: Buffer<R>,
+    driven: Buffer<R>,
+    smooths: bool,
+}
+
+impl<C: Number, R: Number> MullerOnGpu<C, R> {
+    /// What n particles of these fluids ask for.
+    pub fn new(gpu: &Gpu, host: &Muller, n: usize) -> Result<MullerOnGpu<C, R>, GpuError> {
+        // Buffers cannot be empty.
+        let container = host.container.iter().copied().chain([0.0; HOLD]);
+        Ok(MullerOnGpu {
+            habits: gpu.upload(&numbers::<R>(host.habits.iter().copied()), "fluids")?,
+            container: gpu.upload(&numbers::<C>(container), "walls")?,
+            elements: (host.container.len() / HOLD) as u32,
+            dense: gpu.zeros(RECORD * n, "densities")?,
+            driven: gpu.zeros(RECORD * n, "velocities")?,
+            smooths: host.smooths(),
+        })
+    }
+}
+
+fn functions<R: Number>(host: &Muller) -> FunctionsLaunch<R> {
+    let functions = &host.functions;
+    FunctionsLaunch::new(
+        R::of(functions.per_support),
+        R::of(functions.of_density),
+        R::of(functions.of_pressure),
+        R::of(functions.of_viscosity),
+        R::of(functions.softening),
+    )
+}
+
+impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
+    /// One step or, without `advance`, densities and forces of this moment. The host only queues it.
+    pub(super) fn step_muller(&mut self, host: &Flow, parity: u32, advance: bool) {
+        let (Some(muller), Some(given)) = (&self.muller, &host.muller) else {
+            return;
+        };
+        let n = self.n as u32;
+        let (count, dim) = units(self.n);
+        sum_densities::launch::<R, C>(
+            self.gpu.client(),
+            count.clone(),
+            dim,
+            self.rows.tile_first.argument(),
+            self.rows.count.argument(),
+            self.rows.list.argument(),
+            self.kind.argument(),
+            self.media.argument(),
+            self.position[self.now].argument(),
+            muller.dense.records(),
+            self.flags.argument(),
+            functions::<R>(given),
+            stepping::<C, R>(&host.stepping),
+            n,
+            parity,
+            self.plan,
+        );
+        drive::launch::<R, C>(
+            self.gpu.client(),
+            count,
+            dim,
+            self.rows.tile_first.argument(),
+            self.rows.count.argument(),
+            self.rows.list.argument(),
+            self.kind.argument(),
+            self.media.argument(),
+            self.position[self.now].argument(),
+            self.flowing[self.now].argument(),
+            muller.dense.argument(),
+            self.half_velocity.records(),
+            self.rate.records(),
+            muller.driven.records(),
+            self.flags.argument(),
+            functions::<R>(given),
+            stepping::<C, R>(&host.stepping),
+            n,
+            parity,
+            self.plan,
+        );
+        if !advance {
+            return;
+        }
+        // Small cubes let more registers be in use.
+        let (count, dim) = units_in_cubes_of(128, self.n);
+        move_on::launch::<R, C>(
+            self.gpu.client(),
+            count,
+            dim,
+            self.rows.tile_first.argument(),
+            self.rows.count.argument(),
+            self.rows.list.argument(),
+            self.kind.argument(),
+            self.media.argument(),
+            muller.habits.argument(),
+            self.position[self.now].argument(),
+            muller.dense.argument(),
+            muller.driven.argument(),
+            self.rate.records(),
+            self.half_velocity.records(),
+            self.thermal.records(),
+            self.reference.records(),
+            self.position[self.now ^ 1].records(),
+            self.flowing[self.now ^ 1].records(),
+            muller.container.argument(),
+            self.flags.argument(),
+            functions::<R>(given),
+            stepping::<C, R>(&host.stepping),
+            n,
+            muller.elements,
+            parity,
+            self.plan,
+            muller.smooths,
+        );
+        self.now ^= 1;
+    }
+
+    /// Brings fields and books of the host up to date, with densities and forces of this moment.
+    pub(super) fn observe_muller(&mut self, host: &mut Flow) -> Result<(), GpuError> {
+        let Some(muller) = &self.muller else { return Ok(()) };
+        let (gpu, n) = (&self.gpu, self.n);
+        let of_c = |buffer: &Buffer<C>| -> Result<Vec<f64>, GpuError> { Ok(doubles(&gpu.download_part(buffer, 0..RECORD * n).wait()?)) };
+        let of_r = |buffer: &Buffer<R>| -> Result<Vec<f64>, GpuError> { Ok(doubles(&gpu.download_part(buffer, 0..RECORD * n).wait()?)) };
+        let fields = &mut host.fields;
+        fields.id = gpu.download_part(&self.id, 0..n).wait()?;
+        fields.kind = gpu.download_part(&self.kind, 0..n).wait()?;
+        fields.position = of_c(&self.position[self.now])?;
+        fields.flow = of_r(&self.flowing[self.now])?;
+        fields.rate = of_r(&self.rate)?;
+        fields.reference = of_c(&self.reference)?;
+        let (half, thermal, dense) = (of_c(&self.half_velocity)?, of_c(&self.thermal)?, of_r(&muller.dense)?);
+        fields.half_velocity.clear();
+        let mut sums = FlowEnergies::default();
+        for i in 0..n {
+            let at = RECORD * i;
+            fields.half_velocity.extend(&half[at..at + 3]);
+            fields.position[at + 3] = dense[at];
+            fields.flow[at + 3] = dense[at + 1];
+            fields.excess[i] = dense[at + 2];
+            sums.viscous += thermal[at + 2];
+            sums.gained += half[at + 3];
+        }
+        // What particles add up are energies, and not powers as with other solvers.
+        let since = sums.minus(&self.booked);
+        host.work = host.work.plus(&FlowTally {
+            viscous: since.viscous,
+            diffusive: 0.0,
+            wall: since.gained,
+        });
+        self.booked = sums;
+        Ok(())
+    }
+}

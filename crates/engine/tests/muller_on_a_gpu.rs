@@ -1,0 +1,102 @@
+//! Müller's fluid on a GPU is that of the CPU.
+
+mod vessels;
+
+use seixo_engine::Simulation;
+use seixo_engine::state::FluidSnapshot;
+use seixo_engine::world::{DeviceChoice, Domain, Leaving, Precision, Settings, WallShape, World};
+use vessels::{G, SPACING, fluids, pour, sides, splash, wall, world};
+
+fn settings(device: DeviceChoice, precision: Option<Precision>) -> Settings {
+    Settings {
+        device,
+        precision,
+        threads: 1,
+        ..Settings::default()
+    }
+}
+
+fn on(device: DeviceChoice, precision: Option<Precision>, world: World) -> Simulation {
+    Simulation::new(world, settings(device, precision)).unwrap()
+}
+
+/// The largest difference of two fields, over the largest of the first.
+fn apart(a: &[[f64; 3]], b: &[[f64; 3]]) -> f64 {
+    let most = a.iter().flatten().fold(0.0, |most: f64, x| most.max(x.abs()));
+    let both = a.iter().flatten().zip(b.iter().flatten());
+    both.fold(0.0, |most: f64, (x, y)| most.max((x - y).abs())) / most
+}
+
+fn after(simulation: &mut Simulation, steps: u64) -> FluidSnapshot {
+    simulation.advance(steps).unwrap();
+    simulation.observe().unwrap();
+    simulation.fluid().unwrap()
+}
+
+/// Two fluids, one below the other, in a box that is periodic along x and has a ball in it.
+fn layers() -> World {
+    let mut both = fluids(2.0);
+    let mut oil = both.kinds[0].clone();
+    oil.name = "oil".to_owned();
+    (oil.density, oil.viscosity, oil.xsph, oil.restitution) = (800.0, 3.0, 0.3, 0.5);
+    both.kinds.push(oil);
+    pour(&mut both, [0, 0, 1], [10, 8, 9]);
+    for (kind, place) in both.particles.kind.iter_mut().zip(&both.particles.position) {
+        *kind = u32::from(place[2] < 5.0 * SPACING);
+    }
+    let mut walls = sides([10, 8]);
+    // What is across x is periodic.
+    walls.remove(3);
+    walls.remove(1);
+    walls.push(wall(WallShape::Sphere {
+        center: [0.1, 0.08, -0.02],
+        radius: 0.03,
+    }));
+    let domain = Domain {
+        periodic: [true, false, false],
+        ..Domain::open([0.0, -1.0, -1.0], [10.0 * SPACING, 1.0, 2.0], Leaving::Error)
+    };
+    world(both, G, Some(domain), walls, vec![false; 4])
+}
+
+#[test]
+fn a_gpu_goes_the_way_of_the_cpu() {
+    for (name, made, precision, tolerance) in [
+        ("splash", splash as fn() -> World, Precision::F64, 1e-10),
+        ("layers", layers, Precision::F64, 1e-10),
+        // Single precision leaves 10⁻⁷ of forces, which disorder lets grow.
+        ("splash", splash, Precision::Mixed, 1e-4),
+    ] {
+        let mut here = on(DeviceChoice::Cpu, None, made());
+        let mut there = on(DeviceChoice::Gpu(None), Some(precision), made());
+        let (mine, its) = (after(&mut here, 120), after(&mut there, 120));
+        assert_eq!((&mine.id, &mine.kind), (&its.id, &its.kind));
+        let (x, v) = (apart(&mine.position, &its.position), apart(&mine.velocity, &its.velocity));
+        assert!(x < tolerance && v < 10.0 * tolerance, "{name} {precision:?}: {x:e} {v:e}");
+        // Pressures and densities are those of the same moment.
+        for (a, b) in mine.density.iter().zip(&its.density) {
+            assert!((a - b).abs() < 1000.0 * 10.0 * tolerance, "{name} {precision:?}: {a} {b}");
+        }
+        // The books: what went through them, of what was there at the start.
+        let (a, b) = (here.ledger(), there.ledger());
+        let scale = a.initial.abs().max(a.viscosity);
+        for (one, other) in a.values().into_iter().zip(b.values()) {
+            assert!((one - other).abs() < 10.0 * tolerance * scale, "{name} {precision:?}: {a:?} {b:?}");
+        }
+        assert_eq!(here.fluid_neighbors()[0] > 5.0, there.fluid_neighbors()[0] > 5.0);
+    }
+}
+
+#[test]
+fn a_checkpoint_goes_on_anywhere() {
+    let gpu = DeviceChoice::Gpu(None);
+    let whole = after(&mut on(gpu, Some(Precision::F64), splash()), 100);
+    let mut first = on(gpu, Some(Precision::F64), splash());
+    first.advance(40).unwrap();
+    let state = first.save().unwrap();
+    let mut there = Simulation::restore(splash(), settings(gpu, Some(Precision::F64)), &state).unwrap();
+    assert_eq!(whole, after(&mut there, 60));
+    let mut here = Simulation::restore(splash(), settings(DeviceChoice::Cpu, None), &state).unwrap();
+    let other = after(&mut here, 60);
+    assert!(apart(&whole.position, &other.position) < 1e-10);
+}

@@ -1,0 +1,137 @@
+//! Müller's fluid in vessels.
+
+use seixo_engine::world::{
+    Boundary, Domain, Fluid, Fluids, Frustum, Later, Material, Particles, Projection, Smoothing, Solver, StateLaw, Vec3, Wall, WallMotion,
+    WallShape, World,
+};
+
+/// Gravity \[m/s²\].
+pub const G: f64 = 9.81;
+
+/// Distance of particles at the start \[m\].
+pub const SPACING: f64 = 0.02;
+
+/// A fluid with the stiffness that scenes have where a flow is `fastest` \[m/s\], without particles.
+pub fn fluids(fastest: f64) -> Fluids {
+    Fluids {
+        solver: Solver::Muller2003,
+        projection: Projection::default(),
+        smoothing: Smoothing::Poly6,
+        spacing: SPACING,
+        support: 2.0 * SPACING,
+        across: None,
+        kinds: vec![Fluid {
+            name: "fluid".to_owned(),
+            density: 1000.0,
+            viscosity: 1.0,
+            sound_speed: 5.0 * fastest,
+            state: StateLaw::Linear,
+            background_pressure: 0.0,
+            artificial_viscosity: 0.0,
+            density_diffusion: 0.0,
+            xsph: 0.5,
+            restitution: 1.0,
+            surface_tension: 0.0,
+            contact_angle: std::f64::consts::FRAC_PI_2,
+        }],
+        particles: Particles::default(),
+        boundary: Boundary::default(),
+        slips: Vec::new(),
+        inside: Vec::new(),
+        fastest,
+        inlets: Vec::new(),
+        outlets: Vec::new(),
+    }
+}
+
+/// Puts particles on the sites of a cubic lattice between two corners given in spacings, at rest.
+pub fn pour(fluids: &mut Fluids, low: [i64; 3], high: [i64; 3]) {
+    let middle = |k: i64| (k as f64 + 0.5) * SPACING;
+    let particles = &mut fluids.particles;
+    for z in low[2]..high[2] {
+        for y in low[1]..high[1] {
+            for x in low[0]..high[0] {
+                particles.id.push(particles.id.len() as u32);
+                particles.position.push([middle(x), middle(y), middle(z)]);
+                particles.velocity.push([0.0; 3]);
+                particles.pressure.push(0.0);
+                particles.kind.push(0);
+            }
+        }
+    }
+}
+
+/// A wall at rest.
+pub fn wall(shape: WallShape) -> Wall {
+    Wall {
+        name: "vessel".to_owned(),
+        material: 0,
+        shape,
+        motion: WallMotion::default(),
+        specific_wear_rate: 0.0,
+    }
+}
+
+/// The floor z = 0 and the sides of a box of so many spacings, that is open at its top.
+pub fn sides(cells: [i64; 2]) -> Vec<Wall> {
+    let far = [cells[0] as f64 * SPACING, cells[1] as f64 * SPACING, 0.0];
+    let plane = |point: Vec3, normal: Vec3| wall(WallShape::Plane { point, normal });
+    vec![
+        plane([0.0; 3], [0.0, 0.0, 1.0]),
+        plane([0.0; 3], [1.0, 0.0, 0.0]),
+        plane([0.0; 3], [0.0, 1.0, 0.0]),
+        plane(far, [-1.0, 0.0, 0.0]),
+        plane(far, [0.0, -1.0, 0.0]),
+    ]
+}
+
+/// A mantle about the z axis, from z = 0 on.
+fn mantle(radius: f64, height: f64) -> Frustum {
+    Frustum {
+        base: [0.0; 3],
+        axis: [0.0, 0.0, 1.0],
+        height,
+        radii: [radius; 2],
+    }
+}
+
+/// A world of fluids alone; `inside` tells of each wall whether they are inside of it.
+pub fn world(mut fluids: Fluids, gravity: f64, domain: Option<Domain>, walls: Vec<Wall>, inside: Vec<bool>) -> World {
+    fluids.slips = vec![true; walls.len()];
+    fluids.inside = inside;
+    World {
+        gravity: [0.0, 0.0, -gravity],
+        local_damping: 0.0,
+        domain,
+        materials: vec![Material {
+            name: "wall".to_owned(),
+            density: 1000.0,
+            youngs_modulus: 1e9,
+            poisson_ratio: 0.3,
+        }],
+        interactions: vec![None],
+        groups: Vec::new(),
+        grains: Default::default(),
+        walls,
+        later: Later::default(),
+        conduction: None,
+        fluids: Some(fluids),
+        bonds: Vec::new(),
+        loads: Vec::new(),
+    }
+}
+
+/// A block of fluid that is thrown at a pillar in a cup, with a ball behind it.
+pub fn splash() -> World {
+    let mut fluids = fluids(2.0);
+    pour(&mut fluids, [-5, -5, 0], [5, -1, 10]);
+    fluids.particles.velocity.fill([0.0, 2.0, 0.0]);
+    let pillar = wall(WallShape::Round(vec![mantle(0.03, 0.4)]));
+    let ball = wall(WallShape::Sphere {
+        center: [0.0, 0.08, 0.02],
+        radius: 0.03,
+    });
+    let bottom = Frustum::disk([0.0; 3], [0.0, 0.0, 1.0], 0.16);
+    let cup = wall(WallShape::Round(vec![mantle(0.16, 0.6), bottom]));
+    world(fluids, G, None, vec![cup, pillar, ball], vec![true, false, false])
+}

@@ -1,0 +1,67 @@
+//! Fluids that are cut at planes: regions are simple, and a tank may have a sloping floor.
+
+use super::planes::Flat;
+use crate::{
+    assemble::Findings,
+    diagnostics::Complaint,
+    schema::SceneFile,
+    stage::{Plan, Thing},
+};
+use glam::DVec3;
+use seixo_engine::world::{Particles, WallShape, World};
+
+/// How near its last particles may be before a plane that cuts a fluid \[spacings\]. A lattice that fits the plane has them at a half; at zero
+/// there would be as many as there is room for, some of them all but in the wall.
+const NEAREST: f64 = 0.25;
+
+/// Leaves out particles behind planes that are there at the start, of fluids that ask for it. Ids count those that stay.
+pub(super) fn cut_at_planes(
+    file: &SceneFile,
+    world: &World,
+    plan: &Plan,
+    across: Option<usize>,
+    particles: &mut Particles,
+    findings: &mut Findings,
+) {
+    let spacing = file
+        .fluid
+        .values()
+        .find_map(|section| section.spacing)
+        .map_or(0.0, |length| length.si);
+    let is_absent = |wall: usize| {
+        let is_it = |thing: &Thing| matches!(thing, Thing::Walls(walls) if walls.contains(&wall));
+        plan.absent.iter().any(is_it)
+    };
+    let flat = |(index, shape): (usize, &WallShape)| match shape {
+        WallShape::Plane { point, normal } if !is_absent(index) => Flat::new(index as u32, (*point, *normal), [DVec3::ZERO; 2], across),
+        _ => None,
+    };
+    let shapes = world.walls.iter().map(|wall| &wall.shape).enumerate();
+    let flats: Vec<Flat> = shapes.filter_map(flat).collect();
+    let is_behind = |place: DVec3| flats.iter().any(|flat| flat.before(place) < NEAREST * spacing);
+    for (kind, (name, section)) in file.fluid.iter().enumerate().filter(|(_, (_, section))| section.cut_at_planes) {
+        if section.fill.is_none() {
+            let note = format!("fluid.{name}.cut_at_planes has no effect: it is nowhere at the start, and inlets are not cut");
+            findings.notices.push(note);
+            continue;
+        }
+        let is_own = |k: &usize| particles.kind[*k] as usize == kind;
+        let stays = |k: &usize| !is_own(k) || !is_behind(particles.position[*k].into());
+        let order: Vec<usize> = (0..particles.len()).filter(stays).collect();
+        if !order.iter().any(is_own) {
+            let complaint = Complaint::new(format!("fluid.{name}: all of its region is behind planes, and it is cut there"));
+            findings.add(
+                &format!("fluid.{name}.fill"),
+                complaint.remedy("fill a region before the planes: where their normals point to"),
+            );
+            return;
+        }
+        *particles = Particles {
+            id: (0..order.len() as u32).collect(),
+            position: order.iter().map(|&k| particles.position[k]).collect(),
+            velocity: order.iter().map(|&k| particles.velocity[k]).collect(),
+            pressure: order.iter().map(|&k| particles.pressure[k]).collect(),
+            kind: order.iter().map(|&k| particles.kind[k]).collect(),
+        };
+    }
+}

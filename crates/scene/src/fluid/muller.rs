@@ -1,0 +1,183 @@
+//! The fluids of Müller's solver: what they ask of scenes, and on which side of walls they are.
+
+use super::{Shared, solver::refuse};
+use crate::{
+    assemble::Findings,
+    diagnostics::Complaint,
+    quantity::Quantity,
+    schema::{FluidSection, SceneFile},
+    stage::{Plan, Thing},
+    words::{InitialPressure, Slip, Word},
+};
+use seixo_engine::world::{Frustum, Particles, Solver, StateLaw, Vec3, WallShape, World};
+use seixo_laws::{
+    Vector3,
+    wall::{beside_frustum, beside_sphere},
+};
+use std::{collections::BTreeMap, ops::Range};
+
+/// Distance beyond which particles do not see each other, where the scene does not say \[spacings\]: 32 neighbors.
+pub(super) const USUAL_SUPPORT: f64 = 2.0;
+/// Root of the stiffness over the speed of the fastest flow: a fall from the surface to the bottom, at twice the weight, makes 4 % of density.
+const ROOT_OVER_FLOW: f64 = 5.0;
+/// XSPH's ε \[-\].
+const USUAL_XSPH: f64 = 0.5;
+/// Share of the velocity into a wall that comes back: all of it, as in S4 \[-\].
+const USUAL_RESTITUTION: f64 = 1.0;
+/// How far behind a wall a particle may start for rounding \[spacings\].
+const ROUNDING: f64 = 1e-6;
+
+/// Complains of a speed of sound, and of fluids that nothing calms.
+pub(super) fn refuse_values(file: &SceneFile, findings: &mut Findings) {
+    for (name, section) in &file.fluid {
+        if let Some(speed) = section.sound_speed.value() {
+            let remedy = format!("write stiffness = \"{} J/kg\", the square of it, instead", speed.si * speed.si);
+            refuse(name, "sound_speed", Solver::Muller2003, remedy, findings);
+        }
+        if section.viscosity.si == 0.0 && section.xsph.is_some_and(|share| share.si == 0.0) {
+            let complaint = Complaint::new(format!(
+                "fluid.{name}: without `viscosity` and `xsph` explicit Euler lets sound grow at any time step"
+            ));
+            findings.add(
+                &format!("fluid.{name}.xsph"),
+                complaint
+                    .limit("above 0, or a viscosity above 0")
+                    .remedy("write xsph = 0.5, or leave it out"),
+            );
+        }
+    }
+}
+
+/// Complains of walls and probes that the solver does not know.
+pub(super) fn refuse_surroundings(file: &SceneFile, world: &World, ranges: &BTreeMap<String, Range<usize>>, findings: &mut Findings) {
+    let solver = "solver = \"muller2003\"";
+    for (name, section) in &file.wall {
+        if section.slip == Some(Word(Slip::None)) {
+            let complaint = Complaint::new(format!("wall.{name}: fluid does not stick to walls with {solver}"));
+            findings.add(
+                &format!("wall.{name}.slip"),
+                complaint.limit("\"free\"").remedy("write slip = \"free\", or leave it out"),
+            );
+        }
+        let mut walls = ranges.get(name).into_iter().flat_map(|range| &world.walls[range.clone()]);
+        if walls.any(|wall| matches!(wall.shape, WallShape::Mesh(_))) {
+            let complaint = Complaint::new(format!(
+                "wall.{name}: a mesh has no implicit surface that {solver} could put fluid back onto"
+            ));
+            findings.add(
+                &format!("wall.{name}"),
+                complaint
+                    .limit("plane, box, sphere, and cylinder and cone without segments")
+                    .remedy("use one of these shapes, or solver = \"wcsph\""),
+            );
+        }
+    }
+    let is_dry = world.grains.is_empty() && file.grains.is_empty();
+    for (name, section) in file.probe.iter().filter(|_| is_dry) {
+        for (key, asked) in [("wall_force", &section.wall_force), ("wall_torque", &section.wall_torque)] {
+            if asked.is_some() {
+                let complaint = Complaint::new(format!(
+                    "probe.{name}: walls throw particles back with {solver}, and nothing is told of the force"
+                ));
+                findings.add(
+                    &format!("probe.{name}.{key}"),
+                    complaint.remedy("remove the probe, or use solver = \"wcsph\", whose walls bear pressure"),
+                );
+            }
+        }
+    }
+}
+
+/// Fills in what a section leaves out, but for the stiffness.
+pub(super) fn complete(section: &mut FluidSection) {
+    section.state = Some(Word(StateLaw::Linear));
+    section.initial_pressure = Some(Word(InitialPressure::None));
+    section.artificial_viscosity.get_or_insert_default();
+    section.density_diffusion.get_or_insert_default();
+    section.xsph.get_or_insert(Quantity::new(USUAL_XSPH));
+    section.restitution.get_or_insert(Quantity::new(USUAL_RESTITUTION));
+}
+
+/// Fills in the stiffness of sections that leave it out, where a flow is expected.
+pub(super) fn complete_stiffness(file: &mut SceneFile, fastest: f64) {
+    let root = ROOT_OVER_FLOW * fastest;
+    for section in file.fluid.values_mut().filter(|_| root > 0.0) {
+        section.stiffness.get_or_insert(Quantity::new(root * root));
+    }
+}
+
+fn vector([x, y, z]: Vec3) -> Vector3<f64> {
+    Vector3 { x, y, z }
+}
+
+/// How far a place is outside of a round wall, of a cylinder or cone its mantle, and how far within its ends \[m\]; `None` of other walls.
+fn outside(shape: &WallShape, place: Vec3) -> Option<(f64, f64)> {
+    let place = vector(place);
+    let beside = match shape {
+        WallShape::Round(frusta) => {
+            let Frustum { base, axis, height, radii } = frusta.first()?;
+            let sizes = vector([*height, radii[0], radii[1]]);
+            beside_frustum::<f64>(&place, &vector(*base), &vector(*axis), &sizes)
+        }
+        WallShape::Sphere { center, radius } => beside_sphere::<f64>(&place, &vector(*center), *radius),
+        WallShape::Plane { .. } | WallShape::Mesh(_) => return None,
+    };
+    Some((beside.distance, beside.within))
+}
+
+/// Whether most of the fluid that starts between the ends of a round wall, or of all fluid if there is none, is inside of it.
+fn is_inside(shape: &WallShape, particles: &Particles) -> bool {
+    let votes = |all: bool| {
+        let seen = particles.position.iter().filter_map(|place| outside(shape, *place));
+        let counted = seen.filter(|(_, within)| all || *within >= 0.0);
+        counted.fold([0u64; 2], |[inside, outside], (distance, _)| {
+            let is_in = u64::from(distance < 0.0);
+            [inside + is_in, outside + 1 - is_in]
+        })
+    };
+    let near = votes(false);
+    let [inside, outside] = if near == [0, 0] { votes(true) } else { near };
+    inside > outside
+}
+
+/// By wall of the world, of those that are round, whether fluids are inside of it. Complains of fluid that starts behind a wall.
+pub(super) fn inside(
+    file: &SceneFile,
+    world: &World,
+    plan: &Plan,
+    (particles, shared): (&Particles, &Shared),
+    findings: &mut Findings,
+) -> Vec<bool> {
+    let inside: Vec<bool> = world.walls.iter().map(|wall| is_inside(&wall.shape, particles)).collect();
+    let (slack, support) = (ROUNDING * shared.spacing, shared.support * shared.spacing);
+    let is_there = |wall: usize| {
+        let is_it = |thing: &Thing| matches!(thing, Thing::Walls(walls) if walls.contains(&wall));
+        !plan.absent.iter().any(is_it)
+    };
+    let is_behind = |wall: usize, place: Vec3| match &world.walls[wall].shape {
+        WallShape::Plane { point, normal } => vector(place).minus(&vector(*point)).dot(&vector(*normal)) < -slack,
+        shape => outside(shape, place).is_some_and(|(distance, within)| {
+            let depth = if inside[wall] { distance } else { -distance };
+            // Far away from a vessel that holds fluid may be more of it.
+            depth > slack && within >= 0.0 && (!inside[wall] || depth < support)
+        }),
+    };
+    for (place, kind) in particles.position.iter().zip(&particles.kind) {
+        let behind = (0..world.walls.len()).find(|&wall| is_there(wall) && is_behind(wall, *place));
+        let (Some(wall), Some(name)) = (behind, file.fluid.keys().nth(*kind as usize)) else {
+            continue;
+        };
+        let complaint = Complaint::new(format!(
+            "fluid.{name}: its particle at {place:?} m is behind wall.{}",
+            world.walls[wall].name
+        ));
+        findings.add(
+            &format!("fluid.{name}.fill"),
+            complaint
+                .limit("one side of a wall: of a plane that to which its normal points, of others that of most of the fluid")
+                .remedy("fill a region that ends at the wall, or move the wall"),
+        );
+        break;
+    }
+    inside
+}

@@ -1,0 +1,244 @@
+//! `seixo surface`: the free surface of the fluids of a run as a mesh.
+
+use super::{Done, Failure, write_file};
+use crate::say;
+use clap::{Args, ValueEnum};
+use seixo::analysis::{FreeSurface, SurfaceOptions, free_surface};
+use seixo::files::mesh_out::{MeshFormat, mesh};
+use seixo::files::vtk::{self, SURFACE_FIELDS, VtkFluid, read_fluid};
+use seixo::view::{ViewError, fluid_frames};
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+/// Make meshes of the free surface of fluids, for ParaView and programs that render
+///
+/// The surface is where the share of the surroundings that particles fill is what it is half a spacing above a flat layer of them: there the fluid
+/// ends that they stand for. Marching cubes cut it out, and a filter that keeps volumes takes away what is as small as particles. Every surface
+/// is closed, at walls, too; several fluids have one each. Lengths are in spacings, the distances of particles at rest. How well it holds what
+/// the fluid holds is told for each frame; docs/fluids.md says what to believe.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  seixo surface dam.out                                  the last frame, to dam.out/fields/surface_000100.vtp, say
+  seixo surface dam.out --all                            every frame, and surface.pvd, which ParaView plays beside walls.pvd
+  seixo surface dam.out --frame 40 --out splash.ply      for a program that renders; or .obj, or .stl, which has triangles alone
+  seixo surface dam.out --all --format obj --out meshes  a folder of them
+  seixo surface dam.out --smoothing-length 1.5           smoother, with fewer drops
+  seixo surface dam.out --cube-size 0.25 --smooth 30     finer triangles, and smoother, with the same drops
+
+A run writes them as it goes with surface = true under [output]; seixo picture DIR --surface draws them.")]
+pub struct SurfaceArguments {
+    /// The run folder
+    folder: PathBuf,
+    /// Frame, counted from 0; the last if left out
+    #[arg(long, value_name = "N", conflicts_with = "all")]
+    frame: Option<usize>,
+    /// Every frame, and as .vtp the surface.pvd that lists them
+    #[arg(long)]
+    all: bool,
+    /// What to write at the vertices, with commas between; all if left out. Only .vtp has fields
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = SURFACE_FIELDS)]
+    field: Vec<String>,
+    /// Half of the width over which particles are smeared out, in spacings, 0.8 to 4: larger is smoother, and loses drops and sheets
+    #[arg(long, value_name = "SPACINGS", default_value_t = SurfaceOptions::default().smoothing_length)]
+    smoothing_length: f64,
+    /// Edge of the cubes that cut the surface out, in spacings, 0.1 to 1: half of it is four times the triangles
+    #[arg(long, value_name = "SPACINGS", default_value_t = SurfaceOptions::default().cube_size)]
+    cube_size: f64,
+    /// Share of the surroundings that is filled at the surface, 0.05 to 0.95; that at a flat surface if left out, 0.586 with the usual smoothing
+    #[arg(long, value_name = "SHARE")]
+    threshold: Option<f64>,
+    /// How often the mesh is smoothed; drops of one particle are left as they are
+    #[arg(long, value_name = "TIMES", default_value_t = SurfaceOptions::default().smoothing)]
+    smooth: u32,
+    /// How it is written; by the ending of --out, or .vtp, if left out
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// Frames at once; 0 = as many as there are cores. Results are the same bits on any number
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    threads: usize,
+    /// The file, with --all the folder; beside the frames if left out
+    #[arg(long, short, value_name = "PATH")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For ParaView, with fields
+    Vtp,
+    /// Binary, triangles alone
+    Stl,
+    /// Text
+    Obj,
+    /// Binary, with normals
+    Ply,
+}
+
+impl Format {
+    fn ending(self) -> &'static str {
+        match self {
+            Format::Vtp => "vtp",
+            Format::Stl => "stl",
+            Format::Obj => "obj",
+            Format::Ply => "ply",
+        }
+    }
+}
+
+/// What a frame became.
+struct Made {
+    time: f64,
+    path: PathBuf,
+    bytes: Vec<u8>,
+    told: String,
+}
+
+fn input(error: impl Display) -> Failure {
+    Failure::Input(error.to_string())
+}
+
+impl SurfaceArguments {
+    /// The files of the frames that are asked for.
+    fn frames(&self) -> Result<Vec<PathBuf>, Failure> {
+        let mut frames = fluid_frames(&self.folder).map_err(input)?;
+        if self.all {
+            return Ok(frames);
+        }
+        let last = frames.len() - 1;
+        let frame = self.frame.unwrap_or(last);
+        if frame > last {
+            return Err(input(ViewError::FrameOutOfRange { frame, last }));
+        }
+        Ok(vec![frames.swap_remove(frame)])
+    }
+
+    fn format(&self) -> Result<Format, Failure> {
+        let (None, Some(out), false) = (self.format, &self.out, self.all) else {
+            return Ok(self.format.unwrap_or(Format::Vtp));
+        };
+        let ending = out.extension().unwrap_or_default().to_string_lossy();
+        Format::from_str(&ending, true).map_err(|_| {
+            input(format!(
+                "{}: the ending says no format; end it with .vtp, .stl, .obj or .ply, or name one with --format",
+                out.display()
+            ))
+        })
+    }
+
+    /// Where the surface of a frame goes.
+    fn place(&self, frame: &Path, format: Format) -> PathBuf {
+        let name = frame
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .replace("fluid_", "surface_");
+        let name = format!("{name}.{}", format.ending());
+        match &self.out {
+            Some(folder) if self.all => folder.join(name),
+            Some(file) => file.clone(),
+            None => frame.with_file_name(name),
+        }
+    }
+
+    fn make(&self, frame: &Path, format: Format) -> Result<Made, String> {
+        let fluid = read_fluid(frame).map_err(|error| error.to_string())?;
+        let options = SurfaceOptions {
+            smoothing_length: self.smoothing_length,
+            cube_size: self.cube_size,
+            threshold: self.threshold,
+            smoothing: self.smooth,
+        };
+        let found = free_surface(&fluid.particles, fluid.spacing, &options);
+        let surface = found.map_err(|error| format!("{}: {error}", frame.display()))?;
+        let FreeSurface {
+            vertices,
+            normals,
+            triangles,
+        } = &surface;
+        let written = |format| mesh(format, &vertices.position, normals, triangles);
+        let bytes = match format {
+            Format::Vtp if self.field.is_empty() => vtk::surface(vertices, normals, triangles, &SURFACE_FIELDS, fluid.time),
+            Format::Vtp => {
+                let fields: Vec<&str> = self.field.iter().map(String::as_str).collect();
+                vtk::surface(vertices, normals, triangles, &fields, fluid.time)
+            }
+            Format::Stl => written(MeshFormat::Stl),
+            Format::Obj => written(MeshFormat::Obj),
+            Format::Ply => written(MeshFormat::Ply),
+        };
+        let path = self.place(frame, format);
+        Ok(Made {
+            time: fluid.time,
+            told: format!("{}: {}", path.display(), told(&fluid, &surface)),
+            path,
+            bytes,
+        })
+    }
+}
+
+/// How large the surfaces are, and how well they hold what the fluids hold.
+fn told(fluid: &VtkFluid, surface: &FreeSurface) -> String {
+    let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+    for &kind in &fluid.particles.kind {
+        *counts.entry(kind).or_default() += 1;
+    }
+    let of_one = |(&kind, &count): (&u32, &usize)| {
+        let [vertices, triangles] = surface.count_of(kind).map(|count| say::count(count as u64));
+        let (enclosed, whole) = (surface.volume_of(kind), count as f64 * fluid.spacing.powi(3));
+        let share = 100.0 * enclosed / whole;
+        let name = if counts.len() > 1 {
+            format!("fluid {kind}: ")
+        } else {
+            String::new()
+        };
+        format!("{name}{vertices} vertices, {triangles} triangles; {enclosed:.4e} m³ enclosed, {share:.1} % of the {whole:.4e} m³ of fluid")
+    };
+    let each: Vec<String> = counts.iter().map(of_one).collect();
+    if each.is_empty() {
+        "no particles".to_owned()
+    } else {
+        each.join("; ")
+    }
+}
+
+/// Makes the surfaces.
+pub fn surface(arguments: &SurfaceArguments) -> Done {
+    let (frames, format) = (arguments.frames()?, arguments.format()?);
+    if let Some(folder) = arguments.out.as_ref().filter(|_| arguments.all) {
+        std::fs::create_dir_all(folder).map_err(|error| Failure::Run(format!("{}: cannot create it: {error}", folder.display())))?;
+    }
+    let at_once = match arguments.threads {
+        0 => thread::available_parallelism().map_or(1, NonZero::get),
+        threads => threads,
+    };
+    let mut listed = Vec::new();
+    for batch in frames.chunks(at_once) {
+        let made: Vec<Result<Made, String>> = thread::scope(|scope| {
+            let started: Vec<_> = batch
+                .iter()
+                .map(|frame| scope.spawn(move || arguments.make(frame, format)))
+                .collect();
+            let ended = started.into_iter().map(|one| one.join());
+            ended
+                .map(|one| one.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .collect()
+        });
+        for made in made {
+            let made = made.map_err(Failure::Input)?;
+            write_file(&made.path, &made.bytes)?;
+            say::out(&made.told)?;
+            listed.push((made.time, made.path));
+        }
+    }
+    if arguments.all && format == Format::Vtp {
+        let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let series: Vec<(f64, String)> = listed.iter().map(|(time, path)| (*time, name(path))).collect();
+        let path = arguments.place(&frames[0], format).with_file_name("surface.pvd");
+        write_file(&path, vtk::collection(&series).as_bytes())?;
+        say::out(&path.display().to_string())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,292 @@
+//! Incompressible fluids: how crowded it is around a particle, and how pressures and viscosity push it. One text for CPU and GPU: rows list all
+//! neighbors of a particle, those of fluid for one of a wall, with `stride` places from one entry to the next.
+//!
+//! Records beside those of [`crate::fluid`]: `moving` = velocities or accelerations x y z and padding, of fluid; `walls` = velocities of walls, read
+//! where they move; `solving` = the pressure that is looked at, the one that the last iteration found, the source, the step of pressure.
+
+use crate::fluid::{FlowPlan, medium_at, medium_of, parcel};
+use crate::sides::{Sides, nearest_image};
+use crate::views::load;
+use cubecl::prelude::*;
+use seixo_laws::fluid::{Smoother, dfsph, exchange};
+use seixo_laws::motion::kick;
+use seixo_laws::{Coordinate, Real, Vector3, near_vector};
+
+/// How crowded it is around a particle of fluid.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct Crowd<R: Real> {
+    /// Excess of density over that at rest, by summation \[-\]; negative at a free surface.
+    pub excess: R,
+    /// Rate at which it changes \[1/s\].
+    pub swelling: R,
+    /// A_i, see [`seixo_laws::fluid::dfsph`] \[m/kg\].
+    pub stiffness: R,
+}
+
+/// Rest density of fluid number `kind` of a table \[kg/m³\].
+#[cube]
+#[inline(always)]
+fn rest_density_at<R: Real>(media: &[R], kind: &[u32], i: usize, #[comptime] plan: FlowPlan) -> R {
+    let mut density = media[3];
+    if plan.mixed {
+        density = media[kind[i] as usize * 11usize + 3usize];
+    }
+    density
+}
+
+/// How crowded it is around particle i of fluid, where fluid moves with `moving`.
+///
+/// Its row begins at entry `first` of the list, and has `count` entries.
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub fn crowd_of<C: Coordinate<R>, R: Real>(
+    i: usize,
+    first: usize,
+    count: u32,
+    list: &[u32],
+    position: &[C],
+    moving: &[R],
+    walls: &[R],
+    kind: &[u32],
+    media: &[R],
+    smoother: &Smoother<R>,
+    sides: &Sides<C, R>,
+    #[comptime] stride: usize,
+    #[comptime] plan: FlowPlan,
+) -> Crowd<R> {
+    let here = load::<C>(position, i * 4usize);
+    let own = load::<R>(moving, i * 4usize);
+    let zero = R::new(0.0);
+    let mut density = C::near(position[i * 4usize + 3usize]) * smoother.value(zero, plan.smoothing);
+    let mut gradients = Vector3::<R>::zero();
+    let (mut swelling, mut of_neighbors) = (zero, zero);
+    for s in 0..count {
+        let j = list[first + s as usize * stride] as usize;
+        let apart = nearest_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, plan.sides);
+        let apart = near_vector::<C, R>(&apart.apart);
+        let mut volume = C::near(position[j * 4usize + 3usize]);
+        let mut other = Vector3::<R>::zero();
+        let mut lightness = zero;
+        if volume > zero {
+            other = load::<R>(moving, j * 4usize);
+            lightness = R::new(1.0) / rest_density_at::<R>(media, kind, j, plan);
+        } else {
+            volume = -volume;
+            if plan.moving {
+                other = load::<R>(walls, j * 4usize);
+            }
+        }
+        let parting = own.minus(&other);
+        let adds = dfsph::crowding::<R>(&apart, &parting, volume, lightness, smoother, plan.smoothing);
+        density += adds.density;
+        swelling += adds.swelling;
+        of_neighbors += adds.stiffness;
+        gradients = gradients.plus(&adds.gradient);
+    }
+    Crowd::<R> {
+        excess: density - R::new(1.0),
+        swelling,
+        stiffness: dfsph::stiffness::<R>(&gradients, rest_density_at::<R>(media, kind, i, plan), of_neighbors),
+    }
+}
+
+/// Σ_j V_j (p_i + p_j) ∇W \[Pa/m\] with the pressures that are looked at: over a particle of fluid or of a wall, the force on it over −V_i.
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub fn lean_of<C: Coordinate<R>, R: Real>(
+    i: usize,
+    first: usize,
+    count: u32,
+    list: &[u32],
+    position: &[C],
+    solving: &[R],
+    smoother: &Smoother<R>,
+    sides: &Sides<C, R>,
+    #[comptime] stride: usize,
+    #[comptime] plan: FlowPlan,
+) -> Vector3<R> {
+    let here = load::<C>(position, i * 4usize);
+    let zero = R::new(0.0);
+    // Walls have no pressure of their own.
+    let mut own = zero;
+    if C::near(position[i * 4usize + 3usize]) > zero {
+        own = solving[i * 4usize];
+    }
+    let mut sum = Vector3::<R>::zero();
+    for s in 0..count {
+        let j = list[first + s as usize * stride] as usize;
+        let apart = nearest_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, plan.sides);
+        let apart = near_vector::<C, R>(&apart.apart);
+        let mut volume = C::near(position[j * 4usize + 3usize]);
+        let mut pressures = own;
+        if volume > zero {
+            pressures += solving[j * 4usize];
+        } else {
+            volume = -volume;
+        }
+        sum = sum.plus(&dfsph::lean::<R>(&apart, volume, pressures, smoother, plan.smoothing));
+    }
+    sum
+}
+
+/// D_i of what `moving` holds \[1/s\] or, of accelerations, \[1/s²\], over neighbors of particle i of fluid. Walls stand still in it.
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub fn swelling_of<C: Coordinate<R>, R: Real>(
+    i: usize,
+    first: usize,
+    count: u32,
+    list: &[u32],
+    position: &[C],
+    moving: &[R],
+    smoother: &Smoother<R>,
+    sides: &Sides<C, R>,
+    #[comptime] stride: usize,
+    #[comptime] plan: FlowPlan,
+) -> R {
+    let here = load::<C>(position, i * 4usize);
+    let own = load::<R>(moving, i * 4usize);
+    let zero = R::new(0.0);
+    let mut sum = zero;
+    for s in 0..count {
+        let j = list[first + s as usize * stride] as usize;
+        let apart = nearest_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, plan.sides);
+        let apart = near_vector::<C, R>(&apart.apart);
+        let mut volume = C::near(position[j * 4usize + 3usize]);
+        let mut other = Vector3::<R>::zero();
+        if volume > zero {
+            other = load::<R>(moving, j * 4usize);
+        } else {
+            volume = -volume;
+        }
+        sum += dfsph::swelling::<R>(&apart, &own.minus(&other), volume, smoother, plan.smoothing);
+    }
+    sum
+}
+
+/// Force of viscosities on particle i, of fluid or of a wall \[N\]. Fluid moves with `flow`, and sees in walls what `seen` has for them.
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub fn drag_of<C: Coordinate<R>, R: Real>(
+    i: usize,
+    first: usize,
+    count: u32,
+    list: &[u32],
+    position: &[C],
+    flow: &[R],
+    seen: &[R],
+    walls: &[R],
+    kind: &[u32],
+    media: &[R],
+    gravity: &Vector3<R>,
+    smoother: &Smoother<R>,
+    sides: &Sides<C, R>,
+    #[comptime] stride: usize,
+    #[comptime] plan: FlowPlan,
+) -> Vector3<R> {
+    let here = load::<C>(position, i * 4usize);
+    let zero = R::new(0.0);
+    let volume = C::near(position[i * 4usize + 3usize]);
+    let is_fluid = volume > zero;
+    let mut velocity = Vector3::<R>::zero();
+    let mut drag = load::<R>(seen, i * 4usize);
+    let mut own_kind = 0usize;
+    if is_fluid {
+        velocity = load::<R>(flow, i * 4usize);
+        drag = load::<R>(flow, i * 4usize);
+        if plan.mixed {
+            own_kind = kind[i] as usize;
+        }
+    } else if comptime!(plan.moving) {
+        velocity = load::<R>(walls, i * 4usize);
+    }
+    // Pressures are not of this sweep.
+    let this = parcel::<R>(volume, &velocity, &drag, zero);
+    let own_medium = medium_at::<R>(media, own_kind);
+    let mut sum = Vector3::<R>::zero();
+    for s in 0..count {
+        let j = list[first + s as usize * stride] as usize;
+        let apart = nearest_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, plan.sides);
+        let apart = near_vector::<C, R>(&apart.apart);
+        let other_volume = C::near(position[j * 4usize + 3usize]);
+        let mut other_velocity = Vector3::<R>::zero();
+        let mut other_drag = load::<R>(seen, j * 4usize);
+        let mut other_kind = own_kind;
+        let mut is_wall = !is_fluid;
+        if other_volume > zero {
+            other_velocity = load::<R>(flow, j * 4usize);
+            other_drag = load::<R>(flow, j * 4usize);
+            if plan.mixed {
+                other_kind = kind[j] as usize;
+            }
+        } else {
+            is_wall = true;
+            if plan.moving {
+                other_velocity = load::<R>(walls, j * 4usize);
+            }
+        }
+        let other = parcel::<R>(other_volume, &other_velocity, &other_drag, zero);
+        let medium = medium_of::<R>(&own_medium, media, own_kind, other_kind, is_wall, plan.mixed);
+        let passed = exchange::<R>(
+            &apart,
+            apart.dot(&apart),
+            &this,
+            &other,
+            &medium,
+            gravity,
+            smoother,
+            plan.smoothing,
+            plan.laminar,
+            plan.cohesive,
+        );
+        sum = sum.plus(&passed.force);
+    }
+    sum
+}
+
+/// A particle after pressures pushed it.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct Pushed<C: Real, R: Real> {
+    /// Velocity as it is kept \[m/s\].
+    pub kept: Vector3<C>,
+    /// Velocity as neighbors read it \[m/s\].
+    pub velocity: Vector3<R>,
+    /// Force of the pressures \[N\].
+    pub force: Vector3<R>,
+    /// Energy that viscosities took from the motion \[J\].
+    pub viscous: R,
+    /// Energy that pressures took from the motion \[J\].
+    pub projected: R,
+}
+
+/// Pushes a particle of fluid that had the velocity `before`, and then was brought to `kept` by a force `drag` of viscosities and by gravity. What a
+/// force took is its work with the mean of the velocities before and behind, with which all works add up to the change of the kinetic energy.
+#[cube]
+#[inline(always)]
+pub fn pushed<C: Coordinate<R>, R: Real>(
+    lean: &Vector3<R>,
+    drag: &Vector3<R>,
+    before: &Vector3<R>,
+    kept: &Vector3<C>,
+    volume: R,
+    mass: R,
+    dt: R,
+) -> Pushed<C, R> {
+    let force = lean.times(-volume);
+    let after = kick::<C, R>(kept, &force.times(R::new(1.0) / mass), dt);
+    let velocity = near_vector::<C, R>(&after);
+    let way = before.plus(&velocity).times(R::new(0.5) * dt);
+    let viscous = -drag.dot(&way);
+    let projected = -force.dot(&way);
+    Pushed::<C, R> {
+        kept: after,
+        velocity,
+        force,
+        viscous,
+        projected,
+    }
+}

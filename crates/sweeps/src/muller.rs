@@ -1,0 +1,317 @@
+//! Müller's fluid: sums over neighbors, and what walls do to particles that went through them.
+//!
+//! Every particle lists all its neighbors: its row begins at entry `first` of the list, and has `count` entries with `stride` places from one to the
+//! next. Records: `position` = x y z and what a sweep here does not read; `flow` and `kicked` = velocity x y z and the same; `dense` = volume, pressure,
+//! excess of density, padding; `container`, see [`HOLD`]. `media` is the table of [`crate::fluid`].
+
+use crate::fluid::{FlowPlan, pressure_at};
+use crate::motion::{Stepping, flags_of};
+use crate::sides::{Sides, nearest_image};
+use crate::views::{FRUSTUM, SPHERE, load};
+use cubecl::prelude::*;
+use seixo_laws::fluid::muller::{Functions, Particle, draw, gain, push, rebound, weight};
+use seixo_laws::motion::{drift, gravity_energy, kick};
+use seixo_laws::wall::{beside_frustum, beside_sphere, nearest_on_frustum, nearest_on_sphere};
+use seixo_laws::{Coordinate, Real, Vector3, near_vector, widened};
+
+/// Numbers per fluid in a table of its own: XSPH's ε, and the share of the velocity into a wall that comes back.
+pub const HABITS: usize = 2;
+
+/// Numbers per element of a wall that holds fluid: nine that say where it is and its kind, as in [`crate::views::ELEMENT`]; the sign of distances
+/// on the side of the fluid; padding; a point of the wall's axis, its velocity and angular velocity, padding.
+pub const HOLD: usize = 24;
+
+/// First number of the medium of particle i.
+#[cube]
+#[inline(always)]
+fn medium_of(kind: &[u32], i: usize, #[comptime] mixed: bool) -> usize {
+    let mut at = 0usize;
+    if mixed {
+        at = kind[i] as usize * 11usize;
+    }
+    at
+}
+
+/// The vector from j to i, across periodic sides if that is nearer.
+#[cube]
+#[inline(always)]
+fn between<C: Coordinate<R>, R: Real>(
+    here: &Vector3<C>,
+    j: usize,
+    position: &[C],
+    sides: &Sides<C, R>,
+    #[comptime] kind_of_sides: u32,
+) -> Vector3<R> {
+    let image = nearest_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, kind_of_sides);
+    near_vector::<C, R>(&image.apart)
+}
+
+/// Density of particle i \[kg/m³\].
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub fn density_of<C: Coordinate<R>, R: Real>(
+    i: usize,
+    first: usize,
+    count: u32,
+    list: &[u32],
+    position: &[C],
+    kind: &[u32],
+    media: &[R],
+    functions: &Functions<R>,
+    sides: &Sides<C, R>,
+    #[comptime] stride: usize,
+    #[comptime] plan: FlowPlan,
+) -> R {
+    let here = load::<C>(position, i * 4usize);
+    let mut density = media[medium_of(kind, i, plan.mixed) + 6usize] * weight::<R>(R::new(0.0), functions);
+    for s in 0..count {
+        let j = list[first + s as usize * stride] as usize;
+        let apart = between::<C, R>(&here, j, position, sides, plan.sides);
+        density += media[medium_of(kind, j, plan.mixed) + 6usize] * weight::<R>(apart.dot(&apart), functions);
+    }
+    density
+}
+
+/// What a density means.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct Dense<R: Real> {
+    /// Volume \[m³\].
+    pub volume: R,
+    /// Pressure \[Pa\].
+    pub pressure: R,
+    /// Excess over the density at rest \[-\].
+    pub excess: R,
+}
+
+/// What this density of particle i means.
+#[cube]
+#[inline(always)]
+pub fn dense_of<R: Real>(i: usize, density: R, kind: &[u32], media: &[R], #[comptime] plan: FlowPlan) -> Dense<R> {
+    let at = medium_of(kind, i, plan.mixed);
+    let rest_density = media[at + 3usize];
+    let excess = (density - rest_density) / rest_density;
+    Dense::<R> {
+        volume: media[at + 6usize] / density,
+        pressure: pressure_at::<R>(excess, media, at / 11usize),
+        excess,
+    }
+}
+
+/// What drives a particle.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct Driven<R: Real> {
+    /// Force \[N\].
+    pub force: Vector3<R>,
+    /// Power that viscosity takes from its motion \[W\].
+    pub viscous_power: R,
+}
+
+/// Particle i as others see it.
+#[cube]
+#[inline(always)]
+fn particle<R: Real>(i: usize, flow: &[R], dense: &[R], kind: &[u32], media: &[R], #[comptime] mixed: bool) -> Particle<R> {
+    Particle::<R> {
+        volume: dense[i * 4usize],
+        pressure: dense[i * 4usize + 1usize],
+        viscosity: media[medium_of(kind, i, mixed)],
+        velocity: load::<R>(flow, i * 4usize),
+    }
+}
+
+/// What neighbors do to particle i.
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub fn force_on<C: Coordinate<R>, R: Real>(
+    i: usize,
+    first: usize,
+    count: u32,
+    list: &[u32],
+    position: &[C],
+    flow: &[R],
+    dense: &[R],
+    kind: &[u32],
+    media: &[R],
+    functions: &Functions<R>,
+    sides: &Sides<C, R>,
+    #[comptime] stride: usize,
+    #[comptime] plan: FlowPlan,
+) -> Driven<R> {
+    let here = load::<C>(position, i * 4usize);
+    let own = particle::<R>(i, flow, dense, kind, media, plan.mixed);
+    let mut pressing = Vector3::<R>::zero();
+    let mut dragging = Vector3::<R>::zero();
+    for s in 0..count {
+        let j = list[first + s as usize * stride] as usize;
+        let apart = between::<C, R>(&here, j, position, sides, plan.sides);
+        let other = particle::<R>(j, flow, dense, kind, media, plan.mixed);
+        let passed = push::<R>(&apart, apart.dot(&apart), &own, &other, functions);
+        pressing = pressing.plus(&passed.pressure);
+        dragging = dragging.plus(&passed.viscous);
+    }
+    Driven::<R> {
+        force: pressing.plus(&dragging),
+        viscous_power: -(dragging.dot(&own.velocity)),
+    }
+}
+
+/// The velocity of a particle of this mass after a step of explicit Euler, before its neighbors draw it to theirs.
+#[cube]
+#[inline(always)]
+pub fn kicked<C: Coordinate<R>, R: Real>(velocity: &Vector3<C>, force: &Vector3<R>, mass: R, stepping: &Stepping<C, R>) -> Vector3<C> {
+    let rate = force.times(R::new(1.0) / mass).plus(&stepping.gravity);
+    kick::<C, R>(velocity, &rate, stepping.dt)
+}
+
+/// By how much neighbors draw the velocity of particle i to theirs, before that is multiplied by ε \[m/s\]; `kicked` are velocities after forces.
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub fn draw_on<C: Coordinate<R>, R: Real>(
+    i: usize,
+    first: usize,
+    count: u32,
+    list: &[u32],
+    position: &[C],
+    kicked: &[R],
+    dense: &[R],
+    functions: &Functions<R>,
+    sides: &Sides<C, R>,
+    #[comptime] stride: usize,
+    #[comptime] plan: FlowPlan,
+) -> Vector3<R> {
+    let here = load::<C>(position, i * 4usize);
+    let own = load::<R>(kicked, i * 4usize);
+    let mut all = Vector3::<R>::zero();
+    for s in 0..count {
+        let j = list[first + s as usize * stride] as usize;
+        let apart = between::<C, R>(&here, j, position, sides, plan.sides);
+        let other = load::<R>(kicked, j * 4usize);
+        all = all.plus(&draw::<R>(apart.dot(&apart), dense[j * 4usize], &own, &other, functions));
+    }
+    all
+}
+
+/// A velocity that neighbors drew to theirs.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct Drawn<C: Real, R: Real> {
+    /// Velocity \[m/s\].
+    pub velocity: Vector3<C>,
+    /// Energy that this took from the motion \[J\].
+    pub taken: R,
+}
+
+/// The velocity of a particle that neighbors draw this far, with its share ε of it.
+#[cube]
+#[inline(always)]
+pub fn drawn<C: Coordinate<R>, R: Real>(kicked: &Vector3<C>, all: &Vector3<R>, xsph: R, mass: R) -> Drawn<C, R> {
+    let change = all.times(xsph);
+    Drawn::<C, R> {
+        velocity: kicked.plus(&widened::<C, R>(&change)),
+        taken: -gain::<R>(mass, &near_vector::<C, R>(kicked), &change),
+    }
+}
+
+/// A particle that moved, within its container.
+#[derive(CubeType, Clone, Copy, Debug)]
+pub struct Settled<C: Real, R: Real> {
+    /// Place \[m\].
+    pub position: Vector3<C>,
+    /// Velocity \[m/s\].
+    pub velocity: Vector3<C>,
+    /// Energy that walls gave it \[J\].
+    pub given: R,
+    /// Raised flags, see [`crate::motion`].
+    pub flags: u32,
+}
+
+/// Moves a particle by the velocity that it had, `before` its forces acted, and puts it back where it went through an element of a wall: onto the
+/// surface, with the part of its velocity that points into the wall turned around.
+///
+/// A plane and a sphere hold everything that is behind them. A frustum has ends, so it holds what was before it: a particle that was behind it, or
+/// beyond its ends, comes from elsewhere. A tenth of the way that a particle may move in a step is left behind it, and a thousandth beyond its ends, for
+/// what other elements moved.
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "what is known of a particle")]
+pub fn settled<C: Coordinate<R>, R: Real>(
+    position: &Vector3<C>,
+    before: &Vector3<C>,
+    velocity: &Vector3<C>,
+    reference: &Vector3<C>,
+    mass: R,
+    restitution: R,
+    container: &[C],
+    elements: u32,
+    stepping: &Stepping<C, R>,
+) -> Settled<C, R> {
+    let nothing = C::new(0.0);
+    let dt = C::wide(stepping.dt);
+    let there = drift::<C>(position, before, dt);
+    let slack = C::root(C::wide(stepping.stride_square)) * C::new(0.1);
+    let margin = slack * C::new(0.01);
+    let mut place = there.plus(&Vector3::<C>::zero());
+    let mut onward = velocity.plus(&Vector3::<C>::zero());
+    // What one element moves may come to lie behind another.
+    for _round in 0..3u32 {
+        for k in 0..elements {
+            let e = k as usize * 24usize;
+            let kind = container[e + 9usize];
+            let sign = container[e + 10usize];
+            let at = load::<C>(container, e);
+            let axis = load::<C>(container, e + 3usize);
+            let shape = load::<C>(container, e + 6usize);
+            let mut distance = place.minus(&at).dot(&axis);
+            let mut surface = place.minus(&axis.times(distance));
+            let mut normal = axis.plus(&Vector3::<C>::zero());
+            let mut holds = distance < nothing;
+            if kind == C::new(SPHERE) {
+                let now = beside_sphere::<C>(&place, &at, shape.x);
+                distance = now.distance * sign;
+                surface = nearest_on_sphere::<C>(&place, &at, shape.x);
+                normal = now.normal.times(sign);
+                holds = distance < nothing;
+            }
+            if kind == C::new(FRUSTUM) {
+                let now = beside_frustum::<C>(&place, &at, &axis, &shape);
+                let was = beside_frustum::<C>(position, &at, &axis, &shape);
+                distance = now.distance * sign;
+                surface = nearest_on_frustum::<C>(&place, &at, &axis, &shape);
+                normal = now.normal.times(sign);
+                holds = distance < nothing && was.within >= -margin;
+                if holds {
+                    // The wall moved, too, since the particle was there.
+                    let pace = velocity_of_hold::<C>(container, e, &surface).dot(&normal);
+                    holds = was.distance * sign + pace * dt >= -slack;
+                }
+            }
+            if holds {
+                let wall = velocity_of_hold::<C>(container, e, &surface);
+                onward = rebound::<C>(&onward, &wall, &normal, C::wide(restitution));
+                place = surface.plus(&Vector3::<C>::zero());
+            }
+        }
+    }
+    let shifted = near_vector::<C, R>(&place.minus(&there));
+    let change = near_vector::<C, R>(&onward.minus(velocity));
+    let stride = near_vector::<C, R>(&onward).times(stepping.dt);
+    let far = near_vector::<C, R>(&place.minus(reference));
+    let given = gain::<R>(mass, &near_vector::<C, R>(velocity), &change) + gravity_energy::<R>(mass, &stepping.gravity, &shifted);
+    let flags = flags_of::<C, R>(&place, stride.dot(&stride), far.dot(&far), stepping);
+    Settled::<C, R> {
+        position: place,
+        velocity: onward,
+        given,
+        flags,
+    }
+}
+
+/// Velocity of the wall of the element whose record starts at `e`, at a point of it \[m/s\].
+#[cube]
+#[inline(always)]
+fn velocity_of_hold<C: Real>(container: &[C], e: usize, point: &Vector3<C>) -> Vector3<C> {
+    let arm = point.minus(&load::<C>(container, e + 12usize));
+    let spin = load::<C>(container, e + 18usize);
+    load::<C>(container, e + 15usize).plus(&spin.cross(&arm))
+}

@@ -132,9 +132,10 @@ fn a_ball_of_fluids_is_drawn_as_a_disk_without_gaps() {
         f64::from(ends[1] - ends[0] + 1)
     });
     assert!(height > 120.0 && (width / height - 1.0).abs() < 0.05, "{width} × {height}");
-    // Of the area of an ellipse: balls beside each other would leave gaps at the rim, a hole would be missing.
+    // Of the area of an ellipse: balls beside each other would leave gaps at the rim, a hole would be missing. The last three pixels before the rim
+    // are too dark to tell a color.
     let filled = disk.len() as f64 / (0.25 * std::f64::consts::PI * width * height);
-    assert!((0.95..1.05).contains(&filled), "{filled}");
+    assert!((0.88..1.05).contains(&filled), "{filled}");
     // The upper half is the second fluid, the lower one the first.
     let middle = disk.iter().map(|at| f64::from(at[1])).sum::<f64>() / disk.len() as f64;
     let above = |is: &dyn Fn(Rgb) -> bool| {

@@ -20,7 +20,7 @@ use seixo_engine::world::{Boundary, Particles, SurfaceMotion, WallMotion, WallSh
 use std::{collections::BTreeMap, ops::Range};
 
 /// How near particles of walls that move as one may be to each other, where their lattices meet \[spacings\].
-const NEAREST: f64 = 0.7;
+const NEAREST: f64 = 0.5;
 /// How near the surface of a wall particles may be, on either side \[spacings\].
 const SURFACE: f64 = 0.45;
 /// How near a particle of a wall one of a fluid may start \[spacings\].

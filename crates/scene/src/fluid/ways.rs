@@ -4,10 +4,9 @@ use super::{Layout, periods, places::Places};
 use glam::DVec3;
 use seixo_engine::world::{Domain, FluidInlet, FluidOutlet, Opening};
 
-/// How near the columns of particles in an inlet particles of walls may be \[spacings\].
-const NEAREST: f64 = 0.7;
-/// How near a particle of fluid may start to them \[spacings\].
-const CLEAR: f64 = 0.5;
+/// How near the columns of particles in an inlet particles of walls may be, and fluid may start \[spacings\]: columns are a spacing apart, and the
+/// middle between four of them is 0.71 from each; what starts half a spacing before the inlet is 0.75 away.
+const NEAREST: f64 = 0.72;
 
 /// Where particles in inlets and outlets are, or come by.
 pub(super) struct Ways<'a> {
@@ -52,7 +51,7 @@ impl<'a> Ways<'a> {
 
     /// The inlet in which a particle of fluid would start.
     pub(super) fn inlet_at(&self, at: DVec3) -> Option<&FluidInlet> {
-        let found = self.columns.nearer_than((CLEAR - 1e-6) * self.spacing, at)?;
+        let found = self.columns.nearer_than((NEAREST - 1e-6) * self.spacing, at)?;
         self.inlets.get(found as usize)
     }
 

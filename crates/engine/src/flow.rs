@@ -11,6 +11,7 @@ mod passes;
 mod place;
 mod projector;
 mod saved;
+mod tension;
 
 pub(crate) use measure::{FlowEnergies, FlowEnergy};
 pub(crate) use muller::Muller;
@@ -28,6 +29,7 @@ use crate::simulation::Simulation;
 use crate::time_step::TimeStep;
 use crate::world::{Fluids, Solver, StateLaw, World};
 use seixo_laws::fluid::Smoother;
+use seixo_laws::fluid::tension::{share_of_wall, strengths};
 use seixo_sweeps::fluid::{FlowPlan, MEDIUM, WALL};
 use seixo_sweeps::fluid_lanes::FlowTally;
 use seixo_sweeps::motion::{Moved, Stepping};
@@ -64,6 +66,8 @@ pub(crate) struct Flow {
     pub last: FlowTally,
     /// Energies taken and given since time zero \[J\].
     pub work: FlowTally,
+    /// What the surface stored when a GPU was last looked at \[J\].
+    pub surface: f64,
     /// Taken along by particles that left \[J\].
     pub left: f64,
     /// Inlets and outlets at work.
@@ -88,6 +92,7 @@ pub(crate) struct Flow {
 fn medium(fluids: &Fluids, kind: usize) -> [f64; MEDIUM] {
     let fluid = &fluids.kinds[kind];
     let (c, h) = (fluid.sound_speed, fluids.smoothing_length());
+    let [pull, push] = strengths(fluid.surface_tension, fluids.support, fluids.spacing, fluids.space());
     [
         fluid.viscosity,
         fluid.artificial_viscosity * h * c * fluid.density,
@@ -97,6 +102,9 @@ fn medium(fluids: &Fluids, kind: usize) -> [f64; MEDIUM] {
         fluid.background_pressure,
         fluid.density * fluids.volume(),
         f64::from(fluid.state == StateLaw::Linear),
+        pull,
+        push,
+        share_of_wall(fluid.contact_angle),
     ]
 }
 
@@ -176,6 +184,7 @@ impl Flow {
                 moving: passes || is_bounded && (simulation.walls.has_moving() || simulation.walls.has_running()),
                 passing: passes,
                 laminar: fluids.kinds.iter().any(|fluid| fluid.viscosity > 0.0),
+                cohesive: fluids.kinds.iter().any(|fluid| fluid.surface_tension > 0.0),
             },
             projector: Projector::new(&fluids),
             fields: FluidFields::default(),
@@ -188,6 +197,7 @@ impl Flow {
             tallies: Vec::new(),
             last: FlowTally::default(),
             work: FlowTally::default(),
+            surface: 0.0,
             left: 0.0,
             passages: Passages::default(),
             muller: Muller::of(&fluids, &simulation.walls)?,

@@ -273,6 +273,7 @@ impl Simulation {
         Ledger {
             kinetic: of_grains.kinetic + of_fluids.kinetic,
             compression: of_fluids.compression,
+            surface: self.flow.as_ref().map_or(0.0, |flow| flow.surface_energy(&self.device)),
             gravity: of_grains.gravity + of_fluids.gravity,
             ..of_grains
         }

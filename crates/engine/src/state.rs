@@ -175,6 +175,8 @@ pub struct Ledger {
     pub elastic_bonds: f64,
     /// Stored by the pressure of fluids.
     pub compression: f64,
+    /// Stored by the tension of their surfaces, less a constant for each particle.
+    pub surface: f64,
     /// −Σ m g·x.
     pub gravity: f64,
     /// Taken by normal damping.
@@ -207,13 +209,14 @@ pub struct Ledger {
 
 impl Ledger {
     /// Column names with units, in the order of [`Ledger::values`].
-    pub const NAMES: [&'static str; 20] = [
+    pub const NAMES: [&'static str; 21] = [
         "kinetic [J]",
         "rotational [J]",
         "elastic_normal [J]",
         "elastic_tangential [J]",
         "elastic_bonds [J]",
         "compression [J]",
+        "surface [J]",
         "gravity [J]",
         "normal_damping [J]",
         "tangential_damping [J]",
@@ -238,11 +241,12 @@ impl Ledger {
             + self.elastic_tangential
             + self.elastic_bonds
             + self.compression
+            + self.surface
             + self.gravity
     }
 
     /// The terms in the order of [`Ledger::NAMES`].
-    pub fn values(&self) -> [f64; 20] {
+    pub fn values(&self) -> [f64; 21] {
         [
             self.kinetic,
             self.rotational,
@@ -250,6 +254,7 @@ impl Ledger {
             self.elastic_tangential,
             self.elastic_bonds,
             self.compression,
+            self.surface,
             self.gravity,
             self.normal_damping,
             self.tangential_damping,

@@ -12,7 +12,10 @@ pub use bond::{BondSize, Bonded, Bonds, CrossSection, UNBREAKABLE};
 pub use conduction::{Conduction, Thermal};
 pub(crate) use conduction::{check_conduction, check_temperatures};
 pub(crate) use fluid::check_fluids;
-pub use fluid::{Boundary, Fluid, Fluids, Particles, Projection, Smoothing, Solver, Space, StateLaw};
+pub use fluid::{
+    Boundary, CONTACT_ANGLES, Fluid, Fluids, LEAST_COHESIVE_SUPPORT, Particles, Projection, Smoothing, Solver, Space, StateLaw,
+    capillary_speed,
+};
 pub use passage::{FluidInlet, FluidOutlet, Opening};
 pub use seixo_device::gpu::Api;
 use seixo_laws::contact::{Adhesive, NormalLaw, Resistance, RollingLaw, TangentialLaw, TwistingLaw};

@@ -3,11 +3,13 @@
 mod channels;
 mod couette;
 mod driven;
+mod drops;
 mod pools;
 
 use channels::{channel, jet, shaken};
 use couette::couette;
 use driven::{drum, paddled, pressed, round_and_round};
+use drops::{SIGMA, SPACING, droplet};
 use pools::{G, domain, drop_in, fluids, sites, tank, water, wet};
 use seixo_engine::state::FluidSnapshot;
 use seixo_engine::world::{DeviceChoice, Precision, Servo, Settings, Solver, WallMotion, World};
@@ -401,5 +403,21 @@ fn a_checkpoint_of_incompressible_fluids_goes_on_anywhere() {
         let mut here = Simulation::restore(world(), settings(DeviceChoice::Cpu), &state).unwrap();
         let other = after(&mut here, 14);
         assert!(apart(&whole.position, &other.position) < 1e-9);
+    }
+}
+
+#[test]
+fn drops_hold_together_as_much_on_a_gpu_and_wet_floors_alike() {
+    for contact_angle in [None, Some(1.2)] {
+        let mut here = on(DeviceChoice::Cpu, None, droplet(8, contact_angle));
+        let mut there = on(DeviceChoice::Gpu(None), Some(Precision::F64), droplet(8, contact_angle));
+        let (mine, its) = (after(&mut here, 200), after(&mut there, 200));
+        let (x, v) = (apart(&mine.position, &its.position), apart(&mine.velocity, &its.velocity));
+        assert!(x < 1e-9 && v < 1e-8, "{contact_angle:?}: {x:e} {v:e}");
+        // The books, what surfaces store among them, over what a surface of a diameter has.
+        let (a, b) = (here.ledger(), there.ledger());
+        for (one, other) in a.values().into_iter().zip(b.values()) {
+            assert!((one - other).abs() < 1e-9 * SIGMA * 16.0 * SPACING, "{a:?} {b:?}");
+        }
     }
 }

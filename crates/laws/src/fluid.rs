@@ -11,7 +11,8 @@
 //! - artificial viscosity: f_i = Σ_j V_i V_j α h c ρ₀ (v_i − v_j)·(x_i − x_j) / r² ∇W (Monaghan & Gingold 1983; acting on approach and
 //!   parting alike as in Antuono et al. 2010, Comput. Phys. Commun. 181:532, eq. 3), which is central and keeps the angular momentum;
 //! - diffusion of density: (dρ/dt)_i += −Σ_j V_j 2δ (h/c) (W′/r) (p_j − p_i − ρ₀ g·(x_j − x_i)) (Antuono et al. 2010 with the hydrostatic part taken
-//!   out as by Fourtakas et al. 2019, Comput. Fluids 190:346, eq. 10).
+//!   out as by Fourtakas et al. 2019, Comput. Fluids 190:346, eq. 10);
+//! - tension: f_i = −(U′/r) (x_i − x_j), with the potential of [`tension`].
 
 pub mod cubic_spline;
 pub mod dfsph;
@@ -20,13 +21,14 @@ pub mod poly6;
 pub mod smoothing;
 pub mod spiky;
 pub mod state;
+pub mod tension;
 pub mod viscosity;
 pub mod wendland;
 
 pub use smoothing::{Smoother, Smoothing, Space};
 pub use state::StateLaw;
 
-use crate::real::Real;
+use crate::real::{Real, smaller};
 use crate::vector::Vector3;
 use cubecl::prelude::*;
 
@@ -54,6 +56,12 @@ pub struct Medium<R: Real> {
     pub diffusion: R,
     /// Rest density ρ₀ \[kg/m³\].
     pub rest_density: R,
+    /// How strongly tension lets particles pull each other \[N/m\], see [`tension::strengths`].
+    pub pull: R,
+    /// How strongly it lets them push each other away \[N/m\].
+    pub push: R,
+    /// Share of both with which the fluid and a wall act on each other.
+    pub share_of_wall: R,
 }
 
 /// What passes between two particles.
@@ -69,10 +77,12 @@ pub struct Exchange<R: Real> {
     pub viscous_power: R,
     /// Power that diffusion takes from what pressure stores \[W\].
     pub diffusive_power: R,
+    /// Power with which tension takes from the motion of the two and stores \[W\].
+    pub tension_power: R,
 }
 
 /// What passes between i and j, which are `apart` = x_i − x_j; `square` is the square of that. Beyond the support nothing does. Without `laminar`,
-/// the medium has no viscosity but an artificial one.
+/// the medium has no viscosity but an artificial one; only if it is `cohesive` has it a tension.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "two particles, where they are, and what is between them")]
@@ -86,6 +96,7 @@ pub fn exchange<R: Real>(
     smoother: &Smoother<R>,
     #[comptime] smoothing: Smoothing,
     #[comptime] laminar: bool,
+    #[comptime] cohesive: bool,
 ) -> Exchange<R> {
     // What is added keeps particles in one place from being divided by nothing, and nothing else.
     let per_distance = R::inverse_root(square + smoother.softening);
@@ -103,6 +114,13 @@ pub fn exchange<R: Real>(
         viscous_power -= shear.dot(&moving);
         force = force.plus(&shear);
     }
+    let mut tension_power = R::new(0.0);
+    if cohesive {
+        let q = smaller::<R>(square * per_distance * smoother.per_support, R::new(1.0));
+        let attraction = tension::slope::<R>(q, medium.pull, medium.push);
+        tension_power = attraction * parting;
+        force = force.minus(&apart.times(attraction));
+    }
     let excess = j.pressure - i.pressure;
     let diffusion = -(medium.diffusion * slope * (excess + medium.rest_density * gravity.dot(apart)));
     Exchange::<R> {
@@ -111,10 +129,19 @@ pub fn exchange<R: Real>(
         diffusion,
         viscous_power,
         diffusive_power: volumes * diffusion * excess,
+        tension_power,
     }
 }
 
-/// The medium between two fluids: the harmonic mean of their viscosities, the mean of their artificial ones, no diffusion.
+/// What the tension between two particles stores \[J\], which are `apart`; zero from the support on.
+#[cube]
+#[inline(always)]
+pub fn surface_energy<R: Real>(apart: &Vector3<R>, medium: &Medium<R>, smoother: &Smoother<R>) -> R {
+    let q = smaller::<R>(apart.length() * smoother.per_support, R::new(1.0));
+    tension::potential::<R>(q, medium.pull, medium.push) / (smoother.per_support * smoother.per_support)
+}
+
+/// The medium between two fluids: the harmonic mean of their viscosities, the mean of their artificial ones, no diffusion, no tension.
 #[cube]
 #[inline(always)]
 pub fn between_media<R: Real>(a: &Medium<R>, b: &Medium<R>) -> Medium<R> {
@@ -128,5 +155,8 @@ pub fn between_media<R: Real>(a: &Medium<R>, b: &Medium<R>) -> Medium<R> {
         artificial_viscosity: R::new(0.5) * (a.artificial_viscosity + b.artificial_viscosity),
         diffusion: R::new(0.0),
         rest_density: R::new(0.5) * (a.rest_density + b.rest_density),
+        pull: R::new(0.0),
+        push: R::new(0.0),
+        share_of_wall: R::new(0.0),
     }
 }

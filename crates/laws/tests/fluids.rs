@@ -200,6 +200,9 @@ const MEDIUM: Medium<f64> = Medium {
     artificial_viscosity: 2.0,
     diffusion: 1e-7,
     rest_density: REST,
+    pull: 0.0,
+    push: 0.0,
+    share_of_wall: 0.0,
 };
 
 /// Nothing but pressure.
@@ -221,7 +224,7 @@ fn parcel(volume: f64, velocity: V, pressure: f64) -> Parcel<f64> {
 
 fn passed(smoothing: Smoothing, apart: &V, [i, j]: [&Parcel<f64>; 2], medium: &Medium<f64>) -> Exchange<f64> {
     let smoother = smoothing.smoother(SUPPORT, Space::Volume);
-    exchange(apart, apart.dot(apart), i, j, medium, &GRAVITY, &smoother, smoothing, true)
+    exchange(apart, apart.dot(apart), i, j, medium, &GRAVITY, &smoother, smoothing, true, false)
 }
 
 /// A vector with components below `size`.
@@ -360,7 +363,18 @@ fn amid(smoothing: Smoothing, space: Space, medium: &Medium<f64>, state: impl Fn
                 if square == 0.0 || square >= SUPPORT * SUPPORT {
                     continue;
                 }
-                let found = exchange(&apart, square, &middle, &at(&place), medium, &V::zero(), &smoother, smoothing, true);
+                let found = exchange(
+                    &apart,
+                    square,
+                    &middle,
+                    &at(&place),
+                    medium,
+                    &V::zero(),
+                    &smoother,
+                    smoothing,
+                    true,
+                    false,
+                );
                 force = force.plus(&found.force);
                 swelling += volume * found.swelling;
                 diffusion += volume * found.diffusion;
@@ -415,6 +429,7 @@ fn between_two_fluids_the_thin_one_lets_slip_and_nothing_diffuses() {
         artificial_viscosity: 0.7,
         diffusion: 3e-7,
         rest_density: 870.0,
+        ..MEDIUM
     };
     let both = between_media(&water, &oil);
     assert_eq!(both, between_media(&oil, &water));

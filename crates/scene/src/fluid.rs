@@ -12,6 +12,7 @@ mod pressure;
 mod shells;
 mod solver;
 mod surface;
+mod tension;
 mod ways;
 
 use crate::{
@@ -24,8 +25,14 @@ use crate::{
     words::{InitialPressure, Slip, Word},
 };
 use glam::DVec3;
-use seixo_engine::world::{Boundary, Domain, Fluid, FluidInlet, Fluids, Particles, Smoothing, Solver, Vec3, WallMotion, World};
-use std::{collections::BTreeMap, f64::consts::TAU, ops::Range};
+use seixo_engine::world::{
+    Boundary, Domain, Fluid, FluidInlet, Fluids, Particles, Smoothing, Solver, Vec3, WallMotion, World, capillary_speed,
+};
+use std::{
+    collections::BTreeMap,
+    f64::consts::{FRAC_PI_2, TAU},
+    ops::Range,
+};
 use ways::Ways;
 
 /// Names of the axes.
@@ -42,7 +49,7 @@ const MOST_SUPPORT: f64 = 8.0;
 const SOUND_OVER_FLOW: f64 = 10.0;
 /// Artificial viscosity of what has no other \[-\].
 const USUAL_ARTIFICIAL_VISCOSITY: f64 = 0.02;
-/// Diffusion of density \[-\].
+/// Diffusion of density in what has no surface tension \[-\].
 const USUAL_DIFFUSION: f64 = 0.1;
 
 /// What all fluids of a scene share.
@@ -144,6 +151,7 @@ pub(crate) fn fluids(
     let projection = solver::projection(file, shared.solver, findings);
     let slips = slips(file, &shared, world.walls.len(), ranges);
     complete(file, &shared, world.gravity);
+    tension::complete(file, &shared, findings);
     if let Some(axis) = shared.across {
         across::refuse_flow(file, axis, world.gravity, findings);
     }
@@ -345,7 +353,8 @@ fn complete(file: &mut SceneFile, shared: &Shared, gravity: Vec3) {
         section.smoothing = Some(Word(shared.smoothing));
         if shared.solver == Solver::WeaklyCompressible {
             section.state.get_or_insert_default();
-            section.density_diffusion.get_or_insert(Quantity::new(USUAL_DIFFUSION));
+            let diffusion = if section.surface_tension.si > 0.0 { 0.0 } else { USUAL_DIFFUSION };
+            section.density_diffusion.get_or_insert(Quantity::new(diffusion));
             section.xsph.get_or_insert_default();
         }
         let is_inviscid = section.viscosity.si == 0.0;
@@ -423,9 +432,12 @@ fn speed(motion: &WallMotion, place: Vec3) -> f64 {
 /// The fluids, with sound fast enough. Where nothing is compressed, its speed says how strong artificial viscosity is, and nothing else.
 fn kinds(file: &SceneFile, shared: &Shared, fastest: f64, findings: &mut Findings) -> Vec<Fluid> {
     let least = SOUND_OVER_FLOW * fastest;
+    let smoothing_length = 0.5 * shared.support * shared.spacing;
     let mut kinds = Vec::new();
     for (name, section) in &file.fluid {
-        let told = section.sound_speed.value().map_or(least, |speed| speed.si);
+        let capillary = capillary_speed(section.surface_tension.si, section.density.si, smoothing_length);
+        let least_by_tension = SOUND_OVER_FLOW * capillary;
+        let told = section.sound_speed.value().map_or(least.max(least_by_tension), |speed| speed.si);
         let sound_speed = section.stiffness.map_or(told, |stiffness| stiffness.si.sqrt());
         let complaint = if sound_speed == 0.0 {
             let complaint = Complaint::new("nothing tells how fast it will flow, as there is no gravity and nothing moves at the start");
@@ -442,6 +454,17 @@ fn kinds(file: &SceneFile, shared: &Shared, fastest: f64, findings: &mut Finding
             let limit = format!(">= {} m/s, ten times the fastest flow", (least * 1e3).ceil() / 1e3);
             let remedy = "write sound_speed = \"auto\"; or say with `fastest` how fast the flow will be, if it is slower";
             Some(Complaint::new(message).limit(limit).remedy(remedy))
+        } else if sound_speed < least_by_tension * (1.0 - 1e-9) {
+            let message = format!(
+                "with a sound speed of {sound_speed} m/s the surface tension changes densities near the surface by more than some per cent: it moves \
+                 what is as small as a smoothing length with {capillary:.4} m/s"
+            );
+            let limit = format!(">= {} m/s, ten times as fast", (least_by_tension * 1e3).ceil() / 1e3);
+            Some(
+                Complaint::new(message)
+                    .limit(limit)
+                    .remedy("write sound_speed = \"auto\", or use a larger spacing"),
+            )
         } else {
             None
         };
@@ -459,6 +482,8 @@ fn kinds(file: &SceneFile, shared: &Shared, fastest: f64, findings: &mut Finding
             density_diffusion: section.density_diffusion.unwrap_or_default().si,
             xsph: section.xsph.unwrap_or_default().si,
             restitution: section.restitution.unwrap_or_default().si,
+            surface_tension: section.surface_tension.si,
+            contact_angle: section.contact_angle.map_or(FRAC_PI_2, |angle| angle.si),
         });
     }
     kinds

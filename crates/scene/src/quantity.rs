@@ -66,6 +66,7 @@ dimensions! {
     Pressure        "pressure",         "Pa",      "1 GPa",        [-1, 1, -2, 0];
     Stiffness       "stiffness",        "N/m",     "400 N/m",      [0, 1, -2, 0];
     SurfaceEnergy   "surface energy",   "J/m^2",   "0.05 J/m^2",   [0, 1, -2, 0];
+    SurfaceTension  "surface tension",  "N/m",     "72 mN/m",      [0, 1, -2, 0];
     Volume          "volume",           "m^3",     "1e-12 m^3",    [3, 0, 0, 0];
     VolumeRate      "volume per time",  "m^3/s",   "1e-4 m^3/s",   [3, 0, -1, 0];
     Force           "force",            "N",       "10 N",         [1, 1, -2, 0];

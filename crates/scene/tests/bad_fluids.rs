@@ -154,6 +154,68 @@ const CASES: &[Case] = &[
     ),
     (
         "spacing = 0.02",
+        "spacing = 0.02\nsurface_tension = \"72 mN/m\"\nsupport = 3",
+        &[
+            "scene.toml:10:11",
+            "fluid.water: with a support of 3 spacings",
+            "hold each other in a lattice",
+            ">= 4 spacings",
+        ],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsurface_tension = \"72 mN/m\"\nsmoothing = \"cubic_spline\"",
+        &["scene.toml:10:13", "known for Wendland's smoothing function alone"],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsurface_tension = \"72 mN/m\"\ncontact_angle = \"150 deg\"",
+        &["scene.toml:10:17", "a contact angle of 150.0000°", "30° to 130°"],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsurface_tension = \"72 mN\"",
+        &["scene.toml:9:19", "but surface tension [N/m] belongs here", "72 mN/m"],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsurface_tension = \"500 N/m\"\nsound_speed = 25",
+        &[
+            "scene.toml:10:15",
+            "with a sound speed of 25 m/s",
+            ">= 35.356 m/s, ten times as fast",
+        ],
+    ),
+    (
+        "[wall.tank]",
+        "[fluid.oil]\ndensity = 900\nsurface_tension = 0.03\nfill = { box = { min = [0.5, 0, 0], max = [0.6, 0.3, 0.2] } }\n[wall.tank]",
+        &["scene.toml:11:19", "fluid.oil: a surface tension in a scene with several fluids"],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsurface_tension = \"72 mN/m\"\n[outlet.sink]\nthrough = { box = { min = [0.7, 0, -0.1], max = [0.8, 0.1, 0.1] } }",
+        &[
+            "scene.toml:9:19",
+            "fluid.water: a surface tension in a scene with inlets or outlets",
+            "no inlets and no outlets",
+        ],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsolver = \"dfsph\"\nsurface_tension = \"72 mN/m\"",
+        &[
+            "scene.toml:10:19",
+            "fluid.water: `surface_tension` is not for solver = \"dfsph\"",
+            "write solver = \"wcsph\"",
+        ],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nsolver = \"muller2003\"\nsurface_tension = \"72 mN/m\"",
+        &["scene.toml:10:19", "`surface_tension` is not for solver = \"muller2003\""],
+    ),
+    (
+        "spacing = 0.02",
         "spacing = 0.02\nplane = \"xz\"\n[wall.piston]\nplane = { point = [0.6, 0, 0], normal = [-1, 0, 0] }\nmotion = { translate = [-1, 0.5, 0] }",
         &[
             "scene.toml:12:",

@@ -151,6 +151,32 @@ fn keys_are_what_the_world_holds() {
     }
 }
 
+/// A fluid with a tension is not evened out, sounds ten times as fast as its surface moves, and stands upright on walls.
+#[test]
+fn a_surface_tension_chooses_what_goes_with_it() {
+    let text = WATER.replace("spacing = 0.02", "spacing = 0.02\nsurface_tension = \"500 N/m\"");
+    let kind = &fluids(&text).kinds[0];
+    assert_eq!((kind.surface_tension, kind.density_diffusion), (500.0, 0.0));
+    assert_eq!(kind.contact_angle, PI / 2.0);
+    // √(500/(1000 · 0.04)) m/s.
+    assert!((kind.sound_speed - 10.0 * 12.5f64.sqrt()).abs() < 1e-9, "{}", kind.sound_speed);
+    let found = scene(&text.replace("N/m\"", "N/m\"\ncontact_angle = \"60 deg\"\ndensity_diffusion = 0.1"));
+    let kind = &found.world.fluids.unwrap().kinds[0];
+    assert!((kind.contact_angle - PI / 3.0).abs() < 1e-15);
+    assert!(
+        found.notices.iter().any(|notice| notice.contains("the tension of drops sinks")),
+        "{:?}",
+        found.notices
+    );
+    let dry = scene(&WATER.replace("spacing = 0.02", "spacing = 0.02\ncontact_angle = \"60 deg\""));
+    assert!(
+        dry.notices.iter().any(|notice| notice.contains("has no effect")),
+        "{:?}",
+        dry.notices
+    );
+    assert_eq!(dry.world.fluids.unwrap().kinds[0].density_diffusion, 0.1);
+}
+
 #[test]
 fn incompressible_fluids_have_keys_of_their_own() {
     let text = WATER.replace("spacing = 0.02", "spacing = 0.02\nsolver = \"dfsph\"\niterations = 40");

@@ -14,6 +14,7 @@ mod cohesion;
 mod contact;
 mod curves;
 mod dam;
+mod droplet;
 mod fluid;
 mod gas;
 mod granular;
@@ -152,6 +153,7 @@ pub const CASES: &[Case] = &[
     case!("incompressible", incompressible::incompressible),
     case!("poiseuille", fluid::poiseuille),
     case!("taylor_green", fluid::taylor_green),
+    case!("drop", droplet::drop),
     case!("dam_break_front", dam::front),
     case!(long "stack", motion::stacked),
     case!(long "janssen", silo::janssen),

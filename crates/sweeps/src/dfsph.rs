@@ -29,7 +29,7 @@ pub struct Crowd<R: Real> {
 fn rest_density_at<R: Real>(media: &[R], kind: &[u32], i: usize, #[comptime] plan: FlowPlan) -> R {
     let mut density = media[3];
     if plan.mixed {
-        density = media[kind[i] as usize * 8usize + 3usize];
+        density = media[kind[i] as usize * 11usize + 3usize];
     }
     density
 }
@@ -241,6 +241,7 @@ pub fn drag_of<C: Coordinate<R>, R: Real>(
             smoother,
             plan.smoothing,
             plan.laminar,
+            plan.cohesive,
         );
         sum = sum.plus(&passed.force);
     }

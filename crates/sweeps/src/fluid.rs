@@ -40,35 +40,44 @@ pub fn is_outward(kind: u32) -> bool {
 pub const MOST_EXCESS: f32 = 0.5;
 
 /// Numbers per fluid in a table: viscosity, artificial viscosity, diffusion, rest density, stiffness ρ₀ c², pressure at rest, mass of a particle,
-/// law of state: 0 for Tait's, 1 for the linear one.
-pub const MEDIUM: usize = 8;
+/// law of state: 0 for Tait's, 1 for the linear one; pull and push of tension, and the share of both at walls.
+pub const MEDIUM: usize = 11;
 
 /// What the laws need to know of fluid number `kind` of a table.
 #[cube]
 #[inline(always)]
 pub fn medium_at<R: Real>(media: &[R], kind: usize) -> Medium<R> {
-    let at = kind * 8usize;
+    let at = kind * 11usize;
     Medium::<R> {
         viscosity: media[at],
         artificial_viscosity: media[at + 1usize],
         diffusion: media[at + 2usize],
         rest_density: media[at + 3usize],
+        pull: media[at + 8usize],
+        push: media[at + 9usize],
+        share_of_wall: media[at + 10usize],
     }
 }
 
-/// What is between fluids number `a`, whose medium is `own`, and `b`; with a wall, the viscosity of the fluid and nothing else.
+/// What is between fluids number `a`, whose medium is `own`, and `b`; with a wall, the viscosity of the fluid, the share of its tension, and nothing
+/// else.
 #[cube]
 #[inline(always)]
 pub fn medium_of<R: Real>(own: &Medium<R>, media: &[R], a: usize, b: usize, is_wall: bool, #[comptime] mixed: bool) -> Medium<R> {
     let mut of_fluids = R::new(1.0);
+    let mut held = R::new(1.0);
     if is_wall {
         of_fluids = R::new(0.0);
+        held = own.share_of_wall;
     }
     let mut medium = Medium::<R> {
         viscosity: own.viscosity,
         artificial_viscosity: own.artificial_viscosity * of_fluids,
         diffusion: own.diffusion * of_fluids,
         rest_density: own.rest_density,
+        pull: own.pull * held,
+        push: own.push * held,
+        share_of_wall: own.share_of_wall,
     };
     if mixed {
         if a != b {
@@ -88,7 +97,7 @@ pub fn medium_of<R: Real>(own: &Medium<R>, media: &[R], a: usize, b: usize, is_w
 #[cube]
 #[inline(always)]
 pub fn pressure_at<R: Real>(excess: R, media: &[R], kind: usize) -> R {
-    let at = kind * 8usize;
+    let at = kind * 11usize;
     let mut pressure = state::pressure::<R>(excess, media[at + 4usize], StateLaw::Tait);
     if media[at + 7usize] > R::new(0.5) {
         pressure = state::pressure::<R>(excess, media[at + 4usize], StateLaw::Linear);
@@ -136,6 +145,8 @@ pub struct FlowPlan {
     pub passing: bool,
     /// Whether a fluid has a viscosity beside an artificial one.
     pub laminar: bool,
+    /// Whether the fluid, which then is the only one, has a surface tension.
+    pub cohesive: bool,
 }
 
 /// What fluid is before a particle of a wall.
@@ -183,7 +194,7 @@ pub fn fluid_before<C: Coordinate<R>, R: Real>(
             let weight = smoother.value(apart.length(), plan.smoothing);
             let mut density = media[3];
             if plan.mixed {
-                density = media[kind[j] as usize * 8usize + 3usize];
+                density = media[kind[j] as usize * 11usize + 3usize];
             }
             pressure += weight * (flow[j * 4usize + 3usize] + density * pull.dot(&apart));
             velocity = velocity.plus(&load::<R>(flow, j * 4usize).times(weight));
@@ -298,7 +309,7 @@ pub fn flown<C: Coordinate<R>, R: Real>(
     kind: usize,
     stepping: &Stepping<C, R>,
 ) -> Flown<C, R> {
-    let mass = media[kind * 8usize + 6usize];
+    let mass = media[kind * 11usize + 6usize];
     let rate = force.times(R::new(1.0) / mass).plus(&stepping.gravity);
     let after = kick::<C, R>(half, &rate, stepping.dt);
     let place = drift::<C>(position, &after, C::wide(stepping.dt));
@@ -307,7 +318,7 @@ pub fn flown<C: Coordinate<R>, R: Real>(
     let excess = excess + (one + excess) * C::wide(stepping.dt * mean);
     let stride = near_vector::<C, R>(&after).times(stepping.dt);
     let far = near_vector::<C, R>(&place.minus(reference));
-    let rest_volume = C::wide(mass / media[kind * 8usize + 3usize]);
+    let rest_volume = C::wide(mass / media[kind * 11usize + 3usize]);
     let velocity = velocity_ahead::<R>(&near_vector::<C, R>(&after), &rate, stepping.reads_ahead);
     let mut flags = flags_of::<C, R>(&place, stride.dot(&stride), far.dot(&far), stepping);
     let most = C::new(MOST_EXCESS);

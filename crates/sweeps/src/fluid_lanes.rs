@@ -90,8 +90,8 @@ impl FlowTally {
 }
 
 /// A part at work. With `SPLINE`, the cubic spline smooths; with `MOVING`, walls move; with `MIXED`, there are several fluids; with
-/// `LAMINAR`, one of them has a viscosity.
-struct Part<'a, const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool, const LAMINAR: bool> {
+/// `LAMINAR`, one of them has a viscosity; with `COHESIVE`, the only one has a tension.
+struct Part<'a, const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool, const LAMINAR: bool, const COHESIVE: bool> {
     view: &'a FlowView<'a>,
     rows: &'a FlowRows<'a>,
     rate: &'a mut [[f64; RECORD]],
@@ -110,8 +110,8 @@ struct Own {
 struct Sums {
     /// Force and swelling of the particle.
     rate: Numbers,
-    /// Viscous and diffusive powers.
-    powers: [Lane; 2],
+    /// Viscous and diffusive powers, and those that tension stores.
+    powers: [Lane; 3],
 }
 
 /// Records, turned into a lane for every number.
@@ -135,8 +135,8 @@ fn is_in_fluid(volume: f64) -> f64 {
     if volume > 0.0 { 1.0 } else { 0.0 }
 }
 
-impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool, const LAMINAR: bool>
-    Part<'_, SIDES, SPLINE, MOVING, MIXED, LAMINAR>
+impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool, const LAMINAR: bool, const COHESIVE: bool>
+    Part<'_, SIDES, SPLINE, MOVING, MIXED, LAMINAR, COHESIVE>
 {
     #[inline(always)]
     fn own(&self, i: usize) -> Own {
@@ -203,10 +203,29 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
             let in_fluids = own.in_fluid * in_fluid;
             medium.diffusion *= in_fluids;
             medium.artificial_viscosity *= in_fluids;
-            let passed = exchange(&apart, apart.dot(&apart), i, &j, &medium, &gravity, &smoother, smoothing, LAMINAR);
+            if COHESIVE {
+                let held = if in_fluids > 0.0 { 1.0 } else { medium.share_of_wall };
+                medium.pull *= held;
+                medium.push *= held;
+            }
+            let passed = exchange(
+                &apart,
+                apart.dot(&apart),
+                i,
+                &j,
+                &medium,
+                &gravity,
+                &smoother,
+                smoothing,
+                LAMINAR,
+                COHESIVE,
+            );
             let force = passed.force;
             sums.powers[0][lane] += share[lane] * passed.viscous_power;
             sums.powers[1][lane] += share[lane] * passed.diffusive_power;
+            if COHESIVE {
+                sums.powers[2][lane] += share[lane] * passed.tension_power;
+            }
             sums.rate[0][lane] += force.x;
             sums.rate[1][lane] += force.y;
             sums.rate[2][lane] += force.z;
@@ -233,15 +252,15 @@ fn gain(view: &FlowView, i: usize, rate: &[f64; RECORD]) -> f64 {
     is_in_fluid(volume) * (load::<f64>(rate, 0).dot(&velocity) + volume * pressure * rate[3])
 }
 
-impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool, const LAMINAR: bool> InLanes
-    for Part<'_, SIDES, SPLINE, MOVING, MIXED, LAMINAR>
+impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool, const LAMINAR: bool, const COHESIVE: bool> InLanes
+    for Part<'_, SIDES, SPLINE, MOVING, MIXED, LAMINAR, COHESIVE>
 {
     #[inline(always)]
     fn resolve(&mut self) {
         let (view, rows) = (self.view, self.rows);
         let end = rows.row[rows.end] as usize;
         let mut media = [medium_at::<f64>(view.media, 0); LANES];
-        let mut powers = [[0.0; LANES]; 2];
+        let mut powers = [[0.0; LANES]; 3];
         for i in rows.first..rows.end {
             let (row_first, row_end) = (rows.row[i] as usize, rows.row[i + 1] as usize);
             if row_first == row_end {
@@ -284,16 +303,23 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
             }
             powers = sums.powers;
         }
-        let [viscous, diffusive] = powers.map(|lanes| lanes.iter().sum::<f64>());
+        let [viscous, diffusive, stored] = powers.map(|lanes| lanes.iter().sum::<f64>());
         let gained: f64 = (rows.first..rows.end).map(|i| gain(view, i, &self.rate[i - rows.first])).sum();
         // What fluid gains more than it loses by itself comes from walls.
-        let wall = gained + viscous + diffusive;
+        let wall = gained + viscous + diffusive + stored;
         self.tally = FlowTally { viscous, diffusive, wall };
     }
 }
 
 /// Forces and rates of all particles of a part, written to `rate`, whose slot 0 is that of its first. With `SPLINE`, the cubic spline smooths.
-pub fn flow_of_part<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool, const LAMINAR: bool>(
+pub fn flow_of_part<
+    const SIDES: u32,
+    const SPLINE: bool,
+    const MOVING: bool,
+    const MIXED: bool,
+    const LAMINAR: bool,
+    const COHESIVE: bool,
+>(
     view: &FlowView,
     rows: &FlowRows,
     rate: &mut [f64],
@@ -301,7 +327,7 @@ pub fn flow_of_part<const SIDES: u32, const SPLINE: bool, const MOVING: bool, co
     debug_assert_eq!(view.media.len() % MEDIUM, 0);
     let (rate, _) = rate.as_chunks_mut::<RECORD>();
     rate.fill([0.0; RECORD]);
-    let mut part = Part::<SIDES, SPLINE, MOVING, MIXED, LAMINAR> {
+    let mut part = Part::<SIDES, SPLINE, MOVING, MIXED, LAMINAR, COHESIVE> {
         view,
         rows,
         rate,

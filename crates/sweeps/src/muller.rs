@@ -27,7 +27,7 @@ pub const HOLD: usize = 24;
 fn medium_of(kind: &[u32], i: usize, #[comptime] mixed: bool) -> usize {
     let mut at = 0usize;
     if mixed {
-        at = kind[i] as usize * 8usize;
+        at = kind[i] as usize * 11usize;
     }
     at
 }
@@ -93,7 +93,7 @@ pub fn dense_of<R: Real>(i: usize, density: R, kind: &[u32], media: &[R], #[comp
     let excess = (density - rest_density) / rest_density;
     Dense::<R> {
         volume: media[at + 6usize] / density,
-        pressure: pressure_at::<R>(excess, media, at / 8usize),
+        pressure: pressure_at::<R>(excess, media, at / 11usize),
         excess,
     }
 }

@@ -109,6 +109,10 @@ impl Flow {
         }
         let before = self.there.clone();
         self.put_boundary_up(simulation);
+        if self.compiled_for.cohesive {
+            // What leaves just then takes along what its pairs hold, which are looked up in lists.
+            self.list_anew(simulation);
+        }
         self.renew_lists(simulation);
         self.hold_in_container(simulation);
         self.fluid_in_walls(|wall| !before[wall], simulation)

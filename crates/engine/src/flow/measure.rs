@@ -22,7 +22,7 @@ pub(crate) struct FlowEnergy {
     pub gravity: f64,
 }
 
-/// Sums of what viscosity and the diffusion of density took, and of what fluid gained, or the powers of these.
+/// Sums of what viscosity and the diffusion of density took, and of what fluid gained with its surface, or the powers of these.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct FlowEnergies {
     pub viscous: f64,

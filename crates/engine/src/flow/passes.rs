@@ -20,13 +20,16 @@ type Sweep = fn(&FlowView, &FlowRows, &mut [f64]) -> FlowTally;
 /// The sweep that is compiled for these sides and this function, and for what walls and fluids ask for.
 fn sweep_for(plan: FlowPlan) -> Sweep {
     fn pick<const SIDES: u32, const SPLINE: bool>(plan: FlowPlan) -> Sweep {
-        match (plan.moving, plan.mixed, plan.laminar) {
-            (false, false, false) => flow_of_part::<SIDES, SPLINE, false, false, false>,
-            (false, false, true) => flow_of_part::<SIDES, SPLINE, false, false, true>,
-            (true, false, false) => flow_of_part::<SIDES, SPLINE, true, false, false>,
-            (true, false, true) => flow_of_part::<SIDES, SPLINE, true, false, true>,
-            (false, true, _) => flow_of_part::<SIDES, SPLINE, false, true, true>,
-            (true, true, _) => flow_of_part::<SIDES, SPLINE, true, true, true>,
+        // A fluid with a tension is alone.
+        match (plan.moving, plan.mixed, plan.laminar, plan.cohesive) {
+            (false, false, false, false) => flow_of_part::<SIDES, SPLINE, false, false, false, false>,
+            (false, false, true, false) => flow_of_part::<SIDES, SPLINE, false, false, true, false>,
+            (true, false, false, false) => flow_of_part::<SIDES, SPLINE, true, false, false, false>,
+            (true, false, true, false) => flow_of_part::<SIDES, SPLINE, true, false, true, false>,
+            (false, true, _, _) => flow_of_part::<SIDES, SPLINE, false, true, true, false>,
+            (true, true, _, _) => flow_of_part::<SIDES, SPLINE, true, true, true, false>,
+            (false, false, _, true) => flow_of_part::<SIDES, SPLINE, false, false, true, true>,
+            (true, false, _, true) => flow_of_part::<SIDES, SPLINE, true, false, true, true>,
         }
     }
     match (plan.sides, plan.smoothing == Smoothing::CubicSpline) {
@@ -193,14 +196,19 @@ impl Flow {
 
     /// Sorts the particles into cells and lists their pairs anew; fluid outside the domain is removed.
     pub fn renew_lists(&mut self, simulation: &Simulation) {
-        self.settle(simulation);
+        let held_by_surface = self.settle(simulation);
         self.list_anew(simulation);
+        if let Some(held) = held_by_surface {
+            self.left += held - self.surface_energy(&simulation.device);
+        }
     }
 
-    /// Puts particles back that left through periodic sides, removes fluid outside the domain, and keeps where all are, for new lists.
-    pub fn settle(&mut self, simulation: &Simulation) {
+    /// Puts particles back that left through periodic sides, removes fluid outside the domain, and keeps where all are, for new lists. If fluid was
+    /// removed, tells what the surface stored before \[J\]: what it then stores less is known with the new lists.
+    pub fn settle(&mut self, simulation: &Simulation) -> Option<f64> {
         let sides = simulation.sides;
         let at = |i: usize| i * RECORD;
+        let mut held_by_surface = None;
         if sides != OPEN {
             for i in 0..self.fields.len() {
                 let returned = put_back(&load(&self.fields.position, at(i)), &self.stepping.sides);
@@ -211,6 +219,8 @@ impl Flow {
             let lost = |i: usize| !self.is_wall(i) && domain.has_lost(&self.fields.position[at(i)..][..3]);
             let kept: Vec<u32> = (0..self.fields.len()).filter(|&i| !lost(i)).map(|i| i as u32).collect();
             if kept.len() < self.fields.len() {
+                // At the start nothing is listed yet, and nothing is in the books.
+                held_by_surface = (!self.pairs.row.is_empty()).then(|| self.surface_energy(&simulation.device));
                 self.left += (0..self.fields.len())
                     .filter(|&i| lost(i))
                     .map(|i| self.energy_of(i).total())
@@ -224,6 +234,7 @@ impl Flow {
             kept[..3].copy_from_slice(&now[..3]);
         }
         self.rebuilds += 1;
+        held_by_surface
     }
 
     /// Sorts the particles into cells, and lists their pairs, by where they are kept to have been when that was done.

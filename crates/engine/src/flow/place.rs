@@ -25,6 +25,7 @@ impl Flow {
             Precision::Mixed => Box::new(FlowOnGpu::<f64, f32>::take_over(gpu, self, simulation)?),
             Precision::F32 => Box::new(FlowOnGpu::<f32, f32>::take_over(gpu, self, simulation)?),
         };
+        self.surface = self.surface_energy(&simulation.device);
         self.remote = Some(remote);
         (self.pairs, self.before_walls) = (Pairs::default(), Pairs::default());
         Ok(())

@@ -432,12 +432,14 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
         host.find_walls();
         let power = gpu.download(&self.power)?;
         let mut now = FlowEnergies::default();
+        host.surface = 0.0;
         for cube in power.chunks_exact(2 * RECORD).take(n.div_ceil(seixo_sweeps::kernels::UNITS)) {
             now = now.plus(&FlowEnergies {
                 viscous: cube[RECORD].double(),
                 diffusive: cube[RECORD + 1].double(),
                 gained: cube[RECORD + 2].double(),
             });
+            host.surface += cube[RECORD + 3].double();
         }
         let since = sums.minus(&self.booked).tally();
         self.booked = sums;

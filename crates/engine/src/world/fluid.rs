@@ -1,5 +1,7 @@
 //! Fluids: what flows, what bounds it, and how it is discretized.
 
+mod tension;
+
 use super::Vec3;
 use super::passage::{FluidInlet, FluidOutlet, check_passages};
 use crate::refusal::Refusal;
@@ -7,6 +9,9 @@ use seixo_laws::fluid::muller::longest_step;
 pub use seixo_laws::fluid::{Smoothing, Space, StateLaw};
 pub use seixo_sweeps::fluid::Solver;
 use seixo_sweeps::fluid::WALL;
+use std::f64::consts::PI;
+use tension::check_tension;
+pub use tension::{CONTACT_ANGLES, LEAST_COHESIVE_SUPPORT, capillary_speed};
 
 /// A fluid.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +35,10 @@ pub struct Fluid {
     pub density_diffusion: f64,
     /// XSPH's ε \[-\]: by which share of the difference to its neighbors a particle moves with them; of [`Solver::Muller2003`] only.
     pub xsph: f64,
+    /// Surface tension σ \[N/m\].
+    pub surface_tension: f64,
+    /// Angle at which its surface meets walls, inside the fluid \[rad\]; without a tension it does not count.
+    pub contact_angle: f64,
     /// Share of its velocity into a wall with which a particle leaves it \[-\]; of [`Solver::Muller2003`] only.
     pub restitution: f64,
 }
@@ -161,9 +170,11 @@ impl Fluids {
     /// The longest stable time step \[s\], and what limits it.
     ///
     /// Of the conditions of Monaghan (1994, J. Comput. Phys. 110:399) and Morris, Fox & Zhu (1997, J. Comput. Phys. 136:214): sound passes no more
-    /// than 0.4 h, viscosity spreads no farther than Δt ≤ h²/(8ν), and gravity moves nothing by more than Δt ≤ ¼ √(h/g). Explicit Euler has
-    /// one more, see [`longest_step()`]. Where nothing is compressed no sound limits the step but the flow, which passes no more than 0.4 spacings;
-    /// there, artificial viscosity can be the most there is, and as it resists compression by more than shear it counts twice.
+    /// than 0.4 h, viscosity spreads no farther than Δt ≤ h²/(8ν), and gravity moves nothing by more than Δt ≤ ¼ √(h/g). Waves that tension drives
+    /// are followed with Δt ≤ ¼ √(ρh³/(2πσ)) (Brackbill, Kothe & Zemach 1992, J. Comput. Phys. 100:335; Adami, Hu & Adams 2010, J. Comput. Phys.
+    /// 229:5011). Explicit Euler has one more, see [`longest_step()`]. Where nothing is compressed no sound limits the step but the flow, which
+    /// passes no more than 0.4 spacings; there, artificial viscosity can be the most there is, and as it resists compression by more than shear it
+    /// counts twice.
     pub fn limit_of_time_step(&self, gravity: Vec3) -> (f64, String) {
         let h = self.smoothing_length();
         let g = gravity.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -174,7 +185,12 @@ impl Fluids {
             }
         };
         for fluid in &self.kinds {
-            let Fluid { name, sound_speed, .. } = fluid;
+            let Fluid {
+                name,
+                sound_speed,
+                surface_tension,
+                ..
+            } = fluid;
             let mut kinematic = fluid.viscosity / fluid.density;
             match self.solver {
                 Solver::WeaklyCompressible | Solver::Muller2003 => {
@@ -197,6 +213,14 @@ impl Fluids {
                 lower(
                     0.125 * h * h / kinematic,
                     format!("viscosity of {name:?}: h\u{b2}/(8\u{3bd}) with h = {h:.3e} m, \u{3bd} = {kinematic:.3e} m\u{b2}/s"),
+                );
+            }
+            if *surface_tension > 0.0 {
+                lower(
+                    0.25 * (fluid.density * h.powi(3) / (2.0 * PI * surface_tension)).sqrt(),
+                    format!(
+                        "surface tension of {name:?}: \u{bc} \u{221a}(\u{3c1}h\u{b3}/(2\u{3c0}\u{3c3})) with h = {h:.3e} m, \u{3c3} = {surface_tension:.3e} N/m"
+                    ),
                 );
             }
             if self.solver == Solver::Muller2003 {
@@ -240,6 +264,7 @@ pub(crate) fn check_fluids(fluids: &Fluids, walls: usize) -> Result<(), Refusal>
             ("density diffusion", fluid.density_diffusion),
             ("XSPH share", fluid.xsph),
             ("background pressure", fluid.background_pressure),
+            ("surface tension", fluid.surface_tension),
         ];
         if let Some((what, value)) = positive.into_iter().find(|(_, x)| !(x.is_finite() && *x > 0.0)) {
             return refuse(format!("fluid {name:?} has a {what} of {value}; it must be positive"));
@@ -264,6 +289,9 @@ pub(crate) fn check_fluids(fluids: &Fluids, walls: usize) -> Result<(), Refusal>
                 fluids.fastest,
                 10.0 * fluids.fastest
             ));
+        }
+        if fluids.solver == Solver::WeaklyCompressible {
+            check_tension(fluids, fluid)?;
         }
     }
     if fluids.solver == Solver::Incompressible {
@@ -354,6 +382,7 @@ fn check_muller(fluids: &Fluids, fluid: &Fluid) -> Result<(), Refusal> {
         ("a background pressure", fluid.background_pressure != 0.0),
         ("an artificial viscosity", fluid.artificial_viscosity != 0.0),
         ("a diffusion of density", fluid.density_diffusion != 0.0),
+        ("a surface tension", fluid.surface_tension != 0.0),
         ("Tait's equation of state", fluid.state != StateLaw::Linear),
     ];
     if let Some((what, _)) = unknown.into_iter().find(|(_, is_given)| *is_given) {
@@ -422,6 +451,12 @@ fn check_projection(fluids: &Fluids) -> Result<(), Refusal> {
         return refuse(format!(
             "fluid {:?} has a background pressure of {} Pa; an incompressible fluid has none: leave it out",
             fluid.name, fluid.background_pressure
+        ));
+    }
+    if let Some(fluid) = fluids.kinds.iter().find(|fluid| fluid.surface_tension > 0.0) {
+        return refuse(format!(
+            "fluid {:?} has a surface tension of {} N/m, which solver = \"dfsph\" does not know; leave it out, or use solver = \"wcsph\"",
+            fluid.name, fluid.surface_tension
         ));
     }
     if !(fluids.inlets.is_empty() && fluids.outlets.is_empty()) {

@@ -50,7 +50,7 @@ const OF_MULLER: [Key; 2] = [
 ];
 
 /// Other keys that "dfsph" does not know.
-const NOT_OF_INCOMPRESSIBLE: [Key; 5] = [
+const NOT_OF_INCOMPRESSIBLE: [Key; 6] = [
     (
         "sound_speed",
         |section| section.sound_speed.value().is_some(),
@@ -76,10 +76,15 @@ const NOT_OF_INCOMPRESSIBLE: [Key; 5] = [
         |section| section.xsph.is_some_and(|share| share.si > 0.0),
         "remove it, or write solver = \"muller2003\"",
     ),
+    (
+        "surface_tension",
+        |section| section.surface_tension.si > 0.0,
+        "remove it, or write solver = \"wcsph\"",
+    ),
 ];
 
 /// Other keys that "muller2003" does not know.
-const NOT_OF_MULLER: [Key; 7] = [
+const NOT_OF_MULLER: [Key; 8] = [
     (
         "smoothing",
         |section| section.smoothing.is_some(),
@@ -114,6 +119,11 @@ const NOT_OF_MULLER: [Key; 7] = [
         "initial_pressure",
         |section| section.initial_pressure == Some(Word(InitialPressure::Hydrostatic)),
         "remove it: its pressures follow from where particles are",
+    ),
+    (
+        "surface_tension",
+        |section| section.surface_tension.si > 0.0,
+        "remove it, or write solver = \"wcsph\"",
     ),
 ];
 

@@ -154,6 +154,8 @@ mod tests {
             artificial_viscosity: 0.0,
             density_diffusion: 0.0,
             xsph: 0.0,
+            surface_tension: 0.0,
+            contact_angle: std::f64::consts::FRAC_PI_2,
             restitution: 0.0,
         }
     }

@@ -2,7 +2,10 @@
 
 use super::{Region, Vector};
 use crate::{
-    quantity::{Density, Length, NotNegative, Number, Positive, Pressure, Quantity, SpecificEnergy, Velocity, Viscosity, ZeroToOne},
+    quantity::{
+        Angle, Any, Density, Length, NotNegative, Number, Positive, Pressure, Quantity, SpecificEnergy, SurfaceTension, Velocity,
+        Viscosity, ZeroToOne,
+    },
     words::{AutoOr, FlowPlane, InitialPressure, Whole, Word},
 };
 use schemars::JsonSchema;
@@ -58,8 +61,13 @@ pub(crate) struct FluidSection {
     pub background_pressure: Quantity<Pressure, NotNegative>,
     /// Artificial viscosity; if left out 0.02 where `viscosity` is 0, else 0. Of "wcsph" and "dfsph".
     pub artificial_viscosity: Option<Quantity<Number, NotNegative>>,
-    /// Diffusion of density, which keeps pressures smooth; 0.1 if left out. Of "wcsph" alone.
+    /// Diffusion of density, which keeps pressures smooth; if left out 0.1, and 0 where there is a surface tension. Of "wcsph" alone.
     pub density_diffusion: Option<Quantity<Number, NotNegative>>,
+    /// Surface tension; 0 if left out. Of "wcsph" alone.
+    #[serde(default)]
+    pub surface_tension: Quantity<SurfaceTension, NotNegative>,
+    /// Angle at which the surface of a fluid with a tension meets walls, inside the fluid: from 30° to 130°, and 90° if left out.
+    pub contact_angle: Option<Quantity<Angle, Any>>,
     /// By which share of the difference to its neighbors the velocity of a particle follows theirs; 0.5 with "muller2003" if left out, 0 with others,
     /// which have none.
     pub xsph: Option<Quantity<Number, ZeroToOne>>,

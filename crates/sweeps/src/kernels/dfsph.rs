@@ -16,7 +16,7 @@ use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector};
 fn mass_at<R: Real>(media: &[R], kind: &[u32], i: usize, #[comptime] plan: FlowPlan) -> R {
     let mut mass = media[6];
     if plan.mixed {
-        mass = media[kind[i] as usize * 8usize + 6usize];
+        mass = media[kind[i] as usize * 11usize + 6usize];
     }
     mass
 }

@@ -7,7 +7,7 @@ use crate::motion::Stepping;
 use crate::sides::nearest_image;
 use crate::views::{Record, last, load, record, xyz};
 use cubecl::prelude::*;
-use seixo_laws::fluid::{Smoother, exchange};
+use seixo_laws::fluid::{Smoother, exchange, surface_energy};
 use seixo_laws::{Coordinate, Real, Vector3, near_vector};
 
 /// Puts each of `n` particles of walls, whose places are in `walls`, where its wall has it, if that moves; those in inlets and outlets stay, see
@@ -145,8 +145,8 @@ pub fn press_walls<R: Real, C: Coordinate<R>>(
 /// Forces and rates at this step, and particles of fluid on to the next; without `advance`, `rate` gets the former.
 ///
 /// Places and flows are read from one set of buffers, which no unit writes, and written to another. The last number of `half_velocity` adds up the
-/// powers that a particle gains; `thermal` holds its excess of density, the rate of change of that a step before, and sums of the powers that
-/// viscosity and diffusion take, its half of each pair's.
+/// powers that a particle gains, what tension stores among them; `thermal` holds its excess of density, the rate of change of that a step before,
+/// and sums of the powers that viscosity and diffusion take, its half of each pair's.
 #[cube(launch_unchecked)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
@@ -218,6 +218,7 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
             let this = parcel::<R>(volume, &velocity, &drag, pressure);
             let mut force = Vector3::<R>::zero();
             let (mut swelling, mut viscous, mut diffusive) = (zero, zero, zero);
+            let (mut stored, mut surface) = (zero, zero);
             let own_medium = medium_at::<R>(media, own_kind);
             let first = first_entry(i, tile_first);
             // Neighbors are read ahead, by their names even two ahead: what is computed meanwhile hides the way to memory.
@@ -280,15 +281,22 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                     smoother,
                     plan.smoothing,
                     plan.laminar,
+                    plan.cohesive,
                 );
                 force = force.plus(&passed.force);
                 swelling += other.volume * (passed.swelling + passed.diffusion);
                 viscous += passed.viscous_power * share;
                 diffusive += passed.diffusive_power * share;
+                if comptime!(plan.cohesive) {
+                    stored += passed.tension_power * share;
+                    if comptime!(!advance) {
+                        surface += surface_energy::<R>(&apart, &medium, smoother) * share;
+                    }
+                }
             }
             let mut gained = zero;
             if is_fluid {
-                gained = force.dot(&velocity) + volume * pressure * swelling;
+                gained = force.dot(&velocity) + volume * pressure * swelling + stored;
             }
             if comptime!(advance) {
                 let half = half_velocity[i];
@@ -321,6 +329,7 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                     took.insert(0usize, viscous);
                     took.insert(1usize, diffusive);
                     took.insert(2usize, gained);
+                    took.insert(3usize, surface);
                 }
             }
         }

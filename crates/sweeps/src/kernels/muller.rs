@@ -98,7 +98,7 @@ pub fn drive<R: Real, C: Coordinate<R>>(
             if comptime!(plan.mixed) {
                 own_kind = kind[i] as usize;
             }
-            let mass = media[own_kind * 8usize + 6usize];
+            let mass = media[own_kind * 11usize + 6usize];
             let onward = kicked::<C, R>(&xyz::<C>(half_velocity[i]), &found.force, mass, stepping);
             rate[i] = record::<R>(&found.force, found.viscous_power);
             driven[i] = record::<R>(&near_vector::<C, R>(&onward), R::new(0.0));
@@ -145,7 +145,7 @@ pub fn move_on<R: Real, C: Coordinate<R>>(
         if comptime!(plan.mixed) {
             own_kind = kind[i] as usize;
         }
-        let mass = media[own_kind * 8usize + 6usize];
+        let mass = media[own_kind * 11usize + 6usize];
         let half = half_velocity[i];
         let before = xyz::<C>(half);
         let forced = rate[i];

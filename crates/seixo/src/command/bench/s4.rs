@@ -160,6 +160,8 @@ pub fn world(particles: usize) -> World {
             density_diffusion: 0.0,
             xsph: XSPH,
             restitution: 1.0,
+            surface_tension: 0.0,
+            contact_angle: std::f64::consts::FRAC_PI_2,
         }],
         particles: fluid,
         boundary: Boundary::default(),

@@ -57,6 +57,8 @@ pub fn world(particles: usize, support: f64) -> World {
             artificial_viscosity: 0.1,
             density_diffusion: 0.1,
             xsph: 0.0,
+            surface_tension: 0.0,
+            contact_angle: std::f64::consts::FRAC_PI_2,
             restitution: 0.0,
         }],
         particles: water,

@@ -33,7 +33,7 @@ pub fn templates() -> &'static [Template] {
         "../../examples" / "agglomerate": "a ball of bonded grains hits a plate and bursts";
         "../../examples" / "slope": "a slope of cemented grains fails as gravity rises";
         "../../examples" / "dam_break": "a column of water collapses, runs through a tank and around a pillar";
-        "../../examples" / "glass": "a glass is filled from a tap: water that comes through an inlet";
+        "../../examples" / "glass": "a glass is filled from a tap: oil that comes through an inlet";
         "../../examples" / "real_time_fluid": "a cube of fluid collapses in a box as in the first fluids in real time (2003)";
         "../../examples" / "still_water": "water at rest in a tank, in a plane: pressure over depth";
         "../../examples" / "wave_tank": "a paddle makes waves that run up a beach, in a plane, with gauges";

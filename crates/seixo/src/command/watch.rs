@@ -153,6 +153,7 @@ impl Observer for Watcher {
             } => {
                 self.tell(notices);
                 let counted = match (*grains, *fluid_particles) {
+                    (0, 0) => "nothing yet".to_owned(),
                     (grains, 0) => say::many(grains, "grain"),
                     (0, particles) => say::many(particles, "particle"),
                     (grains, particles) => format!("{} and {}", say::many(grains, "grain"), say::many(particles, "particle")),

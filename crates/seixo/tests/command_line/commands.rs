@@ -38,7 +38,7 @@ fn a_run_writes_all_that_was_asked_for() {
             "line {line} is at {} s",
             row[0]
         );
-        let (budget, residual) = (row[19] + row[16], row[20]);
+        let (budget, residual) = (row[20] + row[17], row[21]);
         assert!(
             residual.abs() < 5e-3 * budget,
             "the ledger misses {residual} J of {budget} J at {} s",

@@ -184,7 +184,7 @@ fn the_books_close_and_tell_what_came_and_went() {
             (simulation.len(), left.id.len()),
             (seen.id.len() - ids.len(), seen.id.len() - ids.len())
         );
-        let total = |ledger: &seixo_engine::state::Ledger| ledger.values()[..7].iter().sum::<f64>();
+        let total = |ledger: &seixo_engine::state::Ledger| ledger.values()[..8].iter().sum::<f64>();
         assert!((after.left_domain - before.left_domain - (total(&before) - total(&after))).abs() < 1e-12);
         assert!(after.elastic_normal < before.elastic_normal && (after.friction - before.friction).abs() < 1e-15);
 

@@ -4,6 +4,7 @@ mod boundary;
 mod dfsph;
 mod guard;
 mod lattice;
+mod leaks;
 mod measure;
 mod muller;
 mod passages;

@@ -27,7 +27,7 @@ mod outputs;
 mod probes;
 mod record;
 mod schedule;
-mod unsolved;
+mod warnings;
 
 pub use course::Course;
 pub use driver::{expected_output, resume, start};

@@ -9,7 +9,7 @@ use super::frames::bounds;
 use super::log::Log;
 use super::outputs::{Marks, Outputs};
 use super::record::{self, Outcome, Record};
-use super::unsolved::Unsolved;
+use super::warnings::Warnings;
 use super::{Ending, Event, Options, Progress, RunError};
 use seixo_engine::world::{FluidInlet, World};
 use seixo_engine::{Refusal, Simulation, Stop};
@@ -214,7 +214,7 @@ struct Driver<'a> {
     step_time: (f64, u64),
     output_time: (f64, u64),
     last_checkpoint: (Instant, f64),
-    unsolved: Unsolved,
+    warnings: Warnings,
 }
 
 impl<'a> Driver<'a> {
@@ -227,7 +227,7 @@ impl<'a> Driver<'a> {
             keeps_previous: scene.checkpoint.keep > 1,
             before: (books.record.wall_time, books.record.particle_steps),
             last_checkpoint: (Instant::now(), simulation.time()),
-            unsolved: Unsolved::default(),
+            warnings: Warnings::default(),
             simulation,
             course,
             books,
@@ -302,7 +302,8 @@ impl<'a> Driver<'a> {
             let is_stopped = self.options.control.stop.load(Ordering::Relaxed);
             let is_asked = self.options.control.checkpoint.swap(false, Ordering::Relaxed);
             let is_due = self.last_checkpoint.0.elapsed().as_secs_f64() >= self.checkpoint_every;
-            if let Some(notice) = self.unsolved.notice(&self.simulation, steps >= self.steps_at_end) {
+            let looks = self.books.outputs.is_due(steps);
+            for notice in self.warnings.notices(&self.simulation, looks, steps >= self.steps_at_end) {
                 self.report(&notice)?;
             }
             if steps >= self.steps_at_end || is_stopped || is_asked || is_due {

@@ -6,6 +6,7 @@ mod devices;
 mod events;
 mod faults;
 mod interruptions;
+mod leaks;
 mod slice;
 mod stage;
 mod surface;

@@ -4,9 +4,11 @@ use super::{Layout, periods, places::Places};
 use glam::DVec3;
 use seixo_engine::world::{Domain, FluidInlet, FluidOutlet, Opening};
 
-/// How near the columns of particles in an inlet particles of walls may be, and fluid may start \[spacings\]: columns are a spacing apart, and the
-/// middle between four of them is 0.71 from each; what starts half a spacing before the inlet is 0.75 away.
-const NEAREST: f64 = 0.72;
+/// How near the places that stand for what comes by in an inlet particles of walls may be, and fluid may start \[spacings\]. In its layers these
+/// places are a spacing apart, along its normal half a one: nothing between them is farther than 0.75 from one.
+const NEAREST: f64 = 0.77;
+/// How far behind an inlet these places begin \[spacings\]: what starts half a spacing before it is clear.
+const BEGIN: f64 = 0.3;
 
 /// Where particles in inlets and outlets are, or come by.
 pub(super) struct Ways<'a> {
@@ -26,7 +28,7 @@ impl<'a> Ways<'a> {
         for (index, inlet) in inlets.iter().enumerate() {
             for site in &inlet.sites {
                 for half in 0..=2 * layout.layers {
-                    let depth = (0.25 + 0.5 * f64::from(half)) * spacing;
+                    let depth = (BEGIN + 0.5 * f64::from(half)) * spacing;
                     columns.add(DVec3::from(*site) - depth * DVec3::from(inlet.normal), index as u32);
                 }
             }

@@ -3,6 +3,7 @@
 mod boundary;
 mod dfsph;
 mod guard;
+mod hulls;
 mod lattice;
 mod leaks;
 mod measure;
@@ -14,6 +15,7 @@ mod projector;
 mod saved;
 mod tension;
 
+use hulls::Hulls;
 pub(crate) use measure::{FlowEnergies, FlowEnergy};
 pub(crate) use muller::Muller;
 pub(crate) use passages::{Feeding, Passages};
@@ -71,6 +73,8 @@ pub(crate) struct Flow {
     pub surface: f64,
     /// Taken along by particles that left \[J\].
     pub left: f64,
+    /// Bodies that fluids feel.
+    pub hulls: Hulls,
     /// Inlets and outlets at work.
     pub passages: Passages,
     /// What Müller's solver has beside all others, if the fluids move by it.
@@ -144,7 +148,7 @@ impl Flow {
     }
 
     /// Flow of these fluids, without particles yet.
-    pub fn new(fluids: Fluids, simulation: &Simulation) -> Result<Flow, Refusal> {
+    pub fn new(mut fluids: Fluids, simulation: &Simulation) -> Result<Flow, Refusal> {
         let (settings, sides) = (&simulation.settings, simulation.sides);
         if sides == SHEARED {
             return Err(Refusal::Fluid(
@@ -157,6 +161,8 @@ impl Flow {
         (cells.kind, cells.sides, cells.halvings) = (sides, simulation.stepping.sides, 1);
         let is_bounded = !fluids.boundary.position.is_empty();
         let passes = !(fluids.inlets.is_empty() && fluids.outlets.is_empty());
+        let hulls = Hulls::of(&fluids, simulation.walls.given.len());
+        fluids.slips.extend(fluids.hulls.iter().map(|hull| hull.slips));
         // How far whole steps are ahead of the velocities that are kept.
         let ahead = match fluids.solver {
             Solver::WeaklyCompressible => 0.5 * simulation.stepping.dt,
@@ -181,8 +187,8 @@ impl Flow {
                 smoothing: fluids.smoothing,
                 sides,
                 mixed: fluids.kinds.len() > 1,
-                bounded: is_bounded || passes,
-                moving: passes || is_bounded && (simulation.walls.has_moving() || simulation.walls.has_running()),
+                bounded: is_bounded || passes || !hulls.is_empty(),
+                moving: passes || !hulls.is_empty() || is_bounded && (simulation.walls.has_moving() || simulation.walls.has_running()),
                 passing: passes,
                 laminar: fluids.kinds.iter().any(|fluid| fluid.viscosity > 0.0),
                 cohesive: fluids.kinds.iter().any(|fluid| fluid.surface_tension > 0.0),
@@ -200,6 +206,7 @@ impl Flow {
             work: FlowTally::default(),
             surface: 0.0,
             left: 0.0,
+            hulls,
             passages: Passages::default(),
             muller: Muller::of(&fluids, &simulation.walls)?,
             remote: None,
@@ -311,6 +318,8 @@ impl Simulation {
             flow.renew_lists(simulation);
             flow.begin(simulation);
         });
+        self.load_bodies();
+        self.with_flow(|flow, _| flow.last.wall += flow.hulls.power);
         Ok(())
     }
 }

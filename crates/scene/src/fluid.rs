@@ -223,6 +223,7 @@ pub(crate) fn fluids(
         kinds,
         particles,
         boundary,
+        hulls: Vec::new(),
         slips,
         inside,
         fastest,

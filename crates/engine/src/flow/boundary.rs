@@ -9,7 +9,7 @@ use crate::simulation::Simulation;
 use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_sweeps::fluid::{Carried, WALL, carried, drag_velocity, fluid_before, is_outward, is_passing};
-use seixo_sweeps::motion::Moved;
+use seixo_sweeps::motion::{Moved, STALE};
 use seixo_sweeps::pose::point_of_wall;
 use seixo_sweeps::views::{RECORD, load, store};
 
@@ -62,6 +62,7 @@ impl Flow {
             let id = WALL | k as u32;
             self.put(&mut walls, [id, WALL | wall], [x, y, z, volume], [u, v, w, 0.0], kept);
         }
+        self.put_hulls_up(simulation, &mut walls);
         self.fields.append(&walls);
     }
 
@@ -70,6 +71,7 @@ impl Flow {
         let kinds = self.fields.kind.iter().zip(0..);
         self.walls.clear();
         self.walls.extend(kinds.filter(|(kind, _)| **kind & WALL != 0).map(|(_, i)| i));
+        self.find_hulls();
     }
 
     /// Of every particle, whether it is one of a wall that may see fluid: some is in one of the cubes around it that are as wide as what is
@@ -148,12 +150,16 @@ impl Flow {
         }
     }
 
-    /// Puts the particles of moving walls where their walls are now, and flags parts of which one is too far from where it is listed.
+    /// Puts the particles of moving walls where their walls are now, and those of bodies where these are, and flags parts of which one is too far
+    /// from where it is listed.
     pub fn place_boundary(&mut self, simulation: &Simulation) {
-        if self.walls.is_empty() || !simulation.walls.has_moving() {
+        if self.walls.is_empty() || !simulation.walls.has_moving() && self.hulls.is_empty() {
             return;
         }
         self.pose_walls(simulation);
+        if self.follow_bodies(simulation) {
+            self.moves[0].flags |= STALE;
+        }
         let n = self.fields.len();
         let FluidFields {
             id,
@@ -167,6 +173,7 @@ impl Flow {
         let (id, kind, reference) = (&id[..], &kind[..], &reference[..]);
         let (walls, starts, poses) = (&simulation.walls, &self.plan.boundary.position[..], &self.poses[..]);
         let (stepping, sides) = (&self.stepping, self.compiled_for.sides);
+        let (hulls, bodies) = (&self.hulls, &simulation.bodies);
         let numbers = |items, numbers| Strided {
             items,
             per_part: PART * numbers,
@@ -186,13 +193,23 @@ impl Flow {
             .run(parts(n), data, |part, (position, motion, acceleration, moves): Data| {
                 let (first, end) = part_range(part, n);
                 for i in first..end {
-                    let wall = (kind[i] & !WALL) as usize;
-                    if kind[i] & WALL == 0 || is_passing(kind[i]) || !walls.moves(wall) {
+                    if kind[i] & WALL == 0 || is_passing(kind[i]) {
                         continue;
                     }
-                    let start = load::<f64>(&starts[(id[i] & !WALL) as usize], 0);
                     let listed = load::<f64>(reference, i * RECORD);
-                    let now = carried::<f64, f64>(wall, &start, &walls.at_rest, poses, 0, &walls.servos, &listed, stepping, sides);
+                    let wall = (kind[i] & !WALL) as usize;
+                    let now = match hulls.of_kind(kind[i]) {
+                        Some(hull) => hulls.carried(bodies, (id[i], hull), &listed, (stepping, sides)),
+                        None if walls.moves(wall) => {
+                            let start = load::<f64>(&starts[(id[i] & !WALL) as usize], 0);
+                            let (at_rest, servos) = (&walls.at_rest, &walls.servos);
+                            Some(carried::<f64, f64>(
+                                wall, &start, at_rest, poses, 0, servos, &listed, stepping, sides,
+                            ))
+                        }
+                        None => None,
+                    };
+                    let Some(now) = now else { continue };
                     store(position.items, (i - first) * RECORD, &now.position);
                     store(motion.items, (i - first) * RECORD, &now.velocity);
                     store(acceleration.items, 3 * (i - first), &now.acceleration);
@@ -272,7 +289,8 @@ impl Flow {
         let mut loads = vec![([0.0; 3], [0.0; 3]); self.there.len()];
         let (walls, mut poses) = (&simulation.walls, Vec::new());
         walls.poses_within(None, simulation.time(), &mut poses);
-        for &i in self.walls.iter().filter(|i| !is_passing(self.fields.kind[**i as usize])) {
+        let is_of_wall = |kind: u32| !is_passing(kind) && self.hulls.of_kind(kind).is_none();
+        for &i in self.walls.iter().filter(|i| is_of_wall(self.fields.kind[**i as usize])) {
             let i = i as usize;
             let wall = (self.fields.kind[i] & !WALL) as usize;
             let force: Vector3<f64> = load(&self.fields.rate, i * RECORD);

@@ -80,7 +80,8 @@ impl Flow {
         let wall_of = |i: usize| (fields.kind[i] & !WALL) as usize;
         let limit = NEAREST_TO_NEW_WALL * self.plan.spacing;
         let mut nearest: Option<(f64, usize, usize)> = None;
-        let of_new = |i: &usize| !is_passing(fields.kind[*i]) && is_new(wall_of(*i));
+        let of_wall = |kind: u32| !is_passing(kind) && self.hulls.of_kind(kind).is_none();
+        let of_new = |i: &usize| of_wall(fields.kind[*i]) && is_new(wall_of(*i));
         for i in self.walls.iter().map(|&i| i as usize).filter(of_new) {
             for &j in &rows.neighbors[rows.row[i] as usize..rows.row[i + 1] as usize] {
                 let j = j as usize;

@@ -215,6 +215,12 @@ impl Flow {
                 store(&mut self.fields.position, at(i), &returned.position);
             }
         }
+        let with_bodies: Vec<u32> = (0..self.fields.len() as u32)
+            .filter(|&i| !self.has_lost_its_body(i as usize))
+            .collect();
+        if with_bodies.len() < self.fields.len() {
+            self.fields.reorder(&simulation.device, &with_bodies);
+        }
         if let Some(domain) = simulation.domain.filter(|domain| domain.leaving == Leaving::Delete) {
             let lost = |i: usize| !self.is_wall(i) && domain.has_lost(&self.fields.position[at(i)..][..3]);
             let kept: Vec<u32> = (0..self.fields.len()).filter(|&i| !lost(i)).map(|i| i as u32).collect();
@@ -338,7 +344,9 @@ impl Flow {
 
     /// Books the work of this step: its share is the mean of the powers at its two ends.
     pub fn book_work(&mut self) {
-        let now = self.powers();
+        let mut now = self.powers();
+        // What bodies gain is no work of walls.
+        now.wall += self.hulls.power;
         let before = std::mem::replace(&mut self.last, now);
         self.work = self.work.plus(&before.plus(&now).times(0.5 * self.stepping.dt));
     }

@@ -44,6 +44,9 @@ impl Simulation {
         if flow.muller.is_some() && self.walls.has_moving() {
             return Some("walls that move hold a fluid of solver \"muller2003\", which does not go on a GPU".to_owned());
         }
+        if !flow.hulls.is_empty() {
+            return Some("rigid bodies are in a fluid, which does not go on a GPU with them".to_owned());
+        }
         let bounding = &flow.plan.boundary.wall;
         let has_servo = |wall: &&u32| self.walls.given[**wall as usize].motion.servo.is_some();
         let wall = bounding.iter().find(has_servo)?;

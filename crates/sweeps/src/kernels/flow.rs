@@ -7,7 +7,7 @@ use crate::motion::Stepping;
 use crate::sides::nearest_image;
 use crate::views::{Record, last, load, record, xyz};
 use cubecl::prelude::*;
-use seixo_laws::fluid::{Smoother, exchange, surface_energy};
+use seixo_laws::fluid::{Apart, Smoother, exchange, surface_energy};
 use seixo_laws::{Coordinate, Real, Vector3, near_vector};
 
 /// Puts each of `n` particles of walls, whose places are in `walls`, where its wall has it, if that moves; those in inlets and outlets stay, see
@@ -272,8 +272,7 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                 }
                 let medium = medium_of::<R>(&own_medium, media, own_kind, other_kind, is_wall, plan.mixed);
                 let passed = exchange::<R>(
-                    &apart,
-                    apart.dot(&apart),
+                    &Apart::by(&apart, smoother),
                     &this,
                     &other,
                     &medium,

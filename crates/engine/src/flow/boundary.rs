@@ -2,7 +2,7 @@
 
 use super::Flow;
 use crate::contact_records::array;
-use crate::fields::{FluidFields, PART, Sorted, part_range, parts};
+use crate::fields::{FluidFields, Numbers, Sorted, numbers, one_each, part_range, parts};
 use crate::refusal::Refusal;
 use crate::search::{cells_between, is_small};
 use crate::simulation::Simulation;
@@ -167,20 +167,13 @@ impl Flow {
         let (id, kind, reference) = (&id[..], &kind[..], &reference[..]);
         let (walls, starts, poses) = (&simulation.walls, &self.plan.boundary.position[..], &self.poses[..]);
         let (stepping, sides) = (&self.stepping, self.compiled_for.sides);
-        let numbers = |items, numbers| Strided {
-            items,
-            per_part: PART * numbers,
-        };
         let data = (
-            numbers(&mut position[..], RECORD),
-            numbers(&mut motion[..], RECORD),
-            numbers(&mut half_velocity[..], 3),
-            Strided {
-                items: &mut self.moves[..],
-                per_part: 1,
-            },
+            numbers(position, RECORD),
+            numbers(motion, RECORD),
+            numbers(half_velocity, 3),
+            one_each(&mut self.moves),
         );
-        type Data<'a> = (Strided<'a, f64>, Strided<'a, f64>, Strided<'a, f64>, Strided<'a, Moved<f64>>);
+        type Data<'a> = (Numbers<'a>, Numbers<'a>, Numbers<'a>, Strided<'a, Moved<f64>>);
         simulation
             .device
             .run(parts(n), data, |part, (position, motion, acceleration, moves): Data| {
@@ -217,11 +210,8 @@ impl Flow {
         };
         let (fields, walls, media) = (&self.fields, &self.walls[..], &self.media[..]);
         let stepping = &self.stepping;
-        let data = (Strided {
-            items: &mut self.before[..],
-            per_part: PART * RECORD,
-        },);
-        simulation.device.run(parts(n), data, |part, (before,): (Strided<f64>,)| {
+        let data = (numbers(&mut self.before, RECORD),);
+        simulation.device.run(parts(n), data, |part, (before,): (Numbers,)| {
             let (first, end) = part_range(part, n);
             for (slot, &i) in walls[first..end].iter().enumerate() {
                 let i = i as usize;

@@ -6,10 +6,8 @@ use crate::guard::{Cause, InFluid, Stop};
 use crate::refusal::Refusal;
 use crate::simulation::Simulation;
 use crate::world::Leaving;
-use seixo_laws::Vector3;
 use seixo_sweeps::fluid::{MOST_EXCESS, WALL, is_passing};
 use seixo_sweeps::motion::{LEFT, NOT_FINITE, TOO_COMPRESSED, TOO_FAST};
-use seixo_sweeps::sides::nearest_image;
 use seixo_sweeps::views::{RECORD, load};
 
 /// How near a particle of fluid may be to one of a wall that appears \[spacings\]. The first layer of a wall stands half a spacing behind its surface,
@@ -24,16 +22,15 @@ impl Flow {
             return None;
         }
         let fields = &self.fields;
-        let place = |i: usize| -> Vector3<f64> { load(&fields.position, i * RECORD) };
         let limit = self.stepping.stride_square.sqrt();
         let stride = |i: usize| load::<f64>(&fields.half_velocity, 3 * i).length() * self.stepping.dt;
         let is_bad = |i: usize| {
             if flags & NOT_FINITE != 0 {
-                !array(&place(i)).iter().all(|x| x.abs() < 1e18)
+                !array(&self.place(i)).iter().all(|x| x.abs() < 1e18)
             } else if flags & TOO_FAST != 0 {
                 stride(i) > limit
             } else if leaves {
-                simulation.has_left(&array(&place(i)))
+                simulation.has_left(&array(&self.place(i)))
             } else {
                 fields.excess[i].abs() >= f64::from(MOST_EXCESS)
             }
@@ -57,7 +54,7 @@ impl Flow {
         Some(Stop {
             grain: fields.id[worst],
             affected: bad.len(),
-            position: array(&place(worst)),
+            position: array(&self.place(worst)),
             velocity: array(&load(&fields.flow, worst * RECORD)),
             cause: Cause::InFluid(Box::new(InFluid {
                 fluid: self.plan.kinds[fields.kind[worst] as usize].name.clone(),
@@ -76,16 +73,14 @@ impl Flow {
         } else {
             &self.before_walls
         };
-        let place = |i: usize| -> Vector3<f64> { load(&fields.position, i * RECORD) };
         let wall_of = |i: usize| (fields.kind[i] & !WALL) as usize;
         let limit = NEAREST_TO_NEW_WALL * self.plan.spacing;
         let mut nearest: Option<(f64, usize, usize)> = None;
         let of_new = |i: &usize| !is_passing(fields.kind[*i]) && is_new(wall_of(*i));
         for i in self.walls.iter().map(|&i| i as usize).filter(of_new) {
-            for &j in &rows.neighbors[rows.row[i] as usize..rows.row[i + 1] as usize] {
+            for &j in rows.of(i) {
                 let j = j as usize;
-                let apart = place(i).minus(&place(j));
-                let distance = nearest_image(&apart, &self.stepping.sides, self.compiled_for.sides).apart.length();
+                let distance = self.apart(&self.place(i), j).length();
                 if distance < nearest.map_or(limit, |(least, ..)| least) {
                     nearest = Some((distance, i, j));
                 }
@@ -96,7 +91,7 @@ impl Flow {
             time: simulation.time(),
             fluid: self.plan.kinds[fields.kind[j] as usize].name.clone(),
             id: fields.id[j],
-            at: array(&place(j)),
+            at: array(&self.place(j)),
             distance,
             limit,
         })

@@ -3,7 +3,7 @@
 use super::Flow;
 use crate::contact_records::array;
 use crate::simulation::Simulation;
-use seixo_sweeps::views::{RECORD, load};
+use seixo_sweeps::views::RECORD;
 
 /// Share of gravity along one axis from which on that axis is the way down.
 const DOWNWARD: f64 = 0.9;
@@ -31,7 +31,7 @@ impl Simulation {
         let flow = self.flow.as_ref().filter(|_| self.domain.is_none())?;
         let below = flow.below_all_walls();
         let first = *below.iter().min_by_key(|&&i| flow.fields.id[i])?;
-        let [x, y, z] = array(&load::<f64>(&flow.fields.position, first * RECORD));
+        let [x, y, z] = array(&flow.place(first));
         Some(format!(
             "particle {} of fluid {:?} is at ({x:.4}, {y:.4}, {z:.4}) m, below all walls, and {} more: it leaked, or flowed over a rim; a \
              world.domain with leaving = \"delete\" takes such away, one with \"error\" stops the run",

@@ -8,7 +8,7 @@ use crate::state::{FluidSample, FluidSnapshot};
 use crate::world::Vec3;
 use seixo_laws::Vector3;
 use seixo_laws::motion::{gravity_energy, kinetic_energy, velocity_ahead};
-use seixo_sweeps::fluid::MEDIUM;
+use seixo_sweeps::fluid::mass_at;
 use seixo_sweeps::fluid_lanes::FlowTally;
 use seixo_sweeps::sides::nearest_image;
 use seixo_sweeps::views::{RECORD, load};
@@ -66,7 +66,17 @@ impl FlowEnergy {
 impl Flow {
     /// Mass of particle i of fluid \[kg\].
     pub fn mass(&self, i: usize) -> f64 {
-        self.media[self.fields.kind[i] as usize * MEDIUM + 6]
+        mass_at(&self.media, self.fields.kind[i] as usize)
+    }
+
+    /// Place of particle i \[m\].
+    pub fn place(&self, i: usize) -> Vector3<f64> {
+        load(&self.fields.position, i * RECORD)
+    }
+
+    /// The vector to a point from particle i, or from its nearest image \[m\].
+    pub fn apart(&self, point: &Vector3<f64>, i: usize) -> Vector3<f64> {
+        nearest_image::<f64, f64>(&point.minus(&self.place(i)), &self.stepping.sides, self.compiled_for.sides).apart
     }
 
     /// Velocity of particle i of fluid at this time \[m/s\].
@@ -96,7 +106,7 @@ impl Flow {
         FlowEnergy {
             kinetic: kinetic_energy(mass, &self.velocity(i)),
             compression,
-            gravity: gravity_energy(mass, &self.stepping.gravity, &load(&self.fields.position, i * RECORD)),
+            gravity: gravity_energy(mass, &self.stepping.gravity, &self.place(i)),
         }
     }
 
@@ -122,15 +132,14 @@ impl Flow {
             let ends = remote.neighbors(self).unwrap_or_default();
             return ends.map(|ends| ends as f64 / self.count.max(1) as f64);
         }
-        let (n, position) = (self.fields.len(), &self.fields.position);
+        let n = self.fields.len();
         let support = self.plan.support;
         let (mut near, mut listed) = (0, 0);
         for i in 0..n {
             let (first, end) = part_range(i / PART, n);
-            for &j in &self.pairs.neighbors[self.pairs.row[i] as usize..self.pairs.row[i + 1] as usize] {
+            for &j in self.pairs.of(i) {
                 let j = j as usize;
-                let apart = load::<f64>(position, i * RECORD).minus(&load(position, j * RECORD));
-                let apart = nearest_image::<f64, f64>(&apart, &self.stepping.sides, self.compiled_for.sides).apart;
+                let apart = self.apart(&self.place(i), j);
                 let is_near = u64::from(apart.dot(&apart) < support * support);
                 let is_inside = self.lists_once() && (first..end).contains(&j);
                 let ends = u64::from(!self.is_wall(i)) + u64::from(is_inside && !self.is_wall(j));
@@ -154,7 +163,7 @@ impl Flow {
         FluidSnapshot {
             id: order.iter().map(|&i| fields.id[i]).collect(),
             kind: order.iter().map(|&i| fields.kind[i]).collect(),
-            position: order.iter().map(|&i| array(&load(&fields.position, i * RECORD))).collect(),
+            position: order.iter().map(|&i| array(&self.place(i))).collect(),
             velocity: order.iter().map(|&i| array(&self.velocity(i))).collect(),
             density: order
                 .iter()
@@ -170,9 +179,8 @@ impl Flow {
         let here: Vector3<f64> = load(point, 0);
         let mut sample = FluidSample::default();
         for &i in near {
-            let apart = here.minus(&load(&self.fields.position, i * RECORD));
-            let apart = nearest_image::<f64, f64>(&apart, &self.stepping.sides, self.compiled_for.sides).apart;
-            let weight = self.fields.position[i * RECORD + 3] * smoother.value(apart.length(), self.plan.smoothing);
+            let distance = self.apart(&here, i).length();
+            let weight = self.fields.position[i * RECORD + 3] * smoother.value(distance, self.plan.smoothing);
             let v = self.velocity(i);
             let fluid = &self.plan.kinds[self.fields.kind[i] as usize];
             sample.share += weight;
@@ -244,8 +252,7 @@ impl Simulation {
         };
         let reach = flow.plan.support;
         let is_near = |i: usize, point: &Vec3| {
-            let apart = load::<f64>(point, 0).minus(&load(&flow.fields.position, i * RECORD));
-            let apart = nearest_image::<f64, f64>(&apart, &flow.stepping.sides, flow.compiled_for.sides).apart;
+            let apart = flow.apart(&load(point, 0), i);
             apart.dot(&apart) < reach * reach
         };
         let around = |point: &Vec3| -> Vec<usize> { flow.of_fluid().filter(|&i| is_near(i, point)).collect() };

@@ -1,7 +1,7 @@
 //! Müller's fluid on the CPU: the passes of a step, and the walls that hold it.
 
 use super::Flow;
-use crate::fields::{FluidFields, PART, part_range, parts};
+use crate::fields::{FluidFields, Numbers, numbers, one_each, part_range, parts};
 use crate::refusal::Refusal;
 use crate::simulation::Simulation;
 use crate::walls::Walls;
@@ -10,10 +10,10 @@ use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_laws::fluid::muller::Functions;
 use seixo_laws::wall::beside_frustum;
-use seixo_sweeps::fluid::MEDIUM;
+use seixo_sweeps::fluid::{kicked, mass_at};
 use seixo_sweeps::fluid_lanes::FlowTally;
 use seixo_sweeps::motion::{Moved, STILL};
-use seixo_sweeps::muller::{HABITS, HOLD, dense_of, density_of, draw_on, drawn, force_on, kicked, settled};
+use seixo_sweeps::muller::{HABITS, HOLD, dense_of, density_of, draw_on, drawn, force_on, settled};
 use seixo_sweeps::views::{ELEMENT, FRUSTUM, PLANE, RECORD, SPHERE, WALL, load, recall, store};
 
 /// What Müller's solver has beside all others.
@@ -27,17 +27,6 @@ pub(crate) struct Muller {
     dense: Vec<f64>,
     /// Velocities after forces, x y z and padding \[m/s\].
     driven: Vec<f64>,
-}
-
-/// Numbers of all particles, cut into parts.
-type Numbers<'a> = Strided<'a, f64>;
-
-/// Numbers, `per_particle` of which belong to a particle.
-fn numbers(items: &mut [f64], per_particle: usize) -> Numbers<'_> {
-    Strided {
-        items,
-        per_part: PART * per_particle,
-    }
 }
 
 impl Muller {
@@ -158,7 +147,7 @@ impl Flow {
             ..
         } = &mut self.fields;
         let (kind, position, rate) = (&kind[..], &position[..], &rate[..]);
-        let mass = |i: usize| media[kind[i] as usize * MEDIUM + 6];
+        let mass = |i: usize| mass_at(media, kind[i] as usize);
         type Data<'a> = (Numbers<'a>, Numbers<'a>);
         let data = (numbers(&mut muller.driven, RECORD), numbers(half_velocity, 3));
         simulation.device.run(parts(n), data, |part, (driven, velocity): Data| {
@@ -171,11 +160,7 @@ impl Flow {
         });
         let driven = &muller.driven[..];
         let (row, neighbors) = (&self.pairs.row[..], &self.pairs.neighbors[..]);
-        let tallies = Strided {
-            items: &mut self.tallies[..],
-            per_part: 1,
-        };
-        let data = (numbers(half_velocity, 3), tallies);
+        let data = (numbers(half_velocity, 3), one_each(&mut self.tallies));
         simulation
             .device
             .run(parts(n), data, |part, (velocity, tally): (Numbers, Strided<FlowTally>)| {
@@ -242,14 +227,8 @@ impl Flow {
             numbers(position, RECORD),
             numbers(flow, RECORD),
             numbers(half_velocity, 3),
-            Strided {
-                items: &mut self.moves[..],
-                per_part: 1,
-            },
-            Strided {
-                items: &mut self.tallies[..],
-                per_part: 1,
-            },
+            one_each(&mut self.moves),
+            one_each(&mut self.tallies),
         );
         simulation
             .device
@@ -264,7 +243,7 @@ impl Flow {
                         &recall(flow.items, at),
                         &recall(velocity.items, 3 * slot),
                         &load(reference, i * RECORD),
-                        media[fluid * MEDIUM + 6],
+                        mass_at(media, fluid),
                         habits[fluid * HABITS + 1],
                         container,
                         elements,

@@ -1,14 +1,14 @@
 //! The passes of a step of fluids.
 
 use super::Flow;
-use crate::fields::{FluidFields, PART, Sorted, part_range, parts};
+use crate::fields::{FluidFields, Numbers, Sorted, numbers, one_each, part_range, parts};
 use crate::simulation::Simulation;
 use crate::world::{Leaving, Solver};
 use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_laws::fluid::Smoothing;
 use seixo_sweeps::bodies::FREE;
-use seixo_sweeps::fluid::{FlowPlan, WALL, drifted, flown, is_passing};
+use seixo_sweeps::fluid::{FlowPlan, WALL, drifted, flown, is_passing, mass_at};
 use seixo_sweeps::fluid_lanes::{FlowRows, FlowTally, FlowView, flow_of_part};
 use seixo_sweeps::motion::{LEFT, Moved, STALE, STILL};
 use seixo_sweeps::sides::{OPEN, PERIODIC, put_back};
@@ -52,7 +52,7 @@ impl Flow {
             ..
         } = &mut self.fields;
         for i in (0..kind.len()).filter(|&i| kind[i] & WALL == 0) {
-            let mass = self.media[kind[i] as usize * seixo_sweeps::fluid::MEDIUM + 6];
+            let mass = mass_at(&self.media, kind[i] as usize);
             let acceleration = load::<f64>(rate, i * RECORD).times(1.0 / mass).plus(&gravity);
             let kept = recall::<f64>(half_velocity, 3 * i).minus(&acceleration.times(ahead));
             store(half_velocity, 3 * i, &kept);
@@ -90,38 +90,15 @@ impl Flow {
         } = &mut self.fields;
         let (kind, rate, reference, media, stepping) = (&kind[..], &rate[..], &reference[..], &self.media[..], &self.stepping);
         let has_moving_walls = self.compiled_for.moving;
-        let per_part = |numbers: usize| PART * numbers;
         let data = (
-            Strided {
-                items: &mut position[..],
-                per_part: per_part(RECORD),
-            },
-            Strided {
-                items: &mut flow[..],
-                per_part: per_part(RECORD),
-            },
-            Strided {
-                items: &mut motion[..],
-                per_part: per_part(RECORD),
-            },
-            Strided {
-                items: &mut half_velocity[..],
-                per_part: per_part(3),
-            },
-            Strided {
-                items: &mut excess[..],
-                per_part: PART,
-            },
-            Strided {
-                items: &mut swelling_before[..],
-                per_part: PART,
-            },
-            Strided {
-                items: &mut self.moves[..],
-                per_part: 1,
-            },
+            numbers(position, RECORD),
+            numbers(flow, RECORD),
+            numbers(motion, RECORD),
+            numbers(half_velocity, 3),
+            numbers(excess, 1),
+            numbers(swelling_before, 1),
+            one_each(&mut self.moves),
         );
-        type Numbers<'a> = Strided<'a, f64>;
         type Data<'a> = (
             Numbers<'a>,
             Numbers<'a>,
@@ -307,19 +284,10 @@ impl Flow {
             sides: &self.stepping.sides,
         };
         let (row, neighbors) = (&self.pairs.row[..], &self.pairs.neighbors[..]);
-        let data = (
-            Strided {
-                items: &mut rate[..],
-                per_part: PART * RECORD,
-            },
-            Strided {
-                items: &mut self.tallies[..],
-                per_part: 1,
-            },
-        );
+        let data = (numbers(rate, RECORD), one_each(&mut self.tallies));
         simulation
             .device
-            .run(parts(n), data, |part, (rate, tally): (Strided<f64>, Strided<FlowTally>)| {
+            .run(parts(n), data, |part, (rate, tally): (Numbers, Strided<FlowTally>)| {
                 let (first, end) = part_range(part, n);
                 let rows = FlowRows {
                     first,

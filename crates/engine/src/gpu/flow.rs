@@ -7,25 +7,24 @@ mod muller;
 use super::lists::{Keys, UNBOUNDED};
 use super::step::BATCH;
 use super::tables::{Index, Tables};
-use super::{Cells, Number, Rows, numbers, raised, room_for_cubes, stepping};
+use super::{Cells, Number, Rows, doubles, numbers, raised, room_for_cubes, stepping};
 use crate::flow::{Flow, FlowEnergies};
 use crate::simulation::Simulation;
-use crate::world::Leaving;
 use boundary::Carriage;
 use dfsph::Projecting;
 use muller::MullerOnGpu;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units, units_in_cubes_of};
-use seixo_laws::Coordinate;
 use seixo_laws::fluid::smoothing::SmootherLaunch;
+use seixo_laws::{Coordinate, Vector3};
 use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::fluid::{FlowPlan, Solver, WALL};
 use seixo_sweeps::fluid_lanes::FlowTally;
 use seixo_sweeps::kernels::bodies::drop_inside_bodies;
 use seixo_sweeps::kernels::flow::{count_near, flow, mark_walls, put_back_inside, remember};
-use seixo_sweeps::kernels::{DONE, FLAGS};
+use seixo_sweeps::kernels::{DONE, FLAGS, UNITS};
 use seixo_sweeps::motion::{LEFT, NOT_FINITE, STALE, TOO_COMPRESSED, TOO_FAST};
 use seixo_sweeps::sides::OPEN;
-use seixo_sweeps::views::RECORD;
+use seixo_sweeps::views::{RECORD, load, store};
 use std::mem::swap;
 
 /// Fluids on a GPU, whatever its precision.
@@ -245,6 +244,37 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         self.list(host, simulation)
     }
 
+    /// The records of all particles.
+    fn read<N: Number>(&self, records: &Buffer<N>) -> Result<Vec<f64>, GpuError> {
+        Ok(doubles(&self.gpu.download_part(records, 0..RECORD * self.n).wait()?))
+    }
+
+    /// Brings to the host what all solvers keep alike; returns the records of velocities that are kept and of densities, which solvers add sums to.
+    fn bring_home(&self, host: &mut Flow) -> Result<[Vec<f64>; 2], GpuError> {
+        let fields = &mut host.fields;
+        fields.id = self.gpu.download_part(&self.id, 0..self.n).wait()?;
+        fields.kind = self.gpu.download_part(&self.kind, 0..self.n).wait()?;
+        fields.position = self.read(&self.position[self.now])?;
+        fields.flow = self.read(&self.flowing[self.now])?;
+        fields.rate = self.read(&self.rate)?;
+        fields.reference = self.read(&self.reference)?;
+        if self.plan.moving {
+            fields.motion = self.read(&self.motion)?;
+            for i in (0..self.n).filter(|&i| fields.kind[i] & WALL == 0) {
+                // Of fluid that is what flows.
+                let velocity: Vector3<f64> = load(&fields.flow, RECORD * i);
+                store(&mut fields.motion, RECORD * i, &velocity);
+            }
+        }
+        let half = self.read(&self.half_velocity)?;
+        fields.half_velocity.clear();
+        for record in half.chunks_exact(RECORD) {
+            fields.half_velocity.extend(&record[..3]);
+        }
+        host.find_walls();
+        Ok([half, self.read(&self.thermal)?])
+    }
+
     fn smoother(&self, host: &Flow) -> SmootherLaunch<R> {
         let smoother = host.smoother();
         SmootherLaunch::new(
@@ -313,7 +343,6 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
             return self.advance_incompressible(host, simulation, steps);
         }
         let mut taken = 0;
-        let leaves = if simulation.leaving() == Leaving::Error { LEFT } else { 0 };
         while taken < steps {
             let lasting = self.interval.max(self.since_renewal);
             let batch = (lasting / 2).clamp(1, BATCH as u64).min(steps - taken);
@@ -331,7 +360,7 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
             taken += done;
             self.since_renewal += done;
             let raised = raised(&flags);
-            if raised & (NOT_FINITE | TOO_FAST | TOO_COMPRESSED | leaves) != 0 || raised & LEFT != 0 {
+            if raised & (NOT_FINITE | TOO_FAST | TOO_COMPRESSED | LEFT) != 0 {
                 return Ok((raised, taken));
             }
             if raised & STALE != 0 {
@@ -373,55 +402,23 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
             self.gpu.clear(&self.flags);
             self.step(host, 0, false);
         }
-        if self.muller.is_some() {
-            return self.observe_muller(host);
-        }
-        let (gpu, n) = (&self.gpu, self.n);
-        let of_c = |buffer: &Buffer<C>| -> Result<Vec<f64>, GpuError> {
-            Ok(gpu
-                .download_part(buffer, 0..RECORD * n)
-                .wait()?
-                .iter()
-                .map(|x| x.double())
-                .collect())
-        };
-        let of_r = |buffer: &Buffer<R>| -> Result<Vec<f64>, GpuError> {
-            Ok(gpu
-                .download_part(buffer, 0..RECORD * n)
-                .wait()?
-                .iter()
-                .map(|x| x.double())
-                .collect())
-        };
-        let fields = &mut host.fields;
-        fields.id = gpu.download_part(&self.id, 0..n).wait()?;
-        fields.kind = gpu.download_part(&self.kind, 0..n).wait()?;
-        fields.position = of_c(&self.position[self.now])?;
-        fields.flow = of_r(&self.flowing[self.now])?;
-        fields.rate = of_r(&self.rate)?;
-        if self.plan.moving {
-            fields.motion = of_r(&self.motion)?;
-        }
-        fields.reference = of_c(&self.reference)?;
-        let (half, thermal, seen) = (of_c(&self.half_velocity)?, of_c(&self.thermal)?, of_r(&self.seen)?);
+        let [half, thermal] = self.bring_home(host)?;
         if is_incompressible {
             self.tell(host, &half, &thermal);
             return Ok(());
         }
+        if self.muller.is_some() {
+            return self.tell_of_muller(host, &half, &thermal);
+        }
+        let (n, seen) = (self.n, self.read(&self.seen)?);
+        let fields = &mut host.fields;
         let mut sums = FlowEnergies::default();
-        fields.half_velocity.clear();
         for i in 0..n {
             let (half, thermal) = (&half[RECORD * i..][..RECORD], &thermal[RECORD * i..][..RECORD]);
-            fields.half_velocity.extend(&half[..3]);
             (fields.excess[i], fields.swelling_before[i]) = (thermal[0], thermal[1]);
             if fields.kind[i] & WALL != 0 {
                 fields.flow[RECORD * i..][..RECORD].copy_from_slice(&seen[RECORD * i..][..RECORD]);
             } else {
-                if self.plan.moving {
-                    // Of fluid that is what flows.
-                    let velocity = [0, 1, 2].map(|axis| fields.flow[RECORD * i + axis]);
-                    fields.motion[RECORD * i..][..3].copy_from_slice(&velocity);
-                }
                 sums = sums.plus(&FlowEnergies {
                     viscous: thermal[2],
                     diffusive: thermal[3],
@@ -429,11 +426,10 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
                 });
             }
         }
-        host.find_walls();
-        let power = gpu.download(&self.power)?;
+        let power = self.gpu.download(&self.power)?;
         let mut now = FlowEnergies::default();
         host.surface = 0.0;
-        for cube in power.chunks_exact(2 * RECORD).take(n.div_ceil(seixo_sweeps::kernels::UNITS)) {
+        for cube in power.chunks_exact(2 * RECORD).take(n.div_ceil(UNITS)) {
             now = now.plus(&FlowEnergies {
                 viscous: cube[RECORD].double(),
                 diffusive: cube[RECORD + 1].double(),

@@ -4,8 +4,8 @@ use super::{begins, is_halted, note, raise};
 use crate::entries::first_entry;
 use crate::fluid::{FlowPlan, carried, drag_velocity, drifted, flown, fluid_before, is_outward, is_passing, medium_at, medium_of, parcel};
 use crate::motion::Stepping;
-use crate::sides::nearest_image;
-use crate::views::{Record, last, load, record, xyz};
+use crate::sides::near_image;
+use crate::views::{Record, four_numbers, last, load, record, xyz};
 use cubecl::prelude::*;
 use seixo_laws::fluid::{Apart, Smoother, exchange, surface_energy};
 use seixo_laws::{Coordinate, Real, Vector3, near_vector};
@@ -122,20 +122,15 @@ pub fn press_walls<R: Real, C: Coordinate<R>>(
                 32usize,
                 plan,
             );
-            let wall = (kind[i] & 0x7fff_ffffu32) as usize;
+            // What passes is fluid, and flows as it moves; beyond an outlet is the pressure that it has there.
             let mut velocity = own.plus(&Vector3::<R>::zero());
             let mut pressure = before.pressure;
-            if comptime!(plan.passing) {
-                if is_passing(kind[i]) {
-                    // What passes is fluid, and flows as it moves; beyond an outlet is the pressure that it has there.
-                    if is_outward(kind[i]) {
-                        pressure = flow[i * 4usize + 3usize];
-                    }
-                } else {
-                    velocity = drag_velocity::<R>(&own, &before.velocity, slips[wall] != 0u32);
-                }
-            } else {
+            if !is_passing(kind[i]) {
+                let wall = (kind[i] & 0x7fff_ffffu32) as usize;
                 velocity = drag_velocity::<R>(&own, &before.velocity, slips[wall] != 0u32);
+            }
+            if is_outward(kind[i]) {
+                pressure = flow[i * 4usize + 3usize];
             }
             seen[i] = record::<R>(&velocity, pressure);
         }
@@ -259,8 +254,7 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                         share = R::new(1.0);
                     }
                 }
-                let apart = nearest_image::<C, R>(&place.minus(&xyz::<C>(there)), &stepping.sides, plan.sides);
-                let apart = near_vector::<C, R>(&apart.apart);
+                let apart = near_image::<C, R>(&place.minus(&xyz::<C>(there)), &stepping.sides, plan.sides);
                 let other_drag = xyz::<R>(far);
                 let other = parcel::<R>(other_volume, &other_velocity, &other_drag, last::<R>(far));
                 let mut other_kind = own_kind;
@@ -313,22 +307,19 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                     stepping,
                 );
                 half_velocity[i] = record::<C>(&now.half, last::<C>(half) + C::wide(gained));
-                let mut onward = Record::<C>::empty();
-                onward.insert(0usize, now.excess);
-                onward.insert(1usize, C::wide(swelling));
-                onward.insert(2usize, heat.extract(2usize) + C::wide(viscous));
-                onward.insert(3usize, last::<C>(heat) + C::wide(diffusive));
-                thermal[i] = onward;
+                thermal[i] = four_numbers::<C>(
+                    now.excess,
+                    C::wide(swelling),
+                    heat.extract(2usize) + C::wide(viscous),
+                    last::<C>(heat) + C::wide(diffusive),
+                );
                 new_position[i] = record::<C>(&now.position, now.volume);
                 new_flow[i] = record::<R>(&now.velocity, now.pressure);
                 raise(flags, parity, now.flags);
             } else {
                 rate[i] = record::<R>(&force, swelling);
                 if is_fluid {
-                    took.insert(0usize, viscous);
-                    took.insert(1usize, diffusive);
-                    took.insert(2usize, gained);
-                    took.insert(3usize, surface);
+                    took = four_numbers::<R>(viscous, diffusive, gained, surface);
                 }
             }
         }
@@ -390,8 +381,7 @@ pub fn count_near<R: Real, C: Coordinate<R>>(
             for s in 0..count[i] {
                 let j = list[first_entry(i, tile_first) + s as usize * 32usize] as usize;
                 let apart = xyz::<C>(here).minus(&xyz::<C>(position[j]));
-                let apart = nearest_image::<C, R>(&apart, &stepping.sides, plan.sides);
-                let apart = near_vector::<C, R>(&apart.apart);
+                let apart = near_image::<C, R>(&apart, &stepping.sides, plan.sides);
                 if apart.dot(&apart) < support * support {
                     all += 1u32;
                 }

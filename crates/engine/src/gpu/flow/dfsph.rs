@@ -6,13 +6,13 @@ use crate::flow::{Constraint, Flow, FlowEnergies, iterate};
 use crate::simulation::Simulation;
 use crate::world::Leaving;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
-use seixo_laws::{Coordinate, Vector3};
+use seixo_laws::Coordinate;
 use seixo_sweeps::fluid::WALL;
 use seixo_sweeps::fluid_lanes::FlowTally;
 use seixo_sweeps::kernels::UNITS;
 use seixo_sweeps::kernels::dfsph::{correct, crowd, drag, drift_on, lean, push};
 use seixo_sweeps::motion::{LEFT, NOT_FINITE, STALE, TOO_FAST};
-use seixo_sweeps::views::{RECORD, load, store};
+use seixo_sweeps::views::RECORD;
 
 /// What iterations for pressures work on.
 pub(super) struct Projecting<R> {
@@ -234,14 +234,12 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         );
     }
 
-    /// Brings to the host what else it keeps of incompressible fluids, whose other fields it has: velocities, densities, pressures, books.
+    /// Brings to the host what else it keeps of incompressible fluids, whose other fields it has: densities, pressures, books.
     pub(super) fn tell(&mut self, host: &mut Flow, half: &[f64], thermal: &[f64]) {
         let fields = &mut host.fields;
         let mut now = FlowTally::default();
-        fields.half_velocity.clear();
         fields.multipliers.clear();
         for (i, (half, thermal)) in half.chunks_exact(RECORD).zip(thermal.chunks_exact(RECORD)).enumerate() {
-            fields.half_velocity.extend(&half[..3]);
             fields.excess[i] = thermal[0];
             fields.multipliers.extend(&thermal[1..3]);
             let (projected, viscous) = (half[3], thermal[3]);
@@ -249,13 +247,8 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             now.viscous += viscous;
             if fields.kind[i] & WALL != 0 {
                 now.wall += projected + viscous;
-            } else if !fields.motion.is_empty() {
-                // Of fluid that is what flows.
-                let velocity: Vector3<f64> = load(&fields.flow, RECORD * i);
-                store(&mut fields.motion, RECORD * i, &velocity);
             }
         }
-        host.find_walls();
         let sums = FlowEnergies {
             viscous: now.viscous,
             diffusive: now.diffusive,

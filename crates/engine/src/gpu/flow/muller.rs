@@ -2,7 +2,7 @@
 
 use super::FlowOnGpu;
 use crate::flow::{Flow, FlowEnergies, Muller};
-use crate::gpu::{Number, doubles, numbers, stepping};
+use crate::gpu::{Number, numbers, stepping};
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
 use seixo_laws::fluid::muller::FunctionsLaunch;
@@ -134,25 +134,14 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         self.now ^= 1;
     }
 
-    /// Brings fields and books of the host up to date, with densities and forces of this moment.
-    pub(super) fn observe_muller(&mut self, host: &mut Flow) -> Result<(), GpuError> {
+    /// Brings to the host what else it keeps of Müller's fluid, whose other fields it has: densities and pressures of this moment, books.
+    pub(super) fn tell_of_muller(&mut self, host: &mut Flow, half: &[f64], thermal: &[f64]) -> Result<(), GpuError> {
         let Some(muller) = &self.muller else { return Ok(()) };
-        let (gpu, n) = (&self.gpu, self.n);
-        let of_c = |buffer: &Buffer<C>| -> Result<Vec<f64>, GpuError> { Ok(doubles(&gpu.download_part(buffer, 0..RECORD * n).wait()?)) };
-        let of_r = |buffer: &Buffer<R>| -> Result<Vec<f64>, GpuError> { Ok(doubles(&gpu.download_part(buffer, 0..RECORD * n).wait()?)) };
+        let dense = self.read(&muller.dense)?;
         let fields = &mut host.fields;
-        fields.id = gpu.download_part(&self.id, 0..n).wait()?;
-        fields.kind = gpu.download_part(&self.kind, 0..n).wait()?;
-        fields.position = of_c(&self.position[self.now])?;
-        fields.flow = of_r(&self.flowing[self.now])?;
-        fields.rate = of_r(&self.rate)?;
-        fields.reference = of_c(&self.reference)?;
-        let (half, thermal, dense) = (of_c(&self.half_velocity)?, of_c(&self.thermal)?, of_r(&muller.dense)?);
-        fields.half_velocity.clear();
         let mut sums = FlowEnergies::default();
-        for i in 0..n {
+        for i in 0..self.n {
             let at = RECORD * i;
-            fields.half_velocity.extend(&half[at..at + 3]);
             fields.position[at + 3] = dense[at];
             fields.flow[at + 3] = dense[at + 1];
             fields.excess[i] = dense[at + 2];

@@ -8,7 +8,7 @@ use crate::fluid::{FlowPlan, kind_of, medium_at, medium_of, parcel, rest_density
 use crate::sides::{Sides, near_image};
 use crate::views::load;
 use cubecl::prelude::*;
-use seixo_laws::fluid::{Parcel, Smoother, dfsph, exchange};
+use seixo_laws::fluid::{Apart, Parcel, Smoother, dfsph, exchange};
 use seixo_laws::motion::kick;
 use seixo_laws::{Coordinate, Real, Vector3, near_vector};
 
@@ -216,8 +216,7 @@ pub fn drag_of<C: Coordinate<R>, R: Real>(
         }
         let medium = medium_of::<R>(&own_medium, media, own_kind, other_kind, is_wall, plan.mixed);
         let passed = exchange::<R>(
-            &apart,
-            apart.dot(&apart),
+            &Apart::by(&apart, smoother),
             &this,
             &other,
             &medium,

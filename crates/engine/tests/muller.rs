@@ -218,6 +218,30 @@ fn a_floor_that_rises_lifts_what_lies_on_it_and_one_that_goes_lets_it_fall() {
 }
 
 #[test]
+fn a_floor_that_a_stage_brings_to_rest_throws_nothing_up() {
+    // A particle that nothing pulls comes down to a floor that comes up ten times as fast, until it is brought to rest before the two meet.
+    let mut drop = fluids(1.0);
+    pour(&mut drop, [0, 0, 0], [1, 1, 1]);
+    drop.particles.velocity.fill([0.0, 0.0, -0.1]);
+    let mut floor = sides([1, 1]);
+    floor.truncate(1);
+    floor[0].motion.velocity = [0.0, 0.0, 1.0];
+    let world = world(drop, 0.0, None, floor, vec![false]);
+    let mut simulation = Simulation::new(world, stepped(Some(1e-4), 1)).unwrap();
+    simulation.advance(80).unwrap();
+    let motion = Box::new(WallMotion::default());
+    simulation.change(&[Change::Motion { wall: 0, motion }]).unwrap();
+    let kinetic = simulation.ledger().kinetic;
+    // They meet 120 steps later, two millimeters from where the particle started: no list is renewed meanwhile.
+    simulation.advance(200).unwrap();
+    let velocity = simulation.fluid().unwrap().velocity[0];
+    assert!((velocity[2] - 0.1).abs() < 1e-12, "{velocity:?}");
+    // What rests does no work.
+    let ledger = simulation.ledger();
+    assert!(ledger.wall_work.abs() < 1e-12 * kinetic, "{ledger:?}");
+}
+
+#[test]
 fn what_cannot_flow_is_refused_with_a_remedy() {
     let refused = |change: &dyn Fn(&mut World)| {
         let mut world = splash();

@@ -138,6 +138,7 @@ impl Flow {
     /// Lets fluid see from now on how a wall moves that has just got another motion: one that rests has no velocity any more.
     pub fn move_otherwise(&mut self, simulation: &Simulation, wall: usize) {
         self.pose_walls(simulation);
+        self.hold_in_container(simulation);
         for index in 0..self.walls.len() {
             let i = self.walls[index] as usize;
             if self.fields.kind[i] == WALL | wall as u32 {

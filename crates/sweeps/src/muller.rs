@@ -18,7 +18,7 @@ use seixo_laws::{Coordinate, Real, Vector3, near_vector, widened};
 pub const HABITS: usize = 2;
 
 /// Numbers per element of a wall that holds fluid: nine that say where it is and its kind, as in [`crate::views::ELEMENT`]; the sign of distances
-/// on the side of the fluid; padding; a point of the wall's axis, its velocity and angular velocity, padding.
+/// on the side of the fluid; the number of its wall; a point of the wall's axis, its velocity and angular velocity, padding.
 pub const HOLD: usize = 24;
 
 /// First number of the medium of particle i.

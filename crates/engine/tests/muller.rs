@@ -316,6 +316,52 @@ fn what_a_wall_moves_farther_than_lists_hold_is_named() {
 }
 
 #[test]
+fn fluid_below_all_walls_leaked() {
+    // Through 31 cm in a quarter of a second, out of walls that end 2 cm below it.
+    let leak = |walls: Vec<WallShape>, is_inside: bool| {
+        let mut water = fluids(2.0);
+        pour(&mut water, [-2, -2, 1], [2, 2, 5]);
+        let inside = vec![is_inside; walls.len()];
+        let mut simulation = started(world(water, G, None, walls.into_iter().map(wall).collect(), inside));
+        assert_eq!(simulation.leak_of_fluids(), None);
+        simulation.advance((0.25 / simulation.time_step().value) as u64).unwrap();
+        simulation.leak_of_fluids()
+    };
+    let up = [0.0, 0.0, 1.0];
+    let pipe = Frustum {
+        base: [0.0; 3],
+        axis: up,
+        height: 0.3,
+        radii: [0.08; 2],
+    };
+    let box_sides = || {
+        let [near, far] = [[-0.06, -0.06, 0.0], [0.06, 0.06, 0.3]];
+        let ends = [
+            (near, [1.0, 0.0, 0.0]),
+            (near, [0.0, 1.0, 0.0]),
+            (far, [-1.0, 0.0, 0.0]),
+            (far, [0.0, -1.0, 0.0]),
+        ];
+        ends.map(|(point, normal)| WallShape::Plane { point, normal }).to_vec()
+    };
+    for walls in [vec![WallShape::Round(vec![pipe])], box_sides()] {
+        let told = leak(walls, true).unwrap();
+        assert!(
+            told.contains("particle 0 of fluid \"fluid\" is at (") && told.contains("and 63 more"),
+            "{told}"
+        );
+    }
+    // A bottom holds it, and on a plane that faces up it lies, however far down that is.
+    let bottom = Frustum::disk([0.0; 3], up, 0.08);
+    assert_eq!(leak(vec![WallShape::Round(vec![pipe, bottom])], true), None);
+    let ground = WallShape::Plane {
+        point: [0.0, 0.0, -0.1],
+        normal: up,
+    };
+    assert_eq!(leak([box_sides(), vec![ground]].concat(), true), None);
+}
+
+#[test]
 fn what_cannot_flow_is_refused_with_a_remedy() {
     let refused = |change: &dyn Fn(&mut World)| {
         let mut world = splash();

@@ -227,6 +227,27 @@ fn the_error_that_is_told_is_that_of_the_flow() {
 }
 
 #[test]
+fn what_falls_freely_misses_a_step_over_the_time_of_its_energy() {
+    let mut fluids = fluids(vec![water(50.0)], 0.1, 3.0, Some(1));
+    fluids.fastest = 5.0;
+    for x in sites([0; 3], [4, 1, 4], 0.1, true) {
+        drop_in(&mut fluids, x, [0.0; 3], 0.0);
+    }
+    let mut simulation = started(incompressible(wet(fluids, G, None, Vec::new())));
+    let dt = simulation.time_step().value;
+    for _ in 0..4 {
+        simulation.advance(25).unwrap();
+        let (ledger, time) = (simulation.ledger(), simulation.time());
+        // Velocities are those of a free fall, to rounding.
+        let expected = 0.5 * 160.0 * (G * time).powi(2);
+        assert!((ledger.kinetic - expected).abs() < 1e-11 * expected, "{ledger:?}");
+        // Places are those of a fall at the velocities of the ends of all steps, half a step ahead.
+        let missed = -expected * dt / time;
+        assert!((ledger.residual - missed).abs() < 1e-9 * expected, "{ledger:?} {missed}");
+    }
+}
+
+#[test]
 fn the_front_of_a_dam_does_not_depend_on_the_solver() {
     let after = |is_incompressible: bool| {
         let dam = column(0.025, [32, 40]);

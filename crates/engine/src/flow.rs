@@ -353,7 +353,15 @@ impl Simulation {
         self.with_flow(|flow, simulation| flow.drift(simulation));
     }
 
+    pub(crate) fn list_fluids_when_stale(&mut self) {
+        self.with_flow(|flow, simulation| flow.list_when_stale(simulation));
+    }
+
     pub(crate) fn free_fluids_of_divergence(&mut self) {
         self.with_flow(|flow, simulation| flow.project(simulation, Constraint::Divergence));
+    }
+
+    pub(crate) fn drop_lost_fluids(&mut self) {
+        self.with_flow(|flow, simulation| flow.drop_lost(simulation));
     }
 }

@@ -114,8 +114,9 @@ impl Flow {
             self.list_anew(simulation);
         }
         self.renew_lists(simulation);
-        self.hold_in_container(simulation);
-        self.fluid_in_walls(|wall| !before[wall], simulation)
+        let is_new = |wall: usize| !before[wall];
+        self.fluid_in_walls(is_new, simulation)
+            .or_else(|| self.fluid_behind_walls(is_new, simulation))
     }
 
     /// Takes the places that particles of a wall have now for those at which its next motion begins.
@@ -137,6 +138,7 @@ impl Flow {
 
     /// Lets fluid see from now on how a wall moves that has just got another motion: one that rests has no velocity any more.
     pub fn move_otherwise(&mut self, simulation: &Simulation, wall: usize) {
+        self.hold_in_container(simulation);
         self.pose_walls(simulation);
         for index in 0..self.walls.len() {
             let i = self.walls[index] as usize;

@@ -8,11 +8,34 @@ use crate::simulation::Simulation;
 use crate::world::Leaving;
 use seixo_sweeps::fluid::{MOST_EXCESS, WALL, is_passing};
 use seixo_sweeps::motion::{LEFT, NOT_FINITE, TOO_COMPRESSED, TOO_FAST};
-use seixo_sweeps::views::{RECORD, load};
+use seixo_sweeps::muller::{HOLD, beside_hold};
+use seixo_sweeps::views::{FRUSTUM, RECORD, load};
 
 /// How near a particle of fluid may be to one of a wall that appears \[spacings\]. The first layer of a wall stands half a spacing behind its surface,
 /// so what is nearer is at the surface or behind it.
 const NEAREST_TO_NEW_WALL: f64 = 0.6;
+
+/// How deep a particle may be behind a wall that appears and holds Müller's fluid \[spacings\]. Fluid that lies on a wall is behind it by rounding, or where
+/// two walls meet aslant; every wall puts back what is no deeper than this.
+const DEEPEST_IN_NEW_WALL: f64 = 0.1;
+
+/// How deep a place is in a wall that holds Müller's fluid by this container \[m\]; `None` if it is not.
+///
+/// A body is where a place is behind all of its elements. Around a vessel, which `is_around` the fluid, that is where it is behind one of them; beyond the
+/// `reach` of what has ends is fluid that was never inside.
+fn depth_in(place: &Vector3<f64>, container: &[f64], is_around: bool, reach: f64) -> Option<f64> {
+    let mut depths = container.chunks_exact(HOLD).enumerate().map(|(k, hold)| {
+        let beside = beside_hold::<f64>(place, container, k * HOLD);
+        let depth = -beside.distance;
+        let is_elsewhere = is_around && hold[9] == f64::from(FRUSTUM) && depth > reach;
+        (depth > 0.0 && beside.within >= 0.0 && !is_elsewhere).then_some(depth)
+    });
+    if is_around {
+        depths.flatten().reduce(f64::max)
+    } else {
+        depths.try_fold(f64::INFINITY, |least, depth| Some(least.min(depth?)))
+    }
+}
 
 impl Flow {
     /// The error that flags mean, if they mean one.
@@ -23,7 +46,10 @@ impl Flow {
         }
         let fields = &self.fields;
         let limit = self.stepping.stride_square.sqrt();
-        let stride = |i: usize| load::<f64>(&fields.half_velocity, 3 * i).length() * self.stepping.dt;
+        let by_velocity = |i: usize| load::<f64>(&fields.half_velocity, 3 * i).length() * self.stepping.dt;
+        let since_listed = |i: usize| self.place(i).minus(&load(&fields.reference, i * RECORD)).length();
+        // What walls moved counts as well, see [`seixo_sweeps::muller::settled`].
+        let stride = |i: usize| by_velocity(i).max(if self.muller.is_some() { since_listed(i) } else { 0.0 });
         let is_bad = |i: usize| {
             if flags & NOT_FINITE != 0 {
                 !array(&self.place(i)).iter().all(|x| x.abs() < 1e18)
@@ -93,6 +119,36 @@ impl Flow {
             id: fields.id[j],
             at: array(&self.place(j)),
             distance,
+            limit,
+        })
+    }
+
+    /// As [`Flow::fluid_in_walls`], of walls that hold fluid without particles.
+    pub fn fluid_behind_walls(&self, is_new: impl Fn(usize) -> bool, simulation: &Simulation) -> Option<Refusal> {
+        let (muller, walls) = (self.muller.as_ref()?, &simulation.walls);
+        let place = |i: usize| -> Vector3<f64> { load(&self.fields.position, i * RECORD) };
+        let limit = DEEPEST_IN_NEW_WALL * self.plan.spacing;
+        let mut deepest: Option<(f64, usize, usize)> = None;
+        for wall in (0..walls.given.len()).filter(|&wall| is_new(wall)) {
+            let holds = muller.container.chunks_exact(HOLD).filter(|hold| hold[11] == wall as f64);
+            let container: Vec<f64> = holds.flatten().copied().collect();
+            if container.is_empty() {
+                continue;
+            }
+            for i in self.of_fluid() {
+                let depth = depth_in(&place(i), &container, self.plan.inside[wall], self.plan.support);
+                if let Some(depth) = depth.filter(|depth| *depth > deepest.map_or(limit, |(most, ..)| most)) {
+                    deepest = Some((depth, wall, i));
+                }
+            }
+        }
+        deepest.map(|(depth, wall, i)| Refusal::FluidBehindWall {
+            wall: walls.given[wall].name.clone(),
+            time: simulation.time(),
+            fluid: self.plan.kinds[self.fields.kind[i] as usize].name.clone(),
+            id: self.fields.id[i],
+            at: array(&place(i)),
+            depth,
             limit,
         })
     }

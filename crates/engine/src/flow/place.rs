@@ -41,13 +41,10 @@ impl Simulation {
     /// Why fluids cannot go to a GPU, if they cannot: there, they are stepped after all grains, and a servo follows these step by step.
     pub(crate) fn keeps_fluids_here(&self) -> Option<String> {
         let flow = self.flow.as_ref()?;
-        if flow.muller.is_some() && self.walls.has_moving() {
-            return Some("walls that move hold a fluid of solver \"muller2003\", which does not go on a GPU".to_owned());
-        }
-        let bounding = &flow.plan.boundary.wall;
-        let has_servo = |wall: &&u32| self.walls.given[**wall as usize].motion.servo.is_some();
-        let wall = bounding.iter().find(has_servo)?;
-        let name = &self.walls.given[*wall as usize].name;
+        let bounds = |wall: usize| flow.muller.is_some() || flow.plan.boundary.wall.contains(&(wall as u32));
+        let mut walls = self.walls.given.iter().enumerate();
+        let (_, wall) = walls.find(|(index, wall)| wall.motion.servo.is_some() && bounds(*index))?;
+        let name = &wall.name;
         Some(format!("wall {name} has a servo and bounds a fluid, which does not go on a GPU"))
     }
 

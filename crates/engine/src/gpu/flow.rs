@@ -137,7 +137,11 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             bounding: 0,
             carriage: Carriage::new(&gpu, host, simulation)?,
             nothing: gpu.zeros(1, "walls")?,
-            muller: host.muller.as_ref().map(|muller| MullerOnGpu::new(&gpu, muller, n)).transpose()?,
+            muller: host
+                .muller
+                .as_ref()
+                .map(|muller| MullerOnGpu::new(&gpu, muller, n, simulation.walls.has_moving()))
+                .transpose()?,
             flags: gpu.zeros(FLAGS, "flags")?,
             power: gpu.zeros(2 * RECORD * room_for_cubes(n), "the ledger")?,
             projecting: Projecting::new(&gpu, if host.is_incompressible() { n } else { 1 })?,
@@ -347,7 +351,9 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
             let lasting = self.interval.max(self.since_renewal);
             let batch = (lasting / 2).clamp(1, BATCH as u64).min(steps - taken);
             let before = self.now;
-            self.send_poses(simulation, simulation.steps - steps + taken, batch);
+            let first = simulation.steps - steps + taken;
+            self.send_poses(simulation, first, batch);
+            self.send_containers(host, simulation, first, batch);
             self.gpu.clear(&self.flags);
             for step in 0..batch as u32 {
                 self.step(host, step & 1, true);

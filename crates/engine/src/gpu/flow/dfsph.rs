@@ -191,7 +191,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         Ok(noted.fold([0.0; 2], |[error, turn], cube| [error + cube[0], turn + cube[1]]))
     }
 
-    /// Lets the pressures that were found push fluid and walls.
+    /// Lets the pressures push fluid and walls whose error was found last.
     fn push(&self, host: &Flow, constraint: Constraint) {
         let (count, dim) = units(self.n);
         push::launch::<R, C>(
@@ -204,7 +204,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             self.kind.argument(),
             self.media.argument(),
             self.position[self.now].argument(),
-            self.projecting.solving.argument(),
+            self.projecting.moving.argument(),
             self.motion.argument(),
             self.half_velocity.records(),
             self.thermal.records(),

@@ -16,8 +16,19 @@ use seixo_sweeps::views::{RECORD, load};
 /// so what is nearer is at the surface or behind it.
 const NEAREST_TO_NEW_WALL: f64 = 0.6;
 
+/// Of particles that are by so much beyond a limit, the one to be named, and how many are: the lowest id of all that are or, where rounding lets
+/// none be, the one that is nearest to it. A number that is none is far beyond.
+fn named(of_fluid: impl Iterator<Item = usize>, id: &[u32], beyond: impl Fn(usize) -> f64) -> Option<(usize, usize)> {
+    let by = |i: usize| Some(beyond(i)).filter(|by| !by.is_nan()).unwrap_or(f64::INFINITY);
+    let all: Vec<(usize, f64)> = of_fluid.map(|i| (i, by(i))).collect();
+    let affected = all.iter().filter(|(_, by)| *by > 0.0);
+    let lowest = affected.clone().min_by_key(|(i, _)| id[*i]);
+    let nearest = || all.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    lowest.or_else(nearest).map(|(i, _)| (*i, affected.count().max(1)))
+}
+
 impl Flow {
-    /// The error that flags mean, if they mean one.
+    /// The error that flags mean, if they mean one: whichever is raised leads to one, with a particle and its place.
     pub fn stopped_by(&self, flags: u32, simulation: &Simulation) -> Option<Stop> {
         let leaves = simulation.leaving() == Leaving::Error && flags & LEFT != 0;
         if flags & (NOT_FINITE | TOO_FAST | TOO_COMPRESSED) == 0 && !leaves {
@@ -27,19 +38,20 @@ impl Flow {
         let place = |i: usize| -> Vector3<f64> { load(&fields.position, i * RECORD) };
         let limit = self.stepping.stride_square.sqrt();
         let stride = |i: usize| load::<f64>(&fields.half_velocity, 3 * i).length() * self.stepping.dt;
-        let is_bad = |i: usize| {
+        let [low, high] = [&self.stepping.domain_min, &self.stepping.domain_max].map(array);
+        let outside = |x: [f64; 3]| [0, 1, 2].map(|axis| (low[axis] - x[axis]).max(x[axis] - high[axis]));
+        let beyond = |i: usize| {
             if flags & NOT_FINITE != 0 {
-                !array(&place(i)).iter().all(|x| x.abs() < 1e18)
+                place(i).dot(&place(i)) - 1e36
             } else if flags & TOO_FAST != 0 {
-                stride(i) > limit
+                stride(i) - limit
             } else if leaves {
-                simulation.has_left(&array(&place(i)))
+                outside(array(&place(i))).into_iter().fold(f64::NEG_INFINITY, f64::max)
             } else {
-                fields.excess[i].abs() >= f64::from(MOST_EXCESS)
+                fields.excess[i].abs() - f64::from(MOST_EXCESS)
             }
         };
-        let bad: Vec<usize> = self.of_fluid().filter(|&i| is_bad(i)).collect();
-        let worst = bad.iter().copied().min_by_key(|&i| fields.id[i])?;
+        let (worst, affected) = named(self.of_fluid(), &fields.id, beyond)?;
         let cause = if flags & NOT_FINITE != 0 {
             Cause::NotFinite
         } else if flags & TOO_FAST != 0 {
@@ -56,7 +68,7 @@ impl Flow {
         };
         Some(Stop {
             grain: fields.id[worst],
-            affected: bad.len(),
+            affected,
             position: array(&place(worst)),
             velocity: array(&load(&fields.flow, worst * RECORD)),
             cause: Cause::InFluid(Box::new(InFluid {
@@ -108,5 +120,18 @@ impl Simulation {
     pub(crate) fn guard_fluids(&mut self) -> Result<(), Stop> {
         self.with_flow(|flow, simulation| flow.stopped_by(flow.flags(), simulation))
             .map_or(Ok(()), Err)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named;
+
+    #[test]
+    fn a_flag_names_a_particle_even_where_rounding_shows_none_beyond_the_limit() {
+        let named = |beyond: [f64; 3]| named(0..3, &[7, 9, 5], |i| beyond[i]);
+        assert_eq!(named([0.1, -0.5, 2.0]), Some((2, 2)), "the lowest id of two");
+        assert_eq!(named([-0.2, -1e-12, -3.0]), Some((1, 1)), "the nearest to the limit");
+        assert_eq!(named([-0.2, f64::NAN, -3.0]), Some((1, 1)), "what is no number");
     }
 }

@@ -281,6 +281,11 @@ impl Simulation {
         self.flow.as_ref().map_or_else(FlowTally::default, |flow| flow.work)
     }
 
+    /// Energy that fluids which left took along since time zero \[J\].
+    pub(crate) fn left_with_fluids(&self) -> f64 {
+        self.flow.as_ref().map_or(0.0, |flow| flow.left)
+    }
+
     /// Whether anything flows.
     pub(crate) fn flows(&self) -> bool {
         self.flow.is_some()

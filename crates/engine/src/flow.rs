@@ -85,7 +85,7 @@ pub(crate) struct Flow {
     pub projector: Projector,
     /// Poses of the walls when they were last asked for.
     poses: Vec<f64>,
-    /// How often the lists were made.
+    /// How often the lists were made, since what was saved if the simulation goes on from that.
     pub rebuilds: u64,
 }
 

@@ -140,12 +140,14 @@ fn the_same_bits_on_any_number_of_threads_and_after_a_checkpoint() {
         let state = second.save().unwrap();
         let mut third = Simulation::restore(world(), on_threads(2), &state).unwrap();
         assert_eq!(second.ledger(), third.ledger());
+        assert_eq!(second.rebuilds(), third.rebuilds());
         second.advance(170).unwrap();
         third.advance(170).unwrap();
         for other in [second, third] {
             assert_eq!(first.fluid(), other.fluid());
             assert_eq!(first.ledger(), other.ledger());
             assert_eq!(first.walls(), other.walls());
+            assert_eq!(first.rebuilds(), other.rebuilds());
         }
     }
 }

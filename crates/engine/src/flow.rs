@@ -11,6 +11,7 @@ mod passages;
 mod passes;
 mod place;
 mod projector;
+mod sample;
 mod saved;
 mod tension;
 
@@ -20,6 +21,7 @@ pub(crate) use passages::{Feeding, Passages};
 use projector::Projector;
 pub use projector::Solves;
 pub(crate) use projector::{Constraint, iterate};
+pub use sample::FluidLook;
 
 use crate::fields::FluidFields;
 use crate::gpu::RemoteFlow;

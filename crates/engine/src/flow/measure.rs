@@ -4,7 +4,7 @@ use super::{Flow, Muller, Solves};
 use crate::contact_records::array;
 use crate::fields::{PART, part_range};
 use crate::simulation::Simulation;
-use crate::state::{FluidSample, FluidSnapshot};
+use crate::state::FluidSnapshot;
 use crate::world::Vec3;
 use seixo_laws::Vector3;
 use seixo_laws::motion::{gravity_energy, kinetic_energy, velocity_ahead};
@@ -163,33 +163,6 @@ impl Flow {
             pressure: order.iter().map(|&i| fields.flow[i * RECORD + 3]).collect(),
         }
     }
-
-    /// What fluids are like at a point: means over the particles around, weighted by what each contributes, V W.
-    fn sample(&self, point: &Vec3, near: &[usize]) -> FluidSample {
-        let smoother = self.smoother();
-        let here: Vector3<f64> = load(point, 0);
-        let mut sample = FluidSample::default();
-        for &i in near {
-            let apart = here.minus(&load(&self.fields.position, i * RECORD));
-            let apart = nearest_image::<f64, f64>(&apart, &self.stepping.sides, self.compiled_for.sides).apart;
-            let weight = self.fields.position[i * RECORD + 3] * smoother.value(apart.length(), self.plan.smoothing);
-            let v = self.velocity(i);
-            let fluid = &self.plan.kinds[self.fields.kind[i] as usize];
-            sample.share += weight;
-            sample.pressure += weight * self.fields.flow[i * RECORD + 3];
-            sample.density += weight * fluid.density * (1.0 + self.fields.excess[i]);
-            for (sum, x) in sample.velocity.iter_mut().zip([v.x, v.y, v.z]) {
-                *sum += weight * x;
-            }
-        }
-        if sample.share > 0.0 {
-            let per_share = 1.0 / sample.share;
-            sample.pressure *= per_share;
-            sample.density *= per_share;
-            sample.velocity = sample.velocity.map(|x| x * per_share);
-        }
-        sample
-    }
 }
 
 impl Simulation {
@@ -231,25 +204,6 @@ impl Simulation {
     pub fn fluid(&self) -> Option<FluidSnapshot> {
         self.assert_observed();
         self.flow.as_ref().map(|flow| flow.snapshot())
-    }
-
-    /// What fluids are like at these points; nothing anywhere in a dry world.
-    ///
-    /// # Panics
-    /// As [`Simulation::ledger`].
-    pub fn sample_fluid(&self, points: &[Vec3]) -> Vec<FluidSample> {
-        self.assert_observed();
-        let Some(flow) = &self.flow else {
-            return vec![FluidSample::default(); points.len()];
-        };
-        let reach = flow.plan.support;
-        let is_near = |i: usize, point: &Vec3| {
-            let apart = load::<f64>(point, 0).minus(&load(&flow.fields.position, i * RECORD));
-            let apart = nearest_image::<f64, f64>(&apart, &flow.stepping.sides, flow.compiled_for.sides).apart;
-            apart.dot(&apart) < reach * reach
-        };
-        let around = |point: &Vec3| -> Vec<usize> { flow.of_fluid().filter(|&i| is_near(i, point)).collect() };
-        points.iter().map(|point| flow.sample(point, &around(point))).collect()
     }
 
     /// Linear momentum of all fluids \[kg m/s\].

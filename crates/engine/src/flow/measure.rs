@@ -3,9 +3,11 @@
 use super::{Flow, Muller, Solves};
 use crate::contact_records::array;
 use crate::fields::{PART, part_range};
+use crate::guard::Stop;
 use crate::simulation::Simulation;
 use crate::state::FluidSnapshot;
 use crate::world::Vec3;
+use seixo_device::gpu::GpuError;
 use seixo_laws::Vector3;
 use seixo_laws::motion::{gravity_energy, kinetic_energy, velocity_ahead};
 use seixo_sweeps::fluid::MEDIUM;
@@ -116,11 +118,11 @@ impl Flow {
         (0..self.fields.len()).filter(|&i| !self.is_wall(i))
     }
 
-    /// Neighbors of a particle of fluid on average, within the support and in the lists; none where a GPU fails to tell.
-    fn neighbors(&self) -> [f64; 2] {
+    /// Neighbors of a particle of fluid on average, within the support and in the lists.
+    fn neighbors(&self) -> Result<[f64; 2], GpuError> {
+        let per_particle = |ends: [u64; 2]| ends.map(|ends| ends as f64 / self.count.max(1) as f64);
         if let Some(remote) = &self.remote {
-            let ends = remote.neighbors(self).unwrap_or_default();
-            return ends.map(|ends| ends as f64 / self.count.max(1) as f64);
+            return remote.neighbors(self).map(per_particle);
         }
         let (n, position) = (self.fields.len(), &self.fields.position);
         let support = self.plan.support;
@@ -138,7 +140,7 @@ impl Flow {
                 listed += ends;
             }
         }
-        [near, listed].map(|ends| ends as f64 / self.count.max(1) as f64)
+        Ok(per_particle([near, listed]))
     }
 
     /// Bytes that the arrays hold.
@@ -173,11 +175,15 @@ impl Simulation {
 
     /// Neighbors of a particle of fluid on average: those within the support, and those in its list.
     ///
+    /// # Errors
+    /// If the GPU fails.
+    ///
     /// # Panics
     /// As [`Simulation::ledger`].
-    pub fn fluid_neighbors(&self) -> [f64; 2] {
+    pub fn fluid_neighbors(&self) -> Result<[f64; 2], Stop> {
         self.assert_observed();
-        self.flow.as_ref().map_or([0.0; 2], |flow| flow.neighbors())
+        let found = self.flow.as_ref().map_or(Ok([0.0; 2]), |flow| flow.neighbors());
+        found.map_err(|error| self.failed(error.to_string()))
     }
 
     /// How pressures of incompressible fluids were found since this simulation was set up or restored; of other fluids, nothing ever was.

@@ -142,6 +142,11 @@ impl Outputs {
         self.probes.iter().for_each(|probe| probe.save(to));
     }
 
+    /// What should be told of what could not be written, if there is anything.
+    pub fn warning(&self) -> Option<String> {
+        self.frames.warning()
+    }
+
     /// Lists the frames that are written.
     pub fn list_frames(&mut self, layer: &dyn FileLayer) -> Result<(), FilesError> {
         self.frames.list(layer)

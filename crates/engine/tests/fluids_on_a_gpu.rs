@@ -296,6 +296,10 @@ fn what_comes_and_goes_does_so_on_a_gpu_too() {
         let (mine, its) = (after(&mut here, 400), after(&mut there, 400));
         assert_eq!((&mine.id, here.passed_fluids()), (&its.id, there.passed_fluids()));
         assert!(here.passed_fluids().iter().all(|passed| passed.count > 0));
+        let passes = &there.profile().passes;
+        let calls = |name: &str| passes.iter().find(|(pass, ..)| *pass == name).map_or(0, |(_, _, calls)| *calls);
+        assert_eq!(calls("fluids"), 400);
+        assert!(calls("lists of fluids") > 0 && calls("passages") > 0);
         let (x, v) = (apart(&mine.position, &its.position), apart(&mine.velocity, &its.velocity));
         assert!(x < tolerance && v < 10.0 * tolerance, "{precision:?}: {x:e} {v:e}");
         let (a, b) = (here.ledger(), there.ledger());

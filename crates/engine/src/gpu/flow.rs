@@ -5,11 +5,12 @@ mod dfsph;
 mod muller;
 
 use super::lists::{Keys, UNBOUNDED};
-use super::step::BATCH;
+use super::step::{BATCH, FLUIDS, LISTS_OF_FLUIDS};
 use super::tables::{Index, Tables};
 use super::{Cells, Number, Rows, numbers, raised, room_for_cubes, stepping};
 use crate::flow::{Flow, FlowEnergies};
 use crate::simulation::Simulation;
+use crate::state::Profile;
 use crate::world::Leaving;
 use boundary::Carriage;
 use dfsph::Projecting;
@@ -27,12 +28,13 @@ use seixo_sweeps::motion::{LEFT, NOT_FINITE, STALE, TOO_COMPRESSED, TOO_FAST};
 use seixo_sweeps::sides::OPEN;
 use seixo_sweeps::views::RECORD;
 use std::mem::swap;
+use std::time::Instant;
 
 /// Fluids on a GPU, whatever its precision.
 pub(crate) trait RemoteFlow: Send + Sync {
     /// Takes up to `steps` steps, to where the host's clock is; fewer if a flag was raised that the host must see to. Returns the flags and the steps
     /// taken.
-    fn advance(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64) -> Result<(u32, u64), GpuError>;
+    fn advance(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64, profile: &mut Profile) -> Result<(u32, u64), GpuError>;
     /// Finds forces for where particles are now, and brings fields and books of the host up to date.
     fn observe(&mut self, host: &mut Flow, simulation: &Simulation) -> Result<(), GpuError>;
     /// Neighbors of all particles of fluid, those within the support and those in their lists.
@@ -308,16 +310,16 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
 }
 
 impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
-    fn advance(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64) -> Result<(u32, u64), GpuError> {
+    fn advance(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64, profile: &mut Profile) -> Result<(u32, u64), GpuError> {
         if host.is_incompressible() {
-            return self.advance_incompressible(host, simulation, steps);
+            return self.advance_incompressible(host, simulation, steps, profile);
         }
         let mut taken = 0;
         let leaves = if simulation.leaving() == Leaving::Error { LEFT } else { 0 };
         while taken < steps {
             let lasting = self.interval.max(self.since_renewal);
             let batch = (lasting / 2).clamp(1, BATCH as u64).min(steps - taken);
-            let before = self.now;
+            let (start, before) = (Instant::now(), self.now);
             self.send_poses(simulation, simulation.steps - steps + taken, batch);
             self.gpu.clear(&self.flags);
             for step in 0..batch as u32 {
@@ -327,6 +329,7 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
             self.place_walls(host, batch as u32 & 1, true);
             let flags = self.gpu.download(&self.flags)?;
             let done = u64::from(flags[DONE]);
+            profile.book(FLUIDS, start, done);
             self.now = before ^ (done as usize & 1);
             taken += done;
             self.since_renewal += done;
@@ -335,7 +338,9 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
                 return Ok((raised, taken));
             }
             if raised & STALE != 0 {
+                let start = Instant::now();
                 self.renew_lists(host, simulation)?;
+                profile.book(LISTS_OF_FLUIDS, start, 1);
             }
         }
         Ok((0, taken))

@@ -246,10 +246,10 @@ impl Flow {
     fn begin(&mut self, simulation: &Simulation) {
         match self.compiled_for.solver {
             Solver::WeaklyCompressible => {
-                self.press_walls(simulation);
+                self.press_walls(simulation, false);
                 self.exchange(simulation);
                 self.last = self.powers();
-                self.pull_back_half_a_step();
+                self.pull_back_half_a_step(|_| true);
             }
             Solver::Incompressible => self.begin_as_incompressible(simulation),
             Solver::Muller2003 => self.begin_as_muller(simulation),
@@ -337,7 +337,7 @@ impl Simulation {
     }
 
     pub(crate) fn press_boundaries(&mut self) {
-        self.with_flow(|flow, simulation| flow.press_walls(simulation));
+        self.with_flow(|flow, simulation| flow.press_walls(simulation, true));
     }
 
     pub(crate) fn exchange_fluids(&mut self) {

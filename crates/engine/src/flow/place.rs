@@ -73,7 +73,7 @@ impl Simulation {
     }
 
     /// Does something with the fluids that are on a GPU; where none are, nothing.
-    fn with_remote_flow<T: Default>(
+    pub(super) fn with_remote_flow<T: Default>(
         &mut self,
         run: impl FnOnce(&mut dyn RemoteFlow, &mut Flow, &Simulation) -> Result<T, GpuError>,
     ) -> Result<T, Stop> {

@@ -67,7 +67,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         let start = Instant::now();
         self.gpu.clear(&self.flags);
         if self.plan.laminar {
-            self.press(host, 0);
+            self.press(host, 0, false);
         }
         self.drag(host);
         self.project(host, Constraint::Density)?;

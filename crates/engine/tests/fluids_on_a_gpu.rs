@@ -6,7 +6,7 @@ mod driven;
 mod drops;
 mod pools;
 
-use channels::{channel, jet, shaken};
+use channels::{channel, jet, shaken, speeding};
 use couette::couette;
 use driven::{drum, paddled, pressed, round_and_round};
 use drops::{SIGMA, SPACING, droplet};
@@ -283,9 +283,10 @@ fn a_gate_opens_on_a_gpu_too() {
 fn what_comes_and_goes_does_so_on_a_gpu_too() {
     let stirred = || channel(0.0, 10.0, 0.1);
     type Case = (fn() -> World, Precision, f64);
-    let worlds: [Case; 4] = [
+    let worlds: [Case; 5] = [
         (jet, Precision::F64, 1e-9),
         (stirred, Precision::F64, 1e-9),
+        (speeding, Precision::F64, 1e-9),
         (shaken, Precision::F64, 1e-9),
         // Single precision leaves 10⁻⁷ of forces, and 400 steps add their errors up.
         (stirred, Precision::Mixed, 1e-5),
@@ -296,6 +297,10 @@ fn what_comes_and_goes_does_so_on_a_gpu_too() {
         let (mine, its) = (after(&mut here, 400), after(&mut there, 400));
         assert_eq!((&mine.id, here.passed_fluids()), (&its.id, there.passed_fluids()));
         assert!(here.passed_fluids().iter().all(|passed| passed.count > 0));
+        let passes = &there.profile().passes;
+        let calls = |name: &str| passes.iter().find(|(pass, ..)| *pass == name).map_or(0, |(_, _, calls)| *calls);
+        assert_eq!(calls("fluids"), 400);
+        assert!(calls("lists of fluids") > 0 && calls("passages") > 0);
         let (x, v) = (apart(&mine.position, &its.position), apart(&mine.velocity, &its.velocity));
         assert!(x < tolerance && v < 10.0 * tolerance, "{precision:?}: {x:e} {v:e}");
         let (a, b) = (here.ledger(), there.ledger());

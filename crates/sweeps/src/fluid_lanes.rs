@@ -3,7 +3,7 @@
 
 use crate::fluid::{MEDIUM, WALL, medium_at, parcel};
 use crate::sides::{OPEN, Sides, nearest_image};
-use crate::units::{InLanes, LANES, Lane, Numbers, Records, Unit, inverse_roots, on_widest, prefetch};
+use crate::units::{InLanes, LANES, Lane, Numbers, Records, Unit, on_widest, prefetch};
 use crate::views::{RECORD, load};
 use seixo_laws::Vector3;
 use seixo_laws::fluid::{Apart, Medium, Parcel, Smoother, Smoothing, between_media, exchange};
@@ -169,7 +169,15 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
 
     /// Runs the laws over some partners of a particle; returns what each of these gets, in lanes: the force on it taken backward, and its swelling.
     #[inline(always)]
-    fn resolve(&self, own: &Own, numbers: &[Numbers; IN], media: &[Medium<f64>; LANES], share: &Lane, sums: &mut Sums) -> Numbers {
+    fn resolve<U: Unit>(
+        &self,
+        unit: U,
+        own: &Own,
+        numbers: &[Numbers; IN],
+        media: &[Medium<f64>; LANES],
+        share: &Lane,
+        sums: &mut Sums,
+    ) -> Numbers {
         let (gravity, smoother) = (self.view.gravity, self.view.smoother);
         let smoothing = if SPLINE { Smoothing::CubicSpline } else { Smoothing::Wendland };
         let mut going = [[0.0; LANES]; RECORD];
@@ -179,7 +187,7 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
             square[lane] = apart.dot(&apart);
             softened[lane] = square[lane] + smoother.softening;
         }
-        let per_distance = inverse_roots(&softened);
+        let per_distance = unit.inverse_roots(&softened);
         for lane in 0..LANES {
             let apart = Apart {
                 vector: own.place.minus(&vector(&numbers[0], lane)),
@@ -267,7 +275,7 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
                 if MIXED {
                     media = partners.map(|j| self.medium_between(i, j as usize));
                 }
-                let going = Part::resolve(self, &own, &self.fetch(unit, &own, &partners), &media, &share, &mut sums);
+                let going = Part::resolve(self, unit, &own, &self.fetch(unit, &own, &partners), &media, &share, &mut sums);
                 let went: Records = unit.turned_back(&going);
                 for (one, slot) in went.iter().zip(slots) {
                     // One that is of another part gets its own from its own row.

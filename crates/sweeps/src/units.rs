@@ -32,7 +32,25 @@ pub trait Unit: Copy {
     fn turned_back(self, numbers: &Numbers) -> Records {
         std::array::from_fn(|lane| [numbers[0][lane], numbers[1][lane], numbers[2][lane], numbers[3][lane]])
     }
+
+    /// 1/√x of positive numbers that are neither huge nor tiny, to one unit in the last place: from the bits of x, which halve its exponent (Lomont
+    /// 2003, *Fast inverse square root*), by three of Newton's steps and a last one for the difference that is left. Products only: a root and a
+    /// division take a vector unit three times as long.
+    #[inline(always)]
+    fn inverse_roots(self, numbers: &Lane) -> Lane {
+        numbers.map(|x| {
+            let half = 0.5 * x;
+            let mut y = f64::from_bits(FIRST_GUESS.wrapping_sub(x.to_bits() >> 1));
+            for _ in 0..3 {
+                y *= 1.5 - half * y * y;
+            }
+            y + y * (0.5 - half * y * y)
+        })
+    }
 }
+
+/// From what the halved bits of a number are taken, for those of the inverse of its root.
+const FIRST_GUESS: u64 = 0x5fe6_eb50_c7b5_37a9;
 
 /// No vector units that the compiler may count on.
 #[derive(Clone, Copy)]
@@ -58,6 +76,12 @@ impl Unit for Wide {
         // SAFETY: as above.
         unsafe { wide::turned_back(numbers) }
     }
+
+    #[inline(always)]
+    fn inverse_roots(self, numbers: &Lane) -> Lane {
+        // SAFETY: as above.
+        unsafe { wide::inverse_roots(numbers) }
+    }
 }
 
 /// AVX-512. Exists only in functions that are compiled for it.
@@ -78,13 +102,23 @@ impl Unit for Widest {
         // SAFETY: as above.
         unsafe { widest::turned_back(numbers) }
     }
+
+    #[inline(always)]
+    fn inverse_roots(self, numbers: &Lane) -> Lane {
+        // SAFETY: as above.
+        unsafe { widest::inverse_roots(numbers) }
+    }
 }
 
 /// Four records at a time.
 #[cfg(target_arch = "x86_64")]
 mod wide {
-    use super::{LANES, Numbers, RECORD, Records};
-    use std::arch::x86_64::{__m256d, _mm256_loadu_pd, _mm256_permute2f128_pd, _mm256_storeu_pd, _mm256_unpackhi_pd, _mm256_unpacklo_pd};
+    use super::{FIRST_GUESS, LANES, Lane, Numbers, RECORD, Records};
+    use std::arch::x86_64::{
+        __m256d, _mm256_add_pd, _mm256_castpd_si256, _mm256_castsi256_pd, _mm256_loadu_pd, _mm256_mul_pd, _mm256_permute2f128_pd,
+        _mm256_set1_epi64x, _mm256_set1_pd, _mm256_srli_epi64, _mm256_storeu_pd, _mm256_sub_epi64, _mm256_sub_pd, _mm256_unpackhi_pd,
+        _mm256_unpacklo_pd,
+    };
 
     /// The transpose of four rows of four numbers.
     #[inline]
@@ -133,16 +167,38 @@ mod wide {
         }
         records
     }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn inverse_roots(numbers: &Lane) -> Lane {
+        let mut roots = [0.0; LANES];
+        for (four, roots) in numbers.as_chunks::<4>().0.iter().zip(roots.as_chunks_mut::<4>().0) {
+            // SAFETY: these are four numbers.
+            let x = unsafe { _mm256_loadu_pd(four.as_ptr()) };
+            let half = _mm256_mul_pd(_mm256_set1_pd(0.5), x);
+            let halved = _mm256_srli_epi64::<1>(_mm256_castpd_si256(x));
+            let mut y = _mm256_castsi256_pd(_mm256_sub_epi64(_mm256_set1_epi64x(FIRST_GUESS as i64), halved));
+            let square = |y| _mm256_mul_pd(_mm256_mul_pd(half, y), y);
+            for _ in 0..3 {
+                y = _mm256_mul_pd(y, _mm256_sub_pd(_mm256_set1_pd(1.5), square(y)));
+            }
+            let left = _mm256_sub_pd(_mm256_set1_pd(0.5), square(y));
+            // SAFETY: these are four numbers.
+            unsafe { _mm256_storeu_pd(roots.as_mut_ptr(), _mm256_add_pd(y, _mm256_mul_pd(y, left))) };
+        }
+        roots
+    }
 }
 
 /// Eight records at a time, two to a register.
 #[cfg(target_arch = "x86_64")]
 mod widest {
-    use super::{LANES, Numbers, RECORD, Records};
+    use super::{FIRST_GUESS, LANES, Lane, Numbers, RECORD, Records};
     use std::arch::x86_64::{
-        __m512d, _mm256_loadu_pd, _mm256_storeu_pd, _mm512_castpd256_pd512, _mm512_castpd512_pd256, _mm512_extractf64x4_pd,
-        _mm512_insertf64x4, _mm512_loadu_pd, _mm512_permutex2var_pd, _mm512_setr_epi64, _mm512_storeu_pd, _mm512_unpackhi_pd,
-        _mm512_unpacklo_pd,
+        __m512d, _mm256_loadu_pd, _mm256_storeu_pd, _mm512_add_pd, _mm512_castpd_si512, _mm512_castpd256_pd512, _mm512_castpd512_pd256,
+        _mm512_castsi512_pd, _mm512_extractf64x4_pd, _mm512_insertf64x4, _mm512_loadu_pd, _mm512_mul_pd, _mm512_permutex2var_pd,
+        _mm512_set1_epi64, _mm512_set1_pd, _mm512_setr_epi64, _mm512_srli_epi64, _mm512_storeu_pd, _mm512_sub_epi64, _mm512_sub_pd,
+        _mm512_unpackhi_pd, _mm512_unpacklo_pd,
     };
 
     /// The transposes of four rows of four numbers in the lower halves, and of four in the upper ones.
@@ -194,24 +250,25 @@ mod widest {
         }
         records
     }
-}
 
-/// 1/√x of positive numbers that are neither huge nor tiny, to one unit in the last place: from the bits of x, which halve its exponent (Lomont 2003,
-/// *Fast inverse square root*), by three of Newton's steps and a last one for the difference that is left. Products only: a root and a division take
-/// a vector unit three times as long.
-#[inline(always)]
-pub fn inverse_roots(numbers: &Lane) -> Lane {
-    let mut roots = [0.0; LANES];
-    for lane in 0..LANES {
-        let x = numbers[lane];
-        let half = 0.5 * x;
-        let mut y = f64::from_bits(0x5fe6_eb50_c7b5_37a9_u64.wrapping_sub(x.to_bits() >> 1));
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+    pub(super) fn inverse_roots(numbers: &Lane) -> Lane {
+        // SAFETY: a lane is eight numbers.
+        let x = unsafe { _mm512_loadu_pd(numbers.as_ptr()) };
+        let half = _mm512_mul_pd(_mm512_set1_pd(0.5), x);
+        let halved = _mm512_srli_epi64::<1>(_mm512_castpd_si512(x));
+        let mut y = _mm512_castsi512_pd(_mm512_sub_epi64(_mm512_set1_epi64(FIRST_GUESS as i64), halved));
+        let square = |y| _mm512_mul_pd(_mm512_mul_pd(half, y), y);
         for _ in 0..3 {
-            y *= 1.5 - half * y * y;
+            y = _mm512_mul_pd(y, _mm512_sub_pd(_mm512_set1_pd(1.5), square(y)));
         }
-        roots[lane] = y + y * (0.5 - half * y * y);
+        let left = _mm512_sub_pd(_mm512_set1_pd(0.5), square(y));
+        let mut roots = [0.0; LANES];
+        // SAFETY: a lane is eight numbers.
+        unsafe { _mm512_storeu_pd(roots.as_mut_ptr(), _mm512_add_pd(y, _mm512_mul_pd(y, left))) };
+        roots
     }
-    roots
 }
 
 /// Lanes whose laws run over all of them at once.

@@ -4,7 +4,7 @@ use super::Flow;
 use crate::contact_records::array;
 use crate::simulation::Simulation;
 use crate::walls::Walls;
-use seixo_sweeps::views::{ELEMENT, FRUSTUM, RECORD, SPHERE, load};
+use seixo_sweeps::views::{ELEMENT, FRUSTUM, RECORD, SPHERE};
 
 /// Share of gravity along one axis from which on that axis is the way down.
 const DOWNWARD: f64 = 0.9;

@@ -41,17 +41,18 @@ fn sweep_for(plan: FlowPlan) -> Sweep {
 }
 
 impl Flow {
-    /// Velocities at half steps start half a step back, and the rate of change of densities was before as it is now.
-    pub fn pull_back_half_a_step(&mut self) {
+    /// Of fluid with new ids, velocities at half steps start half a step back, and the rate of change of densities was before as it is now.
+    pub fn pull_back_half_a_step(&mut self, is_new: impl Fn(u32) -> bool) {
         let (ahead, gravity) = (self.stepping.shows_ahead, self.stepping.gravity);
         let FluidFields {
+            id,
             kind,
             half_velocity,
             rate,
             swelling_before,
             ..
         } = &mut self.fields;
-        for i in (0..kind.len()).filter(|&i| kind[i] & WALL == 0) {
+        for i in (0..kind.len()).filter(|&i| kind[i] & WALL == 0 && is_new(id[i])) {
             let mass = mass_at(&self.media, kind[i] as usize);
             let acceleration = load::<f64>(rate, i * RECORD).times(1.0 / mass).plus(&gravity);
             let kept = recall::<f64>(half_velocity, 3 * i).minus(&acceleration.times(ahead));

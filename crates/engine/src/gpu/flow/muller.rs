@@ -3,7 +3,7 @@
 use super::FlowOnGpu;
 use crate::flow::{Flow, FlowEnergies, Muller};
 use crate::gpu::step::BATCH;
-use crate::gpu::{Number, doubles, numbers, stepping};
+use crate::gpu::{Number, numbers, stepping};
 use crate::simulation::Simulation;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units, units_in_cubes_of};
 use seixo_laws::Coordinate;

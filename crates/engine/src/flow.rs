@@ -12,6 +12,7 @@ mod passages;
 mod passes;
 mod place;
 mod projector;
+mod sample;
 mod saved;
 mod tension;
 
@@ -22,6 +23,7 @@ pub(crate) use passages::{Feeding, Passages};
 use projector::Projector;
 pub use projector::Solves;
 pub(crate) use projector::{Constraint, iterate};
+pub use sample::FluidLook;
 
 use crate::fields::FluidFields;
 use crate::gpu::RemoteFlow;
@@ -89,7 +91,7 @@ pub(crate) struct Flow {
     pub projector: Projector,
     /// Poses of the walls when they were last asked for.
     poses: Vec<f64>,
-    /// How often the lists were made.
+    /// How often the lists were made, since what was saved if the simulation goes on from that.
     pub rebuilds: u64,
 }
 
@@ -251,10 +253,10 @@ impl Flow {
     fn begin(&mut self, simulation: &Simulation) {
         match self.compiled_for.solver {
             Solver::WeaklyCompressible => {
-                self.press_walls(simulation);
+                self.press_walls(simulation, false);
                 self.exchange(simulation);
                 self.last = self.powers();
-                self.pull_back_half_a_step();
+                self.pull_back_half_a_step(|_| true);
             }
             Solver::Incompressible => self.begin_as_incompressible(simulation),
             Solver::Muller2003 => self.begin_as_muller(simulation),
@@ -286,6 +288,11 @@ impl Simulation {
     /// Energies that fluids lost and got since time zero \[J\].
     pub(crate) fn work_of_fluids(&self) -> FlowTally {
         self.flow.as_ref().map_or_else(FlowTally::default, |flow| flow.work)
+    }
+
+    /// Energy that fluids which left took along since time zero \[J\].
+    pub(crate) fn left_with_fluids(&self) -> f64 {
+        self.flow.as_ref().map_or(0.0, |flow| flow.left)
     }
 
     /// Whether anything flows.
@@ -339,7 +346,7 @@ impl Simulation {
     }
 
     pub(crate) fn press_boundaries(&mut self) {
-        self.with_flow(|flow, simulation| flow.press_walls(simulation));
+        self.with_flow(|flow, simulation| flow.press_walls(simulation, true));
     }
 
     pub(crate) fn exchange_fluids(&mut self) {
@@ -362,7 +369,15 @@ impl Simulation {
         self.with_flow(|flow, simulation| flow.drift(simulation));
     }
 
+    pub(crate) fn list_fluids_when_stale(&mut self) {
+        self.with_flow(|flow, simulation| flow.list_when_stale(simulation));
+    }
+
     pub(crate) fn free_fluids_of_divergence(&mut self) {
         self.with_flow(|flow, simulation| flow.project(simulation, Constraint::Divergence));
+    }
+
+    pub(crate) fn drop_lost_fluids(&mut self) {
+        self.with_flow(|flow, simulation| flow.drop_lost(simulation));
     }
 }

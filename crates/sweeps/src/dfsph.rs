@@ -1,14 +1,15 @@
 //! Incompressible fluids: how crowded it is around a particle, and how pressures and viscosity push it. One text for CPU and GPU: rows list all
 //! neighbors of a particle, those of fluid for one of a wall, with `stride` places from one entry to the next.
 //!
-//! Records beside those of [`crate::fluid`]: `moving` = velocities or accelerations x y z and padding, of fluid; `walls` = velocities of walls, read
-//! where they move; `solving` = the pressure that is looked at, the one that the last iteration found, the source, the step of pressure.
+//! Records beside those of [`crate::fluid`]: `moving` = velocities x y z and padding of fluid, or its accelerations x y z and the pressure that they come
+//! from; `walls` = velocities of walls, read where they move; `solving` = the pressure that is looked at, the one that the last iteration found, the
+//! source, the step of pressure.
 
 use crate::fluid::{FlowPlan, kind_of, medium_at, medium_of, parcel, rest_density_at};
 use crate::sides::{Sides, near_image};
 use crate::views::load;
 use cubecl::prelude::*;
-use seixo_laws::fluid::{Parcel, Smoother, dfsph, exchange};
+use seixo_laws::fluid::{Apart, Parcel, Smoother, dfsph, exchange};
 use seixo_laws::motion::kick;
 use seixo_laws::{Coordinate, Real, Vector3, near_vector};
 
@@ -80,7 +81,7 @@ pub fn crowd_of<C: Coordinate<R>, R: Real>(
     }
 }
 
-/// Σ_j V_j (p_i + p_j) ∇W \[Pa/m\] with the pressures that are looked at: over a particle of fluid or of a wall, the force on it over −V_i.
+/// Σ_j V_j (p_i + p_j) ∇W \[Pa/m\] with the pressures that are number `slot` of records: over a particle of fluid or of a wall, the force on it over −V_i.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -90,9 +91,10 @@ pub fn lean_of<C: Coordinate<R>, R: Real>(
     count: u32,
     list: &[u32],
     position: &[C],
-    solving: &[R],
+    records: &[R],
     smoother: &Smoother<R>,
     sides: &Sides<C, R>,
+    #[comptime] slot: usize,
     #[comptime] stride: usize,
     #[comptime] plan: FlowPlan,
 ) -> Vector3<R> {
@@ -101,7 +103,7 @@ pub fn lean_of<C: Coordinate<R>, R: Real>(
     // Walls have no pressure of their own.
     let mut own = zero;
     if C::near(position[i * 4usize + 3usize]) > zero {
-        own = solving[i * 4usize];
+        own = records[i * 4usize + slot];
     }
     let mut sum = Vector3::<R>::zero();
     for s in 0..count {
@@ -110,7 +112,7 @@ pub fn lean_of<C: Coordinate<R>, R: Real>(
         let mut volume = C::near(position[j * 4usize + 3usize]);
         let mut pressures = own;
         if volume > zero {
-            pressures += solving[j * 4usize];
+            pressures += records[j * 4usize + slot];
         } else {
             volume = -volume;
         }
@@ -216,8 +218,7 @@ pub fn drag_of<C: Coordinate<R>, R: Real>(
         }
         let medium = medium_of::<R>(&own_medium, media, own_kind, other_kind, is_wall, plan.mixed);
         let passed = exchange::<R>(
-            &apart,
-            apart.dot(&apart),
+            &Apart::by(&apart, smoother),
             &this,
             &other,
             &medium,

@@ -245,6 +245,19 @@ pub fn drag_velocity<R: Real>(wall: &Vector3<R>, before: &Vector3<R>, slips: boo
     seen
 }
 
+/// The velocity of a particle in an outlet, a step on \[m/s\]: it takes up the speed along `normal` of the fluid before it, if there is any, by the
+/// share `pace` of the difference. So what is beyond an outlet goes as what comes to it, without a gradient along the normal; nothing comes back.
+#[cube]
+#[inline(always)]
+pub fn led_on<R: Real>(velocity: &Vector3<R>, before: &Before<R>, normal: &Vector3<R>, pace: R) -> Vector3<R> {
+    let onward = larger::<R>(before.velocity.dot(normal), R::new(0.0));
+    let mut share = R::new(0.0);
+    if before.share > R::new(0.0) {
+        share = pace;
+    }
+    velocity.plus(&normal.times(onward).minus(velocity).times(share))
+}
+
 /// A particle of a wall where its wall has it now.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
 pub struct Carried<C: Real> {

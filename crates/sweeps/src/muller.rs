@@ -11,14 +11,14 @@ use crate::views::{FRUSTUM, SPHERE, load};
 use cubecl::prelude::*;
 use seixo_laws::fluid::muller::{Functions, Particle, draw, gain, push, rebound, weight};
 use seixo_laws::motion::{drift, gravity_energy};
-use seixo_laws::wall::{beside_frustum, beside_sphere, nearest_on_frustum, nearest_on_sphere};
-use seixo_laws::{Coordinate, Real, Vector3, near_vector, widened};
+use seixo_laws::wall::{Beside, beside_frustum, beside_sphere, nearest_on_frustum};
+use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector, widened};
 
 /// Numbers per fluid in a table of its own: XSPH's ε, and the share of the velocity into a wall that comes back.
 pub const HABITS: usize = 2;
 
 /// Numbers per element of a wall that holds fluid: nine that say where it is and its kind, as in [`crate::views::ELEMENT`]; the sign of distances
-/// on the side of the fluid; padding; a point of the wall's axis, its velocity and angular velocity, padding.
+/// on the side of the fluid; the number of its wall; a point of the wall's axis, its velocity and angular velocity, padding.
 pub const HOLD: usize = 24;
 
 /// Density of particle i \[kg/m³\].
@@ -180,6 +180,34 @@ pub fn drawn<C: Coordinate<R>, R: Real>(kicked: &Vector3<C>, all: &Vector3<R>, x
     }
 }
 
+/// Where a place is beside the endless surface of the element of a container whose record starts at `e`: distances are positive on the side of the
+/// fluid, and a plane has no end that a place is within or beyond.
+#[cube]
+#[inline(always)]
+pub fn beside_hold<C: Real>(place: &Vector3<C>, container: &[C], e: usize) -> Beside<C> {
+    let kind = container[e + 9usize];
+    let sign = container[e + 10usize];
+    let at = load::<C>(container, e);
+    let axis = load::<C>(container, e + 3usize);
+    let shape = load::<C>(container, e + 6usize);
+    let mut distance = place.minus(&at).dot(&axis);
+    let mut normal = axis.plus(&Vector3::<C>::zero());
+    let mut within = C::new(0.0);
+    if kind == C::new(SPHERE) {
+        let beside = beside_sphere::<C>(place, &at, shape.x);
+        distance = beside.distance * sign;
+        normal = beside.normal.times(sign);
+        within = beside.within;
+    }
+    if kind == C::new(FRUSTUM) {
+        let beside = beside_frustum::<C>(place, &at, &axis, &shape);
+        distance = beside.distance * sign;
+        normal = beside.normal.times(sign);
+        within = beside.within;
+    }
+    Beside::<C> { distance, normal, within }
+}
+
 /// A particle that moved, within its container.
 #[derive(CubeType, Clone, Copy, Debug)]
 pub struct Settled<C: Real, R: Real> {
@@ -224,38 +252,24 @@ pub fn settled<C: Coordinate<R>, R: Real>(
     for _round in 0..3u32 {
         for k in 0..elements {
             let e = k as usize * 24usize;
-            let kind = container[e + 9usize];
-            let sign = container[e + 10usize];
-            let at = load::<C>(container, e);
-            let axis = load::<C>(container, e + 3usize);
-            let shape = load::<C>(container, e + 6usize);
-            let mut distance = place.minus(&at).dot(&axis);
-            let mut surface = place.minus(&axis.times(distance));
-            let mut normal = axis.plus(&Vector3::<C>::zero());
-            let mut holds = distance < nothing;
-            if kind == C::new(SPHERE) {
-                let now = beside_sphere::<C>(&place, &at, shape.x);
-                distance = now.distance * sign;
-                surface = nearest_on_sphere::<C>(&place, &at, shape.x);
-                normal = now.normal.times(sign);
-                holds = distance < nothing;
-            }
-            if kind == C::new(FRUSTUM) {
-                let now = beside_frustum::<C>(&place, &at, &axis, &shape);
-                let was = beside_frustum::<C>(position, &at, &axis, &shape);
-                distance = now.distance * sign;
-                surface = nearest_on_frustum::<C>(&place, &at, &axis, &shape);
-                normal = now.normal.times(sign);
-                holds = distance < nothing && was.within >= -margin;
+            let now = beside_hold::<C>(&place, container, e);
+            let mut surface = place.minus(&now.normal.times(now.distance));
+            let mut holds = now.distance < nothing;
+            if container[e + 9usize] == C::new(FRUSTUM) {
+                let at = load::<C>(container, e);
+                let axis = load::<C>(container, e + 3usize);
+                let was = beside_hold::<C>(position, container, e);
+                surface = nearest_on_frustum::<C>(&place, &at, &axis, &load::<C>(container, e + 6usize));
+                holds = now.distance < nothing && was.within >= -margin;
                 if holds {
                     // The wall moved, too, since the particle was there.
-                    let pace = velocity_of_hold::<C>(container, e, &surface).dot(&normal);
-                    holds = was.distance * sign + pace * dt >= -slack;
+                    let pace = velocity_of_hold::<C>(container, e, &surface).dot(&now.normal);
+                    holds = was.distance + pace * dt >= -slack;
                 }
             }
             if holds {
                 let wall = velocity_of_hold::<C>(container, e, &surface);
-                onward = rebound::<C>(&onward, &wall, &normal, C::wide(restitution));
+                onward = rebound::<C>(&onward, &wall, &now.normal, C::wide(restitution));
                 place = surface.plus(&Vector3::<C>::zero());
             }
         }
@@ -265,7 +279,9 @@ pub fn settled<C: Coordinate<R>, R: Real>(
     let stride = near_vector::<C, R>(&onward).times(stepping.dt);
     let far = near_vector::<C, R>(&place.minus(reference));
     let given = gain::<R>(mass, &near_vector::<C, R>(velocity), &change) + gravity_energy::<R>(mass, &stepping.gravity, &shifted);
-    let flags = flags_of::<C, R>(&place, stride.dot(&stride), far.dot(&far), stepping);
+    // Lists hold for what goes no farther than this, be it moved by a wall.
+    let farthest_square = larger::<R>(stride.dot(&stride), far.dot(&far));
+    let flags = flags_of::<C, R>(&place, farthest_square, far.dot(&far), stepping);
     Settled::<C, R> {
         position: place,
         velocity: onward,

@@ -8,7 +8,7 @@ use crate::search::{cells_between, is_small};
 use crate::simulation::Simulation;
 use seixo_device::Strided;
 use seixo_laws::Vector3;
-use seixo_sweeps::fluid::{Carried, WALL, carried, drag_velocity, fluid_before, is_outward, is_passing};
+use seixo_sweeps::fluid::{Carried, WALL, carried, drag_velocity, fluid_before, is_outward, is_passing, led_on};
 use seixo_sweeps::motion::{Moved, STALE};
 use seixo_sweeps::pose::point_of_wall;
 use seixo_sweeps::views::{RECORD, load, store};
@@ -116,8 +116,9 @@ impl Flow {
             self.list_anew(simulation);
         }
         self.renew_lists(simulation);
-        self.hold_in_container(simulation);
-        self.fluid_in_walls(|wall| !before[wall], simulation)
+        let is_new = |wall: usize| !before[wall];
+        self.fluid_in_walls(is_new, simulation)
+            .or_else(|| self.fluid_behind_walls(is_new, simulation))
     }
 
     /// Takes the places that particles of a wall have now for those at which its next motion begins.
@@ -139,6 +140,7 @@ impl Flow {
 
     /// Lets fluid see from now on how a wall moves that has just got another motion: one that rests has no velocity any more.
     pub fn move_otherwise(&mut self, simulation: &Simulation, wall: usize) {
+        self.hold_in_container(simulation);
         self.pose_walls(simulation);
         for index in 0..self.walls.len() {
             let i = self.walls[index] as usize;
@@ -211,8 +213,9 @@ impl Flow {
             });
     }
 
-    /// Finds what the fluid before each particle of a wall is like, and lets the wall push back alike.
-    pub fn press_walls(&mut self, simulation: &Simulation) {
+    /// Finds what the fluid before each particle of a wall is like, and lets the wall push back alike. If it `leads`, which is to be once a step,
+    /// particles in outlets follow the fluid.
+    pub fn press_walls(&mut self, simulation: &Simulation, leads: bool) {
         // Where nothing but pressures acts, what walls drag at does not matter.
         if self.walls.is_empty() || self.is_incompressible() && !self.compiled_for.laminar {
             return;
@@ -226,7 +229,7 @@ impl Flow {
             &self.before_walls
         };
         let (fields, walls, media) = (&self.fields, &self.walls[..], &self.media[..]);
-        let stepping = &self.stepping;
+        let (stepping, pace) = (&self.stepping, self.pace_in_outlets());
         let data = (numbers(&mut self.before, RECORD),);
         simulation.device.run(parts(n), data, |part, (before,): (Numbers,)| {
             let (first, end) = part_range(part, n);
@@ -249,21 +252,29 @@ impl Flow {
                     1,
                     plan,
                 );
-                let Vector3 { x, y, z } = found.velocity;
+                let led = leads && is_outward(fields.kind[i]);
+                let Vector3 { x, y, z } = if led {
+                    // There, what else is the acceleration of a wall is the normal.
+                    led_on(&load(&fields.motion, i * RECORD), &found, &load(&fields.half_velocity, 3 * i), pace)
+                } else {
+                    found.velocity
+                };
                 before.items[slot * RECORD..][..RECORD].copy_from_slice(&[found.pressure, x, y, z]);
             }
         });
         for (&i, before) in self.walls.iter().zip(self.before.chunks_exact(RECORD)) {
             let i = i as usize;
             let kind = self.fields.kind[i];
+            if !is_outward(kind) {
+                self.fields.flow[i * RECORD + 3] = before[0];
+            } else if leads {
+                self.fields.motion[i * RECORD..][..3].copy_from_slice(&before[1..]);
+            }
             let velocity: Vector3<f64> = if self.compiled_for.moving {
                 load(&self.fields.motion, i * RECORD)
             } else {
                 Vector3::zero()
             };
-            if !is_outward(kind) {
-                self.fields.flow[i * RECORD + 3] = before[0];
-            }
             // What passes is fluid, and flows as it moves.
             let seen = if is_passing(kind) {
                 velocity

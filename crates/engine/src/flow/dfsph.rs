@@ -136,7 +136,7 @@ impl Flow {
             });
     }
 
-    /// Finds the accelerations of particles of fluid by the pressures that are looked at.
+    /// Finds the accelerations of particles of fluid by the pressures that are looked at, and keeps the two together.
     fn lean(&mut self, simulation: &Simulation) {
         let n = self.fields.len();
         let (smoother, plan) = (self.smoother(), self.compiled_for);
@@ -157,11 +157,13 @@ impl Flow {
                     solving,
                     &smoother,
                     &stepping.sides,
+                    0,
                     1,
                     plan,
                 );
                 let (volume, mass) = (position[i * RECORD + 3], mass_at(media, kind[i] as usize));
                 store(moving.items, (i - first) * RECORD, &sum.times(-(volume / mass)));
+                moving.items[(i - first) * RECORD + 3] = solving[i * RECORD];
             }
         });
     }
@@ -205,12 +207,12 @@ impl Flow {
         all.fold([0.0; 2], |[error, turn], part| [error + part[0], turn + part[1]])
     }
 
-    /// Lets the pressures that were found push fluid and walls, and books what forces took.
+    /// Lets the pressures push fluid and walls whose error was found last, and books what forces took.
     fn push(&mut self, simulation: &Simulation, constraint: Constraint) {
         let n = self.fields.len();
         let (smoother, plan, corrects) = (self.smoother(), self.compiled_for, constraint.corrects());
         let (pairs, media, stepping) = (&self.pairs, &self.media[..], &self.stepping);
-        let solving = &self.projector.solving[..];
+        let moving = &self.projector.moving[..];
         let FluidFields {
             kind,
             position,
@@ -242,9 +244,10 @@ impl Flow {
                         pairs.row[i + 1] - pairs.row[i],
                         &pairs.neighbors,
                         position,
-                        solving,
+                        moving,
                         &smoother,
                         &stepping.sides,
+                        3,
                         1,
                         plan,
                     );
@@ -261,7 +264,7 @@ impl Flow {
                         store(flow.items, at, &now.velocity);
                         store(rate.items, at, &felt.plus(&now.force));
                         let own = &mut multipliers.items[2 * slot..][..2];
-                        own[usize::from(!corrects)] = solving[i * RECORD];
+                        own[usize::from(!corrects)] = moving[i * RECORD + 3];
                         flow.items[at + 3] = if corrects { own[0] } else { own[0] + own[1] };
                         took.viscous += now.viscous;
                         took.diffusive += now.projected;

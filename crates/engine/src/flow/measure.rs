@@ -3,9 +3,11 @@
 use super::{Flow, Muller, Solves};
 use crate::contact_records::array;
 use crate::fields::{PART, part_range};
+use crate::guard::Stop;
 use crate::simulation::Simulation;
-use crate::state::{FluidSample, FluidSnapshot};
+use crate::state::FluidSnapshot;
 use crate::world::Vec3;
+use seixo_device::gpu::GpuError;
 use seixo_laws::Vector3;
 use seixo_laws::motion::{gravity_energy, kinetic_energy, velocity_ahead};
 use seixo_sweeps::fluid::mass_at;
@@ -126,11 +128,11 @@ impl Flow {
         (0..self.fields.len()).filter(|&i| !self.is_wall(i))
     }
 
-    /// Neighbors of a particle of fluid on average, within the support and in the lists; none where a GPU fails to tell.
-    fn neighbors(&self) -> [f64; 2] {
+    /// Neighbors of a particle of fluid on average, within the support and in the lists.
+    fn neighbors(&self) -> Result<[f64; 2], GpuError> {
+        let per_particle = |ends: [u64; 2]| ends.map(|ends| ends as f64 / self.count.max(1) as f64);
         if let Some(remote) = &self.remote {
-            let ends = remote.neighbors(self).unwrap_or_default();
-            return ends.map(|ends| ends as f64 / self.count.max(1) as f64);
+            return remote.neighbors(self).map(per_particle);
         }
         let n = self.fields.len();
         let support = self.plan.support;
@@ -147,7 +149,7 @@ impl Flow {
                 listed += ends;
             }
         }
-        [near, listed].map(|ends| ends as f64 / self.count.max(1) as f64)
+        Ok(per_particle([near, listed]))
     }
 
     /// Bytes that the arrays hold.
@@ -172,32 +174,6 @@ impl Flow {
             pressure: order.iter().map(|&i| fields.flow[i * RECORD + 3]).collect(),
         }
     }
-
-    /// What fluids are like at a point: means over the particles around, weighted by what each contributes, V W.
-    fn sample(&self, point: &Vec3, near: &[usize]) -> FluidSample {
-        let smoother = self.smoother();
-        let here: Vector3<f64> = load(point, 0);
-        let mut sample = FluidSample::default();
-        for &i in near {
-            let distance = self.apart(&here, i).length();
-            let weight = self.fields.position[i * RECORD + 3] * smoother.value(distance, self.plan.smoothing);
-            let v = self.velocity(i);
-            let fluid = &self.plan.kinds[self.fields.kind[i] as usize];
-            sample.share += weight;
-            sample.pressure += weight * self.fields.flow[i * RECORD + 3];
-            sample.density += weight * fluid.density * (1.0 + self.fields.excess[i]);
-            for (sum, x) in sample.velocity.iter_mut().zip([v.x, v.y, v.z]) {
-                *sum += weight * x;
-            }
-        }
-        if sample.share > 0.0 {
-            let per_share = 1.0 / sample.share;
-            sample.pressure *= per_share;
-            sample.density *= per_share;
-            sample.velocity = sample.velocity.map(|x| x * per_share);
-        }
-        sample
-    }
 }
 
 impl Simulation {
@@ -208,11 +184,15 @@ impl Simulation {
 
     /// Neighbors of a particle of fluid on average: those within the support, and those in its list.
     ///
+    /// # Errors
+    /// If the GPU fails.
+    ///
     /// # Panics
     /// As [`Simulation::ledger`].
-    pub fn fluid_neighbors(&self) -> [f64; 2] {
+    pub fn fluid_neighbors(&self) -> Result<[f64; 2], Stop> {
         self.assert_observed();
-        self.flow.as_ref().map_or([0.0; 2], |flow| flow.neighbors())
+        let found = self.flow.as_ref().map_or(Ok([0.0; 2]), |flow| flow.neighbors());
+        found.map_err(|error| self.failed(error.to_string()))
     }
 
     /// How pressures of incompressible fluids were found since this simulation was set up or restored; of other fluids, nothing ever was.
@@ -239,24 +219,6 @@ impl Simulation {
     pub fn fluid(&self) -> Option<FluidSnapshot> {
         self.assert_observed();
         self.flow.as_ref().map(|flow| flow.snapshot())
-    }
-
-    /// What fluids are like at these points; nothing anywhere in a dry world.
-    ///
-    /// # Panics
-    /// As [`Simulation::ledger`].
-    pub fn sample_fluid(&self, points: &[Vec3]) -> Vec<FluidSample> {
-        self.assert_observed();
-        let Some(flow) = &self.flow else {
-            return vec![FluidSample::default(); points.len()];
-        };
-        let reach = flow.plan.support;
-        let is_near = |i: usize, point: &Vec3| {
-            let apart = flow.apart(&load(point, 0), i);
-            apart.dot(&apart) < reach * reach
-        };
-        let around = |point: &Vec3| -> Vec<usize> { flow.of_fluid().filter(|&i| is_near(i, point)).collect() };
-        points.iter().map(|point| flow.sample(point, &around(point))).collect()
     }
 
     /// Linear momentum of all fluids \[kg m/s\].

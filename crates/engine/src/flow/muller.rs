@@ -81,25 +81,23 @@ impl Muller {
         }
         self.driven.resize(fields.len() * RECORD, 0.0);
     }
+}
 
-    /// Finds where walls that are there hold fluid now.
-    fn hold(&mut self, inside: &[bool], simulation: &Simulation) {
-        let walls = &simulation.walls;
-        self.container.clear();
-        for (element, record) in walls.elements.chunks_exact(ELEMENT).enumerate() {
-            if !walls.is_there(element as u32) {
-                continue;
-            }
-            let wall = walls.wall_of(element as u32);
-            let (middle, _) = walls.whereabouts(wall, simulation.time());
-            let sign = side_of_fluid(record, &load(&middle, 0), inside[wall]);
-            self.container.extend(&record[..10]);
-            self.container.extend([sign, 0.0]);
-            self.container.extend(&walls.records[wall * WALL..][..9]);
-            self.container.extend([0.0; 3]);
+/// Appends what walls that are there hold fluid by, see [`HOLD`]; they and their elements have these records.
+fn hold(walls: &Walls, inside: &[bool], records: &[f64], elements: &[f64], container: &mut Vec<f64>) {
+    let there = walls.all_there().iter().enumerate().filter(|(_, is_there)| **is_there);
+    for (wall, _) in there {
+        for element in walls.elements_of_wall(wall) {
+            let at = element * ELEMENT;
+            // A wall moves as a whole: where it began, its fluid was on the same side.
+            let sign = side_of_fluid(&walls.start[at..][..ELEMENT], &load(&walls.middle[wall], 0), inside[wall]);
+            container.extend(&elements[at..][..10]);
+            container.extend([sign, wall as f64]);
+            container.extend(&records[wall * WALL..][..9]);
+            container.extend([0.0; 3]);
         }
-        debug_assert!(self.container.len().is_multiple_of(HOLD));
     }
+    debug_assert!(container.len().is_multiple_of(HOLD));
 }
 
 /// The sign of distances from an element on the side of the fluid, which is inside of its wall or not; `middle` is that of the wall, and inside of it.
@@ -128,8 +126,25 @@ impl Flow {
     /// Finds where walls hold fluid now, if they do without particles.
     pub fn hold_in_container(&mut self, simulation: &Simulation) {
         if let Some(muller) = &mut self.muller {
-            muller.hold(&self.plan.inside, simulation);
+            let walls = &simulation.walls;
+            muller.container.clear();
+            hold(walls, &self.plan.inside, &walls.records, &walls.elements, &mut muller.container);
         }
+    }
+
+    /// What walls hold fluid by at some steps, one behind the other.
+    pub fn containers(&self, simulation: &Simulation, steps: impl Iterator<Item = u64>) -> Vec<f64> {
+        let walls = &simulation.walls;
+        let (mut records, mut elements) = (walls.records.clone(), walls.elements.clone());
+        let (mut poses, mut containers) = (Vec::new(), Vec::new());
+        for step in steps {
+            let time = step as f64 * simulation.stepping.dt;
+            poses.clear();
+            poses.extend(walls.poses(time, time));
+            walls.put(&poses, false, &mut records, &mut elements);
+            hold(walls, &self.plan.inside, &records, &elements, &mut containers);
+        }
+        containers
     }
 
     /// Lets forces act on velocities, and neighbors draw them to theirs.

@@ -59,6 +59,7 @@ impl Passages {
             next_id: whole[0],
             next_look: whole[1],
             inserted: numbers[0],
+            fresh: Vec::new(),
         })
     }
 }

@@ -3,16 +3,19 @@
 mod boundary;
 mod dfsph;
 mod muller;
+mod passages;
 
 use super::lists::{Keys, UNBOUNDED};
-use super::step::BATCH;
+use super::step::{BATCH, FLUIDS, LISTS_OF_FLUIDS};
 use super::tables::{Index, Tables};
 use super::{Cells, Number, Rows, doubles, numbers, raised, room_for_cubes, stepping};
 use crate::flow::{Flow, FlowEnergies};
 use crate::simulation::Simulation;
+use crate::state::Profile;
 use boundary::Carriage;
 use dfsph::Projecting;
 use muller::MullerOnGpu;
+use passages::{kept_densities, kept_velocities};
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units, units_in_cubes_of};
 use seixo_laws::fluid::smoothing::SmootherLaunch;
 use seixo_laws::{Coordinate, Vector3};
@@ -26,16 +29,21 @@ use seixo_sweeps::motion::{LEFT, NOT_FINITE, STALE, TOO_COMPRESSED, TOO_FAST};
 use seixo_sweeps::sides::OPEN;
 use seixo_sweeps::views::{RECORD, load, store};
 use std::mem::swap;
+use std::time::Instant;
 
 /// Fluids on a GPU, whatever its precision.
 pub(crate) trait RemoteFlow: Send + Sync {
     /// Takes up to `steps` steps, to where the host's clock is; fewer if a flag was raised that the host must see to. Returns the flags and the steps
     /// taken.
-    fn advance(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64) -> Result<(u32, u64), GpuError>;
+    fn advance(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64, profile: &mut Profile) -> Result<(u32, u64), GpuError>;
     /// Finds forces for where particles are now, and brings fields and books of the host up to date.
     fn observe(&mut self, host: &mut Flow, simulation: &Simulation) -> Result<(), GpuError>;
     /// Neighbors of all particles of fluid, those within the support and those in their lists.
     fn neighbors(&self, host: &Flow) -> Result<[u64; 2], GpuError>;
+    /// Whether a look at outlets changes anything; the host is told no more than that.
+    fn lets_any_go(&self, host: &Flow) -> Result<bool, GpuError>;
+    /// Takes up velocities and densities of the host, which knows all others and in which order they are: before the first step.
+    fn set_out(&mut self, host: &Flow);
 }
 
 /// Particles with coordinates C and everything else R.
@@ -82,6 +90,8 @@ pub(crate) struct FlowOnGpu<C, R> {
     projecting: Projecting<R>,
     /// What was booked of the sums that particles keep.
     booked: FlowEnergies,
+    /// Whether what is in outlets follows the fluid of this moment already: once a step, it takes a part of the way.
+    is_led: bool,
     interval: u64,
     since_renewal: u64,
 }
@@ -93,15 +103,12 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         let n = fields.len();
         let as_c = |values: &[f64], what| gpu.upload(&numbers::<C>(values.iter().copied()), what);
         let as_r = |values: &[f64], what| gpu.upload(&numbers::<R>(values.iter().copied()), what);
-        let half: Vec<f64> = fields.half_velocity.chunks_exact(3).flat_map(|v| [v[0], v[1], v[2], 0.0]).collect();
         let thermal: Vec<f64> = if host.is_incompressible() {
             let pressures = fields.multipliers.chunks_exact(2);
             let records = fields.excess.iter().zip(pressures);
             records.flat_map(|(&excess, of)| [excess, of[0], of[1], 0.0]).collect()
         } else {
-            (0..n)
-                .flat_map(|i| [fields.excess[i], fields.swelling_before[i], 0.0, 0.0])
-                .collect()
+            kept_densities(fields)
         };
         let member: Vec<u32> = fields.kind.iter().map(|kind| if kind & WALL != 0 { 0 } else { FREE }).collect();
         let slips: Vec<u32> = host.plan.slips.iter().map(|&slips| u32::from(slips)).chain([0]).collect();
@@ -124,7 +131,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
                 gpu.buffer(RECORD, "velocities of walls")?
             },
             seen: as_r(&fields.flow, "pressures of walls")?,
-            half_velocity: as_c(&half, "velocities")?,
+            half_velocity: as_c(&kept_velocities(fields), "velocities")?,
             thermal: as_c(&thermal, "densities")?,
             rate: as_r(&fields.rate, "forces")?,
             reference: as_c(&fields.reference, "positions of the lists")?,
@@ -137,11 +144,16 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             bounding: 0,
             carriage: Carriage::new(&gpu, host, simulation)?,
             nothing: gpu.zeros(1, "walls")?,
-            muller: host.muller.as_ref().map(|muller| MullerOnGpu::new(&gpu, muller, n)).transpose()?,
+            muller: host
+                .muller
+                .as_ref()
+                .map(|muller| MullerOnGpu::new(&gpu, muller, n, simulation.walls.has_moving()))
+                .transpose()?,
             flags: gpu.zeros(FLAGS, "flags")?,
             power: gpu.zeros(2 * RECORD * room_for_cubes(n), "the ledger")?,
             projecting: Projecting::new(&gpu, if host.is_incompressible() { n } else { 1 })?,
             booked: FlowEnergies::default(),
+            is_led: true,
             interval: 64,
             since_renewal: 64,
             gpu,
@@ -285,17 +297,17 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         )
     }
 
-    /// One step or, without `advance`, the forces of this moment. The host only queues it.
+    /// One step or, without `advance`, the forces of this moment; what is in outlets follows the fluid if it `leads`. The host only queues it.
     #[expect(
         unsafe_code,
         reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
     )]
-    fn step(&mut self, host: &Flow, parity: u32, advance: bool) {
+    fn step(&mut self, host: &Flow, parity: u32, advance: bool, leads: bool) {
         if self.muller.is_some() {
             return self.step_muller(host, parity, advance);
         }
         self.place_walls(host, parity, advance);
-        self.press(host, parity);
+        self.press(host, parity, leads);
         // Small cubes let more registers be in use; where powers are noted, cubes are those of the books.
         let (count, dim) = if advance { units_in_cubes_of(128, self.n) } else { units(self.n) };
         // SAFETY: there are particles, and units beyond n do nothing; rows are interleaved in tiles whose sizes, summed by the scan, the list has
@@ -338,25 +350,29 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
 }
 
 impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
-    fn advance(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64) -> Result<(u32, u64), GpuError> {
+    fn advance(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64, profile: &mut Profile) -> Result<(u32, u64), GpuError> {
         if host.is_incompressible() {
-            return self.advance_incompressible(host, simulation, steps);
+            return self.advance_incompressible(host, simulation, steps, profile);
         }
         let mut taken = 0;
         while taken < steps {
             let lasting = self.interval.max(self.since_renewal);
             let batch = (lasting / 2).clamp(1, BATCH as u64).min(steps - taken);
-            let before = self.now;
-            self.send_poses(simulation, simulation.steps - steps + taken, batch);
+            let (start, before) = (Instant::now(), self.now);
+            let first = simulation.steps - steps + taken;
+            self.send_poses(simulation, first, batch);
+            self.send_containers(host, simulation, first, batch);
             self.gpu.clear(&self.flags);
             for step in 0..batch as u32 {
-                self.step(host, step & 1, true);
+                self.step(host, step & 1, true, step > 0 || !self.is_led);
             }
             // Where the last step leads, walls may be too far from where they are listed.
             self.place_walls(host, batch as u32 & 1, true);
             let flags = self.gpu.download(&self.flags)?;
             let done = u64::from(flags[DONE]);
+            profile.book(FLUIDS, start, done);
             self.now = before ^ (done as usize & 1);
+            self.is_led &= done == 0;
             taken += done;
             self.since_renewal += done;
             let raised = raised(&flags);
@@ -364,7 +380,9 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
                 return Ok((raised, taken));
             }
             if raised & STALE != 0 {
+                let start = Instant::now();
                 self.renew_lists(host, simulation)?;
+                profile.book(LISTS_OF_FLUIDS, start, 1);
             }
         }
         Ok((0, taken))
@@ -395,12 +413,21 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
         ])
     }
 
+    fn lets_any_go(&self, host: &Flow) -> Result<bool, GpuError> {
+        self.finds_any_to_go(host)
+    }
+
+    fn set_out(&mut self, host: &Flow) {
+        self.take_kept(host);
+    }
+
     fn observe(&mut self, host: &mut Flow, simulation: &Simulation) -> Result<(), GpuError> {
         let is_incompressible = host.is_incompressible();
         if !is_incompressible {
             self.send_poses(simulation, simulation.steps, 0);
             self.gpu.clear(&self.flags);
-            self.step(host, 0, false);
+            self.step(host, 0, false, !self.is_led);
+            self.is_led = true;
         }
         let [half, thermal] = self.bring_home(host)?;
         if is_incompressible {

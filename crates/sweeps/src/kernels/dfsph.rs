@@ -117,7 +117,7 @@ pub fn crowd<R: Real, C: Coordinate<R>>(
     }
 }
 
-/// Accelerations of particles of fluid by the pressures that are looked at, into `moving`.
+/// Accelerations of particles of fluid by the pressures that are looked at, into `moving`, with these pressures.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn lean<R: Real, C: Coordinate<R>>(
@@ -147,12 +147,13 @@ pub fn lean<R: Real, C: Coordinate<R>>(
                 solving,
                 smoother,
                 &stepping.sides,
+                0usize,
                 32usize,
                 plan,
             );
             let mass = mass_at::<R>(media, kind_of(kind, i, plan.mixed));
             let acceleration = sum.times(-(volume / mass));
-            moving[i] = record::<R>(&acceleration, R::new(0.0));
+            moving[i] = record::<R>(&acceleration, solving[i * 4usize]);
         }
     }
 }
@@ -208,8 +209,8 @@ pub fn correct<R: Real, C: Coordinate<R>>(
     note::<C, R>(power, left);
 }
 
-/// Lets the pressures that were found push every particle: fluid goes on with its velocity, and walls feel it in `rate`. What forces took is added up
-/// in the last numbers of `half_velocity` and `thermal`; with walls, it is what walls that move gave.
+/// Lets the pressures push every particle whose error was found last, in `moving`: fluid goes on with its velocity, and walls feel it in `rate`. What
+/// forces took is added up in the last numbers of `half_velocity` and `thermal`; with walls, it is what walls that move gave.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn push<R: Real, C: Coordinate<R>>(
@@ -219,7 +220,7 @@ pub fn push<R: Real, C: Coordinate<R>>(
     kind: &[u32],
     media: &[R],
     position: &[C],
-    solving: &[R],
+    moving: &[R],
     walls: &[R],
     half_velocity: &mut [Record<C>],
     thermal: &mut [Record<C>],
@@ -239,9 +240,10 @@ pub fn push<R: Real, C: Coordinate<R>>(
             count[i],
             list,
             position,
-            solving,
+            moving,
             smoother,
             &stepping.sides,
+            3usize,
             32usize,
             plan,
         );
@@ -258,7 +260,7 @@ pub fn push<R: Real, C: Coordinate<R>>(
             let before = xyz::<R>(flow[i]);
             let mass = mass_at::<R>(media, kind_of(kind, i, plan.mixed));
             let now = pushed::<C, R>(&sum, &drag, &before, &xyz::<C>(half), volume, mass, stepping.dt);
-            let pressure = solving[i * 4usize];
+            let pressure = moving[i * 4usize + 3usize];
             let mut all = pressure;
             let mut onward = Record::<C>::empty();
             onward.insert(0usize, heat.extract(0usize));

@@ -2,12 +2,14 @@
 
 use super::{begins, is_halted, note, raise};
 use crate::entries::first_entry;
-use crate::fluid::{FlowPlan, carried, drag_velocity, drifted, flown, fluid_before, is_outward, is_passing, medium_at, medium_of, parcel};
+use crate::fluid::{
+    FlowPlan, carried, drag_velocity, drifted, flown, fluid_before, is_outward, is_passing, led_on, medium_at, medium_of, parcel,
+};
 use crate::motion::Stepping;
 use crate::sides::near_image;
 use crate::views::{Record, four_numbers, last, load, record, xyz};
 use cubecl::prelude::*;
-use seixo_laws::fluid::{Smoother, exchange, surface_energy};
+use seixo_laws::fluid::{Apart, Smoother, exchange, surface_energy};
 use seixo_laws::{Coordinate, Real, Vector3, near_vector};
 
 /// Puts each of `n` particles of walls, whose places are in `walls`, where its wall has it, if that moves; those in inlets and outlets stay, see
@@ -74,7 +76,7 @@ pub fn place_boundary<R: Real, C: Coordinate<R>>(
 
 /// Finds what the fluid before each of `n` particles of walls, whose places are in `walls`, is like; where walls move, `motion` and the accelerations
 /// in `half_velocity` are read: `seen` gets the velocity and the pressure that fluid sees in the wall. `slips` says of every wall whether fluid slips
-/// along it.
+/// along it. If it `leads`, particles in outlets get new velocities, with this `pace` and the normals that stand in `half_velocity`, see [`led_on()`].
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn press_walls<R: Real, C: Coordinate<R>>(
@@ -87,15 +89,17 @@ pub fn press_walls<R: Real, C: Coordinate<R>>(
     media: &[R],
     position: &[C],
     flow: &[R],
-    motion: &[Record<R>],
+    motion: &mut [Record<R>],
     half_velocity: &[Record<C>],
     seen: &mut [Record<R>],
     flags: &mut [u32],
     smoother: &Smoother<R>,
     stepping: &Stepping<C, R>,
+    pace: R,
     n: u32,
     parity: u32,
     #[comptime] plan: FlowPlan,
+    #[comptime] leads: bool,
 ) {
     let k = ABSOLUTE_POS;
     if !is_halted(flags, parity) {
@@ -131,6 +135,11 @@ pub fn press_walls<R: Real, C: Coordinate<R>>(
             }
             if is_outward(kind[i]) {
                 pressure = flow[i * 4usize + 3usize];
+                if comptime!(leads) {
+                    let normal = near_vector::<C, R>(&xyz::<C>(half_velocity[i]));
+                    velocity = led_on::<R>(&own, &before, &normal, pace);
+                    motion[i] = record::<R>(&velocity, R::new(0.0));
+                }
             }
             seen[i] = record::<R>(&velocity, pressure);
         }
@@ -266,8 +275,7 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                 }
                 let medium = medium_of::<R>(&own_medium, media, own_kind, other_kind, is_wall, plan.mixed);
                 let passed = exchange::<R>(
-                    &apart,
-                    apart.dot(&apart),
+                    &Apart::by(&apart, smoother),
                     &this,
                     &other,
                     &medium,

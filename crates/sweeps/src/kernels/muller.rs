@@ -98,6 +98,17 @@ pub fn drive<R: Real, C: Coordinate<R>>(
     }
 }
 
+/// Takes the container of the coming step, so many `numbers` long, out of those `ahead`: one for every step from the last look of the host on.
+#[cube(launch)]
+pub fn hold<C: Real>(ahead: &[C], container: &mut [C], flags: &mut [u32], numbers: u32, parity: u32) {
+    let k = ABSOLUTE_POS;
+    if !is_halted(flags, parity) {
+        if k < numbers as usize {
+            container[k] = ahead[(flags[10usize] * numbers) as usize + k];
+        }
+    }
+}
+
 /// Takes particles to the next step, within the `elements` records of their `container`; with `smooths`, neighbors draw velocities to theirs.
 ///
 /// Places and velocities of others are read from buffers that no unit writes. The last number of `half_velocity` adds up the energies that walls

@@ -70,8 +70,8 @@ impl Block {
 }
 
 fn remove_inside(fluids: &mut Fluids, block: &Block) {
-    let old = std::mem::take(&mut fluids.particles);
-    for k in (0..old.len()).filter(|&k| !block.holds(&old.position[k], fluids.spacing)) {
+    let (old, spacing) = (std::mem::take(&mut fluids.particles), fluids.spacing);
+    for k in (0..old.len()).filter(|&k| !block.holds(&old.position[k], spacing)) {
         drop_in(fluids, old.position[k], old.velocity[k], old.pressure[k]);
     }
 }
@@ -176,7 +176,7 @@ fn a_raft_half_as_dense_as_water_sinks_in_by_half() {
     let tilt = 1.0 - raft.orientation[0].abs();
     assert!(tilt < 0.01, "{:?}", raft.orientation);
     let ledger = simulation.ledger();
-    let moved = ledger.viscous + (ledger.gravity - start.gravity).abs();
+    let moved = ledger.viscosity + (ledger.gravity - start.gravity).abs();
     assert!(ledger.residual.abs() < 0.02 * moved, "{ledger:?}");
 }
 

@@ -3,7 +3,7 @@
 use super::Flow;
 use crate::bodies::Bodies;
 use crate::contact_records::array;
-use crate::fields::FluidFields;
+use crate::fields::{FluidFields, Sorted};
 use crate::simulation::Simulation;
 use crate::world::{Fluids, Hull};
 use seixo_laws::Vector3;
@@ -146,10 +146,14 @@ impl Flow {
         self.hulls.find_seats(&simulation.bodies)
     }
 
-    /// Whether particle i is one of a body that left.
-    pub fn has_lost_its_body(&self, i: usize) -> bool {
-        let hull = self.hulls.of_kind(self.fields.kind[i]);
-        hull.is_some_and(|hull| self.hulls.seat[hull].is_none())
+    /// Removes the particles of bodies that left.
+    pub fn drop_hulls_of_lost_bodies(&mut self, simulation: &Simulation) {
+        let is_lost = |kind: u32| self.hulls.of_kind(kind).is_some_and(|hull| self.hulls.seat[hull].is_none());
+        let kinds = self.fields.kind.iter().zip(0..);
+        let kept: Vec<u32> = kinds.filter(|(kind, _)| !is_lost(**kind)).map(|(_, i)| i).collect();
+        if kept.len() < self.fields.len() {
+            self.fields.reorder(&simulation.device, &kept);
+        }
     }
 
     /// Notes where the particles of hulls are.

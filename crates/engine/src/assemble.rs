@@ -247,7 +247,7 @@ pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), Refusal> {
     }
     check_interactions(world)?;
     if let Some(fluids) = &world.fluids {
-        check_fluids(fluids, world.walls.len())?;
+        check_fluids(fluids, world.walls.len(), &world.grains.bodies)?;
     }
     check_conduction(world)
 }

@@ -10,7 +10,7 @@ use crate::world::{Body, Domain, Grains};
 use seixo_laws::motion::velocity_ahead;
 use seixo_laws::rotation::{angular_momentum, angular_velocity, energy_of_rotation};
 use seixo_laws::{Quaternion, Vector3};
-use seixo_sweeps::bodies::{FREE, Push, push_on, turn_at, turning_of};
+use seixo_sweeps::bodies::{FREE, LOAD, Push, push_on, turn_at, turning_of, with_load};
 use seixo_sweeps::motion::{Stepping, acceleration};
 use seixo_sweeps::sides::{Sides, put_back};
 use seixo_sweeps::views::{RECORD, load, store};
@@ -76,6 +76,8 @@ pub(crate) struct Bodies {
     /// Of every member: its body, and the place of its grain.
     pub body_of: Vec<u32>,
     pub place: Vec<u32>,
+    /// What fluids do to bodies, see [`LOAD`]; empty where they feel none.
+    pub load: Vec<f64>,
     /// Those that move as they are told. How is not in checkpoints: the world, or what changed it, has it.
     pub held: HeldBodies,
     /// What local damping took of bodies on a GPU since they were handed over \[J\].
@@ -186,11 +188,15 @@ impl Bodies {
         turn.after(&turn_at(&self.own_turn, member as usize * RECORD))
     }
 
-    /// What these forces of its grains do to body b.
+    /// What these forces of its grains, and fluids, do to body b.
     pub fn push(&self, b: usize, fields: &Fields) -> Push<f64> {
         let (first, end) = (self.row[b] as usize, self.row[b + 1] as usize);
         let turn = turn_at(&self.turn, b * RECORD);
-        push_on::<f64, f64>(first, end, &self.place, &self.offset, &turn, &fields.force, &fields.torque)
+        let push = push_on::<f64, f64>(first, end, &self.place, &self.offset, &turn, &fields.force, &fields.torque, true);
+        if self.load.is_empty() {
+            return push;
+        }
+        with_load(&push, b, &self.load)
     }
 
     /// How fast velocity \[m/s²\] and angular momentum \[N m\] of body b change under these forces of its grains.
@@ -276,6 +282,7 @@ impl Bodies {
             self.moments.extend(&old.moments[record.clone()]);
             self.velocity.extend(&old.velocity[record.clone()]);
             self.spin.extend(&old.spin[record]);
+            self.load.extend(old.load.iter().skip(b * LOAD).take(LOAD));
             let members = old.row[b] as usize..old.row[b + 1] as usize;
             let of_members = members.start * RECORD..members.end * RECORD;
             self.offset.extend(&old.offset[of_members.clone()]);
@@ -392,7 +399,7 @@ impl Bodies {
 
     /// Bytes that the table holds.
     pub fn bytes(&self) -> u64 {
-        let numbers = 7 * self.center.capacity() + self.offset.capacity() + self.own_turn.capacity();
+        let numbers = 7 * self.center.capacity() + self.load.capacity() + self.offset.capacity() + self.own_turn.capacity();
         let words = self.id.capacity() + self.row.capacity() + self.body_of.capacity() + self.place.capacity();
         (8 * numbers + 4 * words) as u64
     }

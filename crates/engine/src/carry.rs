@@ -7,7 +7,7 @@ use crate::world::{Domain, Grains, Vec3};
 use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_laws::motion::{gravity_energy, kinetic_energy};
-use seixo_sweeps::bodies::{FREE, advance_body, carry, push_on, turn_at};
+use seixo_sweeps::bodies::{FREE, advance_body, carry, push_on, turn_at, with_load};
 use seixo_sweeps::motion::{Moved, STILL};
 use seixo_sweeps::sides::{OPEN, PERIODIC};
 use seixo_sweeps::views::{RECORD, load, store};
@@ -106,10 +106,11 @@ impl Simulation {
             spin,
             offset,
             place,
+            load: loads,
             held,
             ..
         } = &mut self.bodies;
-        let (row, moments, offset, place, held) = (&row[..], &moments[..], &offset[..], &place[..], &*held);
+        let (row, moments, offset, place, loads, held) = (&row[..], &moments[..], &offset[..], &place[..], &loads[..], &*held);
         let (force, torque, stepping) = (&self.fields.force[..], &self.fields.torque[..], &self.stepping);
         self.moves_of_bodies.resize(of_bodies, STILL);
         let records = |items| Strided {
@@ -148,7 +149,10 @@ impl Simulation {
                 for b in (0..end - first).filter(|b| !held.holds(first + b)) {
                     let (member, members_end) = (row[first + b] as usize, row[first + b + 1] as usize);
                     let stands = turn_at(turn.items, b * RECORD);
-                    let push = push_on::<f64, f64>(member, members_end, place, offset, &stands, force, torque);
+                    let mut push = push_on::<f64, f64>(member, members_end, place, offset, &stands, force, torque, true);
+                    if !loads.is_empty() {
+                        push = with_load(&push, first + b, loads);
+                    }
                     let moved = advance_body(
                         b,
                         &push,

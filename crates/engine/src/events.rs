@@ -239,10 +239,11 @@ impl Simulation {
         }
     }
 
-    /// Changes what the host knows, makes lists anew, and lets the device go on from there. Returns the energy that came in \[J\].
+    /// Changes what the host knows, makes lists anew, and lets the device go on from there. Returns the energy that came in \[J\]; what fluid that
+    /// leaves just then takes along is booked as such.
     pub(crate) fn edit(&mut self, meets: Meets, change: impl FnOnce(&mut Simulation)) -> Result<f64, Refusal> {
         self.observe().map_err(stopped)?;
-        let before = self.held_energies();
+        let (before, left) = (self.held_energies(), self.left_with_fluids());
         let mut contacts = State::default();
         self.save_contacts(&mut contacts).map_err(stopped)?;
         self.come_home();
@@ -259,7 +260,7 @@ impl Simulation {
         let after = self.held_energies();
         // What springs had or have more is neither lost to friction nor won from it.
         self.work.tangential += after.elastic_tangential - before.elastic_tangential;
-        Ok(after.total() - before.total())
+        Ok(after.total() - before.total() + self.left_with_fluids() - left)
     }
 
     /// Finds how deep grains are in walls that appeared, or in what they did not feel while they were held, for the books; forces follow with the

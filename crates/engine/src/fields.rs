@@ -16,6 +16,22 @@ pub fn part_range(part: usize, n: usize) -> (usize, usize) {
     (part * PART, ((part + 1) * PART).min(n))
 }
 
+/// Numbers of all particles, cut into parts.
+pub type Numbers<'a> = Strided<'a, f64>;
+
+/// Numbers, so many of which belong to a particle, cut into parts.
+pub fn numbers(items: &mut [f64], per_particle: usize) -> Numbers<'_> {
+    Strided {
+        items,
+        per_part: PART * per_particle,
+    }
+}
+
+/// Items of which each part has one.
+pub fn one_each<T>(items: &mut [T]) -> Strided<'_, T> {
+    Strided { items, per_part: 1 }
+}
+
 /// A number type that fields are made of.
 trait Number: Copy + Default + Send + Sync {
     fn column(values: &[Self]) -> Column;
@@ -198,7 +214,8 @@ fields! {
     flow: f64, 4, spare_f64;
     /// Velocity at whole steps x y z \[m/s\], padding; empty where walls stand still.
     motion: f64, 4, spare_f64;
-    /// Velocity at half steps \[m/s\], with Euler's methods at whole ones; of particles of walls, the acceleration of the wall there \[m/s²\].
+    /// Velocity at half steps \[m/s\], with Euler's methods at whole ones; of particles of walls, the acceleration of the wall there \[m/s²\], of
+    /// those in outlets the normal.
     half_velocity: f64, 3, spare_f64;
     /// Excess of density over that at rest, (ρ − ρ₀)/ρ₀ \[-\]; of incompressible fluids never below zero, as what is thinner has room.
     excess: f64, 1, spare_f64;

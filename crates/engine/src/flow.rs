@@ -3,6 +3,7 @@
 mod boundary;
 mod dfsph;
 mod guard;
+mod hulls;
 mod lattice;
 mod leaks;
 mod measure;
@@ -11,15 +12,18 @@ mod passages;
 mod passes;
 mod place;
 mod projector;
+mod sample;
 mod saved;
 mod tension;
 
+use hulls::Hulls;
 pub(crate) use measure::{FlowEnergies, FlowEnergy};
 pub(crate) use muller::Muller;
 pub(crate) use passages::{Feeding, Passages};
 use projector::Projector;
 pub use projector::Solves;
 pub(crate) use projector::{Constraint, iterate};
+pub use sample::FluidLook;
 
 use crate::fields::FluidFields;
 use crate::gpu::RemoteFlow;
@@ -71,6 +75,8 @@ pub(crate) struct Flow {
     pub surface: f64,
     /// Taken along by particles that left \[J\].
     pub left: f64,
+    /// Bodies that fluids feel.
+    pub hulls: Hulls,
     /// Inlets and outlets at work.
     pub passages: Passages,
     /// What Müller's solver has beside all others, if the fluids move by it.
@@ -85,7 +91,7 @@ pub(crate) struct Flow {
     pub projector: Projector,
     /// Poses of the walls when they were last asked for.
     poses: Vec<f64>,
-    /// How often the lists were made.
+    /// How often the lists were made, since what was saved if the simulation goes on from that.
     pub rebuilds: u64,
 }
 
@@ -144,7 +150,7 @@ impl Flow {
     }
 
     /// Flow of these fluids, without particles yet.
-    pub fn new(fluids: Fluids, simulation: &Simulation) -> Result<Flow, Refusal> {
+    pub fn new(mut fluids: Fluids, simulation: &Simulation) -> Result<Flow, Refusal> {
         let (settings, sides) = (&simulation.settings, simulation.sides);
         if sides == SHEARED {
             return Err(Refusal::Fluid(
@@ -157,6 +163,8 @@ impl Flow {
         (cells.kind, cells.sides, cells.halvings) = (sides, simulation.stepping.sides, 1);
         let is_bounded = !fluids.boundary.position.is_empty();
         let passes = !(fluids.inlets.is_empty() && fluids.outlets.is_empty());
+        let hulls = Hulls::of(&fluids, simulation.walls.given.len());
+        fluids.slips.extend(fluids.hulls.iter().map(|hull| hull.slips));
         // How far whole steps are ahead of the velocities that are kept.
         let ahead = match fluids.solver {
             Solver::WeaklyCompressible => 0.5 * simulation.stepping.dt,
@@ -181,8 +189,8 @@ impl Flow {
                 smoothing: fluids.smoothing,
                 sides,
                 mixed: fluids.kinds.len() > 1,
-                bounded: is_bounded || passes,
-                moving: passes || is_bounded && (simulation.walls.has_moving() || simulation.walls.has_running()),
+                bounded: is_bounded || passes || !hulls.is_empty(),
+                moving: passes || !hulls.is_empty() || is_bounded && (simulation.walls.has_moving() || simulation.walls.has_running()),
                 passing: passes,
                 laminar: fluids.kinds.iter().any(|fluid| fluid.viscosity > 0.0),
                 cohesive: fluids.kinds.iter().any(|fluid| fluid.surface_tension > 0.0),
@@ -200,6 +208,7 @@ impl Flow {
             work: FlowTally::default(),
             surface: 0.0,
             left: 0.0,
+            hulls,
             passages: Passages::default(),
             muller: Muller::of(&fluids, &simulation.walls)?,
             remote: None,
@@ -244,10 +253,10 @@ impl Flow {
     fn begin(&mut self, simulation: &Simulation) {
         match self.compiled_for.solver {
             Solver::WeaklyCompressible => {
-                self.press_walls(simulation);
+                self.press_walls(simulation, false);
                 self.exchange(simulation);
                 self.last = self.powers();
-                self.pull_back_half_a_step();
+                self.pull_back_half_a_step(|_| true);
             }
             Solver::Incompressible => self.begin_as_incompressible(simulation),
             Solver::Muller2003 => self.begin_as_muller(simulation),
@@ -281,6 +290,11 @@ impl Simulation {
         self.flow.as_ref().map_or_else(FlowTally::default, |flow| flow.work)
     }
 
+    /// Energy that fluids which left took along since time zero \[J\].
+    pub(crate) fn left_with_fluids(&self) -> f64 {
+        self.flow.as_ref().map_or(0.0, |flow| flow.left)
+    }
+
     /// Whether anything flows.
     pub(crate) fn flows(&self) -> bool {
         self.flow.is_some()
@@ -311,6 +325,8 @@ impl Simulation {
             flow.renew_lists(simulation);
             flow.begin(simulation);
         });
+        self.load_bodies();
+        self.with_flow(|flow, _| flow.last.wall += flow.hulls.power);
         Ok(())
     }
 }
@@ -330,7 +346,7 @@ impl Simulation {
     }
 
     pub(crate) fn press_boundaries(&mut self) {
-        self.with_flow(|flow, simulation| flow.press_walls(simulation));
+        self.with_flow(|flow, simulation| flow.press_walls(simulation, true));
     }
 
     pub(crate) fn exchange_fluids(&mut self) {
@@ -353,7 +369,15 @@ impl Simulation {
         self.with_flow(|flow, simulation| flow.drift(simulation));
     }
 
+    pub(crate) fn list_fluids_when_stale(&mut self) {
+        self.with_flow(|flow, simulation| flow.list_when_stale(simulation));
+    }
+
     pub(crate) fn free_fluids_of_divergence(&mut self) {
         self.with_flow(|flow, simulation| flow.project(simulation, Constraint::Divergence));
+    }
+
+    pub(crate) fn drop_lost_fluids(&mut self) {
+        self.with_flow(|flow, simulation| flow.drop_lost(simulation));
     }
 }

@@ -41,7 +41,7 @@ use step::Queued;
 use tables::Tables;
 
 pub(crate) use flow::{FlowOnGpu, RemoteFlow};
-pub(crate) use step::PASSES;
+pub(crate) use step::{PASSAGES, PASSES};
 pub(crate) use trial::tables_on;
 
 /// A number type of the GPU, and how the host's doubles become such numbers and back.

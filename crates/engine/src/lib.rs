@@ -38,7 +38,7 @@ pub use bodies::BodySnapshot;
 pub use bonds::{BondSnapshot, Break};
 pub use contact_records::{ContactRecord, Partner};
 pub use events::Change;
-pub use flow::Solves;
+pub use flow::{FluidLook, Solves};
 pub use guard::{Cause, InFluid, Stop};
 pub use insertion::{Room, Seen, free_of_walls};
 pub use measure::Momentum;

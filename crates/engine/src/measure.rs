@@ -243,7 +243,7 @@ impl Simulation {
         let bonds = self.bonds.as_ref().map_or_else(Default::default, |network| network.work);
         let of_bonds = bonds.damping + bonds.fracture;
         let of_fluids = self.work_of_fluids();
-        let left_domain = work.left_domain + self.flow.as_ref().map_or(0.0, |flow| flow.left);
+        let left_domain = work.left_domain + self.left_with_fluids();
         let inserted = work.inserted + self.flow.as_ref().map_or(0.0, |flow| flow.passages.inserted);
         let wall_work = work.wall + of_fluids.wall;
         let by_fluids = of_fluids.viscous + of_fluids.diffusive;

@@ -9,13 +9,14 @@ use seixo_device::{Ranges, Strided};
 use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::compound::compound_contacts_of_part;
 use seixo_sweeps::contact::{Tally, press_through_cells};
-use seixo_sweeps::lanes::{contacts_of_part, prefetch};
+use seixo_sweeps::lanes::contacts_of_part;
 use seixo_sweeps::motion::{LEFT, Moved, STALE, STILL, advance};
 use seixo_sweeps::neighbors::Lookup;
 use seixo_sweeps::part::{GrainsView, Limits, PartOut, PartRows};
 use seixo_sweeps::rows::press_through_row;
 use seixo_sweeps::shortlist::Shortlist;
 use seixo_sweeps::sides::{OPEN, PERIODIC, SHEARED};
+use seixo_sweeps::units::prefetch;
 use seixo_sweeps::views::{RECORD, TOUCH, remembered};
 use seixo_sweeps::wall::walls_of;
 

@@ -223,6 +223,27 @@ pub enum Refusal {
         /// The limit \[m\].
         limit: f64,
     },
+    /// A wall would appear before fluid that it has to hold.
+    #[error(
+        "wall {wall} cannot appear at t = {time:.6e} s: particle {id} of {fluid:?} at ({x:.4e}, {y:.4e}, {z:.4e}) m would be {depth:.3e} m behind it; the limit is {limit:.3e} m: let it appear where no fluid is, or be there from the start and move into the fluid",
+        x = at[0], y = at[1], z = at[2]
+    )]
+    FluidBehindWall {
+        /// The wall.
+        wall: String,
+        /// The time \[s\].
+        time: f64,
+        /// The fluid.
+        fluid: String,
+        /// Its particle that is deepest.
+        id: u32,
+        /// Where that is \[m\].
+        at: [f64; 3],
+        /// How deep it is behind the wall \[m\].
+        depth: f64,
+        /// The limit \[m\].
+        limit: f64,
+    },
     /// A grain that was held would go free inside of something.
     #[error(
         "grain {id} cannot go free: it would be {share:.1} % of the smaller radius inside {partner}, which it did not feel while it was held; the limit is {limit:.1} %: let it go elsewhere, or raise run.overlap_limit"

@@ -92,7 +92,7 @@ impl Simulation {
             to.put(SERVOS, Column::F64(self.walls.servo_state()));
         }
         self.save_wear(to);
-        to.put("clock/steps", Column::U64(vec![self.steps, self.rebuilds, self.next_id]));
+        to.put("clock/steps", Column::U64(vec![self.steps, self.rebuilds(), self.next_id]));
         to.put("clock/time_step", Column::F64(vec![self.stepping.dt, self.walls.listed_at]));
         let work = vec![
             normal_damping,

@@ -145,15 +145,15 @@ impl Simulation {
         simulation.refuse_deep_overlaps()?;
         let power = simulation.drive_at_start();
         simulation.begin_gear_at_start();
+        if let Some(fluids) = fluids {
+            simulation.put_fluids_up(fluids)?;
+        }
         simulation.pull_back_half_a_step(0..simulation.fields.len());
         simulation.pull_bodies_back(0..simulation.bodies.len());
         simulation.last_tally = Tally {
             wall_power: power,
             ..NO_CONTACT
         };
-        if let Some(fluids) = fluids {
-            simulation.put_fluids_up(fluids)?;
-        }
         simulation.work.initial = simulation.ledger().residual;
         simulation.open_heat_books()?;
         simulation.go_where_asked()?;

@@ -80,6 +80,7 @@ impl Simulation {
         self.pass(Pass::Cells, Simulation::renew_lists_of_fluids_when_stale);
         self.pass(Pass::Boundaries, Simulation::press_boundaries);
         self.pass(Pass::Fluids, Simulation::exchange_fluids);
+        self.pass(Pass::Fluids, Simulation::load_bodies);
         self.pass(Pass::Measure, Simulation::book_work_of_fluids);
         self.pass(Pass::Boundaries, Simulation::let_fluids_pass)
     }
@@ -91,8 +92,11 @@ impl Simulation {
         self.pass(Pass::Advance, Simulation::drift_fluids);
         self.pass(Pass::Boundaries, Simulation::place_boundaries);
         self.pass(Pass::Guard, Simulation::guard_fluids)?;
-        self.pass(Pass::Cells, Simulation::renew_lists_of_fluids_when_stale);
+        self.pass(Pass::Cells, Simulation::list_fluids_when_stale);
         self.pass(Pass::Fluids, Simulation::free_fluids_of_divergence);
+        self.pass(Pass::Fluids, Simulation::load_bodies);
+        self.pass(Pass::Measure, Simulation::book_work_on_bodies);
+        self.pass(Pass::Cells, Simulation::drop_lost_fluids);
         Ok(())
     }
 

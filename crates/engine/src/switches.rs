@@ -14,7 +14,7 @@ use crate::simulation::Simulation;
 use crate::state::{Column, State};
 use crate::world::{Load, SurfaceMotion, WallMotion};
 use seixo_laws::Vector3;
-use seixo_sweeps::bodies::{FREE, turn_at};
+use seixo_sweeps::bodies::{FREE, LOAD, turn_at};
 use seixo_sweeps::sides::SHEARED;
 use seixo_sweeps::views::{RECORD, load, store};
 
@@ -78,6 +78,9 @@ impl Bodies {
         self.turn.extend([1.0, 0.0, 0.0, 0.0]);
         for column in [&mut self.half_velocity, &mut self.momentum, &mut self.velocity, &mut self.spin] {
             column.extend([0.0; RECORD]);
+        }
+        if !self.load.is_empty() {
+            self.load.extend([0.0; LOAD]);
         }
     }
 }

@@ -15,7 +15,7 @@ pub(crate) use motion::{Stance, is_moving};
 use seixo_device::{Cpu, Ranges, Strided, exclusive_scan};
 use seixo_laws::Vector3;
 use seixo_laws::wall::rotated;
-use seixo_sweeps::pose::{POSE, SERVO, place_element, place_wall};
+use seixo_sweeps::pose::{POSE, SERVO};
 use seixo_sweeps::views::{ELEMENT, FRUSTUM, PLANE, SPHERE, TOUCH, TRIANGLE, WALL, load};
 use seixo_sweeps::wall::elements_near;
 use wear::SlidingWork;
@@ -63,8 +63,8 @@ pub struct Walls {
     first: Vec<usize>,
     /// Distance of each wall's farthest point from its axis \[m\].
     farthest: Vec<f64>,
-    /// Middle of each wall at time zero, see [`WallShape::middle`] \[m\].
-    middle: Vec<Vec3>,
+    /// Middle of each wall when it began to move as it does, see [`WallShape::middle`] \[m\].
+    pub middle: Vec<Vec3>,
     /// How far each servo had gone when the list was made \[m\].
     listed_way: Vec<f64>,
     /// Elements that are planes.
@@ -308,19 +308,11 @@ impl Walls {
 
     /// Puts the moving walls (or `all`) where they are at this time \[s\].
     pub fn place(&mut self, time: f64, all: bool) {
-        let mut poses = std::mem::take(&mut self.poses);
+        let [mut poses, mut records, mut elements] = [&mut self.poses, &mut self.records, &mut self.elements].map(std::mem::take);
         poses.clear();
         poses.extend(self.poses(time, time));
-        self.poses = poses;
-        for (index, wall) in self.given.iter().enumerate() {
-            if all || is_moving(&wall.motion) {
-                let (at_rest, poses, servos) = (&self.at_rest, &self.poses, &self.servos);
-                place_wall::<f64>(index, at_rest, poses, 0, servos, &mut self.records);
-                for element in self.first[index]..self.first[index + 1] {
-                    place_element::<f64>(element, &self.start, at_rest, poses, 0, servos, &mut self.elements);
-                }
-            }
-        }
+        self.put(&poses, all, &mut records, &mut elements);
+        (self.poses, self.records, self.elements) = (poses, records, elements);
     }
 
     /// Lists all grains, but for those to be skipped, and elements nearer than the skin, by grain and element; known history is taken over.

@@ -6,13 +6,13 @@ mod driven;
 mod drops;
 mod pools;
 
-use channels::{channel, jet, shaken};
+use channels::{channel, jet, shaken, speeding};
 use couette::couette;
 use driven::{drum, paddled, pressed, round_and_round};
 use drops::{SIGMA, SPACING, droplet};
 use pools::{G, domain, drop_in, fluids, sites, tank, water, wet};
 use seixo_engine::state::FluidSnapshot;
-use seixo_engine::world::{DeviceChoice, Precision, Servo, Settings, Solver, WallMotion, World};
+use seixo_engine::world::{DeviceChoice, Leaving, Precision, Servo, Settings, Solver, WallMotion, World};
 use seixo_engine::{Cause, Change, Refusal, Simulation};
 
 /// A column of water that breaks down in a tank twice as wide, in a plane or in space.
@@ -243,7 +243,7 @@ fn what_leaves_is_taken_away_on_a_gpu_too() {
         drop_in(&mut fluids, x, [0.0; 3], 0.0);
     }
     let mut space = domain([-1.0; 3], [2.0; 3], [false; 3]);
-    space.leaving = seixo_engine::world::Leaving::Delete;
+    space.leaving = Leaving::Delete;
     let world = wet(fluids, G, Some(space), Vec::new());
     let mut there = on(DeviceChoice::Gpu(None), Some(Precision::F64), world);
     there.advance(2000).unwrap();
@@ -283,9 +283,10 @@ fn a_gate_opens_on_a_gpu_too() {
 fn what_comes_and_goes_does_so_on_a_gpu_too() {
     let stirred = || channel(0.0, 10.0, 0.1);
     type Case = (fn() -> World, Precision, f64);
-    let worlds: [Case; 4] = [
+    let worlds: [Case; 5] = [
         (jet, Precision::F64, 1e-9),
         (stirred, Precision::F64, 1e-9),
+        (speeding, Precision::F64, 1e-9),
         (shaken, Precision::F64, 1e-9),
         // Single precision leaves 10⁻⁷ of forces, and 400 steps add their errors up.
         (stirred, Precision::Mixed, 1e-5),
@@ -296,6 +297,10 @@ fn what_comes_and_goes_does_so_on_a_gpu_too() {
         let (mine, its) = (after(&mut here, 400), after(&mut there, 400));
         assert_eq!((&mine.id, here.passed_fluids()), (&its.id, there.passed_fluids()));
         assert!(here.passed_fluids().iter().all(|passed| passed.count > 0));
+        let passes = &there.profile().passes;
+        let calls = |name: &str| passes.iter().find(|(pass, ..)| *pass == name).map_or(0, |(_, _, calls)| *calls);
+        assert_eq!(calls("fluids"), 400);
+        assert!(calls("lists of fluids") > 0 && calls("passages") > 0);
         let (x, v) = (apart(&mine.position, &its.position), apart(&mine.velocity, &its.velocity));
         assert!(x < tolerance && v < 10.0 * tolerance, "{precision:?}: {x:e} {v:e}");
         let (a, b) = (here.ledger(), there.ledger());
@@ -379,6 +384,37 @@ fn a_paddle_pushes_incompressible_water_alike_on_a_gpu() {
     assert!(put_in > 5.0 && (put_in - same).abs() < 1e-6 * put_in, "{put_in} {same}");
     for (one, other) in here.walls().iter().zip(there.walls()) {
         assert!(apart(&[one.force], &[other.force]) < 1e-6, "{one:?} {other:?}");
+    }
+}
+
+#[test]
+fn incompressible_fluids_leave_a_domain_alike_on_a_gpu() {
+    let spilling = || {
+        let mut world = incompressible(column(true));
+        // The front has a centimeter and a half to go.
+        let mut space = domain([-1.0; 3], [0.79, 1.0, 3.0], [false; 3]);
+        space.leaving = Leaving::Delete;
+        world.domain = Some(space);
+        world
+    };
+    let mut here = on(DeviceChoice::Cpu, None, spilling());
+    let mut there = on(DeviceChoice::Gpu(None), Some(Precision::F64), spilling());
+    let all = here.fluid_particles();
+    let (mine, its) = (after(&mut here, 30), after(&mut there, 30));
+    assert!(
+        mine.id.len() < all - 3 && mine.id == its.id,
+        "{} {} of {all}",
+        mine.id.len(),
+        its.id.len()
+    );
+    let (x, v) = (apart(&mine.position, &its.position), apart(&mine.velocity, &its.velocity));
+    assert!(x < 1e-9 && v < 1e-8, "{x:e} {v:e}");
+    assert_eq!(here.solves_of_fluids().iterations, there.solves_of_fluids().iterations);
+    // What left took along what it had, of the energy of weight in the column.
+    let (a, b) = (here.ledger(), there.ledger());
+    assert!(a.left_domain > 0.0, "{a:?}");
+    for (one, other) in a.values().into_iter().zip(b.values()) {
+        assert!((one - other).abs() < 1e-8 * 1000.0 * G, "{a:?} {b:?}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! A GPU that is lost in the middle of a run: an error, no hang, no wrong numbers. In a process of its own, as the device stays lost.
 
 mod beds;
+mod drops;
 
 use seixo_device::gpu::{Api, Gpu};
 use seixo_engine::world::{DeviceChoice, Precision, Settings};
@@ -19,6 +20,8 @@ fn a_lost_device_is_an_error_and_stays_one() {
     let mut simulation = Simulation::new_on(gpu.clone(), world.clone(), settings.clone()).unwrap();
     simulation.advance(50).unwrap();
     let state = simulation.save().unwrap();
+    let wet = Simulation::new_on(gpu.clone(), drops::droplet(6, None), settings.clone()).unwrap();
+    assert!(wet.fluid_neighbors().unwrap()[0] > 5.0);
     assert!(gpu.lose(), "wgpu lets go of a device");
     for attempt in 0..2 {
         let stop = simulation.advance(50).and_then(|()| simulation.observe()).unwrap_err();
@@ -26,6 +29,11 @@ fn a_lost_device_is_an_error_and_stays_one() {
         assert!(matches!(stop.cause, Cause::Device { .. }), "{stop}");
         assert!(stop.to_string().contains("GPU"), "{stop}");
     }
+    let stop = wet.fluid_neighbors().unwrap_err();
+    assert!(
+        matches!(stop.cause, Cause::Device { .. }) && stop.to_string().contains("GPU"),
+        "{stop}"
+    );
     let refusal = Simulation::new_on(gpu, world.clone(), settings)
         .err()
         .expect("nothing starts on a lost device");

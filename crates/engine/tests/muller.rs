@@ -3,8 +3,8 @@
 mod vessels;
 
 use seixo_engine::state::FluidSnapshot;
-use seixo_engine::world::{Domain, FluidOutlet, Fluids, Leaving, Opening, Settings, WallMotion, WallShape, World};
-use seixo_engine::{Change, Refusal, Simulation};
+use seixo_engine::world::{Domain, FluidOutlet, Fluids, Frustum, Leaving, Opening, Settings, Wall, WallMotion, WallShape, World};
+use seixo_engine::{Cause, Change, Refusal, Simulation};
 use vessels::{G, SPACING, fluids, pour, sides, splash, wall, world};
 
 fn stepped(time_step: Option<f64>, threads: usize) -> Settings {
@@ -215,6 +215,150 @@ fn a_floor_that_rises_lifts_what_lies_on_it_and_one_that_goes_lets_it_fall() {
     simulation.advance((0.2 / simulation.time_step().value) as u64).unwrap();
     // ½ g t² = 20 cm down.
     assert!(lowest(&simulation) < 0.05 - 0.15, "{}", lowest(&simulation));
+}
+
+#[test]
+fn a_floor_that_a_stage_brings_to_rest_throws_nothing_up() {
+    // A particle that nothing pulls comes down to a floor that comes up ten times as fast, until it is brought to rest before the two meet.
+    let mut drop = fluids(1.0);
+    pour(&mut drop, [0, 0, 0], [1, 1, 1]);
+    drop.particles.velocity.fill([0.0, 0.0, -0.1]);
+    let mut floor = sides([1, 1]);
+    floor.truncate(1);
+    floor[0].motion.velocity = [0.0, 0.0, 1.0];
+    let world = world(drop, 0.0, None, floor, vec![false]);
+    let mut simulation = Simulation::new(world, stepped(Some(1e-4), 1)).unwrap();
+    simulation.advance(80).unwrap();
+    let motion = Box::new(WallMotion::default());
+    simulation.change(&[Change::Motion { wall: 0, motion }]).unwrap();
+    let kinetic = simulation.ledger().kinetic;
+    // They meet 120 steps later, two millimeters from where the particle started: no list is renewed meanwhile.
+    simulation.advance(200).unwrap();
+    let velocity = simulation.fluid().unwrap().velocity[0];
+    assert!((velocity[2] - 0.1).abs() < 1e-12, "{velocity:?}");
+    // What rests does no work.
+    let ledger = simulation.ledger();
+    assert!(ledger.wall_work.abs() < 1e-12 * kinetic, "{ledger:?}");
+}
+
+#[test]
+fn a_wall_appears_beside_the_fluid_and_not_in_it() {
+    let mut water = fluids(2.0);
+    pour(&mut water, [0, 0, 0], [6, 6, 8]);
+    let edge = 6.0 * SPACING;
+    let named = |name: &str, shape| Wall {
+        name: name.to_owned(),
+        ..wall(shape)
+    };
+    let gate = WallShape::Plane {
+        point: [edge, 0.0, 0.0],
+        normal: [-1.0, 0.0, 0.0],
+    };
+    let (middle, up, radius, top) = ([0.2, 0.06, 0.03], [0.0, 0.0, 1.0], 0.03, 0.2);
+    let mantle = Frustum {
+        base: [middle[0], middle[1], 0.0],
+        axis: up,
+        height: top,
+        radii: [radius; 2],
+    };
+    let post = WallShape::Round(vec![mantle, Frustum::disk([middle[0], middle[1], top], up, radius)]);
+    let ball = WallShape::Sphere { center: middle, radius };
+    let mut walls = sides([20, 6]);
+    walls.extend([named("gate", gate), named("post", post), named("ball", ball)]);
+    let mut dam = world(water, G, None, walls, vec![false; 8]);
+    dam.later.walls = vec![6, 7];
+    let mut simulation = started(dam);
+    let turn = |simulation: &mut Simulation, wall, is_there| simulation.change(&[Change::Wall { wall, is_there }]);
+    simulation.advance(100).unwrap();
+    // No fluid is there yet; and what lies at the gate is before it when that comes back at once.
+    for (wall, is_there) in [(6, true), (6, false), (7, true), (7, false), (5, false), (5, true), (5, false)] {
+        turn(&mut simulation, wall, is_there).unwrap();
+    }
+    simulation.advance((0.3 / simulation.time_step().value) as u64).unwrap();
+    for (wall, name) in [(5, "gate"), (6, "post"), (7, "ball")] {
+        let refusal = turn(&mut simulation, wall, true).unwrap_err();
+        let text = refusal.to_string();
+        let Refusal::FluidBehindWall { at, depth, limit, .. } = refusal else {
+            panic!("{text}")
+        };
+        let aside = (at[0] - middle[0]).hypot(at[1] - middle[1]);
+        let expected = match name {
+            "gate" => at[0] - edge,
+            "post" => (radius - aside).min(top - at[2]),
+            _ => radius - aside.hypot(at[2] - middle[2]),
+        };
+        assert!((depth - expected).abs() < 1e-12 && depth > limit, "{text}");
+        assert!(text.contains(&format!("wall {name} cannot appear at t = ")), "{text}");
+        assert!(text.contains("of \"fluid\" at") && text.contains("m behind it"), "{text}");
+        turn(&mut simulation, wall, false).unwrap();
+    }
+}
+
+#[test]
+fn what_a_wall_moves_farther_than_lists_hold_is_named() {
+    let mut water = fluids(1.0);
+    pour(&mut water, [0, 0, 0], [2, 2, 2]);
+    let floor = WallShape::Plane {
+        point: [0.0, 0.0, 1.0],
+        normal: [0.0, 0.0, 1.0],
+    };
+    let stop = started(world(water, 0.0, None, vec![wall(floor)], vec![false]))
+        .advance(1)
+        .unwrap_err();
+    let Cause::InFluid(inner) = &stop.cause else { panic!("{stop}") };
+    // All are put onto the floor, the lower ones from half a spacing to a meter.
+    let up = 1.0 - 0.5 * SPACING;
+    assert!(
+        matches!(inner.cause, Cause::TooFast { moved, .. } if (moved - up).abs() < 1e-12),
+        "{stop}"
+    );
+    assert_eq!((stop.grain, stop.affected), (0, 8), "{stop}");
+}
+
+#[test]
+fn fluid_below_all_walls_leaked() {
+    // Through 31 cm in a quarter of a second, out of walls that end 2 cm below it.
+    let leak = |walls: Vec<WallShape>, is_inside: bool| {
+        let mut water = fluids(2.0);
+        pour(&mut water, [-2, -2, 1], [2, 2, 5]);
+        let inside = vec![is_inside; walls.len()];
+        let mut simulation = started(world(water, G, None, walls.into_iter().map(wall).collect(), inside));
+        assert_eq!(simulation.leak_of_fluids(), None);
+        simulation.advance((0.25 / simulation.time_step().value) as u64).unwrap();
+        simulation.leak_of_fluids()
+    };
+    let up = [0.0, 0.0, 1.0];
+    let pipe = Frustum {
+        base: [0.0; 3],
+        axis: up,
+        height: 0.3,
+        radii: [0.08; 2],
+    };
+    let box_sides = || {
+        let [near, far] = [[-0.06, -0.06, 0.0], [0.06, 0.06, 0.3]];
+        let ends = [
+            (near, [1.0, 0.0, 0.0]),
+            (near, [0.0, 1.0, 0.0]),
+            (far, [-1.0, 0.0, 0.0]),
+            (far, [0.0, -1.0, 0.0]),
+        ];
+        ends.map(|(point, normal)| WallShape::Plane { point, normal }).to_vec()
+    };
+    for walls in [vec![WallShape::Round(vec![pipe])], box_sides()] {
+        let told = leak(walls, true).unwrap();
+        assert!(
+            told.contains("particle 0 of fluid \"fluid\" is at (") && told.contains("and 63 more"),
+            "{told}"
+        );
+    }
+    // A bottom holds it, and on a plane that faces up it lies, however far down that is.
+    let bottom = Frustum::disk([0.0; 3], up, 0.08);
+    assert_eq!(leak(vec![WallShape::Round(vec![pipe, bottom])], true), None);
+    let ground = WallShape::Plane {
+        point: [0.0, 0.0, -0.1],
+        normal: up,
+    };
+    assert_eq!(leak([box_sides(), vec![ground]].concat(), true), None);
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 mod vessels;
 
-use seixo_engine::Simulation;
 use seixo_engine::state::FluidSnapshot;
-use seixo_engine::world::{DeviceChoice, Domain, Leaving, Precision, Settings, WallShape, World};
+use seixo_engine::world::{DeviceChoice, Domain, Leaving, Precision, Servo, Settings, WallMotion, WallShape, World};
+use seixo_engine::{Change, Refusal, Simulation};
 use vessels::{G, SPACING, fluids, pour, sides, splash, wall, world};
 
 fn settings(device: DeviceChoice, precision: Option<Precision>) -> Settings {
@@ -83,7 +83,8 @@ fn a_gpu_goes_the_way_of_the_cpu() {
         for (one, other) in a.values().into_iter().zip(b.values()) {
             assert!((one - other).abs() < 10.0 * tolerance * scale, "{name} {precision:?}: {a:?} {b:?}");
         }
-        assert_eq!(here.fluid_neighbors()[0] > 5.0, there.fluid_neighbors()[0] > 5.0);
+        let [near, same] = [&here, &there].map(|simulation| simulation.fluid_neighbors().unwrap()[0]);
+        assert_eq!(near > 5.0, same > 5.0);
     }
 }
 
@@ -99,4 +100,68 @@ fn a_checkpoint_goes_on_anywhere() {
     let mut here = Simulation::restore(splash(), settings(DeviceChoice::Cpu, None), &state).unwrap();
     let other = after(&mut here, 60);
     assert!(apart(&whole.position, &other.position) < 1e-10);
+}
+
+/// A block on a floor that rises, and stops for good after some steps.
+fn lifted() -> World {
+    let mut water = fluids(2.0);
+    pour(&mut water, [0, 0, 0], [6, 6, 5]);
+    let mut walls = sides([8, 6]);
+    walls[0].motion = WallMotion {
+        velocity: [0.0, 0.0, 0.3],
+        stop: Some(0.02),
+        ..WallMotion::default()
+    };
+    world(water, G, None, walls, vec![false; 5])
+}
+
+#[test]
+fn walls_that_move_do_the_same_on_a_gpu() {
+    // The pillar, or a side of the box, that stages set going toward the fluid, and stop.
+    for (name, made, velocity) in [
+        ("splash", splash as fn() -> World, [0.0, -0.5, 0.0]),
+        ("lifted", lifted, [0.5, 0.0, 0.0]),
+    ] {
+        let mut here = on(DeviceChoice::Cpu, None, made());
+        let mut there = on(DeviceChoice::Gpu(None), Some(Precision::F64), made());
+        for simulation in [&mut here, &mut there] {
+            simulation.advance(40).unwrap();
+            for velocity in [velocity, [0.0; 3]] {
+                let motion = Box::new(WallMotion {
+                    velocity,
+                    ..WallMotion::default()
+                });
+                simulation.change(&[Change::Motion { wall: 1, motion }]).unwrap();
+                simulation.advance(40).unwrap();
+            }
+        }
+        let (mine, its) = (after(&mut here, 0), after(&mut there, 0));
+        let (x, v) = (apart(&mine.position, &its.position), apart(&mine.velocity, &its.velocity));
+        assert!(x < 1e-9 && v < 1e-8, "{name}: {x:e} {v:e}");
+        // Walls that come toward fluid do work on it, which is booked alike.
+        let (a, b) = (here.ledger(), there.ledger());
+        assert!(a.wall_work > 1e-3 * a.initial, "{name}: {a:?}");
+        let scale = a.initial.abs().max(a.viscosity);
+        for (one, other) in a.values().into_iter().zip(b.values()) {
+            assert!((one - other).abs() < 1e-8 * scale, "{name}: {a:?} {b:?}");
+        }
+    }
+}
+
+#[test]
+fn a_servo_keeps_the_fluid_off_a_gpu() {
+    let mut held = lifted();
+    held.walls[0].motion = WallMotion {
+        servo: Some(Servo {
+            along: [0.0, 0.0, 1.0],
+            force: 10.0,
+            velocity_limit: 0.1,
+            gain: Some(1e-3),
+        }),
+        ..WallMotion::default()
+    };
+    let Err(Refusal::Fluid(what)) = Simulation::new(held, settings(DeviceChoice::Gpu(None), None)) else {
+        panic!("it was accepted")
+    };
+    assert!(what.contains("wall vessel has a servo") && what.contains("--device cpu"), "{what}");
 }

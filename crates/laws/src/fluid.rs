@@ -81,14 +81,38 @@ pub struct Exchange<R: Real> {
     pub tension_power: R,
 }
 
-/// What passes between i and j, which are `apart` = x_i − x_j; `square` is the square of that. Beyond the support nothing does. Without `laminar`,
-/// the medium has no viscosity but an artificial one; only if it is `cohesive` has it a tension.
+/// How two particles are apart.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct Apart<R: Real> {
+    /// x_i − x_j \[m\].
+    pub vector: Vector3<R>,
+    /// The square of their distance \[m²\].
+    pub square: R,
+    /// One over their distance \[1/m\], of a square that [`Smoother::softening`] was added to.
+    pub per_distance: R,
+}
+
+#[cube]
+impl<R: Real> Apart<R> {
+    /// All of it from the vector between them.
+    #[inline(always)]
+    pub fn by(vector: &Vector3<R>, smoother: &Smoother<R>) -> Apart<R> {
+        let square = vector.dot(vector);
+        Apart::<R> {
+            vector: vector.plus(&Vector3::<R>::zero()),
+            square,
+            per_distance: R::inverse_root(square + smoother.softening),
+        }
+    }
+}
+
+/// What passes between i and j. Beyond the support nothing does. Without `laminar`, the medium has no viscosity but an artificial one; only if it is
+/// `cohesive` has it a tension.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "two particles, where they are, and what is between them")]
 pub fn exchange<R: Real>(
-    apart: &Vector3<R>,
-    square: R,
+    apart: &Apart<R>,
     i: &Parcel<R>,
     j: &Parcel<R>,
     medium: &Medium<R>,
@@ -98,15 +122,14 @@ pub fn exchange<R: Real>(
     #[comptime] laminar: bool,
     #[comptime] cohesive: bool,
 ) -> Exchange<R> {
-    // What is added keeps particles in one place from being divided by nothing, and nothing else.
-    let per_distance = R::inverse_root(square + smoother.softening);
-    let slope = smoother.slope(square * per_distance, smoothing);
+    let distance = apart.square * apart.per_distance;
+    let slope = smoother.slope(distance, smoothing);
     let volumes = i.volume * j.volume;
     let common = volumes * slope;
     let moving = i.velocity.minus(&j.velocity);
-    let parting = moving.dot(apart);
-    let brake = medium.artificial_viscosity * parting * per_distance * per_distance * common;
-    let mut force = apart.times(brake - (i.pressure + j.pressure) * common);
+    let parting = moving.dot(&apart.vector);
+    let brake = medium.artificial_viscosity * parting * apart.per_distance * apart.per_distance * common;
+    let mut force = apart.vector.times(brake - (i.pressure + j.pressure) * common);
     let mut viscous_power = -(brake * parting);
     if laminar {
         let dragged = i.drag_velocity.minus(&j.drag_velocity);
@@ -116,13 +139,13 @@ pub fn exchange<R: Real>(
     }
     let mut tension_power = R::new(0.0);
     if cohesive {
-        let q = smaller::<R>(square * per_distance * smoother.per_support, R::new(1.0));
+        let q = smaller::<R>(distance * smoother.per_support, R::new(1.0));
         let attraction = tension::slope::<R>(q, medium.pull, medium.push);
         tension_power = attraction * parting;
-        force = force.minus(&apart.times(attraction));
+        force = force.minus(&apart.vector.times(attraction));
     }
     let excess = j.pressure - i.pressure;
-    let diffusion = -(medium.diffusion * slope * (excess + medium.rest_density * gravity.dot(apart)));
+    let diffusion = -(medium.diffusion * slope * (excess + medium.rest_density * gravity.dot(&apart.vector)));
     Exchange::<R> {
         force,
         swelling: parting * slope,

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use seixo_laws::Vector3;
 use seixo_laws::fluid::state::pressure;
 use seixo_laws::fluid::viscosity::laplacian;
-use seixo_laws::fluid::{Exchange, Medium, Parcel, Smoother, Smoothing, Space, StateLaw, between_media, exchange};
+use seixo_laws::fluid::{Apart, Exchange, Medium, Parcel, Smoother, Smoothing, Space, StateLaw, between_media, exchange};
 use std::f64::consts::PI;
 
 type V = Vector3<f64>;
@@ -224,7 +224,17 @@ fn parcel(volume: f64, velocity: V, pressure: f64) -> Parcel<f64> {
 
 fn passed(smoothing: Smoothing, apart: &V, [i, j]: [&Parcel<f64>; 2], medium: &Medium<f64>) -> Exchange<f64> {
     let smoother = smoothing.smoother(SUPPORT, Space::Volume);
-    exchange(apart, apart.dot(apart), i, j, medium, &GRAVITY, &smoother, smoothing, true, false)
+    exchange(
+        &Apart::by(apart, &smoother),
+        i,
+        j,
+        medium,
+        &GRAVITY,
+        &smoother,
+        smoothing,
+        true,
+        false,
+    )
 }
 
 /// A vector with components below `size`.
@@ -364,8 +374,7 @@ fn amid(smoothing: Smoothing, space: Space, medium: &Medium<f64>, state: impl Fn
                     continue;
                 }
                 let found = exchange(
-                    &apart,
-                    square,
+                    &Apart::by(&apart, &smoother),
                     &middle,
                     &at(&place),
                     medium,

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use seixo_laws::Vector3;
 use seixo_laws::fluid::tension::{layer, potential, slope, strengths};
-use seixo_laws::fluid::{Exchange, Medium, Parcel, Smoothing, Space, exchange, surface_energy};
+use seixo_laws::fluid::{Apart, Exchange, Medium, Parcel, Smoothing, Space, exchange, surface_energy};
 use std::f64::consts::PI;
 
 type V = Vector3<f64>;
@@ -46,10 +46,9 @@ fn passed(apart: &V, velocities: [V; 2]) -> Exchange<f64> {
         drag_velocity: velocity,
         pressure: 0.0,
     });
-    let (square, medium) = (apart.dot(apart), medium(4, Space::Volume));
+    let medium = medium(4, Space::Volume);
     exchange(
-        apart,
-        square,
+        &Apart::by(apart, &smoother),
         &i,
         &j,
         &medium,

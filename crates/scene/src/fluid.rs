@@ -163,6 +163,7 @@ pub(crate) fn fluids(
     }
     let (mut particles, origin) = fill::fill(file, &shared, world.domain.as_ref(), findings);
     cut::cut_at_planes(file, world, plan, shared.across, &mut particles, findings);
+    passages::note_behind(&outlets, &particles, &shared, findings);
     if !findings.is_sound() {
         return None;
     }
@@ -223,6 +224,7 @@ pub(crate) fn fluids(
         kinds,
         particles,
         boundary,
+        hulls: Vec::new(),
         slips,
         inside,
         fastest,

@@ -91,6 +91,27 @@ fn round_walls_hold_the_side_on_which_most_fluid_starts() {
     assert!(fluids(&above).inside.contains(&true));
 }
 
+#[test]
+fn a_ball_that_holds_fluid_holds_all_of_it() {
+    // Water within a ball, and oil away from it by more than a support: a ball has no end, and would draw the oil onto itself in the first step.
+    let oil = "[fluid.oil]\nsolver = \"muller2003\"\ndensity = 800\nspacing = 0.02\n\
+        fill = { box = { min = [0.6, 0, 0], max = [0.7, 0.1, 0.1] } }\n";
+    let ball = "[wall.ball]\nsphere = { center = [0.2, 0.15, 0.1], radius = 0.1 }\n";
+    let text = FLUID.replace(
+        "box = { min = [0, 0, 0], max = [0.4, 0.3, 0.2] }",
+        "sphere = { center = [0.2, 0.15, 0.1], radius = 0.08 }",
+    );
+    scene(&format!("{text}{ball}"));
+    let message = refused(&format!("{text}{ball}{oil}")).plain();
+    assert!(
+        message.contains("fluid.oil") && message.contains("is behind wall.ball"),
+        "{message}"
+    );
+    // What a cylinder holds may be one of several, as it has ends.
+    let cup = "[wall.cup]\ncylinder = { from = [0.2, 0.15, 0], to = [0.2, 0.15, 0.2], radius = 0.1 }\n";
+    scene(&format!("{text}{cup}{oil}"));
+}
+
 /// What is replaced, by what, and the phrases that the message must hold.
 type Case = (&'static str, &'static str, &'static [&'static str]);
 

@@ -126,6 +126,20 @@ fn a_channel_has_walls_along_its_inlet_and_none_across() {
 }
 
 #[test]
+fn fluid_that_starts_too_far_behind_an_outlet_is_told() {
+    let told = |text: &str| {
+        let notices = scene(text).notices;
+        notices
+            .iter()
+            .filter(|notice| notice.contains("outlet.out: 10 particles start"))
+            .count()
+    };
+    // A column of particles starts 11 cm behind the outlet, which takes what is within 10 cm.
+    assert_eq!(told(CHANNEL), 1);
+    assert_eq!(told(&CHANNEL.replace("[1.12, 0.1, 0.2]", "[1.1, 0.1, 0.2]")), 0);
+}
+
+#[test]
 fn stages_open_and_close_inlets_of_fluids() {
     let staged = format!(
         "{TANK}[[stage]]\nname = \"wait\"\nuntil = \"duration 0.1 s\"\n[[stage]]\nname = \"pour\"\nuntil = \"duration 0.2 s\"\nadd = [\"inlet.tap\"]\n\

@@ -59,9 +59,10 @@ pub fn store_turn<C: Real>(turn: &mut [C], at: usize, value: &Quaternion<C>) {
     turn[at + 3usize] = value.z;
 }
 
-/// Forces and torques of the members from `first` to before `end`, summed up in their order, about the center of their body.
+/// Forces and, if they have any, torques of the members from `first` to before `end`, summed up in their order, about the center of their body.
 #[cube]
 #[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
 pub fn push_on<C: Coordinate<R>, R: Real>(
     first: usize,
     end: usize,
@@ -70,6 +71,7 @@ pub fn push_on<C: Coordinate<R>, R: Real>(
     turn: &Quaternion<C>,
     force: &[R],
     torque: &[R],
+    #[comptime] twists: bool,
 ) -> Push<C> {
     let mut total = Vector3::<C>::zero();
     let mut turning = Vector3::<C>::zero();
@@ -77,12 +79,28 @@ pub fn push_on<C: Coordinate<R>, R: Real>(
         let grain = place[m] as usize * 4usize;
         let arm = turn.turned(&load::<C>(offset, m * 4usize));
         let push = widened::<C, R>(&load::<R>(force, grain));
-        turning = turning.plus(&widened::<C, R>(&load::<R>(torque, grain))).plus(&arm.cross(&push));
+        if twists {
+            turning = turning.plus(&widened::<C, R>(&load::<R>(torque, grain)));
+        }
+        turning = turning.plus(&arm.cross(&push));
         total = total.plus(&push);
     }
     Push::<C> {
         force: total,
         torque: turning,
+    }
+}
+
+/// Numbers of what else pushes on a body: force and torque about its center, each a record.
+pub const LOAD: usize = 8;
+
+/// With what else pushes on body b.
+#[cube]
+#[inline(always)]
+pub fn with_load<C: Real>(push: &Push<C>, b: usize, loads: &[C]) -> Push<C> {
+    Push::<C> {
+        force: push.force.plus(&load::<C>(loads, b * 8usize)),
+        torque: push.torque.plus(&load::<C>(loads, b * 8usize + 4usize)),
     }
 }
 

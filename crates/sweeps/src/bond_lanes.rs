@@ -2,8 +2,8 @@
 //! back in the order of the rows.
 
 use crate::bonds::{BOND, BROKEN, BondRows, BondTally, BondedGrains, ENERGY, End, FIRST, KIND, MADE, glue_at, moves_of, span_of};
-use crate::lanes::{InLanes, on_widest, prefetch};
 use crate::sides::{OPEN, nearest_image};
+use crate::units::{InLanes, Unit, on_widest, prefetch};
 use crate::views::{RECORD, load, store};
 use seixo_laws::bond::{GLUE, Glue, Hold, Rest, beam, deformed, hold, turned_since, utilization};
 use seixo_laws::{Quaternion, Vector3};
@@ -125,7 +125,7 @@ impl<const POINTS: bool> Lanes<'_, POINTS> {
 
 impl<const POINTS: bool> InLanes for Lanes<'_, POINTS> {
     #[inline(always)]
-    fn resolve(&mut self) {
+    fn resolve<U: Unit>(&mut self, _unit: U) {
         for (records, lanes) in self.came.iter().zip(&mut self.numbers) {
             for lane in 0..LANES {
                 for number in 0..RECORD {

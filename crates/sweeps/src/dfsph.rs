@@ -1,14 +1,15 @@
 //! Incompressible fluids: how crowded it is around a particle, and how pressures and viscosity push it. One text for CPU and GPU: rows list all
 //! neighbors of a particle, those of fluid for one of a wall, with `stride` places from one entry to the next.
 //!
-//! Records beside those of [`crate::fluid`]: `moving` = velocities or accelerations x y z and padding, of fluid; `walls` = velocities of walls, read
-//! where they move; `solving` = the pressure that is looked at, the one that the last iteration found, the source, the step of pressure.
+//! Records beside those of [`crate::fluid`]: `moving` = velocities x y z and padding of fluid, or its accelerations x y z and the pressure that they come
+//! from; `walls` = velocities of walls, read where they move; `solving` = the pressure that is looked at, the one that the last iteration found, the
+//! source, the step of pressure.
 
-use crate::fluid::{FlowPlan, medium_at, medium_of, parcel};
-use crate::sides::{Sides, nearest_image};
+use crate::fluid::{FlowPlan, kind_of, medium_at, medium_of, parcel, rest_density_at};
+use crate::sides::{Sides, near_image};
 use crate::views::load;
 use cubecl::prelude::*;
-use seixo_laws::fluid::{Smoother, dfsph, exchange};
+use seixo_laws::fluid::{Apart, Parcel, Smoother, dfsph, exchange};
 use seixo_laws::motion::kick;
 use seixo_laws::{Coordinate, Real, Vector3, near_vector};
 
@@ -21,17 +22,6 @@ pub struct Crowd<R: Real> {
     pub swelling: R,
     /// A_i, see [`seixo_laws::fluid::dfsph`] \[m/kg\].
     pub stiffness: R,
-}
-
-/// Rest density of fluid number `kind` of a table \[kg/m³\].
-#[cube]
-#[inline(always)]
-fn rest_density_at<R: Real>(media: &[R], kind: &[u32], i: usize, #[comptime] plan: FlowPlan) -> R {
-    let mut density = media[3];
-    if plan.mixed {
-        density = media[kind[i] as usize * 11usize + 3usize];
-    }
-    density
 }
 
 /// How crowded it is around particle i of fluid, where fluid moves with `moving`.
@@ -63,14 +53,13 @@ pub fn crowd_of<C: Coordinate<R>, R: Real>(
     let (mut swelling, mut of_neighbors) = (zero, zero);
     for s in 0..count {
         let j = list[first + s as usize * stride] as usize;
-        let apart = nearest_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, plan.sides);
-        let apart = near_vector::<C, R>(&apart.apart);
+        let apart = near_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, plan.sides);
         let mut volume = C::near(position[j * 4usize + 3usize]);
         let mut other = Vector3::<R>::zero();
         let mut lightness = zero;
         if volume > zero {
             other = load::<R>(moving, j * 4usize);
-            lightness = R::new(1.0) / rest_density_at::<R>(media, kind, j, plan);
+            lightness = R::new(1.0) / rest_density_at::<R>(media, kind_of(kind, j, plan.mixed));
         } else {
             volume = -volume;
             if plan.moving {
@@ -84,14 +73,15 @@ pub fn crowd_of<C: Coordinate<R>, R: Real>(
         of_neighbors += adds.stiffness;
         gradients = gradients.plus(&adds.gradient);
     }
+    let rest_density = rest_density_at::<R>(media, kind_of(kind, i, plan.mixed));
     Crowd::<R> {
         excess: density - R::new(1.0),
         swelling,
-        stiffness: dfsph::stiffness::<R>(&gradients, rest_density_at::<R>(media, kind, i, plan), of_neighbors),
+        stiffness: dfsph::stiffness::<R>(&gradients, rest_density, of_neighbors),
     }
 }
 
-/// Σ_j V_j (p_i + p_j) ∇W \[Pa/m\] with the pressures that are looked at: over a particle of fluid or of a wall, the force on it over −V_i.
+/// Σ_j V_j (p_i + p_j) ∇W \[Pa/m\] with the pressures that are number `slot` of records: over a particle of fluid or of a wall, the force on it over −V_i.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -101,9 +91,10 @@ pub fn lean_of<C: Coordinate<R>, R: Real>(
     count: u32,
     list: &[u32],
     position: &[C],
-    solving: &[R],
+    records: &[R],
     smoother: &Smoother<R>,
     sides: &Sides<C, R>,
+    #[comptime] slot: usize,
     #[comptime] stride: usize,
     #[comptime] plan: FlowPlan,
 ) -> Vector3<R> {
@@ -112,17 +103,16 @@ pub fn lean_of<C: Coordinate<R>, R: Real>(
     // Walls have no pressure of their own.
     let mut own = zero;
     if C::near(position[i * 4usize + 3usize]) > zero {
-        own = solving[i * 4usize];
+        own = records[i * 4usize + slot];
     }
     let mut sum = Vector3::<R>::zero();
     for s in 0..count {
         let j = list[first + s as usize * stride] as usize;
-        let apart = nearest_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, plan.sides);
-        let apart = near_vector::<C, R>(&apart.apart);
+        let apart = near_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, plan.sides);
         let mut volume = C::near(position[j * 4usize + 3usize]);
         let mut pressures = own;
         if volume > zero {
-            pressures += solving[j * 4usize];
+            pressures += records[j * 4usize + slot];
         } else {
             volume = -volume;
         }
@@ -153,8 +143,7 @@ pub fn swelling_of<C: Coordinate<R>, R: Real>(
     let mut sum = zero;
     for s in 0..count {
         let j = list[first + s as usize * stride] as usize;
-        let apart = nearest_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, plan.sides);
-        let apart = near_vector::<C, R>(&apart.apart);
+        let apart = near_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, plan.sides);
         let mut volume = C::near(position[j * 4usize + 3usize]);
         let mut other = Vector3::<R>::zero();
         if volume > zero {
@@ -165,6 +154,22 @@ pub fn swelling_of<C: Coordinate<R>, R: Real>(
         sum += dfsph::swelling::<R>(&apart, &own.minus(&other), volume, smoother, plan.smoothing);
     }
     sum
+}
+
+/// Particle i, of this volume, as viscosities see it; pressures are not of their sweep.
+#[cube]
+#[inline(always)]
+fn dragged<R: Real>(i: usize, volume: R, flow: &[R], seen: &[R], walls: &[R], #[comptime] plan: FlowPlan) -> Parcel<R> {
+    let zero = R::new(0.0);
+    let mut velocity = Vector3::<R>::zero();
+    let mut drag = load::<R>(seen, i * 4usize);
+    if volume > zero {
+        velocity = load::<R>(flow, i * 4usize);
+        drag = load::<R>(flow, i * 4usize);
+    } else if comptime!(plan.moving) {
+        velocity = load::<R>(walls, i * 4usize);
+    }
+    parcel::<R>(volume, &velocity, &drag, zero)
 }
 
 /// Force of viscosities on particle i, of fluid or of a wall \[N\]. Fluid moves with `flow`, and sees in walls what `seen` has for them.
@@ -192,48 +197,28 @@ pub fn drag_of<C: Coordinate<R>, R: Real>(
     let zero = R::new(0.0);
     let volume = C::near(position[i * 4usize + 3usize]);
     let is_fluid = volume > zero;
-    let mut velocity = Vector3::<R>::zero();
-    let mut drag = load::<R>(seen, i * 4usize);
     let mut own_kind = 0usize;
     if is_fluid {
-        velocity = load::<R>(flow, i * 4usize);
-        drag = load::<R>(flow, i * 4usize);
-        if plan.mixed {
-            own_kind = kind[i] as usize;
-        }
-    } else if comptime!(plan.moving) {
-        velocity = load::<R>(walls, i * 4usize);
+        own_kind = kind_of(kind, i, plan.mixed);
     }
-    // Pressures are not of this sweep.
-    let this = parcel::<R>(volume, &velocity, &drag, zero);
+    let this = dragged::<R>(i, volume, flow, seen, walls, plan);
     let own_medium = medium_at::<R>(media, own_kind);
     let mut sum = Vector3::<R>::zero();
     for s in 0..count {
         let j = list[first + s as usize * stride] as usize;
-        let apart = nearest_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, plan.sides);
-        let apart = near_vector::<C, R>(&apart.apart);
+        let apart = near_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, plan.sides);
         let other_volume = C::near(position[j * 4usize + 3usize]);
-        let mut other_velocity = Vector3::<R>::zero();
-        let mut other_drag = load::<R>(seen, j * 4usize);
+        let other = dragged::<R>(j, other_volume, flow, seen, walls, plan);
         let mut other_kind = own_kind;
         let mut is_wall = !is_fluid;
         if other_volume > zero {
-            other_velocity = load::<R>(flow, j * 4usize);
-            other_drag = load::<R>(flow, j * 4usize);
-            if plan.mixed {
-                other_kind = kind[j] as usize;
-            }
+            other_kind = kind_of(kind, j, plan.mixed);
         } else {
             is_wall = true;
-            if plan.moving {
-                other_velocity = load::<R>(walls, j * 4usize);
-            }
         }
-        let other = parcel::<R>(other_volume, &other_velocity, &other_drag, zero);
         let medium = medium_of::<R>(&own_medium, media, own_kind, other_kind, is_wall, plan.mixed);
         let passed = exchange::<R>(
-            &apart,
-            apart.dot(&apart),
+            &Apart::by(&apart, smoother),
             &this,
             &other,
             &medium,

@@ -5,7 +5,7 @@
 
 use crate::motion::{Stepping, flags_of};
 use crate::pose::point_of_wall;
-use crate::sides::{Sides, nearest_image, put_back};
+use crate::sides::{Sides, near_image, put_back};
 use crate::views::load;
 use cubecl::prelude::*;
 use seixo_laws::fluid::{Medium, Parcel, Smoother, Smoothing, StateLaw, between_media, state};
@@ -42,6 +42,31 @@ pub const MOST_EXCESS: f32 = 0.5;
 /// Numbers per fluid in a table: viscosity, artificial viscosity, diffusion, rest density, stiffness ρ₀ c², pressure at rest, mass of a particle,
 /// law of state: 0 for Tait's, 1 for the linear one; pull and push of tension, and the share of both at walls.
 pub const MEDIUM: usize = 11;
+
+/// Number of the fluid that particle i is of, which is not one of a wall; where fluids are not `mixed`, there is but one.
+#[cube]
+#[inline(always)]
+pub fn kind_of(kind: &[u32], i: usize, #[comptime] mixed: bool) -> usize {
+    let mut own = 0usize;
+    if mixed {
+        own = kind[i] as usize;
+    }
+    own
+}
+
+/// Rest density of fluid number `kind` of a table \[kg/m³\].
+#[cube]
+#[inline(always)]
+pub fn rest_density_at<R: Real>(media: &[R], kind: usize) -> R {
+    media[kind * 11usize + 3usize]
+}
+
+/// Mass of a particle of fluid number `kind` of a table \[kg\].
+#[cube]
+#[inline(always)]
+pub fn mass_at<R: Real>(media: &[R], kind: usize) -> R {
+    media[kind * 11usize + 6usize]
+}
 
 /// What the laws need to know of fluid number `kind` of a table.
 #[cube]
@@ -189,13 +214,9 @@ pub fn fluid_before<C: Coordinate<R>, R: Real>(
     for s in 0..count {
         let j = list[first + s as usize * stride] as usize;
         if position[j * 4usize + 3usize] > C::new(0.0) {
-            let apart = nearest_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, plan.sides);
-            let apart = near_vector::<C, R>(&apart.apart);
+            let apart = near_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, plan.sides);
             let weight = smoother.value(apart.length(), plan.smoothing);
-            let mut density = media[3];
-            if plan.mixed {
-                density = media[kind[j] as usize * 11usize + 3usize];
-            }
+            let density = rest_density_at::<R>(media, kind_of(kind, j, plan.mixed));
             pressure += weight * (flow[j * 4usize + 3usize] + density * pull.dot(&apart));
             velocity = velocity.plus(&load::<R>(flow, j * 4usize).times(weight));
             share += weight;
@@ -222,6 +243,19 @@ pub fn drag_velocity<R: Real>(wall: &Vector3<R>, before: &Vector3<R>, slips: boo
         seen = before.plus(&Vector3::<R>::zero());
     }
     seen
+}
+
+/// The velocity of a particle in an outlet, a step on \[m/s\]: it takes up the speed along `normal` of the fluid before it, if there is any, by the
+/// share `pace` of the difference. So what is beyond an outlet goes as what comes to it, without a gradient along the normal; nothing comes back.
+#[cube]
+#[inline(always)]
+pub fn led_on<R: Real>(velocity: &Vector3<R>, before: &Before<R>, normal: &Vector3<R>, pace: R) -> Vector3<R> {
+    let onward = larger::<R>(before.velocity.dot(normal), R::new(0.0));
+    let mut share = R::new(0.0);
+    if before.share > R::new(0.0) {
+        share = pace;
+    }
+    velocity.plus(&normal.times(onward).minus(velocity).times(share))
 }
 
 /// A particle of a wall where its wall has it now.
@@ -259,8 +293,7 @@ pub fn carried<C: Coordinate<R>, R: Real>(
         let returned = put_back::<C, R>(&point.position, &stepping.sides);
         place = returned.position.plus(&Vector3::<C>::zero());
     }
-    let apart = nearest_image::<C, R>(&place.minus(reference), &stepping.sides, sides);
-    let far = near_vector::<C, R>(&apart.apart);
+    let far = near_image::<C, R>(&place.minus(reference), &stepping.sides, sides);
     let mut flags = 0u32;
     if far.dot(&far) > stepping.stale_square {
         flags |= 1u32;
@@ -292,6 +325,14 @@ pub struct Flown<C: Real, R: Real> {
     pub flags: u32,
 }
 
+/// The velocity of a particle of this mass a step later, by a force and gravity.
+#[cube]
+#[inline(always)]
+pub fn kicked<C: Coordinate<R>, R: Real>(velocity: &Vector3<C>, force: &Vector3<R>, mass: R, stepping: &Stepping<C, R>) -> Vector3<C> {
+    let rate = force.times(R::new(1.0) / mass).plus(&stepping.gravity);
+    kick::<C, R>(velocity, &rate, stepping.dt)
+}
+
 /// Kicks a particle, lets it drift, and lets its density follow: leap-frog in velocity and place; the density by Adams' and Bashforth's two steps,
 /// ρ^{t+Δt} = ρ^t (1 + Δt (3/2 D^t − 1/2 D^{t−Δt})), with D known at whole steps.
 #[cube]
@@ -309,25 +350,23 @@ pub fn flown<C: Coordinate<R>, R: Real>(
     kind: usize,
     stepping: &Stepping<C, R>,
 ) -> Flown<C, R> {
-    let mass = media[kind * 11usize + 6usize];
+    let mass = mass_at::<R>(media, kind);
     let rate = force.times(R::new(1.0) / mass).plus(&stepping.gravity);
     let after = kick::<C, R>(half, &rate, stepping.dt);
-    let place = drift::<C>(position, &after, C::wide(stepping.dt));
+    let moved = flowed::<C, R>(position, &after, reference, stepping);
     let mean = swelling + R::new(0.5) * (swelling - swelling_before);
     let one = C::new(1.0);
     let excess = excess + (one + excess) * C::wide(stepping.dt * mean);
-    let stride = near_vector::<C, R>(&after).times(stepping.dt);
-    let far = near_vector::<C, R>(&place.minus(reference));
-    let rest_volume = C::wide(mass / media[kind * 11usize + 3usize]);
+    let rest_volume = C::wide(mass / rest_density_at::<R>(media, kind));
     let velocity = velocity_ahead::<R>(&near_vector::<C, R>(&after), &rate, stepping.reads_ahead);
-    let mut flags = flags_of::<C, R>(&place, stride.dot(&stride), far.dot(&far), stepping);
+    let mut flags = moved.flags;
     let most = C::new(MOST_EXCESS);
     if excess >= most || excess <= -most {
         flags |= 64u32;
     }
     Flown::<C, R> {
         half: after,
-        position: place,
+        position: moved.position,
         velocity,
         excess,
         volume: rest_volume / (one + excess),
@@ -336,16 +375,32 @@ pub fn flown<C: Coordinate<R>, R: Real>(
     }
 }
 
-/// A particle in an inlet or an outlet, one step on.
+/// A particle that a step took on with its velocity.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
 pub struct Drifted<C: Real> {
     /// Place \[m\].
     pub position: Vector3<C>,
-    /// Raised flags: whether it moved too far since the lists were made, see [`crate::motion`].
+    /// Raised flags, see [`crate::motion`].
     pub flags: u32,
 }
 
-/// Takes a particle in an inlet or an outlet on with its velocity \[m/s\], whatever pushes it.
+/// Takes a particle of fluid on with its velocity \[m/s\].
+#[cube]
+#[inline(always)]
+pub fn flowed<C: Coordinate<R>, R: Real>(
+    position: &Vector3<C>,
+    velocity: &Vector3<C>,
+    reference: &Vector3<C>,
+    stepping: &Stepping<C, R>,
+) -> Drifted<C> {
+    let place = drift::<C>(position, velocity, C::wide(stepping.dt));
+    let stride = near_vector::<C, R>(velocity).times(stepping.dt);
+    let far = near_vector::<C, R>(&place.minus(reference));
+    let flags = flags_of::<C, R>(&place, stride.dot(&stride), far.dot(&far), stepping);
+    Drifted::<C> { position: place, flags }
+}
+
+/// As [`flowed()`], of a particle in an inlet or an outlet: all that it can do is to move too far since the lists were made.
 #[cube]
 #[inline(always)]
 pub fn drifted<C: Coordinate<R>, R: Real>(

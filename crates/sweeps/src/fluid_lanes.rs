@@ -2,29 +2,17 @@
 //! once. A pair inside a part is computed once, a pair across parts by both. Sums go over lanes, then over entries, always in the same order.
 
 use crate::fluid::{MEDIUM, WALL, medium_at, parcel};
-use crate::lanes::{InLanes, on_widest, prefetch};
 use crate::sides::{OPEN, Sides, nearest_image};
+use crate::units::{InLanes, LANES, Lane, Numbers, Records, Unit, on_widest, prefetch};
 use crate::views::{RECORD, load};
 use seixo_laws::Vector3;
-use seixo_laws::fluid::{Medium, Parcel, Smoother, Smoothing, between_media, exchange};
-
-/// Partners looked at at once.
-const LANES: usize = 8;
+use seixo_laws::fluid::{Apart, Medium, Parcel, Smoother, Smoothing, between_media, exchange};
 
 /// How many pairs ahead the records of a partner are asked for.
 const AHEAD: usize = 16;
 
 /// Records of a partner: where it is, how it flows, and how it moves where walls do.
 const IN: usize = 3;
-
-/// One record per lane, as it lies in memory.
-type Records = [[f64; RECORD]; LANES];
-
-/// A number per lane.
-type Lane = [f64; LANES];
-
-/// Records, a lane for every number.
-type Numbers = [[f64; LANES]; RECORD];
 
 /// What is read of all particles.
 pub struct FlowView<'a> {
@@ -114,12 +102,6 @@ struct Sums {
     powers: [Lane; 3],
 }
 
-/// Records, turned into a lane for every number.
-#[inline(always)]
-fn turned(records: &Records) -> Numbers {
-    [0, 1, 2, 3].map(|number| records.map(|record| record[number]))
-}
-
 #[inline(always)]
 fn vector(numbers: &Numbers, lane: usize) -> Vector3<f64> {
     Vector3 {
@@ -165,10 +147,10 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
 
     /// Records of some partners, a lane for every number.
     #[inline(always)]
-    fn fetch(&self, own: &Own, partners: &[u32; LANES]) -> [Numbers; IN] {
+    fn fetch<U: Unit>(&self, unit: U, own: &Own, partners: &[u32; LANES]) -> [Numbers; IN] {
         let view = self.view;
         let (position, flow, motion) = (view.position.as_chunks().0, view.flow.as_chunks().0, view.motion.as_chunks().0);
-        let mut places = turned(&partners.map(|j| position[j as usize]));
+        let mut places = unit.turned(partners.map(|j| &position[j as usize]));
         if SIDES != OPEN {
             for lane in 0..LANES {
                 let apart = own.place.minus(&vector(&places, lane));
@@ -176,23 +158,42 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
                 (places[0][lane], places[1][lane], places[2][lane]) = (image.x, image.y, image.z);
             }
         }
-        let flows = turned(&partners.map(|j| flow[j as usize]));
+        let flows = unit.turned(partners.map(|j| &flow[j as usize]));
         let motions = if MOVING {
-            turned(&partners.map(|j| motion[j as usize]))
+            unit.turned(partners.map(|j| &motion[j as usize]))
         } else {
             flows
         };
         [places, flows, motions]
     }
 
-    /// Runs the laws over some partners of a particle; returns what each of these gets: the force on it taken backward, and its swelling.
+    /// Runs the laws over some partners of a particle; returns what each of these gets, in lanes: the force on it taken backward, and its swelling.
     #[inline(always)]
-    fn resolve(&self, own: &Own, numbers: &[Numbers; IN], media: &[Medium<f64>; LANES], share: &Lane, sums: &mut Sums) -> Records {
+    fn resolve<U: Unit>(
+        &self,
+        unit: U,
+        own: &Own,
+        numbers: &[Numbers; IN],
+        media: &[Medium<f64>; LANES],
+        share: &Lane,
+        sums: &mut Sums,
+    ) -> Numbers {
         let (gravity, smoother) = (self.view.gravity, self.view.smoother);
         let smoothing = if SPLINE { Smoothing::CubicSpline } else { Smoothing::Wendland };
         let mut going = [[0.0; LANES]; RECORD];
+        let (mut square, mut softened) = ([0.0; LANES], [0.0; LANES]);
         for lane in 0..LANES {
             let apart = own.place.minus(&vector(&numbers[0], lane));
+            square[lane] = apart.dot(&apart);
+            softened[lane] = square[lane] + smoother.softening;
+        }
+        let per_distance = unit.inverse_roots(&softened);
+        for lane in 0..LANES {
+            let apart = Apart {
+                vector: own.place.minus(&vector(&numbers[0], lane)),
+                square: square[lane],
+                per_distance: per_distance[lane],
+            };
             let volume = numbers[0][3][lane];
             let in_fluid = is_in_fluid(volume);
             let drag = vector(&numbers[1], lane);
@@ -208,18 +209,7 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
                 medium.pull *= held;
                 medium.push *= held;
             }
-            let passed = exchange(
-                &apart,
-                apart.dot(&apart),
-                i,
-                &j,
-                &medium,
-                &gravity,
-                &smoother,
-                smoothing,
-                LAMINAR,
-                COHESIVE,
-            );
+            let passed = exchange(&apart, i, &j, &medium, &gravity, &smoother, smoothing, LAMINAR, COHESIVE);
             let force = passed.force;
             sums.powers[0][lane] += share[lane] * passed.viscous_power;
             sums.powers[1][lane] += share[lane] * passed.diffusive_power;
@@ -235,11 +225,7 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
             going[2][lane] = force.z;
             going[3][lane] = i.volume * (passed.swelling - passed.diffusion);
         }
-        let mut went = [[0.0; RECORD]; LANES];
-        for lane in 0..LANES {
-            went[lane] = [going[0][lane], going[1][lane], going[2][lane], going[3][lane]];
-        }
-        went
+        going
     }
 }
 
@@ -256,7 +242,7 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
     for Part<'_, SIDES, SPLINE, MOVING, MIXED, LAMINAR, COHESIVE>
 {
     #[inline(always)]
-    fn resolve(&mut self) {
+    fn resolve<U: Unit>(&mut self, unit: U) {
         let (view, rows) = (self.view, self.rows);
         let end = rows.row[rows.end] as usize;
         let mut media = [medium_at::<f64>(view.media, 0); LANES];
@@ -289,7 +275,8 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
                 if MIXED {
                     media = partners.map(|j| self.medium_between(i, j as usize));
                 }
-                let went = Part::resolve(self, &own, &self.fetch(&own, &partners), &media, &share, &mut sums);
+                let going = Part::resolve(self, unit, &own, &self.fetch(unit, &own, &partners), &media, &share, &mut sums);
+                let went: Records = unit.turned_back(&going);
                 for (one, slot) in went.iter().zip(slots) {
                     // One that is of another part gets its own from its own row.
                     if let Some(of_j) = self.rate.get_mut(slot) {

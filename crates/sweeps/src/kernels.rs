@@ -18,7 +18,7 @@ pub mod peel;
 pub mod step;
 pub mod walls;
 
-use crate::views::{Record, last};
+use crate::views::{Record, four_numbers, last};
 use cubecl::prelude::*;
 use seixo_laws::{Coordinate, Real};
 
@@ -104,12 +104,12 @@ fn sum_of_cube<R: Real>(amounts: Record<R>) -> Record<R> {
 /// A record of the laws, in the precision of coordinates.
 #[cube]
 fn widened_record<C: Coordinate<R>, R: Real>(narrow: Record<R>) -> Record<C> {
-    let mut wide = Record::<C>::empty();
-    wide.insert(0usize, C::wide(narrow.extract(0usize)));
-    wide.insert(1usize, C::wide(narrow.extract(1usize)));
-    wide.insert(2usize, C::wide(narrow.extract(2usize)));
-    wide.insert(3usize, C::wide(last::<R>(narrow)));
-    wide
+    four_numbers::<C>(
+        C::wide(narrow.extract(0usize)),
+        C::wide(narrow.extract(1usize)),
+        C::wide(narrow.extract(2usize)),
+        C::wide(last::<R>(narrow)),
+    )
 }
 
 /// Adds what a cube's grains took to the first of the cube's two records.

@@ -13,6 +13,7 @@ use crate::pair::{Outcome, Pair, depth_of, rub_together};
 use crate::part::{GrainsView, Limits, PartOut, PartRows, apart, array};
 use crate::shortlist::{Shortlist, pick};
 use crate::sides::{OPEN, SHEARED};
+use crate::units::prefetch;
 use crate::views::{RECORD, coefficients};
 use seixo_laws::contact::{COEFFICIENTS, Coefficients, Memory};
 use seixo_laws::{Real, Vector3, larger, smaller};
@@ -421,39 +422,6 @@ fn contacts_with<R: Real, const SIDES: u32, const UNIT: u32>(
     }
 }
 
-/// Lanes whose laws run over all of them at once.
-pub trait InLanes {
-    /// Runs the laws. To be inlined always, so that it is compiled for the units that call it.
-    fn resolve(&mut self);
-}
-
-/// Runs the laws with the widest vector units of this processor, which change no bit, see [`contacts_of_part`].
-#[inline(always)]
-pub fn on_widest<L: InLanes>(lanes: &mut L) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-        #[inline(never)]
-        fn widest<L: InLanes>(lanes: &mut L) {
-            lanes.resolve();
-        }
-        #[target_feature(enable = "avx2")]
-        #[inline(never)]
-        fn wide<L: InLanes>(lanes: &mut L) {
-            lanes.resolve();
-        }
-        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl") {
-            // SAFETY: the processor has the features that the function is compiled for.
-            return unsafe { widest(lanes) };
-        }
-        if is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has the feature that the function is compiled for.
-            return unsafe { wide(lanes) };
-        }
-    }
-    lanes.resolve();
-}
-
 /// Sum of two records.
 #[inline(always)]
 fn more<R: Real>(a: &[R; RECORD], b: &[R; RECORD]) -> [R; RECORD] {
@@ -464,18 +432,4 @@ fn more<R: Real>(a: &[R; RECORD], b: &[R; RECORD]) -> [R; RECORD] {
 #[inline(always)]
 fn less<R: Real>(a: &[R; RECORD], b: &[R; RECORD]) -> [R; RECORD] {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3]]
-}
-
-/// Asks for the record of grain i before it is needed: partners lie scattered in memory, and no processor guesses them.
-#[inline(always)]
-pub fn prefetch<R>(numbers: &[R], i: usize) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let place = numbers.as_ptr().wrapping_add(i * RECORD);
-        // SAFETY: a prefetch reads nothing that the program sees, and is allowed at any address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (numbers, i);
 }

@@ -43,6 +43,7 @@ pub mod rows;
 pub mod shortlist;
 pub mod sides;
 pub mod tiles;
+pub mod units;
 pub mod views;
 pub mod wall;
 pub mod wear;

@@ -4,47 +4,22 @@
 //! next. Records: `position` = x y z and what a sweep here does not read; `flow` and `kicked` = velocity x y z and the same; `dense` = volume, pressure,
 //! excess of density, padding; `container`, see [`HOLD`]. `media` is the table of [`crate::fluid`].
 
-use crate::fluid::{FlowPlan, pressure_at};
+use crate::fluid::{FlowPlan, kind_of, mass_at, pressure_at, rest_density_at};
 use crate::motion::{Stepping, flags_of};
-use crate::sides::{Sides, nearest_image};
+use crate::sides::{Sides, near_image};
 use crate::views::{FRUSTUM, SPHERE, load};
 use cubecl::prelude::*;
 use seixo_laws::fluid::muller::{Functions, Particle, draw, gain, push, rebound, weight};
-use seixo_laws::motion::{drift, gravity_energy, kick};
-use seixo_laws::wall::{beside_frustum, beside_sphere, nearest_on_frustum, nearest_on_sphere};
-use seixo_laws::{Coordinate, Real, Vector3, near_vector, widened};
+use seixo_laws::motion::{drift, gravity_energy};
+use seixo_laws::wall::{Beside, beside_frustum, beside_sphere, nearest_on_frustum};
+use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector, widened};
 
 /// Numbers per fluid in a table of its own: XSPH's ε, and the share of the velocity into a wall that comes back.
 pub const HABITS: usize = 2;
 
 /// Numbers per element of a wall that holds fluid: nine that say where it is and its kind, as in [`crate::views::ELEMENT`]; the sign of distances
-/// on the side of the fluid; padding; a point of the wall's axis, its velocity and angular velocity, padding.
+/// on the side of the fluid; the number of its wall; a point of the wall's axis, its velocity and angular velocity, padding.
 pub const HOLD: usize = 24;
-
-/// First number of the medium of particle i.
-#[cube]
-#[inline(always)]
-fn medium_of(kind: &[u32], i: usize, #[comptime] mixed: bool) -> usize {
-    let mut at = 0usize;
-    if mixed {
-        at = kind[i] as usize * 11usize;
-    }
-    at
-}
-
-/// The vector from j to i, across periodic sides if that is nearer.
-#[cube]
-#[inline(always)]
-fn between<C: Coordinate<R>, R: Real>(
-    here: &Vector3<C>,
-    j: usize,
-    position: &[C],
-    sides: &Sides<C, R>,
-    #[comptime] kind_of_sides: u32,
-) -> Vector3<R> {
-    let image = nearest_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, kind_of_sides);
-    near_vector::<C, R>(&image.apart)
-}
 
 /// Density of particle i \[kg/m³\].
 #[cube]
@@ -64,11 +39,11 @@ pub fn density_of<C: Coordinate<R>, R: Real>(
     #[comptime] plan: FlowPlan,
 ) -> R {
     let here = load::<C>(position, i * 4usize);
-    let mut density = media[medium_of(kind, i, plan.mixed) + 6usize] * weight::<R>(R::new(0.0), functions);
+    let mut density = mass_at::<R>(media, kind_of(kind, i, plan.mixed)) * weight::<R>(R::new(0.0), functions);
     for s in 0..count {
         let j = list[first + s as usize * stride] as usize;
-        let apart = between::<C, R>(&here, j, position, sides, plan.sides);
-        density += media[medium_of(kind, j, plan.mixed) + 6usize] * weight::<R>(apart.dot(&apart), functions);
+        let apart = near_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, plan.sides);
+        density += mass_at::<R>(media, kind_of(kind, j, plan.mixed)) * weight::<R>(apart.dot(&apart), functions);
     }
     density
 }
@@ -88,12 +63,12 @@ pub struct Dense<R: Real> {
 #[cube]
 #[inline(always)]
 pub fn dense_of<R: Real>(i: usize, density: R, kind: &[u32], media: &[R], #[comptime] plan: FlowPlan) -> Dense<R> {
-    let at = medium_of(kind, i, plan.mixed);
-    let rest_density = media[at + 3usize];
+    let fluid = kind_of(kind, i, plan.mixed);
+    let rest_density = rest_density_at::<R>(media, fluid);
     let excess = (density - rest_density) / rest_density;
     Dense::<R> {
-        volume: media[at + 6usize] / density,
-        pressure: pressure_at::<R>(excess, media, at / 11usize),
+        volume: mass_at::<R>(media, fluid) / density,
+        pressure: pressure_at::<R>(excess, media, fluid),
         excess,
     }
 }
@@ -114,7 +89,7 @@ fn particle<R: Real>(i: usize, flow: &[R], dense: &[R], kind: &[u32], media: &[R
     Particle::<R> {
         volume: dense[i * 4usize],
         pressure: dense[i * 4usize + 1usize],
-        viscosity: media[medium_of(kind, i, mixed)],
+        viscosity: media[kind_of(kind, i, mixed) * 11usize],
         velocity: load::<R>(flow, i * 4usize),
     }
 }
@@ -144,7 +119,7 @@ pub fn force_on<C: Coordinate<R>, R: Real>(
     let mut dragging = Vector3::<R>::zero();
     for s in 0..count {
         let j = list[first + s as usize * stride] as usize;
-        let apart = between::<C, R>(&here, j, position, sides, plan.sides);
+        let apart = near_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, plan.sides);
         let other = particle::<R>(j, flow, dense, kind, media, plan.mixed);
         let passed = push::<R>(&apart, apart.dot(&apart), &own, &other, functions);
         pressing = pressing.plus(&passed.pressure);
@@ -154,14 +129,6 @@ pub fn force_on<C: Coordinate<R>, R: Real>(
         force: pressing.plus(&dragging),
         viscous_power: -(dragging.dot(&own.velocity)),
     }
-}
-
-/// The velocity of a particle of this mass after a step of explicit Euler, before its neighbors draw it to theirs.
-#[cube]
-#[inline(always)]
-pub fn kicked<C: Coordinate<R>, R: Real>(velocity: &Vector3<C>, force: &Vector3<R>, mass: R, stepping: &Stepping<C, R>) -> Vector3<C> {
-    let rate = force.times(R::new(1.0) / mass).plus(&stepping.gravity);
-    kick::<C, R>(velocity, &rate, stepping.dt)
 }
 
 /// By how much neighbors draw the velocity of particle i to theirs, before that is multiplied by ε \[m/s\]; `kicked` are velocities after forces.
@@ -186,7 +153,7 @@ pub fn draw_on<C: Coordinate<R>, R: Real>(
     let mut all = Vector3::<R>::zero();
     for s in 0..count {
         let j = list[first + s as usize * stride] as usize;
-        let apart = between::<C, R>(&here, j, position, sides, plan.sides);
+        let apart = near_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, plan.sides);
         let other = load::<R>(kicked, j * 4usize);
         all = all.plus(&draw::<R>(apart.dot(&apart), dense[j * 4usize], &own, &other, functions));
     }
@@ -211,6 +178,34 @@ pub fn drawn<C: Coordinate<R>, R: Real>(kicked: &Vector3<C>, all: &Vector3<R>, x
         velocity: kicked.plus(&widened::<C, R>(&change)),
         taken: -gain::<R>(mass, &near_vector::<C, R>(kicked), &change),
     }
+}
+
+/// Where a place is beside the endless surface of the element of a container whose record starts at `e`: distances are positive on the side of the
+/// fluid, and a plane has no end that a place is within or beyond.
+#[cube]
+#[inline(always)]
+pub fn beside_hold<C: Real>(place: &Vector3<C>, container: &[C], e: usize) -> Beside<C> {
+    let kind = container[e + 9usize];
+    let sign = container[e + 10usize];
+    let at = load::<C>(container, e);
+    let axis = load::<C>(container, e + 3usize);
+    let shape = load::<C>(container, e + 6usize);
+    let mut distance = place.minus(&at).dot(&axis);
+    let mut normal = axis.plus(&Vector3::<C>::zero());
+    let mut within = C::new(0.0);
+    if kind == C::new(SPHERE) {
+        let beside = beside_sphere::<C>(place, &at, shape.x);
+        distance = beside.distance * sign;
+        normal = beside.normal.times(sign);
+        within = beside.within;
+    }
+    if kind == C::new(FRUSTUM) {
+        let beside = beside_frustum::<C>(place, &at, &axis, &shape);
+        distance = beside.distance * sign;
+        normal = beside.normal.times(sign);
+        within = beside.within;
+    }
+    Beside::<C> { distance, normal, within }
 }
 
 /// A particle that moved, within its container.
@@ -257,38 +252,24 @@ pub fn settled<C: Coordinate<R>, R: Real>(
     for _round in 0..3u32 {
         for k in 0..elements {
             let e = k as usize * 24usize;
-            let kind = container[e + 9usize];
-            let sign = container[e + 10usize];
-            let at = load::<C>(container, e);
-            let axis = load::<C>(container, e + 3usize);
-            let shape = load::<C>(container, e + 6usize);
-            let mut distance = place.minus(&at).dot(&axis);
-            let mut surface = place.minus(&axis.times(distance));
-            let mut normal = axis.plus(&Vector3::<C>::zero());
-            let mut holds = distance < nothing;
-            if kind == C::new(SPHERE) {
-                let now = beside_sphere::<C>(&place, &at, shape.x);
-                distance = now.distance * sign;
-                surface = nearest_on_sphere::<C>(&place, &at, shape.x);
-                normal = now.normal.times(sign);
-                holds = distance < nothing;
-            }
-            if kind == C::new(FRUSTUM) {
-                let now = beside_frustum::<C>(&place, &at, &axis, &shape);
-                let was = beside_frustum::<C>(position, &at, &axis, &shape);
-                distance = now.distance * sign;
-                surface = nearest_on_frustum::<C>(&place, &at, &axis, &shape);
-                normal = now.normal.times(sign);
-                holds = distance < nothing && was.within >= -margin;
+            let now = beside_hold::<C>(&place, container, e);
+            let mut surface = place.minus(&now.normal.times(now.distance));
+            let mut holds = now.distance < nothing;
+            if container[e + 9usize] == C::new(FRUSTUM) {
+                let at = load::<C>(container, e);
+                let axis = load::<C>(container, e + 3usize);
+                let was = beside_hold::<C>(position, container, e);
+                surface = nearest_on_frustum::<C>(&place, &at, &axis, &load::<C>(container, e + 6usize));
+                holds = now.distance < nothing && was.within >= -margin;
                 if holds {
                     // The wall moved, too, since the particle was there.
-                    let pace = velocity_of_hold::<C>(container, e, &surface).dot(&normal);
-                    holds = was.distance * sign + pace * dt >= -slack;
+                    let pace = velocity_of_hold::<C>(container, e, &surface).dot(&now.normal);
+                    holds = was.distance + pace * dt >= -slack;
                 }
             }
             if holds {
                 let wall = velocity_of_hold::<C>(container, e, &surface);
-                onward = rebound::<C>(&onward, &wall, &normal, C::wide(restitution));
+                onward = rebound::<C>(&onward, &wall, &now.normal, C::wide(restitution));
                 place = surface.plus(&Vector3::<C>::zero());
             }
         }
@@ -298,7 +279,9 @@ pub fn settled<C: Coordinate<R>, R: Real>(
     let stride = near_vector::<C, R>(&onward).times(stepping.dt);
     let far = near_vector::<C, R>(&place.minus(reference));
     let given = gain::<R>(mass, &near_vector::<C, R>(velocity), &change) + gravity_energy::<R>(mass, &stepping.gravity, &shifted);
-    let flags = flags_of::<C, R>(&place, stride.dot(&stride), far.dot(&far), stepping);
+    // Lists hold for what goes no farther than this, be it moved by a wall.
+    let farthest_square = larger::<R>(stride.dot(&stride), far.dot(&far));
+    let flags = flags_of::<C, R>(&place, farthest_square, far.dot(&far), stepping);
     Settled::<C, R> {
         position: place,
         velocity: onward,

@@ -4,7 +4,7 @@
 //! sheared: an image above is displaced by `offset` and faster by `slide`, one below the other way.
 
 use cubecl::prelude::*;
-use seixo_laws::{Coordinate, Real, Vector3};
+use seixo_laws::{Coordinate, Real, Vector3, near_vector};
 
 /// No periodic sides.
 pub const OPEN: u32 = 0;
@@ -121,6 +121,14 @@ pub fn nearest_image<C: Real, R: Real>(apart: &Vector3<C>, sides: &Sides<C, R>, 
         }
     }
     Image::<C> { apart: nearest, passed }
+}
+
+/// As the vector of [`nearest_image()`], in the precision of the laws.
+#[cube]
+#[inline(always)]
+pub fn near_image<C: Coordinate<R>, R: Real>(apart: &Vector3<C>, sides: &Sides<C, R>, #[comptime] kind: u32) -> Vector3<R> {
+    let image = nearest_image::<C, R>(apart, sides, kind);
+    near_vector::<C, R>(&image.apart)
 }
 
 /// Velocity of the nearest image of j over that of j itself, from the vector from j to i \[m/s\].

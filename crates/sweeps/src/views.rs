@@ -203,10 +203,16 @@ pub fn last<R: Real>(record: Record<R>) -> R {
 /// A record of a vector and one more number.
 #[cube]
 pub fn record<R: Real>(v: &Vector3<R>, last: R) -> Record<R> {
+    four_numbers::<R>(v.x, v.y, v.z, last)
+}
+
+/// A record of four numbers.
+#[cube]
+pub fn four_numbers<R: Real>(first: R, second: R, third: R, fourth: R) -> Record<R> {
     let mut record = Record::<R>::empty();
-    record.insert(0usize, v.x);
-    record.insert(1usize, v.y);
-    record.insert(2usize, v.z);
-    record.insert(3usize, last);
+    record.insert(0usize, first);
+    record.insert(1usize, second);
+    record.insert(2usize, third);
+    record.insert(3usize, fourth);
     record
 }

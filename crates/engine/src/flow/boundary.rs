@@ -2,14 +2,14 @@
 
 use super::Flow;
 use crate::contact_records::array;
-use crate::fields::{FluidFields, PART, Sorted, part_range, parts};
+use crate::fields::{FluidFields, Numbers, Sorted, numbers, one_each, part_range, parts};
 use crate::refusal::Refusal;
 use crate::search::{cells_between, is_small};
 use crate::simulation::Simulation;
 use seixo_device::Strided;
 use seixo_laws::Vector3;
-use seixo_sweeps::fluid::{Carried, WALL, carried, drag_velocity, fluid_before, is_outward, is_passing};
-use seixo_sweeps::motion::Moved;
+use seixo_sweeps::fluid::{Carried, WALL, carried, drag_velocity, fluid_before, is_outward, is_passing, led_on};
+use seixo_sweeps::motion::{Moved, STALE};
 use seixo_sweeps::pose::point_of_wall;
 use seixo_sweeps::views::{RECORD, load, store};
 
@@ -62,6 +62,7 @@ impl Flow {
             let id = WALL | k as u32;
             self.put(&mut walls, [id, WALL | wall], [x, y, z, volume], [u, v, w, 0.0], kept);
         }
+        self.put_hulls_up(simulation, &mut walls);
         self.fields.append(&walls);
     }
 
@@ -70,6 +71,7 @@ impl Flow {
         let kinds = self.fields.kind.iter().zip(0..);
         self.walls.clear();
         self.walls.extend(kinds.filter(|(kind, _)| **kind & WALL != 0).map(|(_, i)| i));
+        self.find_hulls();
     }
 
     /// Of every particle, whether it is one of a wall that may see fluid: some is in one of the cubes around it that are as wide as what is
@@ -114,8 +116,9 @@ impl Flow {
             self.list_anew(simulation);
         }
         self.renew_lists(simulation);
-        self.hold_in_container(simulation);
-        self.fluid_in_walls(|wall| !before[wall], simulation)
+        let is_new = |wall: usize| !before[wall];
+        self.fluid_in_walls(is_new, simulation)
+            .or_else(|| self.fluid_behind_walls(is_new, simulation))
     }
 
     /// Takes the places that particles of a wall have now for those at which its next motion begins.
@@ -137,6 +140,7 @@ impl Flow {
 
     /// Lets fluid see from now on how a wall moves that has just got another motion: one that rests has no velocity any more.
     pub fn move_otherwise(&mut self, simulation: &Simulation, wall: usize) {
+        self.hold_in_container(simulation);
         self.pose_walls(simulation);
         for index in 0..self.walls.len() {
             let i = self.walls[index] as usize;
@@ -148,12 +152,16 @@ impl Flow {
         }
     }
 
-    /// Puts the particles of moving walls where their walls are now, and flags parts of which one is too far from where it is listed.
+    /// Puts the particles of moving walls where their walls are now, and those of bodies where these are, and flags parts of which one is too far
+    /// from where it is listed.
     pub fn place_boundary(&mut self, simulation: &Simulation) {
-        if self.walls.is_empty() || !simulation.walls.has_moving() {
+        if self.walls.is_empty() || !simulation.walls.has_moving() && self.hulls.is_empty() {
             return;
         }
         self.pose_walls(simulation);
+        if self.follow_bodies(simulation) {
+            self.moves[0].flags |= STALE;
+        }
         let n = self.fields.len();
         let FluidFields {
             id,
@@ -167,32 +175,36 @@ impl Flow {
         let (id, kind, reference) = (&id[..], &kind[..], &reference[..]);
         let (walls, starts, poses) = (&simulation.walls, &self.plan.boundary.position[..], &self.poses[..]);
         let (stepping, sides) = (&self.stepping, self.compiled_for.sides);
-        let numbers = |items, numbers| Strided {
-            items,
-            per_part: PART * numbers,
-        };
+        let (hulls, bodies) = (&self.hulls, &simulation.bodies);
         let data = (
-            numbers(&mut position[..], RECORD),
-            numbers(&mut motion[..], RECORD),
-            numbers(&mut half_velocity[..], 3),
-            Strided {
-                items: &mut self.moves[..],
-                per_part: 1,
-            },
+            numbers(position, RECORD),
+            numbers(motion, RECORD),
+            numbers(half_velocity, 3),
+            one_each(&mut self.moves),
         );
-        type Data<'a> = (Strided<'a, f64>, Strided<'a, f64>, Strided<'a, f64>, Strided<'a, Moved<f64>>);
+        type Data<'a> = (Numbers<'a>, Numbers<'a>, Numbers<'a>, Strided<'a, Moved<f64>>);
         simulation
             .device
             .run(parts(n), data, |part, (position, motion, acceleration, moves): Data| {
                 let (first, end) = part_range(part, n);
                 for i in first..end {
-                    let wall = (kind[i] & !WALL) as usize;
-                    if kind[i] & WALL == 0 || is_passing(kind[i]) || !walls.moves(wall) {
+                    if kind[i] & WALL == 0 || is_passing(kind[i]) {
                         continue;
                     }
-                    let start = load::<f64>(&starts[(id[i] & !WALL) as usize], 0);
                     let listed = load::<f64>(reference, i * RECORD);
-                    let now = carried::<f64, f64>(wall, &start, &walls.at_rest, poses, 0, &walls.servos, &listed, stepping, sides);
+                    let wall = (kind[i] & !WALL) as usize;
+                    let now = match hulls.of_kind(kind[i]) {
+                        Some(hull) => hulls.carried(bodies, (id[i], hull), &listed, (stepping, sides)),
+                        None if walls.moves(wall) => {
+                            let start = load::<f64>(&starts[(id[i] & !WALL) as usize], 0);
+                            let (at_rest, servos) = (&walls.at_rest, &walls.servos);
+                            Some(carried::<f64, f64>(
+                                wall, &start, at_rest, poses, 0, servos, &listed, stepping, sides,
+                            ))
+                        }
+                        None => None,
+                    };
+                    let Some(now) = now else { continue };
                     store(position.items, (i - first) * RECORD, &now.position);
                     store(motion.items, (i - first) * RECORD, &now.velocity);
                     store(acceleration.items, 3 * (i - first), &now.acceleration);
@@ -201,8 +213,9 @@ impl Flow {
             });
     }
 
-    /// Finds what the fluid before each particle of a wall is like, and lets the wall push back alike.
-    pub fn press_walls(&mut self, simulation: &Simulation) {
+    /// Finds what the fluid before each particle of a wall is like, and lets the wall push back alike. If it `leads`, which is to be once a step,
+    /// particles in outlets follow the fluid.
+    pub fn press_walls(&mut self, simulation: &Simulation, leads: bool) {
         // Where nothing but pressures acts, what walls drag at does not matter.
         if self.walls.is_empty() || self.is_incompressible() && !self.compiled_for.laminar {
             return;
@@ -216,12 +229,9 @@ impl Flow {
             &self.before_walls
         };
         let (fields, walls, media) = (&self.fields, &self.walls[..], &self.media[..]);
-        let stepping = &self.stepping;
-        let data = (Strided {
-            items: &mut self.before[..],
-            per_part: PART * RECORD,
-        },);
-        simulation.device.run(parts(n), data, |part, (before,): (Strided<f64>,)| {
+        let (stepping, pace) = (&self.stepping, self.pace_in_outlets());
+        let data = (numbers(&mut self.before, RECORD),);
+        simulation.device.run(parts(n), data, |part, (before,): (Numbers,)| {
             let (first, end) = part_range(part, n);
             for (slot, &i) in walls[first..end].iter().enumerate() {
                 let i = i as usize;
@@ -242,21 +252,29 @@ impl Flow {
                     1,
                     plan,
                 );
-                let Vector3 { x, y, z } = found.velocity;
+                let led = leads && is_outward(fields.kind[i]);
+                let Vector3 { x, y, z } = if led {
+                    // There, what else is the acceleration of a wall is the normal.
+                    led_on(&load(&fields.motion, i * RECORD), &found, &load(&fields.half_velocity, 3 * i), pace)
+                } else {
+                    found.velocity
+                };
                 before.items[slot * RECORD..][..RECORD].copy_from_slice(&[found.pressure, x, y, z]);
             }
         });
         for (&i, before) in self.walls.iter().zip(self.before.chunks_exact(RECORD)) {
             let i = i as usize;
             let kind = self.fields.kind[i];
+            if !is_outward(kind) {
+                self.fields.flow[i * RECORD + 3] = before[0];
+            } else if leads {
+                self.fields.motion[i * RECORD..][..3].copy_from_slice(&before[1..]);
+            }
             let velocity: Vector3<f64> = if self.compiled_for.moving {
                 load(&self.fields.motion, i * RECORD)
             } else {
                 Vector3::zero()
             };
-            if !is_outward(kind) {
-                self.fields.flow[i * RECORD + 3] = before[0];
-            }
             // What passes is fluid, and flows as it moves.
             let seen = if is_passing(kind) {
                 velocity
@@ -272,7 +290,8 @@ impl Flow {
         let mut loads = vec![([0.0; 3], [0.0; 3]); self.there.len()];
         let (walls, mut poses) = (&simulation.walls, Vec::new());
         walls.poses_within(None, simulation.time(), &mut poses);
-        for &i in self.walls.iter().filter(|i| !is_passing(self.fields.kind[**i as usize])) {
+        let is_of_wall = |kind: u32| !is_passing(kind) && self.hulls.of_kind(kind).is_none();
+        for &i in self.walls.iter().filter(|i| is_of_wall(self.fields.kind[**i as usize])) {
             let i = i as usize;
             let wall = (self.fields.kind[i] & !WALL) as usize;
             let force: Vector3<f64> = load(&self.fields.rate, i * RECORD);

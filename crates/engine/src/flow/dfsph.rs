@@ -2,16 +2,15 @@
 
 use super::Flow;
 use super::projector::{Constraint, Projector, iterate};
-use crate::fields::{FluidFields, PART, part_range, parts};
+use crate::fields::{FluidFields, Numbers, numbers, one_each, part_range, parts};
 use crate::simulation::Simulation;
 use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_laws::fluid::dfsph;
-use seixo_laws::motion::{drift, kick};
 use seixo_sweeps::dfsph::{crowd_of, drag_of, lean_of, pushed, swelling_of};
-use seixo_sweeps::fluid::{MEDIUM, WALL};
+use seixo_sweeps::fluid::{WALL, flowed, kicked, mass_at};
 use seixo_sweeps::fluid_lanes::FlowTally;
-use seixo_sweeps::motion::{Moved, STILL, flags_of};
+use seixo_sweeps::motion::{Moved, STILL};
 use seixo_sweeps::views::{RECORD, load, recall, store};
 use std::convert::Infallible;
 
@@ -32,23 +31,13 @@ impl Flow {
         } = &mut self.fields;
         let (kind, position, flow, motion) = (&kind[..], &position[..], &flow[..], &motion[..]);
         let data = (
-            Strided {
-                items: &mut rate[..],
-                per_part: PART * RECORD,
-            },
-            Strided {
-                items: &mut half_velocity[..],
-                per_part: PART * 3,
-            },
-            Strided {
-                items: &mut self.projector.moving[..],
-                per_part: PART * RECORD,
-            },
+            numbers(rate, RECORD),
+            numbers(half_velocity, 3),
+            numbers(&mut self.projector.moving, RECORD),
         );
-        simulation.device.run(
-            parts(n),
-            data,
-            |part, (rate, half, moving): (Strided<f64>, Strided<f64>, Strided<f64>)| {
+        simulation
+            .device
+            .run(parts(n), data, |part, (rate, half, moving): (Numbers, Numbers, Numbers)| {
                 let (first, end) = part_range(part, n);
                 for i in first..end {
                     let (slot, at) = (i - first, (i - first) * RECORD);
@@ -72,15 +61,13 @@ impl Flow {
                     store(rate.items, at, &force);
                     rate.items[at + 3] = 0.0;
                     if kind[i] & WALL == 0 {
-                        let mass = media[kind[i] as usize * MEDIUM + 6];
-                        let acceleration = force.times(1.0 / mass).plus(&stepping.gravity);
-                        let after = kick::<f64, f64>(&recall(half.items, 3 * slot), &acceleration, stepping.dt);
+                        let mass = mass_at(media, kind[i] as usize);
+                        let after = kicked::<f64, f64>(&recall(half.items, 3 * slot), &force, mass, stepping);
                         store(half.items, 3 * slot, &after);
                         store(moving.items, at, &after);
                     }
                 }
-            },
-        );
+            });
     }
 
     /// Finds the pressures that keep what is asked for, and lets them push.
@@ -119,19 +106,10 @@ impl Flow {
         let (kind, position, motion, multipliers) = (&kind[..], &position[..], &motion[..], &multipliers[..]);
         let Projector { moving, solving, .. } = &mut self.projector;
         let moving = if corrects { &moving[..] } else { &flow[..] };
-        let data = (
-            Strided {
-                items: &mut excess[..],
-                per_part: PART,
-            },
-            Strided {
-                items: &mut solving[..],
-                per_part: PART * RECORD,
-            },
-        );
+        let data = (numbers(excess, 1), numbers(solving, RECORD));
         simulation
             .device
-            .run(parts(n), data, |part, (excess, solving): (Strided<f64>, Strided<f64>)| {
+            .run(parts(n), data, |part, (excess, solving): (Numbers, Numbers)| {
                 let (first, end) = part_range(part, n);
                 for i in (first..end).filter(|&i| kind[i] & WALL == 0) {
                     let found = crowd_of::<f64, f64>(
@@ -158,7 +136,7 @@ impl Flow {
             });
     }
 
-    /// Finds the accelerations of particles of fluid by the pressures that are looked at.
+    /// Finds the accelerations of particles of fluid by the pressures that are looked at, and keeps the two together.
     fn lean(&mut self, simulation: &Simulation) {
         let n = self.fields.len();
         let (smoother, plan) = (self.smoother(), self.compiled_for);
@@ -166,11 +144,8 @@ impl Flow {
         let (kind, position) = (&self.fields.kind[..], &self.fields.position[..]);
         let Projector { moving, solving, .. } = &mut self.projector;
         let solving = &solving[..];
-        let data = (Strided {
-            items: &mut moving[..],
-            per_part: PART * RECORD,
-        },);
-        simulation.device.run(parts(n), data, |part, (moving,): (Strided<f64>,)| {
+        let data = (numbers(moving, RECORD),);
+        simulation.device.run(parts(n), data, |part, (moving,): (Numbers,)| {
             let (first, end) = part_range(part, n);
             for i in (first..end).filter(|&i| kind[i] & WALL == 0) {
                 let sum = lean_of::<f64, f64>(
@@ -182,11 +157,13 @@ impl Flow {
                     solving,
                     &smoother,
                     &stepping.sides,
+                    0,
                     1,
                     plan,
                 );
-                let (volume, mass) = (position[i * RECORD + 3], media[kind[i] as usize * MEDIUM + 6]);
+                let (volume, mass) = (position[i * RECORD + 3], mass_at(media, kind[i] as usize));
                 store(moving.items, (i - first) * RECORD, &sum.times(-(volume / mass)));
+                moving.items[(i - first) * RECORD + 3] = solving[i * RECORD];
             }
         });
     }
@@ -200,19 +177,10 @@ impl Flow {
         let (kind, position) = (&self.fields.kind[..], &self.fields.position[..]);
         let Projector { moving, solving, left, .. } = &mut self.projector;
         let moving = &moving[..];
-        let data = (
-            Strided {
-                items: &mut solving[..],
-                per_part: PART * RECORD,
-            },
-            Strided {
-                items: &mut left[..],
-                per_part: 1,
-            },
-        );
+        let data = (numbers(solving, RECORD), one_each(left));
         simulation
             .device
-            .run(parts(n), data, |part, (solving, left): (Strided<f64>, Strided<[f64; 2]>)| {
+            .run(parts(n), data, |part, (solving, left): (Numbers, Strided<[f64; 2]>)| {
                 let (first, end) = part_range(part, n);
                 let mut sums = [0.0; 2];
                 for i in (first..end).filter(|&i| kind[i] & WALL == 0) {
@@ -239,12 +207,12 @@ impl Flow {
         all.fold([0.0; 2], |[error, turn], part| [error + part[0], turn + part[1]])
     }
 
-    /// Lets the pressures that were found push fluid and walls, and books what forces took.
+    /// Lets the pressures push fluid and walls whose error was found last, and books what forces took.
     fn push(&mut self, simulation: &Simulation, constraint: Constraint) {
         let n = self.fields.len();
         let (smoother, plan, corrects) = (self.smoother(), self.compiled_for, constraint.corrects());
         let (pairs, media, stepping) = (&self.pairs, &self.media[..], &self.stepping);
-        let solving = &self.projector.solving[..];
+        let moving = &self.projector.moving[..];
         let FluidFields {
             kind,
             position,
@@ -257,34 +225,13 @@ impl Flow {
         } = &mut self.fields;
         let (kind, position, motion) = (&kind[..], &position[..], &motion[..]);
         let data = (
-            Strided {
-                items: &mut flow[..],
-                per_part: PART * RECORD,
-            },
-            Strided {
-                items: &mut half_velocity[..],
-                per_part: PART * 3,
-            },
-            Strided {
-                items: &mut rate[..],
-                per_part: PART * RECORD,
-            },
-            Strided {
-                items: &mut multipliers[..],
-                per_part: PART * 2,
-            },
-            Strided {
-                items: &mut self.tallies[..],
-                per_part: 1,
-            },
+            numbers(flow, RECORD),
+            numbers(half_velocity, 3),
+            numbers(rate, RECORD),
+            numbers(multipliers, 2),
+            one_each(&mut self.tallies),
         );
-        type Data<'a> = (
-            Strided<'a, f64>,
-            Strided<'a, f64>,
-            Strided<'a, f64>,
-            Strided<'a, f64>,
-            Strided<'a, FlowTally>,
-        );
+        type Data<'a> = (Numbers<'a>, Numbers<'a>, Numbers<'a>, Numbers<'a>, Strided<'a, FlowTally>);
         simulation
             .device
             .run(parts(n), data, |part, (flow, half, rate, multipliers, tally): Data| {
@@ -297,9 +244,10 @@ impl Flow {
                         pairs.row[i + 1] - pairs.row[i],
                         &pairs.neighbors,
                         position,
-                        solving,
+                        moving,
                         &smoother,
                         &stepping.sides,
+                        3,
                         1,
                         plan,
                     );
@@ -309,14 +257,14 @@ impl Flow {
                     // Viscosities have been at work before densities are corrected, and only then.
                     let drag = if corrects { felt } else { Vector3::zero() };
                     if kind[i] & WALL == 0 {
-                        let mass = media[kind[i] as usize * MEDIUM + 6];
+                        let mass = mass_at(media, kind[i] as usize);
                         let (before, kept) = (recall(flow.items, at), recall(half.items, 3 * slot));
                         let now = pushed::<f64, f64>(&sum, &drag, &before, &kept, volume, mass, stepping.dt);
                         store(half.items, 3 * slot, &now.kept);
                         store(flow.items, at, &now.velocity);
                         store(rate.items, at, &felt.plus(&now.force));
                         let own = &mut multipliers.items[2 * slot..][..2];
-                        own[usize::from(!corrects)] = solving[i * RECORD];
+                        own[usize::from(!corrects)] = moving[i * RECORD + 3];
                         flow.items[at + 3] = if corrects { own[0] } else { own[0] + own[1] };
                         took.viscous += now.viscous;
                         took.diffusive += now.projected;
@@ -349,29 +297,22 @@ impl Flow {
             ..
         } = &mut self.fields;
         let (kind, half_velocity, reference) = (&kind[..], &half_velocity[..], &reference[..]);
-        let data = (
-            Strided {
-                items: &mut position[..],
-                per_part: PART * RECORD,
-            },
-            Strided {
-                items: &mut self.moves[..],
-                per_part: 1,
-            },
-        );
+        let data = (numbers(position, RECORD), one_each(&mut self.moves));
         simulation
             .device
-            .run(parts(n), data, |part, (position, moves): (Strided<f64>, Strided<Moved<f64>>)| {
+            .run(parts(n), data, |part, (position, moves): (Numbers, Strided<Moved<f64>>)| {
                 let (first, end) = part_range(part, n);
                 let mut all = STILL;
                 for i in (first..end).filter(|&i| kind[i] & WALL == 0) {
                     let at = (i - first) * RECORD;
-                    let velocity = load::<f64>(half_velocity, 3 * i);
-                    let place = drift::<f64>(&recall(position.items, at), &velocity, stepping.dt);
-                    let stride = velocity.times(stepping.dt);
-                    let far = place.minus(&load(reference, i * RECORD));
-                    store(position.items, at, &place);
-                    all.flags |= flags_of::<f64, f64>(&place, stride.dot(&stride), far.dot(&far), stepping);
+                    let now = flowed::<f64, f64>(
+                        &recall(position.items, at),
+                        &load(half_velocity, 3 * i),
+                        &load(reference, i * RECORD),
+                        stepping,
+                    );
+                    store(position.items, at, &now.position);
+                    all.flags |= now.flags;
                 }
                 moves.items[0] = all;
             });

@@ -78,6 +78,7 @@ mod tests {
             fastest: 1.0,
             inlets: Vec::new(),
             outlets: Vec::new(),
+            hulls: Vec::new(),
         }
     }
 

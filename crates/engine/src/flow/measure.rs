@@ -3,12 +3,14 @@
 use super::{Flow, Muller, Solves};
 use crate::contact_records::array;
 use crate::fields::{PART, part_range};
+use crate::guard::Stop;
 use crate::simulation::Simulation;
-use crate::state::{FluidSample, FluidSnapshot};
+use crate::state::FluidSnapshot;
 use crate::world::Vec3;
+use seixo_device::gpu::GpuError;
 use seixo_laws::Vector3;
 use seixo_laws::motion::{gravity_energy, kinetic_energy, velocity_ahead};
-use seixo_sweeps::fluid::MEDIUM;
+use seixo_sweeps::fluid::mass_at;
 use seixo_sweeps::fluid_lanes::FlowTally;
 use seixo_sweeps::sides::nearest_image;
 use seixo_sweeps::views::{RECORD, load};
@@ -66,7 +68,17 @@ impl FlowEnergy {
 impl Flow {
     /// Mass of particle i of fluid \[kg\].
     pub fn mass(&self, i: usize) -> f64 {
-        self.media[self.fields.kind[i] as usize * MEDIUM + 6]
+        mass_at(&self.media, self.fields.kind[i] as usize)
+    }
+
+    /// Place of particle i \[m\].
+    pub fn place(&self, i: usize) -> Vector3<f64> {
+        load(&self.fields.position, i * RECORD)
+    }
+
+    /// The vector to a point from particle i, or from its nearest image \[m\].
+    pub fn apart(&self, point: &Vector3<f64>, i: usize) -> Vector3<f64> {
+        nearest_image::<f64, f64>(&point.minus(&self.place(i)), &self.stepping.sides, self.compiled_for.sides).apart
     }
 
     /// Velocity of particle i of fluid at this time \[m/s\].
@@ -96,7 +108,7 @@ impl Flow {
         FlowEnergy {
             kinetic: kinetic_energy(mass, &self.velocity(i)),
             compression,
-            gravity: gravity_energy(mass, &self.stepping.gravity, &load(&self.fields.position, i * RECORD)),
+            gravity: gravity_energy(mass, &self.stepping.gravity, &self.place(i)),
         }
     }
 
@@ -116,21 +128,20 @@ impl Flow {
         (0..self.fields.len()).filter(|&i| !self.is_wall(i))
     }
 
-    /// Neighbors of a particle of fluid on average, within the support and in the lists; none where a GPU fails to tell.
-    fn neighbors(&self) -> [f64; 2] {
+    /// Neighbors of a particle of fluid on average, within the support and in the lists.
+    fn neighbors(&self) -> Result<[f64; 2], GpuError> {
+        let per_particle = |ends: [u64; 2]| ends.map(|ends| ends as f64 / self.count.max(1) as f64);
         if let Some(remote) = &self.remote {
-            let ends = remote.neighbors(self).unwrap_or_default();
-            return ends.map(|ends| ends as f64 / self.count.max(1) as f64);
+            return remote.neighbors(self).map(per_particle);
         }
-        let (n, position) = (self.fields.len(), &self.fields.position);
+        let n = self.fields.len();
         let support = self.plan.support;
         let (mut near, mut listed) = (0, 0);
         for i in 0..n {
             let (first, end) = part_range(i / PART, n);
-            for &j in &self.pairs.neighbors[self.pairs.row[i] as usize..self.pairs.row[i + 1] as usize] {
+            for &j in self.pairs.of(i) {
                 let j = j as usize;
-                let apart = load::<f64>(position, i * RECORD).minus(&load(position, j * RECORD));
-                let apart = nearest_image::<f64, f64>(&apart, &self.stepping.sides, self.compiled_for.sides).apart;
+                let apart = self.apart(&self.place(i), j);
                 let is_near = u64::from(apart.dot(&apart) < support * support);
                 let is_inside = self.lists_once() && (first..end).contains(&j);
                 let ends = u64::from(!self.is_wall(i)) + u64::from(is_inside && !self.is_wall(j));
@@ -138,7 +149,7 @@ impl Flow {
                 listed += ends;
             }
         }
-        [near, listed].map(|ends| ends as f64 / self.count.max(1) as f64)
+        Ok(per_particle([near, listed]))
     }
 
     /// Bytes that the arrays hold.
@@ -154,7 +165,7 @@ impl Flow {
         FluidSnapshot {
             id: order.iter().map(|&i| fields.id[i]).collect(),
             kind: order.iter().map(|&i| fields.kind[i]).collect(),
-            position: order.iter().map(|&i| array(&load(&fields.position, i * RECORD))).collect(),
+            position: order.iter().map(|&i| array(&self.place(i))).collect(),
             velocity: order.iter().map(|&i| array(&self.velocity(i))).collect(),
             density: order
                 .iter()
@@ -162,33 +173,6 @@ impl Flow {
                 .collect(),
             pressure: order.iter().map(|&i| fields.flow[i * RECORD + 3]).collect(),
         }
-    }
-
-    /// What fluids are like at a point: means over the particles around, weighted by what each contributes, V W.
-    fn sample(&self, point: &Vec3, near: &[usize]) -> FluidSample {
-        let smoother = self.smoother();
-        let here: Vector3<f64> = load(point, 0);
-        let mut sample = FluidSample::default();
-        for &i in near {
-            let apart = here.minus(&load(&self.fields.position, i * RECORD));
-            let apart = nearest_image::<f64, f64>(&apart, &self.stepping.sides, self.compiled_for.sides).apart;
-            let weight = self.fields.position[i * RECORD + 3] * smoother.value(apart.length(), self.plan.smoothing);
-            let v = self.velocity(i);
-            let fluid = &self.plan.kinds[self.fields.kind[i] as usize];
-            sample.share += weight;
-            sample.pressure += weight * self.fields.flow[i * RECORD + 3];
-            sample.density += weight * fluid.density * (1.0 + self.fields.excess[i]);
-            for (sum, x) in sample.velocity.iter_mut().zip([v.x, v.y, v.z]) {
-                *sum += weight * x;
-            }
-        }
-        if sample.share > 0.0 {
-            let per_share = 1.0 / sample.share;
-            sample.pressure *= per_share;
-            sample.density *= per_share;
-            sample.velocity = sample.velocity.map(|x| x * per_share);
-        }
-        sample
     }
 }
 
@@ -200,11 +184,15 @@ impl Simulation {
 
     /// Neighbors of a particle of fluid on average: those within the support, and those in its list.
     ///
+    /// # Errors
+    /// If the GPU fails.
+    ///
     /// # Panics
     /// As [`Simulation::ledger`].
-    pub fn fluid_neighbors(&self) -> [f64; 2] {
+    pub fn fluid_neighbors(&self) -> Result<[f64; 2], Stop> {
         self.assert_observed();
-        self.flow.as_ref().map_or([0.0; 2], |flow| flow.neighbors())
+        let found = self.flow.as_ref().map_or(Ok([0.0; 2]), |flow| flow.neighbors());
+        found.map_err(|error| self.failed(error.to_string()))
     }
 
     /// How pressures of incompressible fluids were found since this simulation was set up or restored; of other fluids, nothing ever was.
@@ -231,25 +219,6 @@ impl Simulation {
     pub fn fluid(&self) -> Option<FluidSnapshot> {
         self.assert_observed();
         self.flow.as_ref().map(|flow| flow.snapshot())
-    }
-
-    /// What fluids are like at these points; nothing anywhere in a dry world.
-    ///
-    /// # Panics
-    /// As [`Simulation::ledger`].
-    pub fn sample_fluid(&self, points: &[Vec3]) -> Vec<FluidSample> {
-        self.assert_observed();
-        let Some(flow) = &self.flow else {
-            return vec![FluidSample::default(); points.len()];
-        };
-        let reach = flow.plan.support;
-        let is_near = |i: usize, point: &Vec3| {
-            let apart = load::<f64>(point, 0).minus(&load(&flow.fields.position, i * RECORD));
-            let apart = nearest_image::<f64, f64>(&apart, &flow.stepping.sides, flow.compiled_for.sides).apart;
-            apart.dot(&apart) < reach * reach
-        };
-        let around = |point: &Vec3| -> Vec<usize> { flow.of_fluid().filter(|&i| is_near(i, point)).collect() };
-        points.iter().map(|point| flow.sample(point, &around(point))).collect()
     }
 
     /// Linear momentum of all fluids \[kg m/s\].

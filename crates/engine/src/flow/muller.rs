@@ -1,7 +1,7 @@
 //! Müller's fluid on the CPU: the passes of a step, and the walls that hold it.
 
 use super::Flow;
-use crate::fields::{FluidFields, PART, part_range, parts};
+use crate::fields::{FluidFields, Numbers, numbers, one_each, part_range, parts};
 use crate::refusal::Refusal;
 use crate::simulation::Simulation;
 use crate::walls::Walls;
@@ -10,10 +10,10 @@ use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_laws::fluid::muller::Functions;
 use seixo_laws::wall::beside_frustum;
-use seixo_sweeps::fluid::MEDIUM;
+use seixo_sweeps::fluid::{kicked, mass_at};
 use seixo_sweeps::fluid_lanes::FlowTally;
 use seixo_sweeps::motion::{Moved, STILL};
-use seixo_sweeps::muller::{HABITS, HOLD, dense_of, density_of, draw_on, drawn, force_on, kicked, settled};
+use seixo_sweeps::muller::{HABITS, HOLD, dense_of, density_of, draw_on, drawn, force_on, settled};
 use seixo_sweeps::views::{ELEMENT, FRUSTUM, PLANE, RECORD, SPHERE, WALL, load, recall, store};
 
 /// What Müller's solver has beside all others.
@@ -27,17 +27,6 @@ pub(crate) struct Muller {
     dense: Vec<f64>,
     /// Velocities after forces, x y z and padding \[m/s\].
     driven: Vec<f64>,
-}
-
-/// Numbers of all particles, cut into parts.
-type Numbers<'a> = Strided<'a, f64>;
-
-/// Numbers, `per_particle` of which belong to a particle.
-fn numbers(items: &mut [f64], per_particle: usize) -> Numbers<'_> {
-    Strided {
-        items,
-        per_part: PART * per_particle,
-    }
 }
 
 impl Muller {
@@ -92,25 +81,23 @@ impl Muller {
         }
         self.driven.resize(fields.len() * RECORD, 0.0);
     }
+}
 
-    /// Finds where walls that are there hold fluid now.
-    fn hold(&mut self, inside: &[bool], simulation: &Simulation) {
-        let walls = &simulation.walls;
-        self.container.clear();
-        for (element, record) in walls.elements.chunks_exact(ELEMENT).enumerate() {
-            if !walls.is_there(element as u32) {
-                continue;
-            }
-            let wall = walls.wall_of(element as u32);
-            let (middle, _) = walls.whereabouts(wall, simulation.time());
-            let sign = side_of_fluid(record, &load(&middle, 0), inside[wall]);
-            self.container.extend(&record[..10]);
-            self.container.extend([sign, 0.0]);
-            self.container.extend(&walls.records[wall * WALL..][..9]);
-            self.container.extend([0.0; 3]);
+/// Appends what walls that are there hold fluid by, see [`HOLD`]; they and their elements have these records.
+fn hold(walls: &Walls, inside: &[bool], records: &[f64], elements: &[f64], container: &mut Vec<f64>) {
+    let there = walls.all_there().iter().enumerate().filter(|(_, is_there)| **is_there);
+    for (wall, _) in there {
+        for element in walls.elements_of_wall(wall) {
+            let at = element * ELEMENT;
+            // A wall moves as a whole: where it began, its fluid was on the same side.
+            let sign = side_of_fluid(&walls.start[at..][..ELEMENT], &load(&walls.middle[wall], 0), inside[wall]);
+            container.extend(&elements[at..][..10]);
+            container.extend([sign, wall as f64]);
+            container.extend(&records[wall * WALL..][..9]);
+            container.extend([0.0; 3]);
         }
-        debug_assert!(self.container.len().is_multiple_of(HOLD));
     }
+    debug_assert!(container.len().is_multiple_of(HOLD));
 }
 
 /// The sign of distances from an element on the side of the fluid, which is inside of its wall or not; `middle` is that of the wall, and inside of it.
@@ -139,8 +126,25 @@ impl Flow {
     /// Finds where walls hold fluid now, if they do without particles.
     pub fn hold_in_container(&mut self, simulation: &Simulation) {
         if let Some(muller) = &mut self.muller {
-            muller.hold(&self.plan.inside, simulation);
+            let walls = &simulation.walls;
+            muller.container.clear();
+            hold(walls, &self.plan.inside, &walls.records, &walls.elements, &mut muller.container);
         }
+    }
+
+    /// What walls hold fluid by at some steps, one behind the other.
+    pub fn containers(&self, simulation: &Simulation, steps: impl Iterator<Item = u64>) -> Vec<f64> {
+        let walls = &simulation.walls;
+        let (mut records, mut elements) = (walls.records.clone(), walls.elements.clone());
+        let (mut poses, mut containers) = (Vec::new(), Vec::new());
+        for step in steps {
+            let time = step as f64 * simulation.stepping.dt;
+            poses.clear();
+            poses.extend(walls.poses(time, time));
+            walls.put(&poses, false, &mut records, &mut elements);
+            hold(walls, &self.plan.inside, &records, &elements, &mut containers);
+        }
+        containers
     }
 
     /// Lets forces act on velocities, and neighbors draw them to theirs.
@@ -158,7 +162,7 @@ impl Flow {
             ..
         } = &mut self.fields;
         let (kind, position, rate) = (&kind[..], &position[..], &rate[..]);
-        let mass = |i: usize| media[kind[i] as usize * MEDIUM + 6];
+        let mass = |i: usize| mass_at(media, kind[i] as usize);
         type Data<'a> = (Numbers<'a>, Numbers<'a>);
         let data = (numbers(&mut muller.driven, RECORD), numbers(half_velocity, 3));
         simulation.device.run(parts(n), data, |part, (driven, velocity): Data| {
@@ -171,11 +175,7 @@ impl Flow {
         });
         let driven = &muller.driven[..];
         let (row, neighbors) = (&self.pairs.row[..], &self.pairs.neighbors[..]);
-        let tallies = Strided {
-            items: &mut self.tallies[..],
-            per_part: 1,
-        };
-        let data = (numbers(half_velocity, 3), tallies);
+        let data = (numbers(half_velocity, 3), one_each(&mut self.tallies));
         simulation
             .device
             .run(parts(n), data, |part, (velocity, tally): (Numbers, Strided<FlowTally>)| {
@@ -242,14 +242,8 @@ impl Flow {
             numbers(position, RECORD),
             numbers(flow, RECORD),
             numbers(half_velocity, 3),
-            Strided {
-                items: &mut self.moves[..],
-                per_part: 1,
-            },
-            Strided {
-                items: &mut self.tallies[..],
-                per_part: 1,
-            },
+            one_each(&mut self.moves),
+            one_each(&mut self.tallies),
         );
         simulation
             .device
@@ -264,7 +258,7 @@ impl Flow {
                         &recall(flow.items, at),
                         &recall(velocity.items, 3 * slot),
                         &load(reference, i * RECORD),
-                        media[fluid * MEDIUM + 6],
+                        mass_at(media, fluid),
                         habits[fluid * HABITS + 1],
                         container,
                         elements,

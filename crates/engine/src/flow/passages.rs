@@ -8,7 +8,7 @@ use crate::fields::{FluidFields, Sorted};
 use crate::guard::Stop;
 use crate::simulation::Simulation;
 use crate::state::Passed;
-use crate::world::{FluidInlet, Vec3};
+use crate::world::{FluidInlet, FluidOutlet, Vec3};
 use seixo_laws::Vector3;
 use seixo_sweeps::fluid::{OUTWARD, PASSING, WALL, is_outward, is_passing};
 use seixo_sweeps::views::{RECORD, load};
@@ -17,6 +17,9 @@ use seixo_sweeps::views::{RECORD, load};
 const SLACK: f64 = 1e-6;
 /// Most steps between two looks at outlets.
 const LONGEST_LOOK: f64 = 1000.0;
+/// How far back, in times between two looks, it is traced whether fluid beyond an outlet, or beside it, came through: one would do if nothing were
+/// slowed down on its way.
+const TRACED: f64 = 2.0;
 
 /// How far an inlet is.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -46,6 +49,20 @@ pub(crate) struct Passages {
     pub next_look: u64,
     /// Energy that came with what was let in \[J\].
     pub inserted: f64,
+    /// Ids of what became fluid at this step, whose velocities at half steps are yet to be found.
+    pub fresh: Vec<u32>,
+}
+
+/// What becomes of a particle when outlets are looked at.
+#[derive(Clone, Copy, PartialEq)]
+enum Fate {
+    Stays,
+    /// Fluid goes on beyond the outlet of this number, along its normal.
+    LetGo(usize, Vec3),
+    /// Fluid is taken away by the outlet of this number.
+    Taken(usize),
+    /// A particle in an outlet is where nothing sees it any more.
+    OutOfSight,
 }
 
 /// The first step at which a time \[s\] is over.
@@ -88,11 +105,6 @@ impl Flow {
         is_passing(self.fields.kind[i])
     }
 
-    /// Layers of particles in an inlet.
-    fn layers(&self) -> u64 {
-        (self.plan.support / self.plan.spacing - 1e-9).ceil() as u64
-    }
-
     /// How far past an outlet particles are taken away \[m\].
     fn depth_of_outlets(&self) -> f64 {
         self.plan.support + self.plan.spacing
@@ -102,6 +114,12 @@ impl Flow {
     fn steps_between_looks(&self) -> u64 {
         let steps = self.plan.spacing / (self.plan.fastest * self.stepping.dt);
         steps.clamp(1.0, LONGEST_LOOK) as u64
+    }
+
+    /// Share of the difference by which what is in outlets follows, in a step, the fluid before it: in the time in which the fastest flow goes a
+    /// support. At once would be no better: sound would come back whole, as from an open end, and a channel ring.
+    pub fn pace_in_outlets(&self) -> f64 {
+        (self.plan.fastest * self.stepping.dt / self.plan.support).min(1.0)
     }
 
     /// Puts the first layers of all inlets up, at time zero, and takes what starts beyond outlets for what is leaving.
@@ -115,7 +133,7 @@ impl Flow {
                 is_open,
                 ..Feeding::default()
             });
-            for layer in 0..self.layers() {
+            for layer in 0..self.plan.layers_in_inlets() {
                 self.add_layer(k, layer, 0.0);
             }
             self.start_or_stop(k, 0);
@@ -127,17 +145,22 @@ impl Flow {
         self.left = 0.0;
     }
 
-    /// The next step at which something happens at inlets and outlets.
-    pub fn next_passage(&self) -> u64 {
+    /// The next step at which something happens at inlets.
+    fn next_feeding(&self) -> u64 {
         let (spacing, dt) = (self.plan.spacing, self.stepping.dt);
         let inlets = self.plan.inlets.iter().zip(&self.passages.feeding);
         let steps = inlets.map(|(inlet, feeding)| next_at(inlet, feeding, spacing, dt));
+        steps.fold(u64::MAX, u64::min)
+    }
+
+    /// The next step at which something happens at inlets and outlets.
+    pub fn next_passage(&self) -> u64 {
         let look = if self.plan.outlets.is_empty() {
             u64::MAX
         } else {
             self.passages.next_look
         };
-        steps.fold(look, u64::min)
+        self.next_feeding().min(look)
     }
 
     /// Lets happen what is due at inlets and outlets at this step; tells whether anything did. Forces and lists are out of date then.
@@ -168,7 +191,7 @@ impl Flow {
             let is_past = feeding.runs && release_at(inlet, &feeding, spacing, dt) <= step;
             if is_past {
                 self.release(k);
-                let last = feeding.layers + self.layers();
+                let last = feeding.layers + self.plan.layers_in_inlets();
                 self.passages.feeding[k].layers += 1;
                 self.add_layer(k, last, way);
             }
@@ -252,56 +275,77 @@ impl Flow {
             fields.flow[at..][..3].copy_from_slice(&velocity);
             fields.half_velocity[3 * i..][..3].copy_from_slice(&velocity);
             fields.rate[at..][..RECORD].fill(0.0);
-            fields.swelling_before[i] = 0.0;
+            self.passages.fresh.push(fields.id[i]);
         }
         self.count += of_layer.len();
         self.passages.passed[k].take(of_layer.len(), fluid.density * volume);
     }
 
+    /// What becomes of a particle of this kind, place and velocity when outlets are looked at. Nothing that came through one stays: neither what
+    /// has turned around by then, nor what went by its side or too far.
+    fn fate(&self, kind: u32, place: Vec3, velocity: Vec3) -> Fate {
+        let depth = self.depth_of_outlets();
+        let outlets = &self.plan.outlets;
+        if is_outward(kind) {
+            let past = outlets[(kind & (OUTWARD - 1)) as usize].opening.past(place);
+            return if past.is_none_or(|past| past > depth) {
+                Fate::OutOfSight
+            } else {
+                Fate::Stays
+            };
+        }
+        if kind & WALL != 0 {
+            return Fate::Stays;
+        }
+        let is_in = |outlet: &FluidOutlet| outlet.opening.past(place).is_some_and(|past| (0.0..=depth).contains(&past));
+        if let Some(k) = outlets.iter().position(is_in) {
+            return outlets[k].opening.normal().map_or(Fate::Taken(k), |normal| Fate::LetGo(k, normal));
+        }
+        let time = TRACED * self.steps_between_looks() as f64 * self.stepping.dt;
+        let way = velocity.map(|speed| speed * time);
+        let came = outlets.iter().position(|outlet| outlet.opening.was_passed(place, way));
+        came.map_or(Fate::Stays, Fate::Taken)
+    }
+
+    /// Whether a look at outlets changes anything for particles of these kinds, with these records of places and velocities.
+    pub fn lets_any_go(&self, kind: &[u32], position: &[f64], flow: &[f64]) -> bool {
+        let record = |records: &[f64], i: usize| [0, 1, 2].map(|axis| records[i * RECORD + axis]);
+        (0..kind.len()).any(|i| self.fate(kind[i], record(position, i), record(flow, i)) != Fate::Stays)
+    }
+
     /// Takes what is past outlets out of the fluid, and away from where nothing sees it any more. Tells whether there was any.
     fn drain(&mut self, simulation: &Simulation) -> bool {
-        let (inlets, depth) = (self.plan.inlets.len(), self.depth_of_outlets());
+        let inlets = self.plan.inlets.len();
         let (mut gone, mut is_changed) = (Vec::new(), false);
         for i in 0..self.fields.len() {
-            let kind = self.fields.kind[i];
-            let place = [0, 1, 2].map(|axis| self.fields.position[i * RECORD + axis]);
-            if is_outward(kind) {
-                let outlet = &self.plan.outlets[(kind & (OUTWARD - 1)) as usize];
-                if outlet.opening.past(place).is_none_or(|past| past > depth) {
-                    gone.push(i);
-                }
-            } else if kind & WALL == 0 {
-                let velocity = self.velocity(i);
-                let goes = |past: f64, normal: Option<Vec3>| {
-                    let across = normal.map(|n| velocity.dot(&load::<f64>(&n, 0)));
-                    (0.0..=depth).contains(&past) && across.is_none_or(|speed| speed > 0.0)
-                };
-                let mut openings = self.plan.outlets.iter().map(|outlet| &outlet.opening);
-                let taken = openings.position(|opening| opening.past(place).is_some_and(|past| goes(past, opening.normal())));
-                let Some(taken) = taken else { continue };
+            let [place, velocity] =
+                [&self.fields.position, &self.fields.flow].map(|records| [0, 1, 2].map(|axis| records[i * RECORD + axis]));
+            let fate = self.fate(self.fields.kind[i], place, velocity);
+            if let Fate::LetGo(k, _) | Fate::Taken(k) = fate {
                 self.left += self.energy_of(i).total();
                 let mass = self.mass(i);
-                self.passages.passed[inlets + taken].take(1, mass);
+                self.passages.passed[inlets + k].take(1, mass);
                 self.count -= 1;
-                is_changed = true;
-                match self.plan.outlets[taken].opening.normal() {
-                    Some(normal) => self.let_go(i, taken, velocity, normal),
-                    None => gone.push(i),
-                }
             }
+            match fate {
+                Fate::Stays => continue,
+                Fate::LetGo(k, normal) => self.let_go(i, k, normal),
+                Fate::Taken(_) | Fate::OutOfSight => gone.push(i),
+            }
+            is_changed = true;
         }
         if !gone.is_empty() {
             let stays = |i: &usize| gone.binary_search(i).is_err();
             let kept: Vec<u32> = (0..self.fields.len()).filter(stays).map(|i| i as u32).collect();
             self.fields.reorder(&simulation.device, &kept);
         }
-        is_changed || !gone.is_empty()
+        is_changed
     }
 
-    /// Makes particle i of fluid one that passes an outlet: with the velocity that it has across it, and the pressure of the outlet.
-    fn let_go(&mut self, i: usize, k: usize, velocity: Vector3<f64>, normal: Vec3) {
+    /// Makes particle i of fluid one that passes an outlet: with the velocity that it has across it, but not back, and the pressure of the outlet.
+    fn let_go(&mut self, i: usize, k: usize, normal: Vec3) {
         let across: Vector3<f64> = load(&normal, 0);
-        let kept = across.times(velocity.dot(&across));
+        let kept = across.times(self.velocity(i).dot(&across).max(0.0));
         let outlet = &self.plan.outlets[k];
         let density = self.plan.kinds[self.fields.kind[i] as usize].density;
         let at = i * RECORD;
@@ -315,7 +359,7 @@ impl Flow {
         fields.position[at + 3] = -self.plan.volume();
         fields.flow[at..][..RECORD].copy_from_slice(&flow);
         fields.motion[at..][..3].copy_from_slice(&flow[..3]);
-        fields.half_velocity[3 * i..][..3].fill(0.0);
+        fields.half_velocity[3 * i..][..3].copy_from_slice(&normal);
         (fields.excess[i], fields.swelling_before[i]) = (0.0, 0.0);
         fields.rate[at..][..RECORD].fill(0.0);
     }
@@ -328,9 +372,17 @@ impl Flow {
     /// Makes lists anew and finds forces again.
     fn settle_anew(&mut self, simulation: &Simulation) {
         self.renew_lists(simulation);
-        self.press_walls(simulation);
+        self.press_walls(simulation, false);
         self.exchange(simulation);
         self.last = self.powers();
+        self.set_out();
+    }
+
+    /// Lets what became fluid at this step begin with the velocity that it came with, once its forces are known.
+    fn set_out(&mut self) {
+        let mut fresh = std::mem::take(&mut self.passages.fresh);
+        fresh.sort_unstable();
+        self.pull_back_half_a_step(|id| fresh.binary_search(&id).is_ok());
     }
 }
 
@@ -350,6 +402,9 @@ impl Simulation {
         if flow.passages.next_id + coming as u64 > u64::from(WALL) {
             return Err(self.failed("more than 2^31 particles of fluids have come: no id is left for more; end the run before".to_owned()));
         }
+        if self.flows_remotely() && !self.finds_some_to_pass()? {
+            return Ok(());
+        }
         self.observe_fluids()?;
         let before = self.with_flow(|flow, simulation| {
             let before = flow.held_and_left();
@@ -365,11 +420,28 @@ impl Simulation {
                 self.hand_fluids_over(&gpu).map_err(|refusal| self.failed(refusal.to_string()))?;
             }
             self.observe_fluids()?;
+            self.with_remote_flow(|remote, flow, _| {
+                flow.set_out();
+                remote.set_out(flow);
+                Ok(())
+            })?;
         }
         if !self.flows_remotely() {
             self.with_flow(|flow, simulation| flow.settle_anew(simulation));
         }
         self.with_flow(|flow, _| flow.passages.inserted += flow.held_and_left() - before);
         Ok(())
+    }
+
+    /// Whether anything comes or goes at this step, at which outlets of fluids on a GPU may be due to be looked at.
+    fn finds_some_to_pass(&mut self) -> Result<bool, Stop> {
+        let steps = self.steps;
+        self.with_remote_flow(|remote, flow, _| {
+            let finds_some = flow.next_feeding() <= steps || remote.lets_any_go(flow)?;
+            if !finds_some {
+                flow.passages.next_look = steps + flow.steps_between_looks();
+            }
+            Ok(finds_some)
+        })
     }
 }

@@ -1,14 +1,14 @@
 //! The passes of a step of fluids.
 
 use super::Flow;
-use crate::fields::{FluidFields, PART, Sorted, part_range, parts};
+use crate::fields::{FluidFields, Numbers, Sorted, numbers, one_each, part_range, parts};
 use crate::simulation::Simulation;
 use crate::world::{Leaving, Solver};
 use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_laws::fluid::Smoothing;
 use seixo_sweeps::bodies::FREE;
-use seixo_sweeps::fluid::{FlowPlan, WALL, drifted, flown, is_passing};
+use seixo_sweeps::fluid::{FlowPlan, WALL, drifted, flown, is_passing, mass_at};
 use seixo_sweeps::fluid_lanes::{FlowRows, FlowTally, FlowView, flow_of_part};
 use seixo_sweeps::motion::{LEFT, Moved, STALE, STILL};
 use seixo_sweeps::sides::{OPEN, PERIODIC, put_back};
@@ -41,18 +41,19 @@ fn sweep_for(plan: FlowPlan) -> Sweep {
 }
 
 impl Flow {
-    /// Velocities at half steps start half a step back, and the rate of change of densities was before as it is now.
-    pub fn pull_back_half_a_step(&mut self) {
+    /// Of fluid with new ids, velocities at half steps start half a step back, and the rate of change of densities was before as it is now.
+    pub fn pull_back_half_a_step(&mut self, is_new: impl Fn(u32) -> bool) {
         let (ahead, gravity) = (self.stepping.shows_ahead, self.stepping.gravity);
         let FluidFields {
+            id,
             kind,
             half_velocity,
             rate,
             swelling_before,
             ..
         } = &mut self.fields;
-        for i in (0..kind.len()).filter(|&i| kind[i] & WALL == 0) {
-            let mass = self.media[kind[i] as usize * seixo_sweeps::fluid::MEDIUM + 6];
+        for i in (0..kind.len()).filter(|&i| kind[i] & WALL == 0 && is_new(id[i])) {
+            let mass = mass_at(&self.media, kind[i] as usize);
             let acceleration = load::<f64>(rate, i * RECORD).times(1.0 / mass).plus(&gravity);
             let kept = recall::<f64>(half_velocity, 3 * i).minus(&acceleration.times(ahead));
             store(half_velocity, 3 * i, &kept);
@@ -90,38 +91,15 @@ impl Flow {
         } = &mut self.fields;
         let (kind, rate, reference, media, stepping) = (&kind[..], &rate[..], &reference[..], &self.media[..], &self.stepping);
         let has_moving_walls = self.compiled_for.moving;
-        let per_part = |numbers: usize| PART * numbers;
         let data = (
-            Strided {
-                items: &mut position[..],
-                per_part: per_part(RECORD),
-            },
-            Strided {
-                items: &mut flow[..],
-                per_part: per_part(RECORD),
-            },
-            Strided {
-                items: &mut motion[..],
-                per_part: per_part(RECORD),
-            },
-            Strided {
-                items: &mut half_velocity[..],
-                per_part: per_part(3),
-            },
-            Strided {
-                items: &mut excess[..],
-                per_part: PART,
-            },
-            Strided {
-                items: &mut swelling_before[..],
-                per_part: PART,
-            },
-            Strided {
-                items: &mut self.moves[..],
-                per_part: 1,
-            },
+            numbers(position, RECORD),
+            numbers(flow, RECORD),
+            numbers(motion, RECORD),
+            numbers(half_velocity, 3),
+            numbers(excess, 1),
+            numbers(swelling_before, 1),
+            one_each(&mut self.moves),
         );
-        type Numbers<'a> = Strided<'a, f64>;
         type Data<'a> = (
             Numbers<'a>,
             Numbers<'a>,
@@ -194,6 +172,21 @@ impl Flow {
         }
     }
 
+    /// Renews cells and lists if a particle, be it one of a wall, moved half the skin; what left the domain is there until the step is over.
+    pub fn list_when_stale(&mut self, simulation: &Simulation) {
+        if self.flags() & STALE != 0 {
+            self.stand_here(simulation);
+            self.list_anew(simulation);
+        }
+    }
+
+    /// Removes fluid outside the domain, and renews cells and lists, if any left in this step.
+    pub fn drop_lost(&mut self, simulation: &Simulation) {
+        if self.flags() & LEFT != 0 {
+            self.renew_lists(simulation);
+        }
+    }
+
     /// Sorts the particles into cells and lists their pairs anew; fluid outside the domain is removed.
     pub fn renew_lists(&mut self, simulation: &Simulation) {
         let held_by_surface = self.settle(simulation);
@@ -203,18 +196,11 @@ impl Flow {
         }
     }
 
-    /// Puts particles back that left through periodic sides, removes fluid outside the domain, and keeps where all are, for new lists. If fluid was
-    /// removed, tells what the surface stored before \[J\]: what it then stores less is known with the new lists.
+    /// Removes fluid outside the domain, and keeps where all others are, for new lists. If fluid was removed, tells what the surface stored before \[J\]:
+    /// what it then stores less is known with the new lists.
     pub fn settle(&mut self, simulation: &Simulation) -> Option<f64> {
-        let sides = simulation.sides;
         let at = |i: usize| i * RECORD;
         let mut held_by_surface = None;
-        if sides != OPEN {
-            for i in 0..self.fields.len() {
-                let returned = put_back(&load(&self.fields.position, at(i)), &self.stepping.sides);
-                store(&mut self.fields.position, at(i), &returned.position);
-            }
-        }
         if let Some(domain) = simulation.domain.filter(|domain| domain.leaving == Leaving::Delete) {
             let lost = |i: usize| !self.is_wall(i) && domain.has_lost(&self.fields.position[at(i)..][..3]);
             let kept: Vec<u32> = (0..self.fields.len()).filter(|&i| !lost(i)).map(|i| i as u32).collect();
@@ -229,16 +215,29 @@ impl Flow {
                 self.fields.reorder(&simulation.device, &kept);
             }
         }
+        self.stand_here(simulation);
+        held_by_surface
+    }
+
+    /// Puts particles back that left through periodic sides, and keeps where all are, for new lists.
+    fn stand_here(&mut self, simulation: &Simulation) {
+        let at = |i: usize| i * RECORD;
+        if simulation.sides != OPEN {
+            for i in 0..self.fields.len() {
+                let returned = put_back(&load(&self.fields.position, at(i)), &self.stepping.sides);
+                store(&mut self.fields.position, at(i), &returned.position);
+            }
+        }
         let FluidFields { position, reference, .. } = &mut self.fields;
         for (kept, now) in reference.chunks_exact_mut(RECORD).zip(position.chunks_exact(RECORD)) {
             kept[..3].copy_from_slice(&now[..3]);
         }
         self.rebuilds += 1;
-        held_by_surface
     }
 
     /// Sorts the particles into cells, and lists their pairs, by where they are kept to have been when that was done.
     pub fn list_anew(&mut self, simulation: &Simulation) {
+        self.drop_hulls_of_lost_bodies(simulation);
         self.cells.sort(&simulation.device, &mut self.fields, |_| true);
         self.find_walls();
         let n = self.fields.len();
@@ -307,19 +306,10 @@ impl Flow {
             sides: &self.stepping.sides,
         };
         let (row, neighbors) = (&self.pairs.row[..], &self.pairs.neighbors[..]);
-        let data = (
-            Strided {
-                items: &mut rate[..],
-                per_part: PART * RECORD,
-            },
-            Strided {
-                items: &mut self.tallies[..],
-                per_part: 1,
-            },
-        );
+        let data = (numbers(rate, RECORD), one_each(&mut self.tallies));
         simulation
             .device
-            .run(parts(n), data, |part, (rate, tally): (Strided<f64>, Strided<FlowTally>)| {
+            .run(parts(n), data, |part, (rate, tally): (Numbers, Strided<FlowTally>)| {
                 let (first, end) = part_range(part, n);
                 let rows = FlowRows {
                     first,
@@ -338,7 +328,9 @@ impl Flow {
 
     /// Books the work of this step: its share is the mean of the powers at its two ends.
     pub fn book_work(&mut self) {
-        let now = self.powers();
+        let mut now = self.powers();
+        // What bodies gain is no work of walls.
+        now.wall += self.hulls.power;
         let before = std::mem::replace(&mut self.last, now);
         self.work = self.work.plus(&before.plus(&now).times(0.5 * self.stepping.dt));
     }

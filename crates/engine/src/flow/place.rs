@@ -1,7 +1,7 @@
 //! Where fluids are stepped: here, or on a GPU.
 
 use super::Flow;
-use crate::gpu::{FlowOnGpu, RemoteFlow};
+use crate::gpu::{FlowOnGpu, PASSAGES, RemoteFlow};
 use crate::guard::Stop;
 use crate::refusal::Refusal;
 use crate::search::Pairs;
@@ -9,6 +9,7 @@ use crate::simulation::Simulation;
 use crate::world::Precision;
 use seixo_device::gpu::{Gpu, GpuError};
 use seixo_sweeps::motion::{LEFT, STALE};
+use std::time::Instant;
 
 impl Flow {
     /// Takes the particles back from the GPU. What the host knows of them must be up to date.
@@ -41,13 +42,13 @@ impl Simulation {
     /// Why fluids cannot go to a GPU, if they cannot: there, they are stepped after all grains, and a servo follows these step by step.
     pub(crate) fn keeps_fluids_here(&self) -> Option<String> {
         let flow = self.flow.as_ref()?;
-        if flow.muller.is_some() && self.walls.has_moving() {
-            return Some("walls that move hold a fluid of solver \"muller2003\", which does not go on a GPU".to_owned());
+        if !flow.hulls.is_empty() {
+            return Some("rigid bodies are in a fluid, which does not go on a GPU with them".to_owned());
         }
-        let bounding = &flow.plan.boundary.wall;
-        let has_servo = |wall: &&u32| self.walls.given[**wall as usize].motion.servo.is_some();
-        let wall = bounding.iter().find(has_servo)?;
-        let name = &self.walls.given[*wall as usize].name;
+        let bounds = |wall: usize| flow.muller.is_some() || flow.plan.boundary.wall.contains(&(wall as u32));
+        let mut walls = self.walls.given.iter().enumerate();
+        let (_, wall) = walls.find(|(index, wall)| wall.motion.servo.is_some() && bounds(*index))?;
+        let name = &wall.name;
         Some(format!("wall {name} has a servo and bounds a fluid, which does not go on a GPU"))
     }
 
@@ -72,7 +73,7 @@ impl Simulation {
     }
 
     /// Does something with the fluids that are on a GPU; where none are, nothing.
-    fn with_remote_flow<T: Default>(
+    pub(super) fn with_remote_flow<T: Default>(
         &mut self,
         run: impl FnOnce(&mut dyn RemoteFlow, &mut Flow, &Simulation) -> Result<T, GpuError>,
     ) -> Result<T, Stop> {
@@ -101,13 +102,20 @@ impl Simulation {
             let most = next.saturating_sub(end - left).clamp(1, left);
             // Poses of walls are those of the steps until there.
             self.steps = end - left + most;
-            let (raised, taken) = self.with_remote_flow(|remote, flow, simulation| remote.advance(flow, simulation, most))?;
+            let mut profile = std::mem::take(&mut self.profile);
+            let advanced = self.with_remote_flow(|remote, flow, simulation| remote.advance(flow, simulation, most, &mut profile));
+            self.profile = profile;
+            let (raised, taken) = advanced?;
             left -= taken;
             self.steps = end - left;
             if raised != 0 {
                 self.see_to_fluids(raised)?;
             }
-            self.let_fluids_pass()?;
+            if self.flow.as_ref().is_some_and(|flow| flow.next_passage() <= self.steps) {
+                let start = Instant::now();
+                self.let_fluids_pass()?;
+                self.profile.book(PASSAGES, start, 1);
+            }
             self.steps = end;
         }
         Ok(())

@@ -78,7 +78,7 @@ impl Solves {
 /// What came of some iterations.
 pub(crate) struct Solved {
     iterations: u32,
-    /// Mean excess of density that was left before the last of them \[-\].
+    /// Mean excess of density that was left before the last of them, by the pressures that push \[-\].
     error: f64,
     is_done: bool,
 }
@@ -112,9 +112,9 @@ pub(crate) fn iterate<E>(
 /// What finds pressures.
 pub(crate) struct Projector {
     lattice: Lattice,
-    /// Velocities that neighbors read, later accelerations, in records.
+    /// Velocities that neighbors read, later accelerations and the pressures that they come from, see [`seixo_sweeps::dfsph`].
     pub moving: Vec<f64>,
-    /// See [`seixo_sweeps::dfsph`].
+    /// Likewise.
     pub solving: Vec<f64>,
     /// By part: excess of density that is left, and how far the last two changes go the same way.
     pub left: Vec<[f64; 2]>,

@@ -59,6 +59,7 @@ impl Passages {
             next_id: whole[0],
             next_look: whole[1],
             inserted: numbers[0],
+            fresh: Vec::new(),
         })
     }
 }
@@ -87,6 +88,9 @@ impl Flow {
             };
             ((kind & (OUTWARD - 1)) as usize) < among
         } else if kind & WALL != 0 {
+            if self.hulls.of_kind(kind).is_some() {
+                return self.hulls.knows(id, kind);
+            }
             let is_listed = id & WALL != 0 && ((id & !WALL) as usize) < self.plan.boundary.position.len();
             is_listed && ((kind & !WALL) as usize) < walls
         } else {
@@ -141,9 +145,11 @@ impl Simulation {
             flow.passages = Passages::load(state, inlets, outlets).ok_or_else(|| misfit("its fluids have other inlets or outlets"))?;
         }
         flow.there = self.walls.all_there().to_vec();
+        flow.follow_bodies(self);
         flow.list_anew(self);
         flow.count = flow.of_fluid().count();
         self.flow = Some(Box::new(flow));
+        self.load_bodies();
         Ok(())
     }
 }

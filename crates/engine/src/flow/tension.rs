@@ -1,12 +1,10 @@
 //! What surfaces of fluids store.
 
 use super::Flow;
-use crate::fields::{PART, part_range, parts};
+use crate::fields::{PART, one_each, part_range, parts};
 use seixo_device::{Cpu, Strided};
 use seixo_laws::fluid::{Medium, surface_energy};
 use seixo_sweeps::fluid::medium_at;
-use seixo_sweeps::sides::nearest_image;
-use seixo_sweeps::views::{RECORD, load};
 
 impl Flow {
     /// Potentials of all pairs that are listed \[J\], or what a GPU last found them to be.
@@ -23,18 +21,13 @@ impl Flow {
         };
         let smoother = self.smoother();
         let mut shares = vec![0.0; parts(n)];
-        let data = (Strided {
-            items: &mut shares[..],
-            per_part: 1,
-        },);
-        device.run(parts(n), data, |part, (share,): (Strided<f64>,)| {
+        device.run(parts(n), (one_each(&mut shares),), |part, (share,): (Strided<f64>,)| {
             let (first, end) = part_range(part, n);
             for i in first..end {
-                let here = load::<f64>(&self.fields.position, i * RECORD);
-                for &j in &self.pairs.neighbors[self.pairs.row[i] as usize..self.pairs.row[i + 1] as usize] {
+                let here = self.place(i);
+                for &j in self.pairs.of(i) {
                     let j = j as usize;
-                    let apart = here.minus(&load(&self.fields.position, j * RECORD));
-                    let apart = nearest_image::<f64, f64>(&apart, &self.stepping.sides, self.compiled_for.sides).apart;
+                    let apart = self.apart(&here, j);
                     let medium = if self.is_wall(i) || self.is_wall(j) {
                         &at_wall
                     } else {

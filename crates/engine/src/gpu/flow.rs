@@ -3,40 +3,47 @@
 mod boundary;
 mod dfsph;
 mod muller;
+mod passages;
 
 use super::lists::{Keys, UNBOUNDED};
-use super::step::BATCH;
+use super::step::{BATCH, FLUIDS, LISTS_OF_FLUIDS};
 use super::tables::{Index, Tables};
-use super::{Cells, Number, Rows, numbers, raised, room_for_cubes, stepping};
+use super::{Cells, Number, Rows, doubles, numbers, raised, room_for_cubes, stepping};
 use crate::flow::{Flow, FlowEnergies};
 use crate::simulation::Simulation;
-use crate::world::Leaving;
+use crate::state::Profile;
 use boundary::Carriage;
 use dfsph::Projecting;
 use muller::MullerOnGpu;
+use passages::{kept_densities, kept_velocities};
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units, units_in_cubes_of};
-use seixo_laws::Coordinate;
 use seixo_laws::fluid::smoothing::SmootherLaunch;
+use seixo_laws::{Coordinate, Vector3};
 use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::fluid::{FlowPlan, Solver, WALL};
 use seixo_sweeps::fluid_lanes::FlowTally;
 use seixo_sweeps::kernels::bodies::drop_inside_bodies;
 use seixo_sweeps::kernels::flow::{count_near, flow, mark_walls, put_back_inside, remember};
-use seixo_sweeps::kernels::{DONE, FLAGS};
+use seixo_sweeps::kernels::{DONE, FLAGS, UNITS};
 use seixo_sweeps::motion::{LEFT, NOT_FINITE, STALE, TOO_COMPRESSED, TOO_FAST};
 use seixo_sweeps::sides::OPEN;
-use seixo_sweeps::views::RECORD;
+use seixo_sweeps::views::{RECORD, load, store};
 use std::mem::swap;
+use std::time::Instant;
 
 /// Fluids on a GPU, whatever its precision.
 pub(crate) trait RemoteFlow: Send + Sync {
     /// Takes up to `steps` steps, to where the host's clock is; fewer if a flag was raised that the host must see to. Returns the flags and the steps
     /// taken.
-    fn advance(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64) -> Result<(u32, u64), GpuError>;
+    fn advance(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64, profile: &mut Profile) -> Result<(u32, u64), GpuError>;
     /// Finds forces for where particles are now, and brings fields and books of the host up to date.
     fn observe(&mut self, host: &mut Flow, simulation: &Simulation) -> Result<(), GpuError>;
     /// Neighbors of all particles of fluid, those within the support and those in their lists.
     fn neighbors(&self, host: &Flow) -> Result<[u64; 2], GpuError>;
+    /// Whether a look at outlets changes anything; the host is told no more than that.
+    fn lets_any_go(&self, host: &Flow) -> Result<bool, GpuError>;
+    /// Takes up velocities and densities of the host, which knows all others and in which order they are: before the first step.
+    fn set_out(&mut self, host: &Flow);
 }
 
 /// Particles with coordinates C and everything else R.
@@ -83,6 +90,8 @@ pub(crate) struct FlowOnGpu<C, R> {
     projecting: Projecting<R>,
     /// What was booked of the sums that particles keep.
     booked: FlowEnergies,
+    /// Whether what is in outlets follows the fluid of this moment already: once a step, it takes a part of the way.
+    is_led: bool,
     interval: u64,
     since_renewal: u64,
 }
@@ -94,15 +103,12 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         let n = fields.len();
         let as_c = |values: &[f64], what| gpu.upload(&numbers::<C>(values.iter().copied()), what);
         let as_r = |values: &[f64], what| gpu.upload(&numbers::<R>(values.iter().copied()), what);
-        let half: Vec<f64> = fields.half_velocity.chunks_exact(3).flat_map(|v| [v[0], v[1], v[2], 0.0]).collect();
         let thermal: Vec<f64> = if host.is_incompressible() {
             let pressures = fields.multipliers.chunks_exact(2);
             let records = fields.excess.iter().zip(pressures);
             records.flat_map(|(&excess, of)| [excess, of[0], of[1], 0.0]).collect()
         } else {
-            (0..n)
-                .flat_map(|i| [fields.excess[i], fields.swelling_before[i], 0.0, 0.0])
-                .collect()
+            kept_densities(fields)
         };
         let member: Vec<u32> = fields.kind.iter().map(|kind| if kind & WALL != 0 { 0 } else { FREE }).collect();
         let slips: Vec<u32> = host.plan.slips.iter().map(|&slips| u32::from(slips)).chain([0]).collect();
@@ -125,7 +131,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
                 gpu.buffer(RECORD, "velocities of walls")?
             },
             seen: as_r(&fields.flow, "pressures of walls")?,
-            half_velocity: as_c(&half, "velocities")?,
+            half_velocity: as_c(&kept_velocities(fields), "velocities")?,
             thermal: as_c(&thermal, "densities")?,
             rate: as_r(&fields.rate, "forces")?,
             reference: as_c(&fields.reference, "positions of the lists")?,
@@ -138,11 +144,16 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             bounding: 0,
             carriage: Carriage::new(&gpu, host, simulation)?,
             nothing: gpu.zeros(1, "walls")?,
-            muller: host.muller.as_ref().map(|muller| MullerOnGpu::new(&gpu, muller, n)).transpose()?,
+            muller: host
+                .muller
+                .as_ref()
+                .map(|muller| MullerOnGpu::new(&gpu, muller, n, simulation.walls.has_moving()))
+                .transpose()?,
             flags: gpu.zeros(FLAGS, "flags")?,
             power: gpu.zeros(2 * RECORD * room_for_cubes(n), "the ledger")?,
             projecting: Projecting::new(&gpu, if host.is_incompressible() { n } else { 1 })?,
             booked: FlowEnergies::default(),
+            is_led: true,
             interval: 64,
             since_renewal: 64,
             gpu,
@@ -245,6 +256,37 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         self.list(host, simulation)
     }
 
+    /// The records of all particles.
+    fn read<N: Number>(&self, records: &Buffer<N>) -> Result<Vec<f64>, GpuError> {
+        Ok(doubles(&self.gpu.download_part(records, 0..RECORD * self.n).wait()?))
+    }
+
+    /// Brings to the host what all solvers keep alike; returns the records of velocities that are kept and of densities, which solvers add sums to.
+    fn bring_home(&self, host: &mut Flow) -> Result<[Vec<f64>; 2], GpuError> {
+        let fields = &mut host.fields;
+        fields.id = self.gpu.download_part(&self.id, 0..self.n).wait()?;
+        fields.kind = self.gpu.download_part(&self.kind, 0..self.n).wait()?;
+        fields.position = self.read(&self.position[self.now])?;
+        fields.flow = self.read(&self.flowing[self.now])?;
+        fields.rate = self.read(&self.rate)?;
+        fields.reference = self.read(&self.reference)?;
+        if self.plan.moving {
+            fields.motion = self.read(&self.motion)?;
+            for i in (0..self.n).filter(|&i| fields.kind[i] & WALL == 0) {
+                // Of fluid that is what flows.
+                let velocity: Vector3<f64> = load(&fields.flow, RECORD * i);
+                store(&mut fields.motion, RECORD * i, &velocity);
+            }
+        }
+        let half = self.read(&self.half_velocity)?;
+        fields.half_velocity.clear();
+        for record in half.chunks_exact(RECORD) {
+            fields.half_velocity.extend(&record[..3]);
+        }
+        host.find_walls();
+        Ok([half, self.read(&self.thermal)?])
+    }
+
     fn smoother(&self, host: &Flow) -> SmootherLaunch<R> {
         let smoother = host.smoother();
         SmootherLaunch::new(
@@ -255,17 +297,17 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         )
     }
 
-    /// One step or, without `advance`, the forces of this moment. The host only queues it.
+    /// One step or, without `advance`, the forces of this moment; what is in outlets follows the fluid if it `leads`. The host only queues it.
     #[expect(
         unsafe_code,
         reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
     )]
-    fn step(&mut self, host: &Flow, parity: u32, advance: bool) {
+    fn step(&mut self, host: &Flow, parity: u32, advance: bool, leads: bool) {
         if self.muller.is_some() {
             return self.step_muller(host, parity, advance);
         }
         self.place_walls(host, parity, advance);
-        self.press(host, parity);
+        self.press(host, parity, leads);
         // Small cubes let more registers be in use; where powers are noted, cubes are those of the books.
         let (count, dim) = if advance { units_in_cubes_of(128, self.n) } else { units(self.n) };
         // SAFETY: there are particles, and units beyond n do nothing; rows are interleaved in tiles whose sizes, summed by the scan, the list has
@@ -308,34 +350,39 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
 }
 
 impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
-    fn advance(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64) -> Result<(u32, u64), GpuError> {
+    fn advance(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64, profile: &mut Profile) -> Result<(u32, u64), GpuError> {
         if host.is_incompressible() {
-            return self.advance_incompressible(host, simulation, steps);
+            return self.advance_incompressible(host, simulation, steps, profile);
         }
         let mut taken = 0;
-        let leaves = if simulation.leaving() == Leaving::Error { LEFT } else { 0 };
         while taken < steps {
             let lasting = self.interval.max(self.since_renewal);
             let batch = (lasting / 2).clamp(1, BATCH as u64).min(steps - taken);
-            let before = self.now;
-            self.send_poses(simulation, simulation.steps - steps + taken, batch);
+            let (start, before) = (Instant::now(), self.now);
+            let first = simulation.steps - steps + taken;
+            self.send_poses(simulation, first, batch);
+            self.send_containers(host, simulation, first, batch);
             self.gpu.clear(&self.flags);
             for step in 0..batch as u32 {
-                self.step(host, step & 1, true);
+                self.step(host, step & 1, true, step > 0 || !self.is_led);
             }
             // Where the last step leads, walls may be too far from where they are listed.
             self.place_walls(host, batch as u32 & 1, true);
             let flags = self.gpu.download(&self.flags)?;
             let done = u64::from(flags[DONE]);
+            profile.book(FLUIDS, start, done);
             self.now = before ^ (done as usize & 1);
+            self.is_led &= done == 0;
             taken += done;
             self.since_renewal += done;
             let raised = raised(&flags);
-            if raised & (NOT_FINITE | TOO_FAST | TOO_COMPRESSED | leaves) != 0 || raised & LEFT != 0 {
+            if raised & (NOT_FINITE | TOO_FAST | TOO_COMPRESSED | LEFT) != 0 {
                 return Ok((raised, taken));
             }
             if raised & STALE != 0 {
+                let start = Instant::now();
                 self.renew_lists(host, simulation)?;
+                profile.book(LISTS_OF_FLUIDS, start, 1);
             }
         }
         Ok((0, taken))
@@ -366,62 +413,39 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
         ])
     }
 
+    fn lets_any_go(&self, host: &Flow) -> Result<bool, GpuError> {
+        self.finds_any_to_go(host)
+    }
+
+    fn set_out(&mut self, host: &Flow) {
+        self.take_kept(host);
+    }
+
     fn observe(&mut self, host: &mut Flow, simulation: &Simulation) -> Result<(), GpuError> {
         let is_incompressible = host.is_incompressible();
         if !is_incompressible {
             self.send_poses(simulation, simulation.steps, 0);
             self.gpu.clear(&self.flags);
-            self.step(host, 0, false);
+            self.step(host, 0, false, !self.is_led);
+            self.is_led = true;
         }
-        if self.muller.is_some() {
-            return self.observe_muller(host);
-        }
-        let (gpu, n) = (&self.gpu, self.n);
-        let of_c = |buffer: &Buffer<C>| -> Result<Vec<f64>, GpuError> {
-            Ok(gpu
-                .download_part(buffer, 0..RECORD * n)
-                .wait()?
-                .iter()
-                .map(|x| x.double())
-                .collect())
-        };
-        let of_r = |buffer: &Buffer<R>| -> Result<Vec<f64>, GpuError> {
-            Ok(gpu
-                .download_part(buffer, 0..RECORD * n)
-                .wait()?
-                .iter()
-                .map(|x| x.double())
-                .collect())
-        };
-        let fields = &mut host.fields;
-        fields.id = gpu.download_part(&self.id, 0..n).wait()?;
-        fields.kind = gpu.download_part(&self.kind, 0..n).wait()?;
-        fields.position = of_c(&self.position[self.now])?;
-        fields.flow = of_r(&self.flowing[self.now])?;
-        fields.rate = of_r(&self.rate)?;
-        if self.plan.moving {
-            fields.motion = of_r(&self.motion)?;
-        }
-        fields.reference = of_c(&self.reference)?;
-        let (half, thermal, seen) = (of_c(&self.half_velocity)?, of_c(&self.thermal)?, of_r(&self.seen)?);
+        let [half, thermal] = self.bring_home(host)?;
         if is_incompressible {
             self.tell(host, &half, &thermal);
             return Ok(());
         }
+        if self.muller.is_some() {
+            return self.tell_of_muller(host, &half, &thermal);
+        }
+        let (n, seen) = (self.n, self.read(&self.seen)?);
+        let fields = &mut host.fields;
         let mut sums = FlowEnergies::default();
-        fields.half_velocity.clear();
         for i in 0..n {
             let (half, thermal) = (&half[RECORD * i..][..RECORD], &thermal[RECORD * i..][..RECORD]);
-            fields.half_velocity.extend(&half[..3]);
             (fields.excess[i], fields.swelling_before[i]) = (thermal[0], thermal[1]);
             if fields.kind[i] & WALL != 0 {
                 fields.flow[RECORD * i..][..RECORD].copy_from_slice(&seen[RECORD * i..][..RECORD]);
             } else {
-                if self.plan.moving {
-                    // Of fluid that is what flows.
-                    let velocity = [0, 1, 2].map(|axis| fields.flow[RECORD * i + axis]);
-                    fields.motion[RECORD * i..][..3].copy_from_slice(&velocity);
-                }
                 sums = sums.plus(&FlowEnergies {
                     viscous: thermal[2],
                     diffusive: thermal[3],
@@ -429,11 +453,10 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
                 });
             }
         }
-        host.find_walls();
-        let power = gpu.download(&self.power)?;
+        let power = self.gpu.download(&self.power)?;
         let mut now = FlowEnergies::default();
         host.surface = 0.0;
-        for cube in power.chunks_exact(2 * RECORD).take(n.div_ceil(seixo_sweeps::kernels::UNITS)) {
+        for cube in power.chunks_exact(2 * RECORD).take(n.div_ceil(UNITS)) {
             now = now.plus(&FlowEnergies {
                 viscous: cube[RECORD].double(),
                 diffusive: cube[RECORD + 1].double(),

@@ -18,10 +18,14 @@ use std::time::Instant;
 /// Steps that are queued before the host looks at the flags, at most.
 pub(super) const BATCH: usize = 128;
 
-/// What the host can tell apart, in the profile: steps, of which it waits for many at once, and new lists.
-pub(crate) const PASSES: [&str; 2] = ["steps", "lists"];
+/// What the host can tell apart, in the profile: steps, of which it waits for many at once, and new lists; of fluids, too, and what comes and goes
+/// by their inlets and outlets.
+pub(crate) const PASSES: [&str; 5] = ["steps", "lists", "fluids", "lists of fluids", "passages"];
 const STEPS: usize = 0;
 const LISTS: usize = 1;
+pub(super) const FLUIDS: usize = 2;
+pub(super) const LISTS_OF_FLUIDS: usize = 3;
+pub(crate) const PASSAGES: usize = 4;
 
 /// Steps that are queued: how things stood before them.
 pub(super) struct Queued {

@@ -115,6 +115,11 @@ impl Picked {
 }
 
 impl Pairs {
+    /// Places of the partners of grain i.
+    pub fn of(&self, i: usize) -> &[u32] {
+        &self.neighbors[self.row[i] as usize..self.row[i + 1] as usize]
+    }
+
     /// Takes the pairs of another list that remember something, `remembered` numbers each, and those alone: what an old list is still good for.
     pub fn keep(&mut self, device: &Cpu, list: &Pairs, remembered: usize) {
         let n = list.row.len() - 1;

@@ -66,7 +66,7 @@ fn near(centers: &[Sphere], skin: f64) -> BTreeSet<(u32, u32)> {
 fn listed(pairs: &Pairs, fields: &Fields) -> Vec<((u32, u32), usize, bool)> {
     let mut found: Vec<((u32, u32), usize, bool)> = Vec::new();
     for i in 0..fields.len() {
-        for &j in &pairs.neighbors[pairs.row[i] as usize..pairs.row[i + 1] as usize] {
+        for &j in pairs.of(i) {
             let (a, b) = (fields.id[i], fields.id[j as usize]);
             found.push(((a.min(b), a.max(b)), 1, i / PART == j as usize / PART));
         }

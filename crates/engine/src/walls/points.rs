@@ -1,15 +1,31 @@
-//! What moves with a wall and is not one of its elements.
+//! What moves with walls: their elements, and what else is told of them or goes with them.
 
 use super::Walls;
 use super::motion::is_moving;
 use crate::world::Domain;
-use seixo_sweeps::pose::{POSE, SERVO};
+use seixo_sweeps::pose::{POSE, SERVO, place_element, place_wall};
 use seixo_sweeps::views::WALL;
+use std::ops::Range;
 
 impl Walls {
     /// Whether a wall moves.
     pub fn moves(&self, wall: usize) -> bool {
         is_moving(&self.given[wall].motion)
+    }
+
+    /// The elements of a wall.
+    pub fn elements_of_wall(&self, wall: usize) -> Range<usize> {
+        self.first[wall]..self.first[wall + 1]
+    }
+
+    /// Writes the records that moving walls (or `all`) and their elements have in these poses, see [`POSE`].
+    pub fn put(&self, poses: &[f64], all: bool, records: &mut [f64], elements: &mut [f64]) {
+        for wall in (0..self.given.len()).filter(|&wall| all || self.moves(wall)) {
+            place_wall::<f64>(wall, &self.at_rest, poses, 0, &self.servos, records);
+            for element in self.elements_of_wall(wall) {
+                place_element::<f64>(element, &self.start, &self.at_rest, poses, 0, &self.servos, elements);
+            }
+        }
     }
 
     /// Which walls are there.

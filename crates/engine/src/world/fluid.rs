@@ -1,10 +1,14 @@
 //! Fluids: what flows, what bounds it, and how it is discretized.
 
+mod hull;
 mod tension;
 
 use super::Vec3;
+use super::body::Body;
 use super::passage::{FluidInlet, FluidOutlet, check_passages};
 use crate::refusal::Refusal;
+pub use hull::Hull;
+use hull::check_hulls;
 use seixo_laws::fluid::muller::longest_step;
 pub use seixo_laws::fluid::{Smoothing, Space, StateLaw};
 pub use seixo_sweeps::fluid::Solver;
@@ -115,6 +119,8 @@ pub struct Fluids {
     pub particles: Particles,
     /// What bounds them.
     pub boundary: Boundary,
+    /// Bodies that fluids feel.
+    pub hulls: Vec<Hull>,
     /// By wall of the world: whether fluids slip along it freely; else they stick to it.
     pub slips: Vec<bool>,
     /// By wall of the world, of those that are round: whether fluids are inside of it; asked for by [`Solver::Muller2003`] alone.
@@ -246,9 +252,10 @@ impl Fluids {
 }
 
 /// Refuses fluids that cannot be simulated in a world with so many walls.
-pub(crate) fn check_fluids(fluids: &Fluids, walls: usize) -> Result<(), Refusal> {
+pub(crate) fn check_fluids(fluids: &Fluids, walls: usize, bodies: &[Body]) -> Result<(), Refusal> {
     let refuse = |what: String| Err(Refusal::Fluid(what));
     check_columns(fluids, walls)?;
+    check_hulls(fluids, bodies)?;
     let Fluids { spacing, support, .. } = *fluids;
     if !(spacing.is_finite() && spacing > 0.0 && support.is_finite() && support >= 1.2 * spacing) {
         return refuse(format!(

@@ -3,6 +3,7 @@
 use super::Vec3;
 use super::fluid::Fluids;
 use crate::refusal::Refusal;
+use seixo_sweeps::fluid::WALL;
 
 /// A way in for a fluid: a part of a plane through which it comes with one velocity.
 ///
@@ -34,8 +35,10 @@ pub struct FluidInlet {
 
 /// A way out for fluids.
 ///
-/// What goes through a part of a plane keeps the velocity that it had across it until it is a support and a spacing farther, where it is taken
-/// away. Until then fluid sees it as a wall that moves and has the pressure of the outlet. In a box, fluid is taken away at once.
+/// What goes through a part of a plane goes on across it until it is a support and a spacing farther, where it is taken away. Until then fluid sees
+/// it as a wall that moves and has the pressure of the outlet; it begins with the velocity that it had, and follows that of the fluid before it, so
+/// that there is no gradient (Lastiwka, Basa & Quinlan 2009, Int. J. Numer. Methods Fluids 61:709; Tafuni et al. 2018, Comput. Methods Appl. Mech.
+/// Eng. 342:604). In a box, fluid is taken away at once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FluidOutlet {
     /// Name as the scene spells it.
@@ -103,13 +106,36 @@ impl FluidInlet {
     }
 }
 
+impl Fluids {
+    /// Layers of particles in an inlet.
+    pub(crate) fn layers_in_inlets(&self) -> u64 {
+        (self.support / self.spacing - 1e-9).ceil() as u64
+    }
+}
+
 impl Opening {
-    /// Unit vector across the plane, to where the fluid goes; none of a box.
-    pub fn normal(&self) -> Option<Vec3> {
+    /// Center of the plane and unit vector across it, to where the fluid goes; none of a box.
+    fn plane(&self) -> Option<[Vec3; 2]> {
         match self {
-            Opening::Disc { normal, .. } | Opening::Rectangle { normal, .. } => Some(*normal),
+            Opening::Disc { center, normal, .. } | Opening::Rectangle { center, normal, .. } => Some([*center, *normal]),
             Opening::Box { .. } => None,
         }
+    }
+
+    /// Unit vector across the plane, to where the fluid goes; none of a box.
+    pub fn normal(&self) -> Option<Vec3> {
+        self.plane().map(|[_, normal]| normal)
+    }
+
+    /// Whether what came this way to a place \[m\], straight, came out of the opening of a plane.
+    pub(crate) fn was_passed(&self, place: Vec3, way: Vec3) -> bool {
+        self.plane().is_some_and(|[center, normal]| {
+            let past = dot([0, 1, 2].map(|axis| place[axis] - center[axis]), normal);
+            let across = dot(way, normal);
+            let share = past / across;
+            let crossing = [0, 1, 2].map(|axis| place[axis] - share * way[axis]);
+            past > 0.0 && past <= across && self.past(crossing).is_some()
+        })
     }
 
     /// How far a place is past the plane, of those that are before or behind the opening \[m\]; of a box, zero for what is inside.
@@ -161,6 +187,15 @@ pub(super) fn check_passages(fluids: &Fluids) -> Result<(), Refusal> {
             ));
         }
     }
+    let places: u64 = fluids.inlets.iter().map(|inlet| inlet.sites.len() as u64).sum();
+    let first = fluids.particles.id.iter().max().map_or(0, |id| u64::from(*id) + 1);
+    let needed = places.saturating_mul(fluids.layers_in_inlets());
+    if first.saturating_add(needed) > u64::from(WALL) {
+        return refuse(format!(
+            "the first layers of all inlets need {needed} ids from {first} on; ids must be below 2^31, as those above are of walls: give the \
+             particles of fluids smaller ids, or use a larger spacing"
+        ));
+    }
     for outlet in &fluids.outlets {
         let is_directed = outlet.opening.normal().is_none_or(is_unit);
         if !(is_directed && outlet.pressure.is_finite() && outlet.pressure >= 0.0) {
@@ -200,6 +235,23 @@ mod tests {
             max: [1.0; 3],
         };
         assert_eq!((tub.past([0.5; 3]), tub.past([0.5, 0.5, 1.5])), (Some(0.0), None));
+    }
+
+    #[test]
+    fn what_came_out_of_an_opening_is_known_wherever_it_is() {
+        let slot = Opening::Rectangle {
+            center: [0.0, 0.0, 1.0],
+            normal: [0.0, 0.0, -1.0],
+            along: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],
+            half: [2.0, 0.1],
+        };
+        // Downward by 2 and sideways by 0.4: through the plane at y = 0.05, far beyond it, and at y = 0.15.
+        let way = [0.0, 0.4, -2.0];
+        assert!(slot.was_passed([0.0, 0.25, 0.0], way) && slot.was_passed([1.9, 0.4, -0.95], way));
+        assert!(!slot.was_passed([0.0, 0.35, 0.0], way), "beside it");
+        assert!(!slot.was_passed([0.0, 0.25, 1.1], way), "not there yet");
+        assert!(!slot.was_passed([0.0, 0.05, -1.5], way), "behind it for long");
+        assert!(!slot.was_passed([0.0, 0.05, 0.5], [0.0, 0.0, 2.0]) && !slot.was_passed([0.0, 0.05, 0.5], [0.0; 3]));
     }
 
     #[test]

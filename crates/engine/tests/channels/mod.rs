@@ -89,6 +89,13 @@ pub fn channel(viscosity: f64, sound_speed: f64, stir: f64) -> World {
     wet(fluids, 0.0, None, vec![floor()])
 }
 
+/// As [`channel`] of a viscous fluid, which at the start has a fifth of the velocity with which more of it comes.
+pub fn speeding() -> World {
+    let mut world = channel(0.05, 15.0, 0.0);
+    world.fluids.as_mut().unwrap().particles.velocity.fill([0.2, 0.0, 0.0]);
+    world
+}
+
 /// As [`channel`] of a viscous fluid, with an upper wall, number 1, that swings along the flow.
 pub fn shaken() -> World {
     let mut world = channel(0.05, 15.0, 0.0);

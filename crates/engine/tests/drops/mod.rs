@@ -78,6 +78,7 @@ pub fn droplet(radius: i64, contact_angle: Option<f64>) -> World {
         fastest,
         inlets: Vec::new(),
         outlets: Vec::new(),
+        hulls: Vec::new(),
     };
     World {
         gravity: [0.0; 3],

@@ -43,6 +43,7 @@ pub fn fluids(kinds: Vec<Fluid>, spacing: f64, support: f64, across: Option<usiz
         fastest: 0.0,
         inlets: Vec::new(),
         outlets: Vec::new(),
+        hulls: Vec::new(),
     }
 }
 

@@ -41,6 +41,7 @@ pub fn fluids(fastest: f64) -> Fluids {
         fastest,
         inlets: Vec::new(),
         outlets: Vec::new(),
+        hulls: Vec::new(),
     }
 }
 

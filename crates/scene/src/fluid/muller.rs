@@ -158,8 +158,9 @@ pub(super) fn inside(
         WallShape::Plane { point, normal } => vector(place).minus(&vector(*point)).dot(&vector(*normal)) < -slack,
         shape => outside(shape, place).is_some_and(|(distance, within)| {
             let depth = if inside[wall] { distance } else { -distance };
-            // Far away from a vessel that holds fluid may be more of it.
-            depth > slack && within >= 0.0 && (!inside[wall] || depth < support)
+            // Far away from a vessel that holds fluid may be more of it, unless that has no end.
+            let is_elsewhere = inside[wall] && depth >= support && !matches!(shape, WallShape::Sphere { .. });
+            depth > slack && within >= 0.0 && !is_elsewhere
         }),
     };
     for (place, kind) in particles.position.iter().zip(&particles.kind) {

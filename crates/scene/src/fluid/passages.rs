@@ -14,7 +14,7 @@ use crate::{
     walls::unit,
 };
 use glam::DVec3;
-use seixo_engine::world::{Domain, Fluid, FluidInlet, FluidOutlet, Leaving, Opening, World};
+use seixo_engine::world::{Domain, Fluid, FluidInlet, FluidOutlet, Leaving, Opening, Particles, World};
 use std::f64::consts::PI;
 
 /// By how much what particles stand for may differ from the area of an inlet without a word \[-\].
@@ -344,6 +344,22 @@ fn outlet(
         pressure: section.pressure.get_or_insert(Quantity::new(background)).si,
         level: section.level.as_ref().map(si),
     })
+}
+
+/// Tells of fluid that starts behind outlets just where they do not take it any more.
+pub(super) fn note_behind(outlets: &[FluidOutlet], particles: &Particles, shared: &Shared, findings: &mut Findings) {
+    let support = shared.support * shared.spacing;
+    let depth = (support + shared.spacing) * (1.0 + 1e-9);
+    for FluidOutlet { name, opening, .. } in outlets {
+        let is_behind = |place: &&[f64; 3]| opening.past(**place).is_some_and(|past| past > depth && past < depth + support);
+        let count = particles.position.iter().filter(is_behind).count();
+        if count > 0 {
+            findings.notices.push(format!(
+                "outlet.{name}: {count} particles start farther behind it than the {depth:.4} m in which it takes fluid, and stay there; let the \
+                 fluid end within that"
+            ));
+        }
+    }
 }
 
 fn refuse_outside(places: &[DVec3], domain: Option<&Domain>) -> Result<(), At> {

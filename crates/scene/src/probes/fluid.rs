@@ -177,6 +177,7 @@ mod tests {
             fastest: 1.0,
             inlets: Vec::new(),
             outlets: Vec::new(),
+            hulls: Vec::new(),
         };
         World {
             gravity,

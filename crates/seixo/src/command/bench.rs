@@ -273,7 +273,7 @@ fn measure(case: Case, simulation: &mut Simulation, assembly: Assembly, argument
     simulation.advance((steps / 10).clamp(1, 50))?;
     let contacts = |simulation: &mut Simulation| -> Result<f64, seixo::Stop> {
         simulation.observe()?;
-        let [neighbors, _] = simulation.fluid_neighbors();
+        let [neighbors, _] = simulation.fluid_neighbors()?;
         Ok(simulation.contacts() as f64 / particles as f64 + neighbors)
     };
     let contacts_before = contacts(simulation)?;

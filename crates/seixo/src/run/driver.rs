@@ -303,12 +303,13 @@ impl<'a> Driver<'a> {
             let is_asked = self.options.control.checkpoint.swap(false, Ordering::Relaxed);
             let is_due = self.last_checkpoint.0.elapsed().as_secs_f64() >= self.checkpoint_every;
             let looks = self.books.outputs.is_due(steps);
-            for notice in self.warnings.notices(&self.simulation, looks, steps >= self.steps_at_end) {
-                self.report(&notice)?;
-            }
             if steps >= self.steps_at_end || is_stopped || is_asked || is_due {
                 self.advance(0)?;
                 self.write_checkpoint()?;
+            }
+            let outputs = &self.books.outputs;
+            for notice in self.warnings.notices(&self.simulation, outputs, looks, steps >= self.steps_at_end) {
+                self.report(&notice)?;
             }
             if steps >= self.steps_at_end {
                 for notice in self.course.conclude(self.simulation.time(), steps) {

@@ -3,7 +3,7 @@
 use super::folder::{COARSE, CONTACTS, FIELDS, disk};
 use super::outputs::Sample;
 use super::schedule::Schedule;
-use seixo_analysis::{SurfaceOptions, coarse_grain, force_chains, fragments, free_surface, pressure_of_grains};
+use seixo_analysis::{FreeSurface, SurfaceOptions, coarse_grain, force_chains, fragments, free_surface, pressure_of_grains};
 use seixo_engine::state::WallSnapshot;
 use seixo_engine::world::World;
 use seixo_files::FilesError;
@@ -94,6 +94,8 @@ pub(super) struct Frames {
     /// With the distance of particles at rest \[m\].
     fluid: Option<(Series, f64)>,
     surface: Option<Series>,
+    /// Frames without their surface, and why the last of them has none.
+    bare: (u64, String),
     walls: Option<Series>,
     bonds: Option<Series>,
     contacts: Option<Series>,
@@ -127,6 +129,7 @@ impl Frames {
             grains: has_grains.then(|| Series::new(run.join(FIELDS), "grains", "vtp")),
             fluid: world.fluids.as_ref().map(|fluids| fluid(fluids.spacing)),
             surface: has_surface.then(|| Series::new(run.join(FIELDS), "surface", "vtp")),
+            bare: (0, String::new()),
             walls: has_walls.then(|| Series::new(run.join(FIELDS), "walls", "vtp")),
             bonds: has_bonds.then(|| Series::new(run.join(FIELDS), "bonds", "vtp")),
             contacts: contacts.transpose()?,
@@ -162,12 +165,11 @@ impl Frames {
             series.put(layer, index, &vtk::fluid(sample.fluid(), *spacing, time))?;
         }
         if let (Some(series), Some((_, spacing))) = (&mut self.surface, &self.fluid) {
-            let found = free_surface(sample.fluid(), *spacing, &SurfaceOptions::default());
-            let surface = found.map_err(|error| FilesError::Content {
-                path: series.folder.join(series.name(index)),
-                problem: error.to_string(),
-                remedy: "or leave out surface = true under [output]",
-            })?;
+            // One that cannot be made is left empty: particles and all else are as good without it.
+            let surface = free_surface(sample.fluid(), *spacing, &SurfaceOptions::default()).unwrap_or_else(|error| {
+                self.bare = (self.bare.0 + 1, format!("{} shows no surface: {error}", series.name(index)));
+                FreeSurface::default()
+            });
             let bytes = vtk::surface(&surface.vertices, &surface.normals, &surface.triangles, &vtk::SURFACE_FIELDS, time);
             series.put(layer, index, &bytes)?;
         }
@@ -191,6 +193,12 @@ impl Frames {
             self.list(layer)?;
         }
         Ok(())
+    }
+
+    /// What should be told of frames that show no surface although there is fluid, if there are any.
+    pub fn warning(&self) -> Option<String> {
+        let (count, last) = &self.bare;
+        (*count > 0).then(|| format!("{last}; frames without one so far: {count}"))
     }
 
     /// Waits until the disk holds all frames, then lists them.

@@ -7,7 +7,7 @@ use super::probes::ProbeLog;
 use super::schedule::Schedule;
 use seixo_analysis::Fragments;
 use seixo_engine::state::{FluidSample, FluidSnapshot, GrainSnapshot, HeatLedger, Ledger, Sections, State, WallSnapshot};
-use seixo_engine::{BondSnapshot, ContactRecord, Simulation};
+use seixo_engine::{BondSnapshot, ContactRecord, FluidLook, Simulation};
 use seixo_files::FilesError;
 use seixo_files::layer::FileLayer;
 use seixo_files::table::{Mark, Table};
@@ -25,6 +25,7 @@ pub(super) struct Sample<'a> {
     contacts: &'a [ContactRecord],
     grains: OnceCell<GrainSnapshot>,
     fluid: OnceCell<FluidSnapshot>,
+    look: OnceCell<FluidLook<'a>>,
     bonds: OnceCell<Vec<BondSnapshot>>,
     walls: OnceCell<Vec<WallSnapshot>>,
     ledger: OnceCell<Ledger>,
@@ -37,6 +38,7 @@ impl<'a> Sample<'a> {
             contacts,
             grains: OnceCell::new(),
             fluid: OnceCell::new(),
+            look: OnceCell::new(),
             bonds: OnceCell::new(),
             walls: OnceCell::new(),
             ledger: OnceCell::new(),
@@ -57,7 +59,8 @@ impl<'a> Sample<'a> {
     }
     /// What fluids are like at these points \[m\].
     pub fn sample_fluid(&self, points: &[[f64; 3]]) -> Vec<FluidSample> {
-        self.simulation.sample_fluid(points)
+        let look = self.look.get_or_init(|| self.simulation.look_at_fluids());
+        points.iter().map(|point| look.at(point)).collect()
     }
     /// Single contacts, where an output that is due said that it needs them.
     pub fn contacts(&self) -> &[ContactRecord] {
@@ -137,6 +140,11 @@ impl Outputs {
     /// Adds to a checkpoint what the next outputs depend on.
     pub fn save(&self, to: &mut dyn Sections) {
         self.probes.iter().for_each(|probe| probe.save(to));
+    }
+
+    /// What should be told of what could not be written, if there is anything.
+    pub fn warning(&self) -> Option<String> {
+        self.frames.warning()
     }
 
     /// Lists the frames that are written.

@@ -48,6 +48,16 @@ fn a_leak_is_told_with_a_particle_and_its_place_at_once_and_at_the_end() {
 }
 
 #[test]
+fn fluid_that_walls_hold_without_particles_leaks_as_well() {
+    let told = leaks("thrown", &PIPE.replace("plane = \"xz\"", "solver = \"muller2003\""));
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(
+        told[1].contains("of fluid \"water\"") && told[1].contains("and 999 more"),
+        "{told:?}"
+    );
+}
+
+#[test]
 fn what_is_held_or_taken_away_does_not_leak() {
     let held = PIPE
         .replace("open = [\"top\", \"bottom\"]", "open = [\"top\"]")

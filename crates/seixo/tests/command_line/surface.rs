@@ -23,6 +23,27 @@ box = { min = [0, 0, 0], max = ["40 cm", "12 cm", "24 cm"], open = ["top"] }
 every = "20 ms"
 "#;
 
+/// A cube of water without weight, and a tap so far away that no grid holds what comes from it as well.
+const APART: &str = r#"
+[run]
+until = "40 ms"
+[world]
+gravity = [0, 0, 0]
+[fluid.water]
+density = "1000 kg/m^3"
+artificial_viscosity = 0.05
+support = 2.4
+fill = { box = { min = [0, 0, 0], max = ["16 cm", "16 cm", "16 cm"] } }
+spacing = "2 cm"
+fastest = "2 m/s"
+[inlet.tap]
+through = { disc = { center = [1e6, 1e6, 1e6], normal = [0, 0, -1], radius = "3 cm" } }
+speed = "1 m/s"
+[output]
+every = "20 ms"
+surface = true
+"#;
+
 /// The surfaces that a run folder holds, by their names.
 fn surfaces(stage: &Stage, run: &str) -> BTreeMap<String, Vec<u8>> {
     let mut files = stage.results(run);
@@ -90,6 +111,30 @@ fn surfaces_are_the_same_as_the_run_goes_and_afterwards_on_any_number_of_threads
     stage.write("flowing.toml", COLUMN);
     stage.succeed("run flowing.toml --quiet --force");
     assert!(surfaces(&stage, "flowing.out").is_empty());
+}
+
+#[test]
+fn a_surface_that_no_grid_holds_is_left_out_and_the_run_goes_on() {
+    let stage = Stage::new();
+    stage.write("apart.toml", APART);
+    let done = stage.succeed("run apart.toml --threads 1");
+    let said = format!("{}{}", done.out, done.err);
+    let told: Vec<&str> = said.lines().filter(|line| line.contains("shows no surface")).collect();
+    // At once, and at the end. What comes first is there after 10 ms.
+    assert_eq!(told.len(), 2, "{said}");
+    assert!(
+        told[0].contains("surface_000001.vtp shows no surface: no grid holds all particles of fluid 0"),
+        "{said}"
+    );
+    assert!(told[1].contains("surface_000002.vtp") && told[1].contains("so far: 2"), "{said}");
+    assert_eq!(stage.read("apart.out/log.jsonl").matches("shows no surface").count(), 2);
+    let is_empty = |frame: u32| {
+        stage
+            .read(&format!("apart.out/fields/surface_{frame:06}.vtp"))
+            .contains("NumberOfPolys=\"0\"")
+    };
+    assert_eq!([0, 1, 2].map(is_empty), [false, true, true]);
+    assert!(stage.read("apart.out/fields/surface.pvd").contains("surface_000002.vtp"));
 }
 
 #[test]

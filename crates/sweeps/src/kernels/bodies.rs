@@ -36,7 +36,16 @@ pub fn advance_bodies<R: Real, C: Coordinate<R> + Coordinate<C>>(
     if b < n as usize {
         if !is_halted(flags, parity) {
             let stands = recalled_turn::<C>(turn, b * 4usize);
-            let push = push_on::<C, R>(row[b] as usize, row[b + 1usize] as usize, place, offset, &stands, force, torque);
+            let push = push_on::<C, R>(
+                row[b] as usize,
+                row[b + 1usize] as usize,
+                place,
+                offset,
+                &stands,
+                force,
+                torque,
+                true,
+            );
             if is_held[b] == 1u32 {
                 let moving = recall::<C>(velocity, b * 4usize);
                 let turning = recall::<C>(spin, b * 4usize);

@@ -3,23 +3,12 @@
 use super::{note, raise};
 use crate::dfsph::{crowd_of, drag_of, lean_of, pushed, swelling_of};
 use crate::entries::first_entry;
-use crate::fluid::FlowPlan;
-use crate::motion::{Stepping, flags_of};
-use crate::views::{Record, last, load, record, xyz};
+use crate::fluid::{FlowPlan, flowed, kicked, kind_of, mass_at};
+use crate::motion::Stepping;
+use crate::views::{Record, four_numbers, last, load, record, xyz};
 use cubecl::prelude::*;
 use seixo_laws::fluid::{Smoother, dfsph};
-use seixo_laws::motion::{drift, kick};
 use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector};
-
-/// Mass of a particle of fluid number `kind` of a table \[kg\].
-#[cube]
-fn mass_at<R: Real>(media: &[R], kind: &[u32], i: usize, #[comptime] plan: FlowPlan) -> R {
-    let mut mass = media[6];
-    if plan.mixed {
-        mass = media[kind[i] as usize * 11usize + 6usize];
-    }
-    mass
-}
 
 /// What viscosities do to every particle: `rate` gets their force. Gravity and this force bring particles of fluid to their velocities before
 /// pressures push, in `half_velocity` and, for neighbors, in `moving`.
@@ -64,10 +53,9 @@ pub fn drag<R: Real, C: Coordinate<R>>(
         );
         rate[i] = record::<R>(&force, R::new(0.0));
         if position[i * 4usize + 3usize] > C::new(0.0) {
-            let mass = mass_at::<R>(media, kind, i, plan);
-            let acceleration = force.times(R::new(1.0) / mass).plus(&stepping.gravity);
+            let mass = mass_at::<R>(media, kind_of(kind, i, plan.mixed));
             let half = half_velocity[i];
-            let after = kick::<C, R>(&xyz::<C>(half), &acceleration, stepping.dt);
+            let after = kicked::<C, R>(&xyz::<C>(half), &force, mass, stepping);
             half_velocity[i] = record::<C>(&after, last::<C>(half));
             moving[i] = record::<R>(&near_vector::<C, R>(&after), R::new(0.0));
         }
@@ -120,23 +108,16 @@ pub fn crowd<R: Real, C: Coordinate<R>>(
             if comptime!(corrects) {
                 warm = C::near(heat.extract(1usize));
             }
-            let mut own = Record::<R>::empty();
-            own.insert(0usize, warm);
-            own.insert(1usize, warm);
-            own.insert(2usize, dfsph::source::<R>(found.excess, found.swelling, stepping.dt, corrects));
-            own.insert(3usize, dfsph::step_of_pressure::<R>(found.stiffness, relaxation, stepping.dt));
-            solving[i] = own;
-            let mut onward = Record::<C>::empty();
-            onward.insert(0usize, C::wide(larger::<R>(found.excess, R::new(0.0))));
-            onward.insert(1usize, heat.extract(1usize));
-            onward.insert(2usize, heat.extract(2usize));
-            onward.insert(3usize, last::<C>(heat));
-            thermal[i] = onward;
+            let source = dfsph::source::<R>(found.excess, found.swelling, stepping.dt, corrects);
+            let step = dfsph::step_of_pressure::<R>(found.stiffness, relaxation, stepping.dt);
+            solving[i] = four_numbers::<R>(warm, warm, source, step);
+            let excess = C::wide(larger::<R>(found.excess, R::new(0.0)));
+            thermal[i] = four_numbers::<C>(excess, heat.extract(1usize), heat.extract(2usize), last::<C>(heat));
         }
     }
 }
 
-/// Accelerations of particles of fluid by the pressures that are looked at, into `moving`.
+/// Accelerations of particles of fluid by the pressures that are looked at, into `moving`, with these pressures.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn lean<R: Real, C: Coordinate<R>>(
@@ -166,11 +147,13 @@ pub fn lean<R: Real, C: Coordinate<R>>(
                 solving,
                 smoother,
                 &stepping.sides,
+                0usize,
                 32usize,
                 plan,
             );
-            let acceleration = sum.times(-(volume / mass_at::<R>(media, kind, i, plan)));
-            moving[i] = record::<R>(&acceleration, R::new(0.0));
+            let mass = mass_at::<R>(media, kind_of(kind, i, plan.mixed));
+            let acceleration = sum.times(-(volume / mass));
+            moving[i] = record::<R>(&acceleration, solving[i * 4usize]);
         }
     }
 }
@@ -218,12 +201,7 @@ pub fn correct<R: Real, C: Coordinate<R>>(
                 stepping.dt,
                 carry,
             );
-            let mut kept = Record::<R>::empty();
-            kept.insert(0usize, next.ahead);
-            kept.insert(1usize, next.pressure);
-            kept.insert(2usize, own.extract(2usize));
-            kept.insert(3usize, last::<R>(own));
-            solving[i] = kept;
+            solving[i] = four_numbers::<R>(next.ahead, next.pressure, own.extract(2usize), last::<R>(own));
             left.insert(0usize, next.error);
             left.insert(1usize, next.turn);
         }
@@ -231,8 +209,8 @@ pub fn correct<R: Real, C: Coordinate<R>>(
     note::<C, R>(power, left);
 }
 
-/// Lets the pressures that were found push every particle: fluid goes on with its velocity, and walls feel it in `rate`. What forces took is added up
-/// in the last numbers of `half_velocity` and `thermal`; with walls, it is what walls that move gave.
+/// Lets the pressures push every particle whose error was found last, in `moving`: fluid goes on with its velocity, and walls feel it in `rate`. What
+/// forces took is added up in the last numbers of `half_velocity` and `thermal`; with walls, it is what walls that move gave.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn push<R: Real, C: Coordinate<R>>(
@@ -242,7 +220,7 @@ pub fn push<R: Real, C: Coordinate<R>>(
     kind: &[u32],
     media: &[R],
     position: &[C],
-    solving: &[R],
+    moving: &[R],
     walls: &[R],
     half_velocity: &mut [Record<C>],
     thermal: &mut [Record<C>],
@@ -262,9 +240,10 @@ pub fn push<R: Real, C: Coordinate<R>>(
             count[i],
             list,
             position,
-            solving,
+            moving,
             smoother,
             &stepping.sides,
+            3usize,
             32usize,
             plan,
         );
@@ -279,9 +258,9 @@ pub fn push<R: Real, C: Coordinate<R>>(
         }
         if volume > R::new(0.0) {
             let before = xyz::<R>(flow[i]);
-            let mass = mass_at::<R>(media, kind, i, plan);
+            let mass = mass_at::<R>(media, kind_of(kind, i, plan.mixed));
             let now = pushed::<C, R>(&sum, &drag, &before, &xyz::<C>(half), volume, mass, stepping.dt);
-            let pressure = solving[i * 4usize];
+            let pressure = moving[i * 4usize + 3usize];
             let mut all = pressure;
             let mut onward = Record::<C>::empty();
             onward.insert(0usize, heat.extract(0usize));
@@ -305,12 +284,7 @@ pub fn push<R: Real, C: Coordinate<R>>(
                 let way = load::<R>(walls, i * 4usize).times(stepping.dt);
                 let viscous = -drag.dot(&way);
                 let projected = -force.dot(&way);
-                let mut onward = Record::<C>::empty();
-                onward.insert(0usize, heat.extract(0usize));
-                onward.insert(1usize, heat.extract(1usize));
-                onward.insert(2usize, heat.extract(2usize));
-                onward.insert(3usize, last::<C>(heat) + C::wide(viscous));
-                thermal[i] = onward;
+                thermal[i] = record::<C>(&xyz::<C>(heat), last::<C>(heat) + C::wide(viscous));
                 half_velocity[i] = record::<C>(&xyz::<C>(half), last::<C>(half) + C::wide(projected));
             }
         }
@@ -332,13 +306,9 @@ pub fn drift_on<R: Real, C: Coordinate<R>>(
         let here = position[i];
         let volume = last::<C>(here);
         if volume > C::new(0.0) {
-            let velocity = xyz::<C>(half_velocity[i]);
-            let place = drift::<C>(&xyz::<C>(here), &velocity, C::wide(stepping.dt));
-            let stride = near_vector::<C, R>(&velocity).times(stepping.dt);
-            let far = near_vector::<C, R>(&place.minus(&xyz::<C>(reference[i])));
-            position[i] = record::<C>(&place, volume);
-            let raised = flags_of::<C, R>(&place, stride.dot(&stride), far.dot(&far), stepping);
-            raise(flags, 0u32, raised);
+            let now = flowed::<C, R>(&xyz::<C>(here), &xyz::<C>(half_velocity[i]), &xyz::<C>(reference[i]), stepping);
+            position[i] = record::<C>(&now.position, volume);
+            raise(flags, 0u32, now.flags);
         }
     }
 }

@@ -2,12 +2,14 @@
 
 use super::{begins, is_halted, note, raise};
 use crate::entries::first_entry;
-use crate::fluid::{FlowPlan, carried, drag_velocity, drifted, flown, fluid_before, is_outward, is_passing, medium_at, medium_of, parcel};
+use crate::fluid::{
+    FlowPlan, carried, drag_velocity, drifted, flown, fluid_before, is_outward, is_passing, led_on, medium_at, medium_of, parcel,
+};
 use crate::motion::Stepping;
-use crate::sides::nearest_image;
-use crate::views::{Record, last, load, record, xyz};
+use crate::sides::near_image;
+use crate::views::{Record, four_numbers, last, load, record, xyz};
 use cubecl::prelude::*;
-use seixo_laws::fluid::{Smoother, exchange, surface_energy};
+use seixo_laws::fluid::{Apart, Smoother, exchange, surface_energy};
 use seixo_laws::{Coordinate, Real, Vector3, near_vector};
 
 /// Puts each of `n` particles of walls, whose places are in `walls`, where its wall has it, if that moves; those in inlets and outlets stay, see
@@ -74,7 +76,7 @@ pub fn place_boundary<R: Real, C: Coordinate<R>>(
 
 /// Finds what the fluid before each of `n` particles of walls, whose places are in `walls`, is like; where walls move, `motion` and the accelerations
 /// in `half_velocity` are read: `seen` gets the velocity and the pressure that fluid sees in the wall. `slips` says of every wall whether fluid slips
-/// along it.
+/// along it. If it `leads`, particles in outlets get new velocities, with this `pace` and the normals that stand in `half_velocity`, see [`led_on()`].
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn press_walls<R: Real, C: Coordinate<R>>(
@@ -87,15 +89,17 @@ pub fn press_walls<R: Real, C: Coordinate<R>>(
     media: &[R],
     position: &[C],
     flow: &[R],
-    motion: &[Record<R>],
+    motion: &mut [Record<R>],
     half_velocity: &[Record<C>],
     seen: &mut [Record<R>],
     flags: &mut [u32],
     smoother: &Smoother<R>,
     stepping: &Stepping<C, R>,
+    pace: R,
     n: u32,
     parity: u32,
     #[comptime] plan: FlowPlan,
+    #[comptime] leads: bool,
 ) {
     let k = ABSOLUTE_POS;
     if !is_halted(flags, parity) {
@@ -122,20 +126,20 @@ pub fn press_walls<R: Real, C: Coordinate<R>>(
                 32usize,
                 plan,
             );
-            let wall = (kind[i] & 0x7fff_ffffu32) as usize;
+            // What passes is fluid, and flows as it moves; beyond an outlet is the pressure that it has there.
             let mut velocity = own.plus(&Vector3::<R>::zero());
             let mut pressure = before.pressure;
-            if comptime!(plan.passing) {
-                if is_passing(kind[i]) {
-                    // What passes is fluid, and flows as it moves; beyond an outlet is the pressure that it has there.
-                    if is_outward(kind[i]) {
-                        pressure = flow[i * 4usize + 3usize];
-                    }
-                } else {
-                    velocity = drag_velocity::<R>(&own, &before.velocity, slips[wall] != 0u32);
-                }
-            } else {
+            if !is_passing(kind[i]) {
+                let wall = (kind[i] & 0x7fff_ffffu32) as usize;
                 velocity = drag_velocity::<R>(&own, &before.velocity, slips[wall] != 0u32);
+            }
+            if is_outward(kind[i]) {
+                pressure = flow[i * 4usize + 3usize];
+                if comptime!(leads) {
+                    let normal = near_vector::<C, R>(&xyz::<C>(half_velocity[i]));
+                    velocity = led_on::<R>(&own, &before, &normal, pace);
+                    motion[i] = record::<R>(&velocity, R::new(0.0));
+                }
             }
             seen[i] = record::<R>(&velocity, pressure);
         }
@@ -259,8 +263,7 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                         share = R::new(1.0);
                     }
                 }
-                let apart = nearest_image::<C, R>(&place.minus(&xyz::<C>(there)), &stepping.sides, plan.sides);
-                let apart = near_vector::<C, R>(&apart.apart);
+                let apart = near_image::<C, R>(&place.minus(&xyz::<C>(there)), &stepping.sides, plan.sides);
                 let other_drag = xyz::<R>(far);
                 let other = parcel::<R>(other_volume, &other_velocity, &other_drag, last::<R>(far));
                 let mut other_kind = own_kind;
@@ -272,8 +275,7 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                 }
                 let medium = medium_of::<R>(&own_medium, media, own_kind, other_kind, is_wall, plan.mixed);
                 let passed = exchange::<R>(
-                    &apart,
-                    apart.dot(&apart),
+                    &Apart::by(&apart, smoother),
                     &this,
                     &other,
                     &medium,
@@ -314,22 +316,19 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                     stepping,
                 );
                 half_velocity[i] = record::<C>(&now.half, last::<C>(half) + C::wide(gained));
-                let mut onward = Record::<C>::empty();
-                onward.insert(0usize, now.excess);
-                onward.insert(1usize, C::wide(swelling));
-                onward.insert(2usize, heat.extract(2usize) + C::wide(viscous));
-                onward.insert(3usize, last::<C>(heat) + C::wide(diffusive));
-                thermal[i] = onward;
+                thermal[i] = four_numbers::<C>(
+                    now.excess,
+                    C::wide(swelling),
+                    heat.extract(2usize) + C::wide(viscous),
+                    last::<C>(heat) + C::wide(diffusive),
+                );
                 new_position[i] = record::<C>(&now.position, now.volume);
                 new_flow[i] = record::<R>(&now.velocity, now.pressure);
                 raise(flags, parity, now.flags);
             } else {
                 rate[i] = record::<R>(&force, swelling);
                 if is_fluid {
-                    took.insert(0usize, viscous);
-                    took.insert(1usize, diffusive);
-                    took.insert(2usize, gained);
-                    took.insert(3usize, surface);
+                    took = four_numbers::<R>(viscous, diffusive, gained, surface);
                 }
             }
         }
@@ -391,8 +390,7 @@ pub fn count_near<R: Real, C: Coordinate<R>>(
             for s in 0..count[i] {
                 let j = list[first_entry(i, tile_first) + s as usize * 32usize] as usize;
                 let apart = xyz::<C>(here).minus(&xyz::<C>(position[j]));
-                let apart = nearest_image::<C, R>(&apart, &stepping.sides, plan.sides);
-                let apart = near_vector::<C, R>(&apart.apart);
+                let apart = near_image::<C, R>(&apart, &stepping.sides, plan.sides);
                 if apart.dot(&apart) < support * support {
                     all += 1u32;
                 }

@@ -2,10 +2,10 @@
 
 use super::{begins, is_halted, raise};
 use crate::entries::first_entry;
-use crate::fluid::FlowPlan;
+use crate::fluid::{FlowPlan, kicked, kind_of, mass_at};
 use crate::motion::Stepping;
-use crate::muller::{dense_of, density_of, draw_on, drawn, force_on, kicked, settled};
-use crate::views::{Record, last, load, record, xyz};
+use crate::muller::{dense_of, density_of, draw_on, drawn, force_on, settled};
+use crate::views::{Record, four_numbers, last, load, record, xyz};
 use cubecl::prelude::*;
 use seixo_laws::fluid::muller::Functions;
 use seixo_laws::{Coordinate, Real, Vector3, near_vector};
@@ -45,11 +45,7 @@ pub fn sum_densities<R: Real, C: Coordinate<R>>(
                 plan,
             );
             let found = dense_of::<R>(i, density, kind, media, plan);
-            let mut meaning = Record::<R>::new(R::new(0.0));
-            meaning.insert(0usize, found.volume);
-            meaning.insert(1usize, found.pressure);
-            meaning.insert(2usize, found.excess);
-            dense[i] = meaning;
+            dense[i] = four_numbers::<R>(found.volume, found.pressure, found.excess, R::new(0.0));
         }
     }
 }
@@ -94,14 +90,21 @@ pub fn drive<R: Real, C: Coordinate<R>>(
                 32usize,
                 plan,
             );
-            let mut own_kind = 0usize;
-            if comptime!(plan.mixed) {
-                own_kind = kind[i] as usize;
-            }
-            let mass = media[own_kind * 11usize + 6usize];
+            let mass = mass_at::<R>(media, kind_of(kind, i, plan.mixed));
             let onward = kicked::<C, R>(&xyz::<C>(half_velocity[i]), &found.force, mass, stepping);
             rate[i] = record::<R>(&found.force, found.viscous_power);
             driven[i] = record::<R>(&near_vector::<C, R>(&onward), R::new(0.0));
+        }
+    }
+}
+
+/// Takes the container of the coming step, so many `numbers` long, out of those `ahead`: one for every step from the last look of the host on.
+#[cube(launch)]
+pub fn hold<C: Real>(ahead: &[C], container: &mut [C], flags: &mut [u32], numbers: u32, parity: u32) {
+    let k = ABSOLUTE_POS;
+    if !is_halted(flags, parity) {
+        if k < numbers as usize {
+            container[k] = ahead[(flags[10usize] * numbers) as usize + k];
         }
     }
 }
@@ -141,11 +144,8 @@ pub fn move_on<R: Real, C: Coordinate<R>>(
     let i = ABSOLUTE_POS;
     let goes = begins(flags, parity, true);
     if goes && i < n as usize {
-        let mut own_kind = 0usize;
-        if comptime!(plan.mixed) {
-            own_kind = kind[i] as usize;
-        }
-        let mass = media[own_kind * 11usize + 6usize];
+        let own_kind = kind_of(kind, i, plan.mixed);
+        let mass = mass_at::<R>(media, own_kind);
         let half = half_velocity[i];
         let before = xyz::<C>(half);
         let forced = rate[i];
@@ -180,12 +180,8 @@ pub fn move_on<R: Real, C: Coordinate<R>>(
         );
         let heat = thermal[i];
         let taken = smoothed.taken + last::<R>(forced) * stepping.dt;
-        let mut booked = Record::<C>::empty();
-        booked.insert(0usize, heat.extract(0usize));
-        booked.insert(1usize, heat.extract(1usize));
-        booked.insert(2usize, heat.extract(2usize) + C::wide(taken));
-        booked.insert(3usize, last::<C>(heat));
-        thermal[i] = booked;
+        let sum = heat.extract(2usize) + C::wide(taken);
+        thermal[i] = four_numbers::<C>(heat.extract(0usize), heat.extract(1usize), sum, last::<C>(heat));
         half_velocity[i] = record::<C>(&now.velocity, last::<C>(half) + C::wide(now.given));
         new_position[i] = record::<C>(&now.position, C::wide(dense[i * 4usize]));
         new_flow[i] = record::<R>(&near_vector::<C, R>(&now.velocity), dense[i * 4usize + 1usize]);

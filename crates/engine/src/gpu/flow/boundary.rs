@@ -95,8 +95,8 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         );
     }
 
-    /// Finds what fluid sees in walls.
-    pub(super) fn press(&self, host: &Flow, parity: u32) {
+    /// Finds what fluid sees in walls; what is in outlets follows the fluid if it `leads`.
+    pub(super) fn press(&self, host: &Flow, parity: u32, leads: bool) {
         if self.bounding == 0 {
             return;
         }
@@ -120,9 +120,11 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             self.flags.argument(),
             self.smoother(host),
             stepping::<C, R>(&host.stepping),
+            R::of(host.pace_in_outlets()),
             self.bounding as u32,
             parity,
             self.plan,
+            leads,
         );
     }
 }

@@ -1,18 +1,21 @@
 //! Incompressible fluids on a GPU. How many iterations a step takes is known when they are done: the host waits for each, and queues no steps.
 
+use super::super::step::{FLUIDS, LISTS_OF_FLUIDS};
 use super::super::{Number, raised, room_for_cubes, stepping};
 use super::FlowOnGpu;
 use crate::flow::{Constraint, Flow, FlowEnergies, iterate};
 use crate::simulation::Simulation;
+use crate::state::Profile;
 use crate::world::Leaving;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
-use seixo_laws::{Coordinate, Vector3};
+use seixo_laws::Coordinate;
 use seixo_sweeps::fluid::WALL;
 use seixo_sweeps::fluid_lanes::FlowTally;
 use seixo_sweeps::kernels::UNITS;
 use seixo_sweeps::kernels::dfsph::{correct, crowd, drag, drift_on, lean, push};
 use seixo_sweeps::motion::{LEFT, NOT_FINITE, STALE, TOO_FAST};
-use seixo_sweeps::views::{RECORD, load, store};
+use seixo_sweeps::views::RECORD;
+use std::time::Instant;
 
 /// What iterations for pressures work on.
 pub(super) struct Projecting<R> {
@@ -34,11 +37,17 @@ impl<R: Number> Projecting<R> {
 
 impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
     /// As [`super::RemoteFlow::advance`].
-    pub(super) fn advance_incompressible(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64) -> Result<(u32, u64), GpuError> {
+    pub(super) fn advance_incompressible(
+        &mut self,
+        host: &mut Flow,
+        simulation: &Simulation,
+        steps: u64,
+        profile: &mut Profile,
+    ) -> Result<(u32, u64), GpuError> {
         let leaves = if simulation.leaving() == Leaving::Error { LEFT } else { 0 };
         for taken in 1..=steps {
             self.send_poses(simulation, simulation.steps - steps + taken, 0);
-            let raised = self.step_incompressible(host, simulation, leaves)?;
+            let raised = self.step_incompressible(host, simulation, leaves, profile)?;
             if raised != 0 {
                 return Ok((raised, taken));
             }
@@ -48,24 +57,36 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
 
     /// One step, to where walls have the poses that were sent. Returns the flags that the host must see to; where they are errors, of which LEFT is one
     /// if `leaves` has it, the step ends there.
-    fn step_incompressible(&mut self, host: &mut Flow, simulation: &Simulation, leaves: u32) -> Result<u32, GpuError> {
+    fn step_incompressible(
+        &mut self,
+        host: &mut Flow,
+        simulation: &Simulation,
+        leaves: u32,
+        profile: &mut Profile,
+    ) -> Result<u32, GpuError> {
+        let start = Instant::now();
         self.gpu.clear(&self.flags);
         if self.plan.laminar {
-            self.press(host, 0);
+            self.press(host, 0, false);
         }
         self.drag(host);
         self.project(host, Constraint::Density)?;
         self.drift(host);
         self.place_walls(host, 0, true);
         let raised = raised(&self.gpu.download(&self.flags)?);
+        profile.book(FLUIDS, start, 1);
         if raised & (NOT_FINITE | TOO_FAST | leaves) != 0 {
             return Ok(raised);
         }
         self.since_renewal += 1;
         if raised & STALE != 0 {
+            let start = Instant::now();
             self.renew_lists(host, simulation)?;
+            profile.book(LISTS_OF_FLUIDS, start, 1);
         }
+        let start = Instant::now();
         self.project(host, Constraint::Divergence)?;
+        profile.book(FLUIDS, start, 0);
         Ok(raised & LEFT)
     }
 
@@ -191,7 +212,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         Ok(noted.fold([0.0; 2], |[error, turn], cube| [error + cube[0], turn + cube[1]]))
     }
 
-    /// Lets the pressures that were found push fluid and walls.
+    /// Lets the pressures push fluid and walls whose error was found last.
     fn push(&self, host: &Flow, constraint: Constraint) {
         let (count, dim) = units(self.n);
         push::launch::<R, C>(
@@ -204,7 +225,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             self.kind.argument(),
             self.media.argument(),
             self.position[self.now].argument(),
-            self.projecting.solving.argument(),
+            self.projecting.moving.argument(),
             self.motion.argument(),
             self.half_velocity.records(),
             self.thermal.records(),
@@ -234,14 +255,12 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         );
     }
 
-    /// Brings to the host what else it keeps of incompressible fluids, whose other fields it has: velocities, densities, pressures, books.
+    /// Brings to the host what else it keeps of incompressible fluids, whose other fields it has: densities, pressures, books.
     pub(super) fn tell(&mut self, host: &mut Flow, half: &[f64], thermal: &[f64]) {
         let fields = &mut host.fields;
         let mut now = FlowTally::default();
-        fields.half_velocity.clear();
         fields.multipliers.clear();
         for (i, (half, thermal)) in half.chunks_exact(RECORD).zip(thermal.chunks_exact(RECORD)).enumerate() {
-            fields.half_velocity.extend(&half[..3]);
             fields.excess[i] = thermal[0];
             fields.multipliers.extend(&thermal[1..3]);
             let (projected, viscous) = (half[3], thermal[3]);
@@ -249,13 +268,8 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             now.viscous += viscous;
             if fields.kind[i] & WALL != 0 {
                 now.wall += projected + viscous;
-            } else if !fields.motion.is_empty() {
-                // Of fluid that is what flows.
-                let velocity: Vector3<f64> = load(&fields.flow, RECORD * i);
-                store(&mut fields.motion, RECORD * i, &velocity);
             }
         }
-        host.find_walls();
         let sums = FlowEnergies {
             viscous: now.viscous,
             diffusive: now.diffusive,

@@ -1,13 +1,15 @@
-//! Müller's fluid on a GPU: three launches a step.
+//! Müller's fluid on a GPU: three launches a step, and one more where walls move.
 
 use super::FlowOnGpu;
 use crate::flow::{Flow, FlowEnergies, Muller};
-use crate::gpu::{Number, doubles, numbers, stepping};
+use crate::gpu::step::BATCH;
+use crate::gpu::{Number, numbers, stepping};
+use crate::simulation::Simulation;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
 use seixo_laws::fluid::muller::FunctionsLaunch;
 use seixo_sweeps::fluid_lanes::FlowTally;
-use seixo_sweeps::kernels::muller::{drive, move_on, sum_densities};
+use seixo_sweeps::kernels::muller::{drive, hold, move_on, sum_densities};
 use seixo_sweeps::muller::HOLD;
 use seixo_sweeps::views::RECORD;
 
@@ -17,20 +19,24 @@ pub(super) struct MullerOnGpu<C, R> {
     container: Buffer<C>,
     /// Elements of it.
     elements: u32,
+    /// The containers of coming steps, where walls move.
+    ahead: Option<Buffer<C>>,
     dense: Buffer<R>,
     driven: Buffer<R>,
     smooths: bool,
 }
 
 impl<C: Number, R: Number> MullerOnGpu<C, R> {
-    /// What n particles of these fluids ask for.
-    pub fn new(gpu: &Gpu, host: &Muller, n: usize) -> Result<MullerOnGpu<C, R>, GpuError> {
+    /// What n particles of these fluids ask for; with `moves`, within walls that move.
+    pub fn new(gpu: &Gpu, host: &Muller, n: usize, moves: bool) -> Result<MullerOnGpu<C, R>, GpuError> {
         // Buffers cannot be empty.
         let container = host.container.iter().copied().chain([0.0; HOLD]);
+        let ahead = (moves && !host.container.is_empty()).then(|| gpu.buffer(BATCH * host.container.len(), "walls"));
         Ok(MullerOnGpu {
             habits: gpu.upload(&numbers::<R>(host.habits.iter().copied()), "fluids")?,
             container: gpu.upload(&numbers::<C>(container), "walls")?,
             elements: (host.container.len() / HOLD) as u32,
+            ahead: ahead.transpose()?,
             dense: gpu.zeros(RECORD * n, "densities")?,
             driven: gpu.zeros(RECORD * n, "velocities")?,
             smooths: host.smooths(),
@@ -50,6 +56,16 @@ fn functions<R: Number>(host: &Muller) -> FunctionsLaunch<R> {
 }
 
 impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
+    /// Lets walls hold fluid where they are so many steps on from a step.
+    pub(super) fn send_containers(&self, host: &Flow, simulation: &Simulation, step: u64, more: u64) {
+        let Some(ahead) = self.muller.as_ref().and_then(|muller| muller.ahead.as_ref()) else {
+            return;
+        };
+        let mut containers = host.containers(simulation, step + 1..=step + more);
+        containers.resize(ahead.len(), 0.0);
+        self.gpu.write(ahead, &numbers::<C>(containers));
+    }
+
     /// One step or, without `advance`, densities and forces of this moment. The host only queues it.
     pub(super) fn step_muller(&mut self, host: &Flow, parity: u32, advance: bool) {
         let (Some(muller), Some(given)) = (&self.muller, &host.muller) else {
@@ -100,6 +116,20 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         if !advance {
             return;
         }
+        if let Some(ahead) = &muller.ahead {
+            let held = ahead.len() / BATCH;
+            let (count, dim) = units(held);
+            hold::launch::<C>(
+                self.gpu.client(),
+                count,
+                dim,
+                ahead.argument(),
+                muller.container.argument(),
+                self.flags.argument(),
+                held as u32,
+                parity,
+            );
+        }
         // Small cubes let more registers be in use.
         let (count, dim) = units_in_cubes_of(128, self.n);
         move_on::launch::<R, C>(
@@ -134,25 +164,14 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         self.now ^= 1;
     }
 
-    /// Brings fields and books of the host up to date, with densities and forces of this moment.
-    pub(super) fn observe_muller(&mut self, host: &mut Flow) -> Result<(), GpuError> {
+    /// Brings to the host what else it keeps of Müller's fluid, whose other fields it has: densities and pressures of this moment, books.
+    pub(super) fn tell_of_muller(&mut self, host: &mut Flow, half: &[f64], thermal: &[f64]) -> Result<(), GpuError> {
         let Some(muller) = &self.muller else { return Ok(()) };
-        let (gpu, n) = (&self.gpu, self.n);
-        let of_c = |buffer: &Buffer<C>| -> Result<Vec<f64>, GpuError> { Ok(doubles(&gpu.download_part(buffer, 0..RECORD * n).wait()?)) };
-        let of_r = |buffer: &Buffer<R>| -> Result<Vec<f64>, GpuError> { Ok(doubles(&gpu.download_part(buffer, 0..RECORD * n).wait()?)) };
+        let dense = self.read(&muller.dense)?;
         let fields = &mut host.fields;
-        fields.id = gpu.download_part(&self.id, 0..n).wait()?;
-        fields.kind = gpu.download_part(&self.kind, 0..n).wait()?;
-        fields.position = of_c(&self.position[self.now])?;
-        fields.flow = of_r(&self.flowing[self.now])?;
-        fields.rate = of_r(&self.rate)?;
-        fields.reference = of_c(&self.reference)?;
-        let (half, thermal, dense) = (of_c(&self.half_velocity)?, of_c(&self.thermal)?, of_r(&muller.dense)?);
-        fields.half_velocity.clear();
         let mut sums = FlowEnergies::default();
-        for i in 0..n {
+        for i in 0..self.n {
             let at = RECORD * i;
-            fields.half_velocity.extend(&half[at..at + 3]);
             fields.position[at + 3] = dense[at];
             fields.flow[at + 3] = dense[at + 1];
             fields.excess[i] = dense[at + 2];

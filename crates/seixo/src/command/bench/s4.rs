@@ -170,6 +170,7 @@ pub fn world(particles: usize) -> World {
         fastest,
         inlets: Vec::new(),
         outlets: Vec::new(),
+        hulls: Vec::new(),
     };
     World {
         fluids: Some(fluids),

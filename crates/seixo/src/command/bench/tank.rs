@@ -68,6 +68,7 @@ pub fn world(particles: usize, support: f64) -> World {
         fastest: 0.1 * SOUND_SPEED,
         inlets: Vec::new(),
         outlets: Vec::new(),
+        hulls: Vec::new(),
     };
     let floor = Wall {
         name: "tank".to_owned(),

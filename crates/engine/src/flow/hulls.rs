@@ -1,0 +1,236 @@
+//! Rigid bodies that fluids feel: the particles of their hulls, which are as those of walls, and what fluids do to them.
+
+use super::Flow;
+use crate::bodies::Bodies;
+use crate::contact_records::array;
+use crate::fields::{FluidFields, Sorted};
+use crate::simulation::Simulation;
+use crate::world::{Fluids, Hull};
+use seixo_laws::Vector3;
+use seixo_sweeps::bodies::{FREE, LOAD, carry, push_on, turn_at};
+use seixo_sweeps::fluid::{Carried, WALL};
+use seixo_sweeps::motion::{STALE, Stepping};
+use seixo_sweeps::views::{RECORD, load, store};
+
+/// The hulls of all bodies that fluids feel.
+#[derive(Default)]
+pub(crate) struct Hulls {
+    /// Ids of the bodies.
+    body: Vec<u32>,
+    /// First particle of each, and one more.
+    row: Vec<u32>,
+    /// Where particles are from the centers of their bodies, records in the frames of the principal axes \[m\].
+    offset: Vec<f64>,
+    /// Where the particles are among all.
+    place: Vec<u32>,
+    /// Where the bodies are in their table; those that left are nowhere.
+    seat: Vec<Option<u32>>,
+    /// Number of the first hull among walls and hulls, and of its first particle among those of walls and hulls.
+    first: [u32; 2],
+    /// Power that bodies gain \[W\].
+    pub power: f64,
+    /// Loads of all bodies, on their way to the table.
+    load: Vec<f64>,
+}
+
+impl Hulls {
+    /// Those of a plan in a world of so many walls.
+    pub fn of(plan: &Fluids, walls: usize) -> Hulls {
+        let mut hulls = Hulls {
+            row: vec![0],
+            first: [walls as u32, plan.boundary.position.len() as u32],
+            ..Hulls::default()
+        };
+        for Hull { body, offset, .. } in &plan.hulls {
+            hulls.body.push(*body);
+            hulls.offset.extend(offset.iter().flat_map(|[x, y, z]| [*x, *y, *z, 0.0]));
+            hulls.row.push(hulls.particles() as u32);
+        }
+        hulls.seat = vec![None; hulls.body.len()];
+        hulls.place = vec![FREE; hulls.particles()];
+        hulls
+    }
+
+    /// Whether no body is felt.
+    pub fn is_empty(&self) -> bool {
+        self.body.is_empty()
+    }
+
+    /// Particles of all hulls.
+    fn particles(&self) -> usize {
+        self.offset.len() / RECORD
+    }
+
+    /// The hull that a particle of this kind is of, if it is one.
+    pub fn of_kind(&self, kind: u32) -> Option<usize> {
+        let number = (kind & !WALL).checked_sub(self.first[0])? as usize;
+        (kind & WALL != 0 && number < self.body.len()).then_some(number)
+    }
+
+    /// Whether there can be a particle of a hull with this id and kind.
+    pub fn knows(&self, id: u32, kind: u32) -> bool {
+        let particle = (id & !WALL).wrapping_sub(self.first[1]);
+        let row = self.of_kind(kind).map(|hull| self.row[hull]..self.row[hull + 1]);
+        id & WALL != 0 && row.is_some_and(|row| row.contains(&particle))
+    }
+
+    /// Looks up where the bodies are; tells whether one left since the last time.
+    fn find_seats(&mut self, bodies: &Bodies) -> bool {
+        let mut left = false;
+        for (seat, body) in self.seat.iter_mut().zip(&self.body) {
+            let is_there = |seat: u32| bodies.id.get(seat as usize) == Some(body);
+            if !seat.is_some_and(is_there) {
+                let found = bodies.id.iter().position(|id| id == body).map(|seat| seat as u32);
+                left |= seat.is_some() && found.is_none();
+                *seat = found;
+            }
+        }
+        left
+    }
+
+    /// The particle with this id, of this hull, as its body carries it: nearest to where it is listed.
+    pub fn carried(
+        &self,
+        bodies: &Bodies,
+        (id, hull): (u32, usize),
+        listed: &Vector3<f64>,
+        (stepping, sides): (&Stepping<f64, f64>, u32),
+    ) -> Option<Carried<f64>> {
+        let seat = self.seat[hull]? as usize;
+        let now = carry::<f64>(
+            seat,
+            ((id & !WALL) - self.first[1]) as usize,
+            listed,
+            listed,
+            &self.offset,
+            &bodies.center,
+            &bodies.turn,
+            &bodies.velocity,
+            &bodies.spin,
+            stepping,
+            sides,
+        );
+        Some(Carried {
+            position: now.position,
+            velocity: now.velocity,
+            // What follows from the force of this moment cannot be part of what leads to it.
+            acceleration: Vector3::zero(),
+            flags: now.flags & STALE,
+        })
+    }
+}
+
+impl Flow {
+    /// Adds the particles of the hulls of all bodies that are there to some fields.
+    pub fn put_hulls_up(&mut self, simulation: &Simulation, fields: &mut FluidFields) {
+        let bodies = &simulation.bodies;
+        self.hulls.find_seats(bodies);
+        let hulls = &self.hulls;
+        let volume = -self.plan.volume();
+        for (hull, seat) in hulls.seat.iter().enumerate() {
+            let Some(seat) = *seat else { continue };
+            let center: Vector3<f64> = load(&bodies.center, seat as usize * RECORD);
+            for particle in hulls.row[hull]..hulls.row[hull + 1] {
+                let id = WALL | (hulls.first[1] + particle);
+                let carried = hulls.carried(bodies, (id, hull), &center, (&self.stepping, self.compiled_for.sides));
+                let Some(now) = carried else { continue };
+                let ([x, y, z], [u, v, w]) = (array(&now.position), array(&now.velocity));
+                let kind = WALL | (hulls.first[0] + hull as u32);
+                self.put(fields, [id, kind], [x, y, z, volume], [u, v, w, 0.0], [0.0; 3]);
+            }
+        }
+    }
+
+    /// Looks up where bodies are; tells whether one that fluids feel left.
+    pub fn follow_bodies(&mut self, simulation: &Simulation) -> bool {
+        self.hulls.find_seats(&simulation.bodies)
+    }
+
+    /// Removes the particles of bodies that left.
+    pub fn drop_hulls_of_lost_bodies(&mut self, simulation: &Simulation) {
+        let is_lost = |kind: u32| self.hulls.of_kind(kind).is_some_and(|hull| self.hulls.seat[hull].is_none());
+        let kinds = self.fields.kind.iter().zip(0..);
+        let kept: Vec<u32> = kinds.filter(|(kind, _)| !is_lost(**kind)).map(|(_, i)| i).collect();
+        if kept.len() < self.fields.len() {
+            self.fields.reorder(&simulation.device, &kept);
+        }
+    }
+
+    /// Notes where the particles of hulls are.
+    pub fn find_hulls(&mut self) {
+        if self.hulls.is_empty() {
+            return;
+        }
+        self.hulls.place.fill(FREE);
+        for &i in &self.walls {
+            let [id, kind] = [self.fields.id[i as usize], self.fields.kind[i as usize]];
+            if self.hulls.of_kind(kind).is_some() {
+                self.hulls.place[((id & !WALL) - self.hulls.first[1]) as usize] = i;
+            }
+        }
+    }
+
+    /// Sums up what fluids do to bodies, in the order of the particles of their hulls.
+    pub fn bear_on_bodies(&mut self, simulation: &Simulation) {
+        let bodies = &simulation.bodies;
+        let Hulls {
+            row,
+            offset,
+            place,
+            seat,
+            load: loads,
+            power,
+            ..
+        } = &mut self.hulls;
+        loads.clear();
+        loads.resize(bodies.len() * LOAD, 0.0);
+        *power = 0.0;
+        for (hull, seat) in seat.iter().enumerate() {
+            let Some(b) = seat.map(|seat| seat as usize) else { continue };
+            let (first, end) = (row[hull] as usize, row[hull + 1] as usize);
+            let turn = turn_at(&bodies.turn, b * RECORD);
+            let rate = &self.fields.rate;
+            let push = push_on::<f64, f64>(first, end, place, offset, &turn, rate, rate, false);
+            store(loads, b * LOAD, &push.force);
+            store(loads, b * LOAD + RECORD, &push.torque);
+            let (velocity, spin) = (load(&bodies.velocity, b * RECORD), load(&bodies.spin, b * RECORD));
+            *power += push.force.dot(&velocity) + push.torque.dot(&spin);
+        }
+    }
+}
+
+impl Simulation {
+    /// Lets fluids bear on bodies.
+    pub(crate) fn load_bodies(&mut self) {
+        let feels = self.flow.as_ref().is_some_and(|flow| !flow.hulls.is_empty());
+        if !feels {
+            return;
+        }
+        self.with_flow(|flow, simulation| flow.bear_on_bodies(simulation));
+        if let Some(flow) = &mut self.flow {
+            std::mem::swap(&mut flow.hulls.load, &mut self.bodies.load);
+        }
+    }
+
+    /// Takes what bodies gained in a step of incompressible fluids off the work of walls.
+    pub(crate) fn book_work_on_bodies(&mut self) {
+        let dt = self.stepping.dt;
+        self.with_flow(|flow, _| flow.work.wall += flow.hulls.power * dt);
+    }
+
+    /// What fluids do to each body, in the order of the table: force \[N\], and torque about its center of mass \[N m\].
+    ///
+    /// # Panics
+    /// As [`Simulation::ledger`].
+    pub fn loads_of_fluids_on_bodies(&self) -> Vec<[[f64; 3]; 2]> {
+        self.assert_observed();
+        let of_body = |b: usize| {
+            let of = |at: usize| {
+                let numbers = self.bodies.load.get(at..at + 3);
+                numbers.map_or([0.0; 3], |numbers| [numbers[0], numbers[1], numbers[2]])
+            };
+            [of(b * LOAD), of(b * LOAD + RECORD)]
+        };
+        (0..self.bodies.len()).map(of_body).collect()
+    }
+}

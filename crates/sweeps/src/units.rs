@@ -1,0 +1,319 @@
+//! Vector units of processors: functions compiled for the widest one that is there, and what compilers find no short way for.
+
+#![allow(
+    unsafe_code,
+    reason = "functions compiled for processor features are called where the features are present"
+)]
+
+use crate::views::RECORD;
+
+/// Records that are turned into lanes at once.
+pub const LANES: usize = 8;
+
+/// A number per lane.
+pub type Lane = [f64; LANES];
+
+/// One record per lane, as it lies in memory.
+pub type Records = [[f64; RECORD]; LANES];
+
+/// Records, a lane for every number.
+pub type Numbers = [Lane; RECORD];
+
+/// What a function is compiled for. All units give the same bits.
+pub trait Unit: Copy {
+    /// Records, turned into a lane for every number.
+    #[inline(always)]
+    fn turned(self, records: [&[f64; RECORD]; LANES]) -> Numbers {
+        [0, 1, 2, 3].map(|number| records.map(|record| record[number]))
+    }
+
+    /// The way back.
+    #[inline(always)]
+    fn turned_back(self, numbers: &Numbers) -> Records {
+        std::array::from_fn(|lane| [numbers[0][lane], numbers[1][lane], numbers[2][lane], numbers[3][lane]])
+    }
+
+    /// 1/√x of positive numbers that are neither huge nor tiny, to one unit in the last place: from the bits of x, which halve its exponent (Lomont
+    /// 2003, *Fast inverse square root*), by three of Newton's steps and a last one for the difference that is left. Products only: a root and a
+    /// division take a vector unit three times as long.
+    #[inline(always)]
+    fn inverse_roots(self, numbers: &Lane) -> Lane {
+        numbers.map(|x| {
+            let half = 0.5 * x;
+            let mut y = f64::from_bits(FIRST_GUESS.wrapping_sub(x.to_bits() >> 1));
+            for _ in 0..3 {
+                y *= 1.5 - half * y * y;
+            }
+            y + y * (0.5 - half * y * y)
+        })
+    }
+}
+
+/// From what the halved bits of a number are taken, for those of the inverse of its root.
+const FIRST_GUESS: u64 = 0x5fe6_eb50_c7b5_37a9;
+
+/// No vector units that the compiler may count on.
+#[derive(Clone, Copy)]
+struct Narrow;
+
+impl Unit for Narrow {}
+
+/// AVX2. Exists only in functions that are compiled for it.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+struct Wide;
+
+#[cfg(target_arch = "x86_64")]
+impl Unit for Wide {
+    #[inline(always)]
+    fn turned(self, records: [&[f64; RECORD]; LANES]) -> Numbers {
+        // SAFETY: a value of this type is only made where the processor has the feature, in [`on_widest`].
+        unsafe { wide::turned(records) }
+    }
+
+    #[inline(always)]
+    fn turned_back(self, numbers: &Numbers) -> Records {
+        // SAFETY: as above.
+        unsafe { wide::turned_back(numbers) }
+    }
+
+    #[inline(always)]
+    fn inverse_roots(self, numbers: &Lane) -> Lane {
+        // SAFETY: as above.
+        unsafe { wide::inverse_roots(numbers) }
+    }
+}
+
+/// AVX-512. Exists only in functions that are compiled for it.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+struct Widest;
+
+#[cfg(target_arch = "x86_64")]
+impl Unit for Widest {
+    #[inline(always)]
+    fn turned(self, records: [&[f64; RECORD]; LANES]) -> Numbers {
+        // SAFETY: a value of this type is only made where the processor has the features, in [`on_widest`].
+        unsafe { widest::turned(records) }
+    }
+
+    #[inline(always)]
+    fn turned_back(self, numbers: &Numbers) -> Records {
+        // SAFETY: as above.
+        unsafe { widest::turned_back(numbers) }
+    }
+
+    #[inline(always)]
+    fn inverse_roots(self, numbers: &Lane) -> Lane {
+        // SAFETY: as above.
+        unsafe { widest::inverse_roots(numbers) }
+    }
+}
+
+/// Four records at a time.
+#[cfg(target_arch = "x86_64")]
+mod wide {
+    use super::{FIRST_GUESS, LANES, Lane, Numbers, RECORD, Records};
+    use std::arch::x86_64::{
+        __m256d, _mm256_add_pd, _mm256_castpd_si256, _mm256_castsi256_pd, _mm256_loadu_pd, _mm256_mul_pd, _mm256_permute2f128_pd,
+        _mm256_set1_epi64x, _mm256_set1_pd, _mm256_srli_epi64, _mm256_storeu_pd, _mm256_sub_epi64, _mm256_sub_pd, _mm256_unpackhi_pd,
+        _mm256_unpacklo_pd,
+    };
+
+    /// The transpose of four rows of four numbers.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn transposed([a, b, c, d]: [__m256d; 4]) -> [__m256d; 4] {
+        let (ab, ab_above) = (_mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b));
+        let (cd, cd_above) = (_mm256_unpacklo_pd(c, d), _mm256_unpackhi_pd(c, d));
+        [
+            _mm256_permute2f128_pd::<0x20>(ab, cd),
+            _mm256_permute2f128_pd::<0x20>(ab_above, cd_above),
+            _mm256_permute2f128_pd::<0x31>(ab, cd),
+            _mm256_permute2f128_pd::<0x31>(ab_above, cd_above),
+        ]
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn turned(records: [&[f64; RECORD]; LANES]) -> Numbers {
+        // SAFETY: a record is four numbers.
+        let rows = records.map(|record| unsafe { _mm256_loadu_pd(record.as_ptr()) });
+        let [a, b, c, d, e, f, g, h] = rows;
+        let (low, high) = (transposed([a, b, c, d]), transposed([e, f, g, h]));
+        let mut numbers = [[0.0; LANES]; RECORD];
+        for (lane, (low, high)) in numbers.iter_mut().zip(low.into_iter().zip(high)) {
+            let place = lane.as_mut_ptr();
+            // SAFETY: a lane is eight numbers: four, and four after them.
+            unsafe {
+                _mm256_storeu_pd(place, low);
+                _mm256_storeu_pd(place.add(4), high);
+            }
+        }
+        numbers
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn turned_back(numbers: &Numbers) -> Records {
+        let mut records = [[0.0; RECORD]; LANES];
+        for (half, records) in records.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+            // SAFETY: a lane is eight numbers: four, and four after them.
+            let columns = [0, 1, 2, 3].map(|number| unsafe { _mm256_loadu_pd(numbers[number].as_ptr().add(4 * half)) });
+            for (record, row) in records.iter_mut().zip(transposed(columns)) {
+                // SAFETY: a record is four numbers.
+                unsafe { _mm256_storeu_pd(record.as_mut_ptr(), row) };
+            }
+        }
+        records
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn inverse_roots(numbers: &Lane) -> Lane {
+        let mut roots = [0.0; LANES];
+        for (four, roots) in numbers.as_chunks::<4>().0.iter().zip(roots.as_chunks_mut::<4>().0) {
+            // SAFETY: these are four numbers.
+            let x = unsafe { _mm256_loadu_pd(four.as_ptr()) };
+            let half = _mm256_mul_pd(_mm256_set1_pd(0.5), x);
+            let halved = _mm256_srli_epi64::<1>(_mm256_castpd_si256(x));
+            let mut y = _mm256_castsi256_pd(_mm256_sub_epi64(_mm256_set1_epi64x(FIRST_GUESS as i64), halved));
+            let square = |y| _mm256_mul_pd(_mm256_mul_pd(half, y), y);
+            for _ in 0..3 {
+                y = _mm256_mul_pd(y, _mm256_sub_pd(_mm256_set1_pd(1.5), square(y)));
+            }
+            let left = _mm256_sub_pd(_mm256_set1_pd(0.5), square(y));
+            // SAFETY: these are four numbers.
+            unsafe { _mm256_storeu_pd(roots.as_mut_ptr(), _mm256_add_pd(y, _mm256_mul_pd(y, left))) };
+        }
+        roots
+    }
+}
+
+/// Eight records at a time, two to a register.
+#[cfg(target_arch = "x86_64")]
+mod widest {
+    use super::{FIRST_GUESS, LANES, Lane, Numbers, RECORD, Records};
+    use std::arch::x86_64::{
+        __m512d, _mm256_loadu_pd, _mm256_storeu_pd, _mm512_add_pd, _mm512_castpd_si512, _mm512_castpd256_pd512, _mm512_castpd512_pd256,
+        _mm512_castsi512_pd, _mm512_extractf64x4_pd, _mm512_insertf64x4, _mm512_loadu_pd, _mm512_mul_pd, _mm512_permutex2var_pd,
+        _mm512_set1_epi64, _mm512_set1_pd, _mm512_setr_epi64, _mm512_srli_epi64, _mm512_storeu_pd, _mm512_sub_epi64, _mm512_sub_pd,
+        _mm512_unpackhi_pd, _mm512_unpacklo_pd,
+    };
+
+    /// The transposes of four rows of four numbers in the lower halves, and of four in the upper ones.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn transposed([a, b, c, d]: [__m512d; 4]) -> [__m512d; 4] {
+        let (ab, ab_above) = (_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
+        let (cd, cd_above) = (_mm512_unpacklo_pd(c, d), _mm512_unpackhi_pd(c, d));
+        let (even, odd) = (
+            _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13),
+            _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15),
+        );
+        [
+            _mm512_permutex2var_pd(ab, even, cd),
+            _mm512_permutex2var_pd(ab_above, even, cd_above),
+            _mm512_permutex2var_pd(ab, odd, cd),
+            _mm512_permutex2var_pd(ab_above, odd, cd_above),
+        ]
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+    pub(super) fn turned(records: [&[f64; RECORD]; LANES]) -> Numbers {
+        let rows = [0, 1, 2, 3].map(|k| {
+            // SAFETY: a record is four numbers.
+            let [lower, upper] = [records[k], records[k + 4]].map(|record| unsafe { _mm256_loadu_pd(record.as_ptr()) });
+            _mm512_insertf64x4::<1>(_mm512_castpd256_pd512(lower), upper)
+        });
+        let mut numbers = [[0.0; LANES]; RECORD];
+        for (lane, column) in numbers.iter_mut().zip(transposed(rows)) {
+            // SAFETY: a lane is eight numbers.
+            unsafe { _mm512_storeu_pd(lane.as_mut_ptr(), column) };
+        }
+        numbers
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+    pub(super) fn turned_back(numbers: &Numbers) -> Records {
+        // SAFETY: a lane is eight numbers.
+        let columns = numbers.each_ref().map(|lane| unsafe { _mm512_loadu_pd(lane.as_ptr()) });
+        let mut records = [[0.0; RECORD]; LANES];
+        for (k, row) in transposed(columns).into_iter().enumerate() {
+            let [lower, upper] = [_mm512_castpd512_pd256(row), _mm512_extractf64x4_pd::<1>(row)];
+            // SAFETY: a record is four numbers.
+            unsafe { _mm256_storeu_pd(records[k].as_mut_ptr(), lower) };
+            // SAFETY: a record is four numbers.
+            unsafe { _mm256_storeu_pd(records[k + 4].as_mut_ptr(), upper) };
+        }
+        records
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+    pub(super) fn inverse_roots(numbers: &Lane) -> Lane {
+        // SAFETY: a lane is eight numbers.
+        let x = unsafe { _mm512_loadu_pd(numbers.as_ptr()) };
+        let half = _mm512_mul_pd(_mm512_set1_pd(0.5), x);
+        let halved = _mm512_srli_epi64::<1>(_mm512_castpd_si512(x));
+        let mut y = _mm512_castsi512_pd(_mm512_sub_epi64(_mm512_set1_epi64(FIRST_GUESS as i64), halved));
+        let square = |y| _mm512_mul_pd(_mm512_mul_pd(half, y), y);
+        for _ in 0..3 {
+            y = _mm512_mul_pd(y, _mm512_sub_pd(_mm512_set1_pd(1.5), square(y)));
+        }
+        let left = _mm512_sub_pd(_mm512_set1_pd(0.5), square(y));
+        let mut roots = [0.0; LANES];
+        // SAFETY: a lane is eight numbers.
+        unsafe { _mm512_storeu_pd(roots.as_mut_ptr(), _mm512_add_pd(y, _mm512_mul_pd(y, left))) };
+        roots
+    }
+}
+
+/// Lanes whose laws run over all of them at once.
+pub trait InLanes {
+    /// Runs the laws. To be inlined always, so that it is compiled for the units that call it.
+    fn resolve<U: Unit>(&mut self, unit: U);
+}
+
+/// Runs the laws with the widest vector units of this processor, which change no bit.
+#[inline(always)]
+pub fn on_widest<L: InLanes>(lanes: &mut L) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+        #[inline(never)]
+        fn widest<L: InLanes>(lanes: &mut L) {
+            lanes.resolve(Widest);
+        }
+        #[target_feature(enable = "avx2")]
+        #[inline(never)]
+        fn wide<L: InLanes>(lanes: &mut L) {
+            lanes.resolve(Wide);
+        }
+        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl") {
+            // SAFETY: the processor has the features that the function is compiled for.
+            return unsafe { widest(lanes) };
+        }
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has the feature that the function is compiled for.
+            return unsafe { wide(lanes) };
+        }
+    }
+    lanes.resolve(Narrow);
+}
+
+/// Asks for the record of grain i before it is needed: partners lie scattered in memory, and no processor guesses them.
+#[inline(always)]
+pub fn prefetch<R>(numbers: &[R], i: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let place = numbers.as_ptr().wrapping_add(i * RECORD);
+        // SAFETY: a prefetch reads nothing that the program sees, and is allowed at any address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (numbers, i);
+}

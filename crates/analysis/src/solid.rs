@@ -1,7 +1,8 @@
-//! The solid that overlapping spheres make together: volume, center, inertia.
+//! Volume, center and inertia of solids: of what spheres make together, and of what a mesh encloses.
 
 use crate::tensor::{outer, principal};
 use glam::{DMat3, DVec3};
+use seixo_engine::world::Triangle;
 
 /// Lines that the solid is looked at through, along the longer of the two sides across them.
 const LINES: usize = 512;
@@ -39,10 +40,11 @@ pub fn solid_of_spheres(spheres: &[(DVec3, f64)]) -> Solid {
         .iter()
         .enumerate()
         .any(|(k, one)| spheres[..k].iter().any(|other| overlap(one, other)));
-    if do_overlap { by_lines(spheres) } else { by_steiner(spheres) }
+    if do_overlap { by_lines(spheres) } else { solid_of_apart(spheres) }
 }
 
-fn by_steiner(spheres: &[(DVec3, f64)]) -> Solid {
+/// Spheres of which it is known that none overlap, summed up by Steiner's theorem.
+pub fn solid_of_apart(spheres: &[(DVec3, f64)]) -> Solid {
     let volume_of = |radius: f64| 4.0 / 3.0 * std::f64::consts::PI * radius.powi(3);
     let volume: f64 = spheres.iter().map(|(_, radius)| volume_of(*radius)).sum();
     let center = spheres.iter().map(|(at, radius)| *at * volume_of(*radius)).sum::<DVec3>() / volume;
@@ -109,6 +111,29 @@ fn by_lines(spheres: &[(DVec3, f64)]) -> Solid {
     }
 }
 
+/// What a closed mesh encloses, as tetrahedra from a point to its triangles (Mirtich 1996, Journal of Graphics Tools 1:31; Eberly 2002): exact but
+/// for rounding. Volume and inertia are negative where it faces inward; where parts of it overlap they count as often as they do.
+pub fn solid_of_mesh(triangles: &[Triangle]) -> Solid {
+    let corners = || triangles.iter().flatten().map(|&corner| DVec3::from(corner));
+    // About the middle of its box: nothing large cancels.
+    let middle = 0.5 * corners().fold(DVec3::INFINITY, DVec3::min) + 0.5 * corners().fold(DVec3::NEG_INFINITY, DVec3::max);
+    let (mut volume, mut first, mut second) = (0.0, DVec3::ZERO, DMat3::ZERO);
+    for triangle in triangles {
+        let [a, b, c] = triangle.map(|corner| DVec3::from(corner) - middle);
+        let six_fold = a.dot(b.cross(c));
+        let sum = a + b + c;
+        volume += six_fold / 6.0;
+        first += sum * (six_fold / 24.0);
+        second += (outer(a, a) + outer(b, b) + outer(c, c) + outer(sum, sum)) * (six_fold / 120.0);
+    }
+    let center = first / volume;
+    Solid {
+        volume,
+        center: middle + center,
+        inertia: moment_of(&(second - outer(center, center) * volume)),
+    }
+}
+
 /// How many parts spheres hang together in: 1 if one gets from each to each through spheres that touch.
 pub fn connected_parts(spheres: &[(DVec3, f64)]) -> usize {
     let mut is_seen = vec![false; spheres.len()];
@@ -135,7 +160,7 @@ pub fn connected_parts(spheres: &[(DVec3, f64)]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{connected_parts, solid_of_spheres};
+    use super::{connected_parts, solid_of_mesh, solid_of_spheres};
     use glam::{DMat3, DQuat, DVec3};
     use std::f64::consts::PI;
 
@@ -194,6 +219,38 @@ mod tests {
         assert!((solid.volume / (3.0 * one) - 1.0).abs() < 1e-14);
         let expected = DMat3::from_diagonal(DVec3::new(1.2, 9.2, 9.2) * one);
         assert!((solid.inertia - expected).to_cols_array().iter().all(|x| x.abs() < 1e-12));
+    }
+
+    #[test]
+    fn a_block_of_triangles_weighs_and_turns_like_a_block() {
+        // Far from the origin, turned, and cut into twelve triangles that face outward.
+        let (turn, at) = (
+            DQuat::from_euler(glam::EulerRot::XYZ, 0.4, -0.9, 0.3),
+            DVec3::new(300.0, -200.0, 700.0),
+        );
+        let half = DVec3::new(0.5, 1.0, 1.5);
+        let mut block = Vec::new();
+        for axis in 0..3 {
+            for sign in [-1.0, 1.0] {
+                let corner = |u: f64, v: f64| {
+                    let mut place = DVec3::ZERO;
+                    (place[axis], place[(axis + 1) % 3], place[(axis + 2) % 3]) = (sign, sign * u, v);
+                    (at + turn * (place * half)).to_array()
+                };
+                let [a, b, c, d] = [corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
+                block.extend([[a, b, c], [a, c, d]]);
+            }
+        }
+        let solid = solid_of_mesh(&block);
+        // Coordinates of some hundreds are rounded by 10⁻¹³.
+        assert!((solid.volume - 6.0).abs() < 1e-11, "{}", solid.volume);
+        assert!(solid.center.distance(at) < 1e-11);
+        let (moments, axes) = solid.principal_axes();
+        // m/12 of the squares of the two edges across.
+        assert!((moments - DVec3::new(6.5, 5.0, 2.5)).abs().max_element() < 1e-10, "{moments}");
+        assert!((axes.x_axis.dot(turn * DVec3::X).abs() - 1.0).abs() < 1e-10);
+        let inside_out: Vec<_> = block.iter().map(|&[a, b, c]| [a, c, b]).collect();
+        assert!((solid_of_mesh(&inside_out).volume + 6.0).abs() < 1e-11);
     }
 
     #[test]

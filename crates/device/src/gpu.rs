@@ -20,6 +20,7 @@ pub use reduce::Fold;
 pub use sort::Order;
 
 use buffer::Account;
+use cubecl::ir::{ElemType, IntKind};
 use cubecl::prelude::{CubeCount, CubeDim, Float, LaunchArg, Numeric};
 use runtime::Runtime;
 use std::fmt;
@@ -110,6 +111,12 @@ pub enum GpuError {
     /// It computes in single precision only.
     #[error("{name} has no double precision; use --precision f32, or another device")]
     NoDouble {
+        /// The GPU.
+        name: String,
+    },
+    /// It has whole numbers of 32 bits only.
+    #[error("{name} has no whole numbers of 64 bits; use --device cpu, or another GPU")]
+    NoLong {
         /// The GPU.
         name: String,
     },
@@ -218,6 +225,16 @@ impl Gpu {
     pub fn demand_double(&self) -> Result<(), GpuError> {
         let Description { name, has_f64, .. } = self.description();
         has_f64.then_some(()).ok_or_else(|| GpuError::NoDouble { name: name.clone() })
+    }
+
+    /// Makes sure that it computes with whole numbers of 64 bits.
+    ///
+    /// # Errors
+    /// If it does not.
+    pub fn demand_long(&self) -> Result<(), GpuError> {
+        let has_long = self.client().properties().supports_type(ElemType::Int(IntKind::I64));
+        let name = &self.description().name;
+        has_long.then_some(()).ok_or_else(|| GpuError::NoLong { name: name.clone() })
     }
 
     /// For tests: from now on the device is gone for this process, as when its driver crashes. Returns whether the API can do that.

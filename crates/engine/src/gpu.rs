@@ -16,6 +16,7 @@ mod observe;
 mod step;
 mod tables;
 mod trial;
+mod voxels;
 mod wear;
 
 #[cfg(test)]

@@ -3,10 +3,12 @@
 //! Whatever a run writes passes one [`layer::FileLayer`]; a crash leaves the old file or the new one, never half of one.
 //! Whatever a user hands in is distrusted: regular files only, sizes checked before memory is taken, errors with file, line and value.
 
+pub mod cache;
 pub mod checkpoint;
 mod columns;
 mod error;
 pub mod grains_in;
+pub mod grains_out;
 pub mod layer;
 pub mod mesh_in;
 pub mod mesh_out;

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use seixo_files::FilesError;
 use seixo_files::grains_in::{self, GrainRow, Limits};
-use seixo_files::{mesh_in, pairs_in, path_in, sieve_in};
+use seixo_files::{grains_out, mesh_in, pairs_in, path_in, sieve_in};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -48,6 +48,14 @@ fn a_table_with_commas_and_units_gives_si() {
     assert_eq!(row.temperature, Some(295.0));
     assert!((row.radius.unwrap() - 5e-4).abs() < 1e-18);
     assert!((row.angular_velocity[2] - std::f64::consts::TAU).abs() < 1e-14);
+}
+
+#[test]
+fn a_table_of_spheres_reads_back_to_the_bit() {
+    let centers = [[0.1, -2.0 / 3.0, 1e-12], [3e7, 0.0, -0.0]];
+    let rows = grains(grains_out::spheres(&centers, 1.0 / 7.0)).unwrap();
+    let found: Vec<_> = rows.iter().map(|row| (row.position, row.radius)).collect();
+    assert_eq!(found, centers.map(|center| (center, Some(1.0 / 7.0))));
 }
 
 #[test]

@@ -11,6 +11,7 @@
 
 pub mod bond;
 pub mod contact;
+pub mod crossing;
 pub mod fluid;
 pub mod heat;
 pub mod motion;

@@ -29,7 +29,10 @@ impl Complaint {
     }
     /// A complaint about a file, whose message ends with the remedy.
     pub(crate) fn of_file(error: &seixo_files::FilesError) -> Self {
-        let message = error.to_string();
+        Complaint::told(&error.to_string())
+    }
+    /// A complaint from a message that ends with the remedy.
+    pub(crate) fn told(message: &str) -> Self {
         match message.rsplit_once("; ") {
             Some((message, remedy)) => Complaint::new(message).remedy(remedy),
             None => Complaint::new(message),

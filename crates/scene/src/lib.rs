@@ -22,6 +22,7 @@ mod rate;
 mod reader;
 mod schema;
 mod shape;
+mod spheres;
 mod stage;
 mod templates;
 mod volume;
@@ -35,6 +36,7 @@ pub use inlet::{Inlet, Poured};
 pub use probes::FluidProbe;
 pub use rate::Rate;
 pub use schema::schema;
+pub use spheres::{SphereWish, SpheresOfMesh, spheres_of_mesh};
 pub use stage::{Act, Plan, Stage, Thing, Zone};
 pub use templates::{Template, templates};
 

@@ -105,6 +105,9 @@ impl de::Error for ReadError {
     fn unknown_variant(word: &str, known: &'static [&'static str]) -> Self {
         ReadError::new(Complaint::new(format!("`{word}` is not known")).remedy(did_you_mean(word, known.iter().copied())))
     }
+    fn unknown_field(key: &str, known: &'static [&'static str]) -> Self {
+        ReadError::new(Complaint::new("unknown key").remedy(did_you_mean(key, known.iter().copied())))
+    }
     fn missing_field(field: &'static str) -> Self {
         let complaint = Complaint::new(format!("`{field}` is missing")).remedy(format!("add `{field}`; `seixo schema` describes it"));
         ReadError {

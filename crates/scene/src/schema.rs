@@ -13,7 +13,7 @@ pub(crate) use fill::{CylinderRegion, Discrete, Fill, Radius, Region, SphereRegi
 pub(crate) use fluid::FluidSection;
 pub(crate) use output::{CoarseSection, FragmentsOf, OutputSection, ProbeSection};
 pub(crate) use passage::{Drain, FluidInletSection, FluidOutletSection, Mouth};
-pub(crate) use shape::{ShapeSection, Turn};
+pub(crate) use shape::{EqualSpheres, ShapeSection, ShapeSpheres, Turn};
 pub(crate) use wall::{BoxWall, Motion, Plane, Segments, ServoSection, SurfaceRotation, Vibrate, WallSection};
 
 use crate::{

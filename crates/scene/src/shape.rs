@@ -4,15 +4,18 @@ use crate::{
     assemble::Findings,
     diagnostics::{Complaint, did_you_mean},
     fill::si,
-    schema::{SceneFile, ShapeSection, Turn},
+    schema::{EqualSpheres, SceneFile, ShapeSection, ShapeSpheres, Turn},
+    spheres::{SphereWish, spheres_of_mesh},
     walls::unit,
 };
 use glam::{DMat3, DQuat, DVec3};
 use rand::RngExt;
 use rand_chacha::ChaCha12Rng;
 use seixo_analysis::{Solid, connected_parts, solid_of_spheres};
-use seixo_engine::world::{Body, Grains, Sphere, Vec3};
-use std::collections::BTreeMap;
+use seixo_engine::voxels::Filling;
+use seixo_engine::world::{Body, DeviceChoice, Grains, Sphere, Vec3};
+use seixo_files::grains_in::{self, Limits};
+use std::{collections::BTreeMap, path::Path};
 
 /// Most spheres of a shape: the union of more takes minutes.
 const MOST_SPHERES: usize = 10_000;
@@ -80,34 +83,93 @@ impl Shape {
     }
 }
 
-/// The shapes of a scene that are sound, by name.
-pub(crate) fn shapes(file: &SceneFile, findings: &mut Findings) -> BTreeMap<String, Shape> {
+/// A complaint with the key it is about.
+type At = (&'static str, Complaint);
+/// Centers and radii, and the solid that they stand for, if that is not their union.
+type Drawn = (Vec<(DVec3, f64)>, Option<Solid>);
+
+/// The shapes of a scene that are sound, by name; paths of files are made absolute.
+pub(crate) fn shapes(file: &mut SceneFile, findings: &mut Findings) -> BTreeMap<String, Shape> {
     let mut shapes = BTreeMap::new();
-    for (name, section) in &file.shape {
+    let threads = file.run.threads.0 as usize;
+    for (name, section) in &mut file.shape {
         let path = format!("shape.{name}");
-        match shape(section) {
+        match drawn(section, threads, &path, findings).and_then(|drawn| shape(section, drawn, &path, findings)) {
             Ok(shape) => {
                 shapes.insert(name.clone(), shape);
             }
             Err((key, complaint)) => findings.add(&format!("{path}.{key}"), complaint.within(&path)),
         }
-        let spheres: Vec<(DVec3, f64)> = spheres_of(section).collect();
-        let parts = connected_parts(&spheres);
-        if parts > 1 {
-            findings.notices.push(format!(
-                "shape.{name}: its spheres hang together in {parts} parts, which move as one body all the same"
-            ));
-        }
     }
     shapes
 }
 
-fn spheres_of(section: &ShapeSection) -> impl Iterator<Item = (DVec3, f64)> + '_ {
-    section.spheres.iter().map(|sphere| (DVec3::from(si(&sphere.at)), sphere.radius.si))
+/// The spheres that a section asks for.
+fn drawn(section: &mut ShapeSection, threads: usize, path: &str, findings: &mut Findings) -> Result<Drawn, At> {
+    match (&section.spheres, &mut section.file, &mut section.mesh) {
+        (Some(ShapeSpheres::Listed(list)), None, None) => {
+            let spheres = list.iter().map(|sphere| (DVec3::from(si(&sphere.at)), sphere.radius.si));
+            Ok((spheres.collect(), None))
+        }
+        (None, Some(file), None) => {
+            let whole = findings.absolute(file);
+            *file = whole.display().to_string();
+            of_table(&whole).map(|spheres| (spheres, None)).map_err(|complaint| ("file", complaint))
+        }
+        (Some(ShapeSpheres::Equal(equal)), None, Some(mesh)) => {
+            let whole = findings.absolute(mesh);
+            *mesh = whole.display().to_string();
+            let (drawn, notices) = of_mesh(&whole, equal, threads).map_err(|complaint| ("mesh", complaint))?;
+            findings.notices.extend(notices.iter().map(|notice| format!("{path}: {notice}")));
+            Ok(drawn)
+        }
+        _ => Err((
+            "",
+            Complaint::new("a shape comes from a list of spheres, a `file` of them, or a `mesh` with the radius of its spheres").remedy(
+                "write spheres = [{ at = [0, 0, 0], radius = 1 }, …], or file = \"NAME.csv\", or mesh = \"NAME.stl\" and spheres = { radius = 0.1 }",
+            ),
+        )),
+    }
 }
 
-fn shape(section: &ShapeSection) -> Result<Shape, (&'static str, Complaint)> {
-    let spheres: Vec<(DVec3, f64)> = spheres_of(section).collect();
+/// The spheres of a table.
+fn of_table(file: &Path) -> Result<Vec<(DVec3, f64)>, Complaint> {
+    let limits = Limits {
+        rows: MOST_SPHERES,
+        ..Limits::default()
+    };
+    let rows = grains_in::read(file, &limits).map_err(|error| Complaint::of_file(&error))?;
+    let spheres: Option<_> = rows.iter().map(|row| Some((DVec3::from(row.position), row.radius?))).collect();
+    spheres.ok_or_else(|| {
+        Complaint::new(format!("{}: no column `radius`", file.display())).remedy("name x, y, z and radius in the first line")
+    })
+}
+
+/// The spheres of a mesh, with what the user should know of them.
+fn of_mesh(file: &Path, equal: &EqualSpheres, threads: usize) -> Result<(Drawn, Vec<String>), Complaint> {
+    let wish = SphereWish {
+        radius: equal.radius.si,
+        filling: equal.fill.0,
+        // The same spheres as on a GPU, sooner than one is started.
+        device: DeviceChoice::Cpu,
+        threads,
+    };
+    let found = spheres_of_mesh(file, 1.0, &wish)?;
+    let excess = found.centers.len() as f64 / MOST_SPHERES as f64;
+    if excess > 1.0 {
+        let larger = match wish.filling {
+            Filling::Surface => excess.sqrt(),
+            Filling::Solid => excess.cbrt(),
+        };
+        let complaint = Complaint::new(format!("a shape of {} spheres", found.centers.len())).limit(format!("1 to {MOST_SPHERES}"));
+        return Err(complaint.remedy(format!("use larger ones: a radius of about {:.2e}", wish.radius * larger)));
+    }
+    let solid = *found.solid();
+    let spheres = found.centers.iter().map(|&center| (center.into(), wish.radius)).collect();
+    Ok(((spheres, Some(solid)), found.notices))
+}
+
+fn shape(section: &ShapeSection, (spheres, solid): Drawn, path: &str, findings: &mut Findings) -> Result<Shape, At> {
     if spheres.is_empty() || spheres.len() > MOST_SPHERES {
         let complaint = Complaint::new(format!("a shape of {} spheres", spheres.len()));
         return Err((
@@ -117,8 +179,14 @@ fn shape(section: &ShapeSection) -> Result<Shape, (&'static str, Complaint)> {
                 .remedy("write spheres = [{ at = [0, 0, 0], radius = 1 }, …]"),
         ));
     }
+    let parts = connected_parts(&spheres);
+    if parts > 1 {
+        findings.notices.push(format!(
+            "{path}: its spheres hang together in {parts} parts, which move as one body all the same"
+        ));
+    }
     let solid = match &section.solid {
-        None => solid_of_spheres(&spheres),
+        None => solid.unwrap_or_else(|| solid_of_spheres(&spheres)),
         Some(given) => {
             let [xx, yy, zz, xy, xz, yz] = [0, 1, 2, 3, 4, 5].map(|k| given.inertia[k].si);
             Solid {

@@ -5,6 +5,7 @@ use crate::{
     quantity,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use seixo_engine::voxels::Filling;
 use seixo_engine::world::{CrossSection, Leaving, Precision, Scheme, Search, Solver};
 use seixo_files::vtk::Field;
 use seixo_laws::bond::BondLaw;
@@ -168,6 +169,7 @@ vocabulary! {
     Scheme, "integrator": Scheme::ALL.map(|(scheme, word)| (word, scheme));
     Leaving, "leaving": [("delete", Leaving::Delete), ("error", Leaving::Error)];
     Method, "fill method": [("lattice", Method::Lattice), ("random", Method::Random), ("rain", Method::Rain), ("growth", Method::Growth)];
+    Filling, "fill": Filling::ALL.map(|(filling, word)| (word, filling));
     Lattice, "lattice": [("hexagonal", Lattice::Hexagonal), ("cubic", Lattice::Cubic), ("body_centered", Lattice::BodyCentered), ("face_centered", Lattice::FaceCentered)];
     Share, "share": [("number", Share::Number), ("mass", Share::Mass)];
     Face, "box face": [("left", Face::Left), ("right", Face::Right), ("front", Face::Front), ("back", Face::Back), ("bottom", Face::Bottom), ("top", Face::Top)];

@@ -4,7 +4,8 @@ mod loaded;
 
 use loaded::{GLASS, scene};
 use seixo_engine::world::Vec3;
-use seixo_scene::{Scene, load_text};
+use seixo_files::grains_out;
+use seixo_scene::{Diagnostics, Scene, load_text};
 use std::f64::consts::PI;
 use std::path::Path;
 
@@ -103,6 +104,131 @@ fn given_mass_and_inertia_go_before_those_of_the_spheres() {
     let expected = [3.0 + 1.25f64.sqrt(), 3.0, 3.0 - 1.25f64.sqrt()];
     for (found, moment) in body.moments.into_iter().zip(expected) {
         assert!((found / (moment * 32.0 * 2500.0) - 1.0).abs() < 1e-12, "{:?}", body.moments);
+    }
+}
+
+/// A block of 2 × 4 × 6 around (10, 0, 0); its last line is its face at the right.
+const BLOCK: &str = "v 9 -2 -3\nv 11 -2 -3\nv 11 2 -3\nv 9 2 -3\nv 9 -2 3\nv 11 -2 3\nv 11 2 3\nv 9 2 3
+f 1 4 3 2\nf 5 6 7 8\nf 1 2 6 5\nf 3 4 8 7\nf 4 1 5 8\nf 2 3 7 6\n";
+/// Radius of the sphere that holds the spheres of radius 1/2 of that block: the distance of the outermost, at (1/2, 3/2, 5/2), and its radius.
+const REACH: f64 = 3.458_039_891_549_808;
+
+/// A scene with a clump of a shape, which is drawn from files of a folder.
+fn shaped(folder: &Path, shape: &str) -> Result<Scene, Diagnostics> {
+    let text =
+        format!("{GLASS}[shape.one]\n{shape}\n[grains.ones]\nmaterial = \"glass\"\nshape = \"one\"\nat = [[0, 0, 0]]\nradius = {REACH}\n");
+    load_text(&text, &folder.join("scene.toml"), &[])
+}
+
+#[test]
+fn a_mesh_becomes_a_clump_of_equal_spheres_that_weighs_what_the_mesh_encloses() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    std::fs::write(path.join("block.obj"), BLOCK).expect("written");
+    let solid = shaped(path, "mesh = \"block.obj\"\nspheres = { radius = 0.5, fill = \"solid\" }").expect("sound");
+    let (grains, body) = (&solid.world.grains, &solid.world.grains.bodies[0]);
+    assert_eq!(grains.len(), 48);
+    for corner in [[0.5, 1.5, 2.5], [-0.5, -1.5, -2.5], [0.5, -0.5, 0.5]] {
+        assert!(
+            grains.position.iter().any(|&place| apart(place, corner) < 1e-12),
+            "none at {corner:?}"
+        );
+    }
+    assert!(grains.radius.iter().all(|radius| (radius - 0.5).abs() < 1e-12));
+    let mass = 48.0 * 2500.0;
+    assert!((body.mass / mass - 1.0).abs() < 1e-12, "{}", body.mass);
+    for (found, squares) in body.moments.into_iter().zip([52.0, 40.0, 20.0]) {
+        assert!((found / (mass * squares / 12.0) - 1.0).abs() < 1e-12, "{:?}", body.moments);
+    }
+    assert!(
+        solid.notices.iter().all(|notice| !notice.contains("shape.one")),
+        "{:?}",
+        solid.notices
+    );
+    // What is written of the scene names the mesh wherever it is read.
+    let again = load_text(&solid.resolved, Path::new("/elsewhere.toml"), &[]).expect("sound");
+    assert_eq!(again.world.grains, solid.world.grains);
+
+    // Only the surface: of 4 × 4 × 6 cubes 2 × 2 × 4 are inside.
+    std::fs::write(path.join("wide.obj"), BLOCK.replace("v 9", "v 7")).expect("written");
+    let surface = shaped(path, "mesh = \"wide.obj\"\nspheres = { radius = 0.5 }").expect("sound");
+    assert_eq!(surface.world.grains.len(), 96 - 16);
+
+    // Without a face it weighs what its spheres weigh, and that is told.
+    let (open, _) = BLOCK.trim_end().rsplit_once('\n').expect("lines");
+    std::fs::write(path.join("block.obj"), open).expect("written");
+    let open = shaped(path, "mesh = \"block.obj\"\nspheres = { radius = 0.5, fill = \"solid\" }").expect("sound");
+    let sphere = PI / 6.0 * 2500.0;
+    assert!((open.world.grains.bodies[0].mass / (48.0 * sphere) - 1.0).abs() < 1e-12);
+    let notices = open.notices.join("\n");
+    assert!(
+        notices.contains("shape.one: the mesh is not closed") && notices.contains("those of the spheres"),
+        "{notices}"
+    );
+}
+
+#[test]
+fn a_shape_reads_a_table_of_spheres() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    let centers = [[9.5, 0.0, 0.0], [10.5, 0.0, 0.0], [11.5, 0.0, 0.0]];
+    std::fs::write(path.join("rod.csv"), grains_out::spheres(&centers, 0.5)).expect("written");
+    let found = shaped(path, "file = \"rod.csv\"").expect("sound");
+    let listed = "spheres = [{ at = [9.5, 0, 0], radius = 0.5 }, { at = [10.5, 0, 0], radius = 0.5 }, { at = [11.5, 0, 0], radius = 0.5 }]";
+    assert_eq!(found.world.grains, shaped(path, listed).expect("sound").world.grains);
+    std::fs::write(path.join("rod.csv"), "x,y,z\n1,2,3\n").expect("written");
+    let message = shaped(path, "file = \"rod.csv\"").expect_err("no radius").plain();
+    assert!(
+        message.contains("no column `radius`") && message.contains("scene.toml:12:8"),
+        "{message}"
+    );
+}
+
+#[test]
+fn shapes_that_no_mesh_gives_are_refused_with_place_and_remedy() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    std::fs::write(path.join("block.obj"), BLOCK).expect("written");
+    let sheet: String = BLOCK.lines().take(9).map(|line| format!("{line}\n")).collect();
+    std::fs::write(path.join("sheet.obj"), sheet).expect("written");
+    let cases: [(&str, &[&str]); 8] = [
+        ("mesh = \"block.obj\"", &["a shape comes from", "spheres = { radius = 0.1 }"]),
+        (
+            "mesh = \"block.obj\"\nspheres = { radius = 1, size = 2 }",
+            &["scene.toml:13:", "unknown key", "radius, fill"],
+        ),
+        (
+            "mesh = \"block.obj\"\nspheres = { radius = 1, fill = \"sold\" }",
+            &["unknown fill `sold`", "did you mean `solid`?"],
+        ),
+        ("mesh = \"block.obj\"\nspheres = { fill = \"solid\" }", &["`radius` is missing"]),
+        (
+            "mesh = \"block.obj\"\nspheres = { radius = 4 }",
+            &["block.obj", "a radius of 4", "longest side is 6", "at most 3"],
+        ),
+        (
+            "mesh = \"block.obj\"\nspheres = { radius = 0.05, fill = \"solid\" }",
+            &["a shape of 48000 spheres", "1 to 10000", "a radius of about 8.43e-2"],
+        ),
+        (
+            "mesh = \"sheet.obj\"\nspheres = { radius = 0.5, fill = \"solid\" }",
+            &["sheet.obj", "encloses no volume", "fill the surface only"],
+        ),
+        (
+            "mesh = \"nowhere.obj\"\nspheres = { radius = 1 }",
+            &["nowhere.obj", "check the path"],
+        ),
+    ];
+    for (shape, phrases) in cases {
+        let found = shaped(path, shape).expect_err(shape);
+        let message = found.plain();
+        for phrase in phrases {
+            assert!(message.contains(phrase), "{shape}: no `{phrase}` in\n{message}");
+        }
+        assert!(
+            found.list().iter().all(|d| !d.remedy.is_empty()),
+            "{shape}: no remedy in\n{message}"
+        );
     }
 }
 

@@ -9,6 +9,7 @@ pub mod plot;
 pub mod resume;
 pub mod run;
 pub mod slice;
+pub mod spheres;
 pub mod surface;
 mod watch;
 
@@ -16,6 +17,7 @@ use crate::say;
 use clap::Args;
 use seixo::place::PlaceArguments;
 use seixo::run::RunError;
+use seixo::scene::quantity::{self, Parsed};
 use seixo::scene::{Diagnostics, Scene};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -143,6 +145,16 @@ fn setting(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.trim().to_owned())),
         _ => Err("write it as path.to.key=value, such as run.until=2 or \"material.glass.youngs_modulus=1 GPa\"".to_owned()),
+    }
+}
+
+/// A number in SI from the command line; what names a unit must be of the kind of `unit`.
+fn quantity_in(unit: &str, text: &str) -> Result<Parsed, String> {
+    let parsed = quantity::parse(text).map_err(|complaint| format!("{}; {}", complaint.message, complaint.remedy))?;
+    let wanted = quantity::parse(&format!("1 {unit}")).ok().and_then(|one| one.powers);
+    match (parsed.powers, wanted) {
+        (Some(found), Some(wanted)) if found != wanted => Err(format!("\"{text}\" is {found}, but {wanted} belongs here")),
+        _ => Ok(parsed),
     }
 }
 

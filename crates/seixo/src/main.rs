@@ -27,6 +27,7 @@ A first run:
   seixo slice silo.out           solid fraction, velocity or stress on a plane
   seixo surface dam.out --all    the free surface of fluids, as meshes
   seixo plot silo.out            energies, probes, time per pass
+  seixo spheres body.stl --radius 0.01   a mesh as equal spheres
 
 Exit codes: 0 done, 1 the run failed, 2 the input is wrong, 130 interrupted.
 Each command has examples of its own: seixo run --help";
@@ -42,6 +43,7 @@ enum Command {
     Picture(command::picture::PictureArguments),
     Slice(command::slice::SliceArguments),
     Surface(command::surface::SurfaceArguments),
+    Spheres(command::spheres::SpheresArguments),
     /// Run the validation cases on this machine: measured, expected, tolerance, pass.
     Verify(seixo::verify::VerifyArguments),
     Bench(command::bench::BenchArguments),
@@ -65,6 +67,7 @@ fn main() -> ExitCode {
         Command::Picture(arguments) => command::picture::picture(&arguments),
         Command::Slice(arguments) => command::slice::slice(&arguments),
         Command::Surface(arguments) => command::surface::surface(&arguments),
+        Command::Spheres(arguments) => command::spheres::spheres(&arguments),
         Command::Verify(arguments) => return seixo::verify::verify(&arguments),
         Command::Bench(arguments) => command::bench::bench(&arguments),
         Command::Schema => say::out(&seixo::scene::schema()),

@@ -14,6 +14,7 @@ pub mod heat;
 pub mod lists;
 pub mod measure;
 pub mod muller;
+pub mod peel;
 pub mod step;
 pub mod walls;
 

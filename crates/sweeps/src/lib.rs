@@ -37,6 +37,7 @@ pub mod muller;
 pub mod neighbors;
 pub mod pair;
 pub mod part;
+pub mod peel;
 pub mod pose;
 pub mod rows;
 pub mod shortlist;

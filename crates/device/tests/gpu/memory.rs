@@ -89,6 +89,11 @@ fn four_numbers_are_a_record_in_double_precision() {
 }
 
 #[test]
+fn software_vulkan_has_whole_numbers_of_64_bits() {
+    gpu().demand_long().unwrap();
+}
+
+#[test]
 fn a_copy_sees_the_launches_before_it_and_none_after() {
     let gpu = gpu();
     let words = gpu.zeros::<u32>(100_000, "words").unwrap();

@@ -2,9 +2,10 @@
 
 use crate::diagnostics::Complaint;
 use glam::DVec3;
+use seixo_analysis::solid_of_mesh;
+use seixo_engine::voxels::Edges;
 use seixo_engine::world::Triangle;
 use seixo_files::mesh_in::degenerate;
-use std::collections::HashMap;
 
 /// Most triangles of a leaf of the tree.
 const LEAF: usize = 4;
@@ -34,6 +35,8 @@ struct Node {
 pub(super) struct Mesh {
     triangles: Vec<[DVec3; 3]>,
     nodes: Vec<Node>,
+    /// The volume inside \[m³\].
+    pub(super) volume: f64,
 }
 
 impl Mesh {
@@ -45,9 +48,10 @@ impl Mesh {
         let mut mesh = Mesh {
             triangles: solid.map(|index| triangles[index].map(DVec3::from)).collect(),
             nodes: Vec::new(),
+            volume: solid_of_mesh(triangles).volume.abs(),
         };
         mesh.build(0..mesh.triangles.len());
-        if mesh.volume() > 0.0 {
+        if mesh.volume > 0.0 {
             return Ok(mesh);
         }
         Err(Complaint::new("the mesh encloses no volume").remedy("check the mesh and its `scale`"))
@@ -75,11 +79,6 @@ impl Mesh {
         self.build(range.start..range.start + half);
         self.nodes[node].second = self.nodes.len();
         self.build(range.start + half..range.end);
-    }
-
-    /// The volume inside \[m³\], by Gauss' theorem.
-    pub(super) fn volume(&self) -> f64 {
-        self.triangles.iter().map(|[a, b, c]| a.dot(b.cross(*c)) / 6.0).sum::<f64>().abs()
     }
 
     /// Visits the triangles of all leaves whose boxes, and those of the nodes above, pass.
@@ -179,29 +178,9 @@ pub(crate) fn nearest([a, b, c]: &[DVec3; 3], point: DVec3) -> DVec3 {
 
 /// Refuses a surface with an edge that the triangles around it do not run along in both directions equally often.
 fn refuse_open(triangles: &[Triangle], center: DVec3) -> Result<(), Complaint> {
-    // 0 and −0 are one place.
-    let key = |corner: &[f64; 3]| corner.map(|coordinate| (coordinate + 0.0).to_bits());
-    let edges = |triangle: &Triangle| {
-        let [a, b, c] = *triangle;
-        [[a, b], [b, c], [c, a]]
-    };
-    let undirected = |[a, b]: &[[f64; 3]; 2]| {
-        let (a, b) = (key(a), key(b));
-        if a < b { ((a, b), 1) } else { ((b, a), -1) }
-    };
-    let mut balance: HashMap<_, (i32, u32)> = HashMap::new();
-    for edge in triangles.iter().flat_map(edges).filter(|[a, b]| key(a) != key(b)) {
-        let (pair, direction) = undirected(&edge);
-        let (sum, count) = balance.entry(pair).or_default();
-        *sum += direction;
-        *count += 1;
-    }
-    let mut edges = triangles.iter().flat_map(edges);
-    let Some(edge) = edges.find(|edge| balance.get(&undirected(edge).0).is_some_and(|(sum, _)| *sum != 0)) else {
-        return Ok(());
-    };
-    let [from, to] = edge.map(|corner| DVec3::from(corner) + center);
-    let count = balance[&undirected(&edge).0].1;
+    let Some(edge) = Edges::of(triangles).first else { return Ok(()) };
+    let [from, to] = edge.ends.map(|corner| DVec3::from(corner) + center);
+    let count = edge.triangles;
     if count % 2 == 1 {
         let message = format!("the mesh is not closed: {count} triangles meet at the edge from {from:.6} to {to:.6} m");
         return Err(Complaint::new(message)

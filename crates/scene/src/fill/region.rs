@@ -98,7 +98,7 @@ impl Shape {
             Form::Cylinder => 2.0 * PI * x * y * z,
             Form::Sphere => 4.0 / 3.0 * PI * x * y * z,
             Form::Cone([a, b]) => 2.0 / 3.0 * PI * z * (a * a + a * b + b * b),
-            Form::Mesh(mesh) => mesh.volume(),
+            Form::Mesh(mesh) => mesh.volume,
         }
     }
 

@@ -44,7 +44,7 @@ pub fn info(arguments: &InfoArguments) -> Done {
 }
 
 /// An object as indented lines.
-fn lines(value: &Value, indent: usize) -> String {
+pub(super) fn lines(value: &Value, indent: usize) -> String {
     let Value::Object(entries) = value else { return String::new() };
     let width = entries.keys().map(String::len).max().unwrap_or(0);
     let mut text = String::new();

@@ -1,14 +1,13 @@
 //! `seixo slice`: a coarse-grained field of a frame on a plane.
 
 use super::picture::size;
-use super::{Done, Failure, write_file};
+use super::{Done, Failure, quantity_in, write_file};
 use crate::say;
 use clap::{Args, ValueEnum};
 use seixo::analysis::{Grid, Scalar, coarse_grain};
 use seixo::engine::state::GrainSnapshot;
 use seixo::engine::{BondSnapshot, ContactRecord, Partner};
 use seixo::files::vtk::{VtkBonds, VtkContacts, VtkPoints, read_bonds, read_contacts, read_grains};
-use seixo::scene::quantity;
 use seixo::view::{Map, bonds_of, contacts_of, frame_of, map};
 use std::path::{Path, PathBuf};
 
@@ -83,12 +82,7 @@ const STRAYS: f64 = 0.002;
 const MOST_POINTS: f64 = 4e6;
 
 fn length(text: &str) -> Result<f64, String> {
-    let parsed = quantity::parse(text).map_err(|complaint| complaint.to_string())?;
-    let wanted = quantity::parse("1 m").ok().and_then(|meter| meter.powers);
-    if parsed.powers.is_some() && parsed.powers != wanted {
-        return Err("write a length, such as \"5 mm\", or a number in meters".to_owned());
-    }
-    Ok(parsed.value)
+    quantity_in("m", text).map(|parsed| parsed.value)
 }
 
 fn input(error: impl ToString) -> Failure {

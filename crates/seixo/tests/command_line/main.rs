@@ -8,5 +8,6 @@ mod faults;
 mod interruptions;
 mod leaks;
 mod slice;
+mod spheres;
 mod stage;
 mod surface;

@@ -76,7 +76,7 @@ fn a_slice_of_a_lattice_shows_its_solid_fraction_and_says_what_it_lacks() {
     for (line, phrases) in [
         ("slice lattice.out --field pressure", &["contacts = true"][..]),
         ("slice lattice.out --field speeed", &["no field `speeed`", "solid_fraction"]),
-        ("slice lattice.out --width 1.5s", &["write a length", "5 mm"]),
+        ("slice lattice.out --width 1.5s", &["is time [s]", "length [m] belongs here"]),
         ("slice lattice.out --spacing 1cm", &["at most the width"]),
         ("slice lattice.out --width 1um", &["--spacing or --width"]),
         ("slice lattice.out --frame 9", &["frame 9 does not exist"]),

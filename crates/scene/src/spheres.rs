@@ -1,0 +1,191 @@
+//! Meshes as equal spheres, with what they weigh: for shapes of clumps, and for the command line.
+
+use crate::{diagnostics::Complaint, walls::scaled_mesh};
+use glam::DVec3;
+use seixo_analysis::{Solid, solid_of_apart, solid_of_mesh};
+use seixo_engine::voxels::{Edges, Filling, Lattice, VoxelError, Voxels, voxels};
+use seixo_engine::world::{DeviceChoice, Triangle, Vec3};
+use seixo_files::cache::{Cache, Key};
+use seixo_files::layer::Disk;
+use std::path::Path;
+
+/// Changes with the way in which meshes become cubes, and with that of keeping them: what was kept before is not found any more.
+const VERSION: &[u8] = b"cubes 1";
+/// Volume over the cube of the longest side that is but rounding.
+const NO_VOLUME: f64 = 1e-12;
+
+/// How a mesh is to become spheres.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SphereWish {
+    /// Radius, in lengths of the mesh.
+    pub radius: f64,
+    /// Which spheres.
+    pub filling: Filling,
+    /// Where to compute.
+    pub device: DeviceChoice,
+    /// Threads of the CPU; 0 = one per core.
+    pub threads: usize,
+}
+
+/// A mesh that became spheres.
+#[derive(Clone, Debug)]
+pub struct SpheresOfMesh {
+    /// Number of triangles.
+    pub triangles: usize,
+    /// How they hang together.
+    pub edges: Edges,
+    /// The grid of cubes that were looked through.
+    pub lattice: Lattice,
+    /// What was found in them.
+    pub voxels: Voxels,
+    /// Whether that was known from before.
+    pub is_kept: bool,
+    /// Centers of the spheres.
+    pub centers: Vec<Vec3>,
+    /// What the mesh encloses, if it is closed.
+    pub of_mesh: Option<Solid>,
+    /// What the spheres make together; they touch and do not overlap.
+    pub of_spheres: Solid,
+    /// What the user should know although nothing is wrong.
+    pub notices: Vec<String>,
+}
+
+impl SpheresOfMesh {
+    /// What the body weighs and how hard it is to turn: as the mesh where it is closed, else as the spheres.
+    pub fn solid(&self) -> &Solid {
+        self.of_mesh.as_ref().unwrap_or(&self.of_spheres)
+    }
+}
+
+/// The spheres of a mesh file, whose lengths are multiplied by `scale`.
+///
+/// # Errors
+/// If the file is no mesh, the radius does not go with it, it is to be filled and has no inside, or the device does not suffice.
+pub fn spheres_of_mesh(file: &Path, scale: f64, wish: &SphereWish) -> Result<SpheresOfMesh, Complaint> {
+    let mesh = scaled_mesh(file, scale)?;
+    let told = |error: VoxelError| Complaint::told(&error.to_string()).within(&file.display().to_string());
+    let lattice = Lattice::new(&mesh, wish.radius).map_err(told)?;
+    let edges = Edges::of(&mesh);
+    let mut notices = Vec::new();
+    let (key, cache) = (key_of(&mesh, wish), Cache::of_user(&Disk, "spheres"));
+    let kept = cache.get(&key).and_then(|bytes| unpacked(&bytes, lattice.cubes()));
+    let is_kept = kept.is_some();
+    let voxels = match kept {
+        Some(voxels) => voxels,
+        None => {
+            let place = (wish.device, wish.threads);
+            let made = voxels(&mesh, &edges, &lattice, wish.filling, place, &mut notices).map_err(told)?;
+            cache.put(&key, &packed(&made));
+            made
+        }
+    };
+    let enclosed = enclosed(&mesh, &edges, &lattice);
+    if wish.filling == Filling::Solid && voxels.inside == 0 && enclosed.is_none() {
+        let complaint = Complaint::new(format!(
+            "{}: no sphere of radius {} is inside of the mesh, which encloses no volume",
+            file.display(),
+            wish.radius
+        ));
+        return Err(complaint
+            .limit("a closed mesh, or one whose inside is wider than the spheres")
+            .remedy("fill the surface only, close the mesh, or use a smaller radius"));
+    }
+    let is_turned = enclosed.is_some_and(|solid| solid.volume < 0.0);
+    let of_mesh = enclosed.map(|solid| Solid {
+        volume: solid.volume.abs(),
+        inertia: if is_turned { -solid.inertia } else { solid.inertia },
+        ..solid
+    });
+    notices.extend(remarks(&edges, &voxels, wish.filling, of_mesh.is_some(), is_turned));
+    let centers: Vec<Vec3> = voxels.taken.iter().map(|&cube| lattice.center(cube)).collect();
+    let spheres: Vec<(DVec3, f64)> = centers.iter().map(|&center| (center.into(), wish.radius)).collect();
+    Ok(SpheresOfMesh {
+        triangles: mesh.len(),
+        edges,
+        lattice,
+        voxels,
+        is_kept,
+        of_spheres: solid_of_apart(&spheres),
+        centers,
+        of_mesh,
+        notices,
+    })
+}
+
+/// What a closed mesh encloses; negative where it faces inward.
+fn enclosed(mesh: &[Triangle], edges: &Edges, lattice: &Lattice) -> Option<Solid> {
+    let [low, high] = lattice.bounds.map(DVec3::from);
+    let solid = edges.is_closed().then(|| solid_of_mesh(mesh))?;
+    (solid.volume.abs() > NO_VOLUME * (high - low).max_element().powi(3)).then_some(solid)
+}
+
+fn remarks(edges: &Edges, voxels: &Voxels, filling: Filling, has_volume: bool, is_turned: bool) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if is_turned {
+        remarks.push("the mesh is inside out: it is taken with its outside turned out".to_owned());
+    }
+    if edges.open > 0 {
+        remarks.push(format!(
+            "the mesh is not closed: it ends at {} of its {} edges",
+            edges.open, edges.all
+        ));
+    }
+    if edges.turned > 0 {
+        remarks.push(format!(
+            "at {} of {} edges triangles do not agree which of their sides is outside: inside is what is behind an odd number of them",
+            edges.turned, edges.all
+        ));
+    }
+    if !has_volume {
+        remarks.push("mass, center and inertia are those of the spheres, not of the mesh".to_owned());
+    } else if voxels.doubled > 0 {
+        remarks.push(format!(
+            "parts of the mesh overlap: its mass counts {} cubes more than once",
+            voxels.doubled
+        ));
+    }
+    if !edges.is_closed() && voxels.disputed > 0 && filling == Filling::Solid {
+        remarks.push(format!(
+            "seen along x, y and z not the same is inside: of {} cubes two axes of three decide",
+            voxels.disputed
+        ));
+    }
+    remarks
+}
+
+/// What the cubes depend on; the device is not among it.
+fn key_of(mesh: &[Triangle], wish: &SphereWish) -> Key {
+    let mut key = Key::default();
+    key.add(VERSION);
+    key.add(&wish.radius.to_le_bytes());
+    key.add(&[wish.filling as u8]);
+    for coordinate in mesh.as_flattened().as_flattened() {
+        key.add(&coordinate.to_le_bytes());
+    }
+    key
+}
+
+/// Cubes as bytes: three counts, then number and length of every run.
+fn packed(voxels: &Voxels) -> Vec<u8> {
+    let mut words = vec![voxels.inside, voxels.disputed, voxels.doubled];
+    for run in voxels.taken.chunk_by(|cube, next| cube + 1 == *next) {
+        words.extend([run[0], run.len() as u32]);
+    }
+    words.into_iter().flat_map(u32::to_le_bytes).collect()
+}
+
+/// The cubes that became these bytes, if they are among so many.
+fn unpacked(bytes: &[u8], cubes: usize) -> Option<Voxels> {
+    let mut words = bytes.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word));
+    let mut voxels = Voxels {
+        inside: words.next()?,
+        disputed: words.next()?,
+        doubled: words.next()?,
+        taken: Vec::new(),
+    };
+    while let Some(first) = words.next() {
+        let end = first.checked_add(words.next()?).filter(|&end| end as usize <= cubes)?;
+        voxels.taken.extend(first..end);
+    }
+    Some(voxels)
+}

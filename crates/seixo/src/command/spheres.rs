@@ -1,0 +1,207 @@
+//! `seixo spheres`: a mesh as equal spheres.
+
+use super::info::lines;
+use super::{Done, Failure, quantity_in, write_file};
+use crate::say;
+use clap::{Args, ValueEnum};
+use seixo::analysis::components;
+use seixo::engine::state::GrainSnapshot;
+use seixo::engine::voxels::Filling;
+use seixo::files::{grains_out, vtk};
+use seixo::scene::quantity::Parsed;
+use seixo::scene::{Complaint, Device, SphereWish, SpheresOfMesh, spheres_of_mesh};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Turn a mesh into equal spheres, and tell its mass, center and inertia
+///
+/// The box around the mesh is cut into cubes as wide as a sphere. Parallel lines cross the mesh along x, y and z, 16 × 16 through every cube: where one
+/// meets it, the cube becomes a sphere; with --fill solid those inside do, too. Any mesh will do, open ones and such that touch themselves: what is
+/// odd about it is told, and inside is what two of three axes see inside. Mass, center and inertia are those of the mesh where it is closed, else of
+/// the spheres. CPU and GPU give the same spheres; what was found is kept in the user's cache folder. docs/clumps.md says more.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  seixo spheres teapot.stl --radius 0.05                            how many, how heavy; lengths are those of the mesh, which are meters
+  seixo spheres teapot.stl --unit mm --radius 0.5 --fill solid      a mesh in millimeters, and spheres of half of one
+  seixo spheres teapot.stl --radius 0.05 --density \"500 kg/m^3\"     mass and moments of inertia in SI
+  seixo spheres teapot.stl --radius 0.05 --out teapot.csv           a table for `file` of [grains.NAME] or [shape.NAME]
+  seixo spheres teapot.stl --radius 0.05 --out teapot.vtp           for ParaView
+
+A clump in a scene needs no file of spheres:
+  [shape.teapot]
+  mesh = \"teapot.stl\"
+  spheres = { radius = 0.05, fill = \"solid\" }")]
+pub struct SpheresArguments {
+    /// The mesh: STL, OBJ or PLY
+    mesh: PathBuf,
+    /// Radius of the spheres, in lengths of the mesh or with a unit, such as "0.5 mm"
+    #[arg(long, value_name = "LENGTH", value_parser = length)]
+    radius: Parsed,
+    /// Which spheres
+    #[arg(long, value_enum, default_value = "surface")]
+    fill: Fill,
+    /// Density, such as "2500 kg/m^3"; without it inertia is told at density one
+    #[arg(long, value_name = "DENSITY", value_parser = density)]
+    density: Option<f64>,
+    /// Unit of the mesh's numbers
+    #[arg(long, value_name = "UNIT", value_parser = unit, default_value = "m")]
+    unit: f64,
+    /// Where to compute: cpu, gpu, auto, cuda, wgpu; see `seixo info`
+    #[arg(long, default_value_t = Device::Cpu)]
+    device: Device,
+    /// Threads of the CPU; 0 = all cores. Results are the same on any number
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    threads: usize,
+    /// Write the spheres: as a table .csv, in meters, or as .vtp for ParaView
+    #[arg(long, short, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Print one JSON object on the standard output
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Fill {
+    /// Where the surface is
+    Surface,
+    /// Where the surface is, and inside
+    Solid,
+}
+
+fn length(text: &str) -> Result<Parsed, String> {
+    quantity_in("m", text)
+}
+
+fn density(text: &str) -> Result<f64, String> {
+    let density = quantity_in("kg/m^3", text)?.value;
+    (density > 0.0)
+        .then_some(density)
+        .ok_or_else(|| "write a density above 0, such as \"2500 kg/m^3\"".to_owned())
+}
+
+fn unit(text: &str) -> Result<f64, String> {
+    let one = quantity_in("m", &format!("1 {text}"))?;
+    one.powers
+        .map(|_| one.value)
+        .ok_or_else(|| "write a unit of length, such as mm".to_owned())
+}
+
+fn input(complaint: Complaint) -> Failure {
+    let Complaint { message, limit, remedy } = complaint;
+    let limit = limit.map(|limit| format!(" (accepted: {limit})")).unwrap_or_default();
+    Failure::Input(format!("{message}{limit}; {remedy}"))
+}
+
+impl SpheresArguments {
+    /// Radius \[m\].
+    fn radius(&self) -> f64 {
+        match self.radius.powers {
+            Some(_) => self.radius.value,
+            None => self.radius.value * self.unit,
+        }
+    }
+
+    fn find(&self) -> Result<SpheresOfMesh, Failure> {
+        let wish = SphereWish {
+            radius: self.radius(),
+            filling: match self.fill {
+                Fill::Surface => Filling::Surface,
+                Fill::Solid => Filling::Solid,
+            },
+            device: self.device.choice().map_err(input)?,
+            threads: self.threads,
+        };
+        spheres_of_mesh(&self.mesh, self.unit, &wish).map_err(input)
+    }
+
+    fn report(&self, found: &SpheresOfMesh) -> Value {
+        let SpheresOfMesh {
+            edges, lattice, voxels, ..
+        } = found;
+        let solid = found.solid();
+        let (moments, axes) = solid.principal_axes();
+        let density = self.density.unwrap_or(1.0);
+        let (center, inertia) = (solid.center.to_array(), components(&solid.inertia));
+        json!({
+            "mesh": {
+                "path": self.mesh.display().to_string(),
+                "triangles": found.triangles,
+                "min": lattice.bounds[0],
+                "max": lattice.bounds[1],
+                "edges": edges.all,
+                "open_edges": edges.open,
+                "edges_of_triangles_that_disagree": edges.turned,
+                "edges_of_more_than_two_triangles": edges.crowded,
+                "volume": found.of_mesh.map(|solid| solid.volume),
+            },
+            "cubes": {
+                "along_x_y_z": lattice.counts,
+                "inside": voxels.inside,
+                "disputed_by_the_three_axes": voxels.disputed,
+                "inside_of_several_parts": voxels.doubled,
+                "from_cache": found.is_kept,
+            },
+            "spheres": {
+                "count": found.centers.len(),
+                "radius": self.radius(),
+                "volume": found.of_spheres.volume,
+            },
+            "body": {
+                "as": if found.of_mesh.is_some() { "the mesh" } else { "the spheres" },
+                "density": self.density,
+                "mass": self.density.map(|density| density * solid.volume),
+                "volume": solid.volume,
+                "center": center,
+                "inertia": inertia.map(|moment| density * moment),
+                "principal_inertia": (moments * density).to_array(),
+                "principal_axes": axes.to_cols_array_2d(),
+                "solid_for_a_shape": format!("{{ volume = {:?}, center = {center:?}, inertia = {inertia:?} }}", solid.volume),
+            },
+        })
+    }
+}
+
+/// Makes a file of spheres at these centers, with this radius \[m\].
+type Writer = fn(&[[f64; 3]], f64) -> Vec<u8>;
+
+/// That of the kind of files that the ending says.
+fn writer(out: &Path) -> Result<Writer, Failure> {
+    match out.extension().and_then(|ending| ending.to_str()) {
+        Some("csv") => Ok(|centers, radius| grains_out::spheres(centers, radius).into_bytes()),
+        Some("vtp") => Ok(points),
+        _ => Err(Failure::Input(format!(
+            "{}: the ending says no format; end it with .csv or .vtp",
+            out.display()
+        ))),
+    }
+}
+
+fn points(centers: &[[f64; 3]], radius: f64) -> Vec<u8> {
+    let spheres = GrainSnapshot {
+        id: (0..centers.len() as u32).collect(),
+        position: centers.to_vec(),
+        radius: vec![radius; centers.len()],
+        ..GrainSnapshot::default()
+    };
+    vtk::grains(&spheres, &[], 0.0)
+}
+
+/// Finds the spheres, tells of them and writes them.
+pub fn spheres(arguments: &SpheresArguments) -> Done {
+    let told = |failure: Failure| failure.told(arguments.json);
+    let file = arguments.out.as_deref().map(|out| writer(out).map(|write| (out, write)));
+    let file = file.transpose().map_err(told)?;
+    let found = arguments.find().map_err(told)?;
+    found.notices.iter().for_each(|notice| say::note(notice));
+    let report = arguments.report(&found);
+    if arguments.json {
+        say::json(&report)?;
+    } else {
+        say::out(&lines(&report, 0))?;
+    }
+    match file {
+        Some((out, write)) => write_file(out, &write(&found.centers, arguments.radius())),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,177 @@
+//! Meshes as equal spheres: what is told, what is written, what is kept, and what is refused.
+
+use crate::stage::{Done, Stage};
+use seixo::files::vtk;
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// A block of 2 × 4 × 6 in a corner; its last line is a face.
+const BLOCK: &str = "v 0 0 0\nv 2 0 0\nv 2 4 0\nv 0 4 0\nv 0 0 6\nv 2 0 6\nv 2 4 6\nv 0 4 6
+f 1 4 3 2\nf 5 6 7 8\nf 1 2 6 5\nf 3 4 8 7\nf 4 1 5 8\nf 2 3 7 6\n";
+
+/// A stage with the block, and a cache of its own.
+fn stage() -> Stage {
+    let stage = Stage::new();
+    stage.write("block.obj", BLOCK);
+    stage
+}
+
+fn seixo(stage: &Stage, line: &str) -> Done {
+    let cache = stage.path("cache");
+    stage.seixo_with(line, &[("XDG_CACHE_HOME", &cache.display().to_string())])
+}
+
+fn report(stage: &Stage, line: &str) -> Value {
+    let done = seixo(stage, line);
+    assert_eq!(done.code, 0, "{line}: {}", done.err);
+    serde_json::from_str(&done.out).unwrap()
+}
+
+/// The files in the cache.
+fn kept(stage: &Stage) -> Vec<PathBuf> {
+    let files = std::fs::read_dir(stage.path("cache/seixo/spheres")).unwrap();
+    files.map(|file| file.unwrap().path()).collect()
+}
+
+#[test]
+fn a_closed_mesh_is_told_with_its_mass_and_written_so_that_scenes_read_it() {
+    let stage = stage();
+    let line = "spheres block.obj --unit mm --radius 0.5 --fill solid --density 1000 --json";
+    let told = report(&stage, line);
+    assert_eq!((&told["mesh"]["triangles"], &told["mesh"]["open_edges"]), (&12.into(), &0.into()));
+    assert_eq!((&told["spheres"]["count"], &told["body"]["as"]), (&48.into(), &"the mesh".into()));
+    let number = |value: &Value| value.as_f64().unwrap();
+    // 48 mm³ of 1 g/cm³, and its moments of inertia m/12 of the squares of two edges.
+    let mass = number(&told["body"]["mass"]);
+    assert!((mass / 48e-6 - 1.0).abs() < 1e-12, "{mass}");
+    for (k, squares) in [52.0, 40.0, 20.0].into_iter().enumerate() {
+        let expected = 48e-6 * squares * 1e-6 / 12.0;
+        assert!((number(&told["body"]["inertia"][k]) / expected - 1.0).abs() < 1e-9, "{told}");
+        assert!(
+            (number(&told["body"]["principal_inertia"][k]) / expected - 1.0).abs() < 1e-9,
+            "{told}"
+        );
+        assert!((number(&told["body"]["center"][k]) - [1e-3, 2e-3, 3e-3][k]).abs() < 1e-15, "{told}");
+    }
+    let words = seixo(&stage, "spheres block.obj --unit mm --radius 500um --fill solid --out block.csv").out;
+    assert!(words.contains("triangles") && words.contains("principal inertia"), "{words}");
+    seixo(&stage, "spheres block.obj --radius 0.5 --fill solid --out block.vtp");
+    let points = vtk::read_grains(&stage.path("block.vtp")).unwrap();
+    assert!(points.position.len() == 48 && points.radius.iter().all(|&radius| radius == 0.5));
+    assert!(points.position.contains(&[0.5, 3.5, 5.5]));
+
+    // Both as grains and as the shape of a clump, whose mass is given as it was told.
+    let solid = told["body"]["solid_for_a_shape"].as_str().unwrap();
+    let grains = "[grains.loose]\nmaterial = \"clay\"\nfile = \"block.csv\"\n";
+    let clump = format!(
+        "[shape.block]\nfile = \"block.csv\"\nsolid = {solid}\n[grains.clump]\nmaterial = \"clay\"\nshape = \"block\"\nat = [[0.1, 0, 0]]\nradius = \"3 mm\"\n"
+    );
+    let start = "[run]\nuntil = \"1 ms\"\n[material.clay]\ndensity = 2000\nyoungs_modulus = 1e7\npoisson_ratio = 0.2\n[interaction.clay-clay]\nrestitution = 0.5\nfriction = 0.3\n";
+    stage.write("both.toml", &format!("{start}{grains}{clump}"));
+    let checked = stage.succeed("check both.toml --json");
+    let checked: Value = serde_json::from_str(&checked.out).unwrap();
+    assert_eq!(checked["grains"], 96, "{checked}");
+}
+
+#[test]
+fn an_open_mesh_is_told_of_and_weighs_what_its_spheres_weigh() {
+    let stage = stage();
+    let (open, _) = BLOCK.trim_end().rsplit_once('\n').unwrap();
+    stage.write("block.obj", open);
+    let done = seixo(&stage, "spheres block.obj --radius 0.5 --fill solid");
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert!(
+        done.err.contains("the mesh is not closed: it ends at 4 of its") && done.err.contains("those of the spheres"),
+        "{}",
+        done.err
+    );
+    assert!(done.out.contains("the spheres"), "{}", done.out);
+}
+
+#[test]
+fn what_was_found_is_kept_by_content_and_a_damaged_file_is_made_anew() {
+    let stage = stage();
+    let line = "spheres block.obj --radius 0.25 --fill solid --json";
+    let first = report(&stage, line);
+    assert_eq!(first["cubes"]["from_cache"], false);
+    let files = kept(&stage);
+    assert_eq!(files.len(), 1);
+    let file = &files[0];
+    let whole = std::fs::read(file).unwrap();
+
+    // Under another name and with other bytes, but the same triangles.
+    stage.write("copy.obj", &format!("# a copy\n{BLOCK}"));
+    let again = report(&stage, &line.replace("block", "copy"));
+    assert_eq!(again["cubes"]["from_cache"], true);
+    for part in ["spheres", "body"] {
+        assert_eq!(again[part], first[part]);
+    }
+
+    let mut damaged = whole.clone();
+    damaged[5] ^= 1;
+    std::fs::write(file, &damaged).unwrap();
+    let anew = report(&stage, line);
+    assert_eq!((&anew["cubes"]["from_cache"], &anew["spheres"]), (&false.into(), &first["spheres"]));
+    assert_eq!(std::fs::read(file).unwrap(), whole);
+
+    // Another radius, another filling and another mesh are other results.
+    for other in [line.replace("0.25", "0.5"), line.replace("solid", "surface")] {
+        assert_eq!(report(&stage, &other)["cubes"]["from_cache"], false);
+    }
+    stage.write("block.obj", &BLOCK.replace("v 2 4 6", "v 2 4 5"));
+    assert_eq!(report(&stage, line)["cubes"]["from_cache"], false);
+    assert_eq!(kept(&stage).len(), 4);
+
+    // Where nothing can be kept, nothing is, and no more is said of it.
+    let done = stage.seixo_with(line, &[("XDG_CACHE_HOME", "/dev/null")]);
+    assert!(done.code == 0 && done.err.is_empty(), "{}", done.err);
+}
+
+#[test]
+fn a_gpu_finds_the_spheres_of_the_cpu() {
+    let stage = stage();
+    let tables = ["cpu", "gpu"].map(|device| {
+        let line = format!("spheres block.obj --radius 0.13 --fill solid --device {device} --out {device}.csv");
+        let done = stage.seixo_with(&line, &[("XDG_CACHE_HOME", "/dev/null")]);
+        assert_eq!(done.code, 0, "{}", done.err);
+        stage.read(&format!("{device}.csv"))
+    });
+    assert!(tables[0].lines().count() > 2000 && tables[0] == tables[1]);
+}
+
+#[test]
+fn what_gives_no_spheres_is_refused_with_names_and_remedies() {
+    let stage = stage();
+    stage.write("sheet.obj", "v 0 0 0\nv 2 0 0\nv 2 4 0\nf 1 2 3\n");
+    stage.write("empty.obj", "v 0 0 0\n");
+    for (line, phrases) in [
+        ("spheres nowhere.stl --radius 1", &["nowhere.stl", "check the path"][..]),
+        ("spheres empty.obj --radius 1", &["empty.obj", "no triangles"]),
+        (
+            "spheres block.obj --radius 4",
+            &["block.obj", "a radius of 4", "longest side is 6", "at most 3"],
+        ),
+        ("spheres block.obj --radius 0", &["a radius of 0", "above 0"]),
+        (
+            "spheres block.obj --radius 1e-4",
+            &["block.obj", "6.000e12 cubes", "33554432", "a radius of at least"],
+        ),
+        (
+            "spheres sheet.obj --radius 0.1 --fill solid",
+            &["sheet.obj", "encloses no volume", "fill the surface only"],
+        ),
+        ("spheres block.obj --radius 1s", &["is time [s]", "length [m] belongs here"]),
+        ("spheres block.obj --radius 1 --unit s", &["is time [s]"]),
+        ("spheres block.obj --radius 1 --unit 2", &["unknown unit"]),
+        ("spheres block.obj --radius 1 --density 0", &["a density above 0"]),
+        ("spheres block.obj --radius 1 --out block.xyz", &["block.xyz", ".csv or .vtp"]),
+        ("spheres block.obj --radius 1 --device gpu:99", &["no GPU 99"]),
+        ("spheres block.obj", &["--radius"]),
+    ] {
+        let done = seixo(&stage, line);
+        assert_eq!(done.code, 2, "{line}: {}", done.err);
+        for phrase in phrases {
+            assert!(done.err.contains(phrase), "{line}: no `{phrase}` in {}", done.err);
+        }
+    }
+}

@@ -4,8 +4,8 @@
 //! out, and only these are looked at until grains moved so far that another pair could touch (what M. Abraham et al. 2015, SoftwareX 1:19,
 //! call dynamic pruning). What is left out does not touch, so that nothing but time depends on what is picked, and when.
 
-use crate::units::prefetch;
 use crate::part::{GrainsView, PartRows, apart, record};
+use crate::units::prefetch;
 use seixo_laws::Real;
 
 /// How many entries of the list ahead a partner's place is asked for.

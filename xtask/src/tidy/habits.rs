@@ -85,7 +85,8 @@ pub fn check_source(source: &Source, found: &mut Vec<Violation>) {
             say(
                 line,
                 6,
-                "`unsafe` outside crates/sweeps/src/{lanes,units}.rs, crates/engine/src/gpu/{step,bins,bonds,flow}.rs and crates/device".into(),
+                "`unsafe` outside crates/sweeps/src/{lanes,units}.rs, crates/engine/src/gpu/{step,bins,bonds,flow}.rs and crates/device"
+                    .into(),
                 "find a safe way",
             );
         }

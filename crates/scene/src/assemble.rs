@@ -88,7 +88,7 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
     let materials = Materials::new(&file);
     let interactions = interactions(&mut file.interaction, &materials, &mut findings);
     let domain = domain(&mut file.world, &mut findings);
-    let grains = grains::gather(&mut file, &materials, domain.as_ref(), &mut findings);
+    let (grains, outlines) = grains::gather(&mut file, &materials, domain.as_ref(), &mut findings);
     let (walls, ranges) = all_walls(&mut file, &materials, &mut findings);
     let mut world = World {
         gravity: si(&file.world.gravity),
@@ -126,7 +126,7 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
     stage::complete_paths(&mut file, &findings);
     (plan.stages, plan.absent) = stage::stages(&file, &world, &ranges, &mut findings);
     world.later.switched = stage::switched(&plan.stages);
-    world.fluids = fluid::fluids(&mut file, &world, &ranges, &plan, &mut findings);
+    world.fluids = fluid::fluids(&mut file, &world, &ranges, &plan, &outlines, &mut findings);
     if let Some(fluids) = &world.fluids {
         plan.fluid_inlets = fluids.inlets.iter().map(|inlet| inlet.name.clone()).collect();
         plan.fluid_outlets = fluids.outlets.iter().map(|outlet| outlet.name.clone()).collect();
@@ -352,11 +352,19 @@ impl Bodies {
                 instead: "use spheres",
             });
         }
-        section.is_boundary().then_some(Bodies {
-            what: "boundaries of grains",
-            key: if section.fixed { "fixed" } else { "motion" },
-            early: "let them be there from the start, with a motion that has a `start`, or add a wall in their place",
-            instead: "write the boundary as a wall",
+        if section.is_boundary() {
+            return Some(Bodies {
+                what: "boundaries of grains",
+                key: if section.fixed { "fixed" } else { "motion" },
+                early: "let them be there from the start, with a motion that has a `start`, or add a wall in their place",
+                instead: "write the boundary as a wall",
+            });
+        }
+        section.displaces_fluid.then_some(Bodies {
+            what: "bodies that displace fluids",
+            key: "displaces_fluid",
+            early: "let them be there from the start, for instance above a wall that a stage removes",
+            instead: "leave `displaces_fluid` out",
         })
     }
 }

@@ -4,6 +4,7 @@ mod across;
 mod boundary;
 mod cut;
 mod fill;
+mod hulls;
 mod muller;
 mod passages;
 mod places;
@@ -19,6 +20,7 @@ use crate::{
     assemble::Findings,
     diagnostics::Complaint,
     fill::si,
+    grains::Outlines,
     quantity::Quantity,
     schema::{FluidSection, SceneFile},
     stage::Plan,
@@ -132,11 +134,15 @@ pub(crate) fn fluids(
     world: &World,
     ranges: &BTreeMap<String, Range<usize>>,
     plan: &Plan,
+    outlines: &Outlines,
     findings: &mut Findings,
 ) -> Option<Fluids> {
     if file.fluid.is_empty() {
         let slippery = file.wall.iter().filter(|(_, section)| section.slip.is_some());
         let notes = slippery.map(|(name, _)| format!("wall.{name}.slip has no effect: the scene has no fluid"));
+        findings.notices.extend(notes);
+        let displacing = file.grains.iter().filter(|(_, section)| section.displaces_fluid);
+        let notes = displacing.map(|(name, _)| format!("grains.{name}.displaces_fluid has no effect: the scene has no fluid"));
         findings.notices.extend(notes);
         refuse_dry_passages(file, findings);
         return None;
@@ -163,6 +169,7 @@ pub(crate) fn fluids(
     }
     let (mut particles, origin) = fill::fill(file, &shared, world.domain.as_ref(), findings);
     cut::cut_at_planes(file, world, plan, shared.across, &mut particles, findings);
+    let hulls = hulls::hulls(file, world, outlines, &shared, &mut particles, findings);
     passages::note_behind(&outlets, &particles, &shared, findings);
     if !findings.is_sound() {
         return None;
@@ -224,7 +231,7 @@ pub(crate) fn fluids(
         kinds,
         particles,
         boundary,
-        hulls: Vec::new(),
+        hulls,
         slips,
         inside,
         fastest,

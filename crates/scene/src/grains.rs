@@ -7,12 +7,12 @@ use crate::{
     fill::{Surroundings, fill, refuse_too_many, si},
     interactions::Materials,
     schema::{GrainsSection, SceneFile},
-    shape::{self, Placement},
+    shape::{self, Placement, Shape},
 };
 use glam::DQuat;
 use rand::SeedableRng;
 use rand_chacha::ChaCha12Rng;
-use seixo_engine::world::{Domain, Expected, Grains, Load, Vec3, WallMotion};
+use seixo_engine::world::{Domain, Expected, Grains, Load, Triangle, Vec3, WallMotion};
 use seixo_files::grains_in::{self, GrainRow, Limits};
 use std::{collections::BTreeMap, collections::BTreeSet, path::Path};
 
@@ -28,18 +28,22 @@ struct Loose {
     temperature: Option<f64>,
 }
 
+/// By group, the meshes of bodies that displace fluids: along their principal axes, in lengths of their radius.
+pub(crate) type Outlines = BTreeMap<u32, Vec<Triangle>>;
+
 /// A section whose grains are not numbered yet.
 struct Unnumbered<'a> {
     name: &'a str,
     shape: Option<String>,
+    displaces_fluid: bool,
     /// How its grains move as one; none if each moves on its own.
     motion: Option<WallMotion>,
     loose: Vec<Loose>,
 }
 
 /// The grains of all sections in alphabetical order. Ids that files claim are kept; the others are counted from 0 on, around those.
-pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option<&Domain>, findings: &mut Findings) -> Grains {
-    let shapes = shape::shapes(file, findings);
+pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option<&Domain>, findings: &mut Findings) -> (Grains, Outlines) {
+    let (shapes, ball) = (shape::shapes(file, findings), Shape::ball());
     let densities: Vec<f64> = file.material.values().map(|section| section.density.si).collect();
     let known: Vec<String> = file.shape.keys().cloned().collect();
     let seed = file.run.seed.0;
@@ -63,6 +67,7 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
         sections.push(Unnumbered {
             name: name.as_str(),
             shape,
+            displaces_fluid: section.displaces_fluid,
             motion,
             loose,
         });
@@ -86,11 +91,12 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
     let is_warm = sections
         .iter()
         .any(|section| section.loose.iter().any(|grain| grain.temperature.is_some()));
-    let mut grains = Grains::default();
+    let (mut grains, mut outlines) = (Grains::default(), Outlines::new());
     for (group, section) in sections.iter().enumerate() {
         let Unnumbered {
             name,
             shape,
+            displaces_fluid,
             motion,
             loose,
         } = section;
@@ -111,9 +117,14 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
                     .remedy("enlarge world.domain or move the grains"),
             );
         }
-        if let Some(shape) = shape {
+        // What moves on its own and displaces fluids is a body, though it be of one sphere.
+        let is_ball = shape.is_none() && *displaces_fluid && motion.is_none();
+        if let Some(shape) = shape.or(is_ball.then_some(&ball)) {
+            if *displaces_fluid && !shape.outline.is_empty() {
+                outlines.insert(group as u32, shape.outline.clone());
+            }
             for one in loose {
-                let ids: Vec<u32> = free.by_ref().take(shape.len()).collect();
+                let ids: Vec<u32> = one.row.id.into_iter().chain(free.by_ref()).take(shape.len()).collect();
                 let placed = Placement {
                     center: one.row.position,
                     radius: one.radius,
@@ -176,7 +187,7 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
             }
         }
     }
-    grains
+    (grains, outlines)
 }
 
 /// Whether a place is in the domain.
@@ -219,6 +230,14 @@ fn loose(
             Complaint::new("clumps do not come through inlets yet")
                 .limit("`file`, `fill` or `at`")
                 .remedy("let them fall from a fill with method = \"rain\", or leave `shape` out"),
+        ));
+    }
+    if section.displaces_fluid && section.inlet.is_some() {
+        return Err((
+            "displaces_fluid",
+            Complaint::new("what displaces fluids is a rigid body, and bodies do not come through inlets yet")
+                .limit("`file`, `fill` or `at`")
+                .remedy("leave `displaces_fluid` out: fluids then pass through these grains"),
         ));
     }
     if section.file.is_none() && (section.rows.is_some() || section.scale.is_some()) {

@@ -13,9 +13,12 @@ use rand::RngExt;
 use rand_chacha::ChaCha12Rng;
 use seixo_analysis::{Solid, connected_parts, solid_of_spheres};
 use seixo_engine::voxels::Filling;
-use seixo_engine::world::{Body, DeviceChoice, Grains, Sphere, Vec3};
-use seixo_files::grains_in::{self, Limits};
-use std::{collections::BTreeMap, path::Path};
+use seixo_engine::world::{Body, DeviceChoice, Grains, Sphere, Triangle, Vec3};
+use seixo_files::{
+    grains_in::{self, Limits},
+    mesh_in,
+};
+use std::{collections::BTreeMap, f64::consts::PI, path::Path};
 
 /// Most spheres of a shape: the union of more takes minutes.
 const MOST_SPHERES: usize = 10_000;
@@ -33,6 +36,8 @@ pub(crate) struct Shape {
     moments: DVec3,
     /// Turns the principal axes into the axes along which the shape is drawn.
     axes: DQuat,
+    /// The mesh that it was made from, as the spheres are; empty where there was none.
+    pub outline: Vec<Triangle>,
 }
 
 /// Where a clump is and how it moves.
@@ -51,6 +56,17 @@ pub(crate) struct Placement {
 }
 
 impl Shape {
+    /// One sphere.
+    pub fn ball() -> Shape {
+        Shape {
+            spheres: vec![(DVec3::ZERO, 1.0)],
+            volume: 4.0 / 3.0 * PI,
+            moments: DVec3::splat(8.0 / 15.0 * PI),
+            axes: DQuat::IDENTITY,
+            outline: Vec::new(),
+        }
+    }
+
     /// Number of spheres.
     pub fn len(&self) -> usize {
         self.spheres.len()
@@ -85,8 +101,17 @@ impl Shape {
 
 /// A complaint with the key it is about.
 type At = (&'static str, Complaint);
-/// Centers and radii, and the solid that they stand for, if that is not their union.
-type Drawn = (Vec<(DVec3, f64)>, Option<Solid>);
+
+/// What a section draws.
+#[derive(Default)]
+struct Drawn {
+    /// Centers and radii.
+    spheres: Vec<(DVec3, f64)>,
+    /// The solid that they stand for, if that is not their union.
+    solid: Option<Solid>,
+    /// The mesh that they were made from.
+    outline: Vec<Triangle>,
+}
 
 /// The shapes of a scene that are sound, by name; paths of files are made absolute.
 pub(crate) fn shapes(file: &mut SceneFile, findings: &mut Findings) -> BTreeMap<String, Shape> {
@@ -109,12 +134,16 @@ fn drawn(section: &mut ShapeSection, threads: usize, path: &str, findings: &mut 
     match (&section.spheres, &mut section.file, &mut section.mesh) {
         (Some(ShapeSpheres::Listed(list)), None, None) => {
             let spheres = list.iter().map(|sphere| (DVec3::from(si(&sphere.at)), sphere.radius.si));
-            Ok((spheres.collect(), None))
+            Ok(Drawn {
+                spheres: spheres.collect(),
+                ..Drawn::default()
+            })
         }
         (None, Some(file), None) => {
             let whole = findings.absolute(file);
             *file = whole.display().to_string();
-            of_table(&whole).map(|spheres| (spheres, None)).map_err(|complaint| ("file", complaint))
+            let spheres = of_table(&whole).map_err(|complaint| ("file", complaint))?;
+            Ok(Drawn { spheres, ..Drawn::default() })
         }
         (Some(ShapeSpheres::Equal(equal)), None, Some(mesh)) => {
             let whole = findings.absolute(mesh);
@@ -164,12 +193,16 @@ fn of_mesh(file: &Path, equal: &EqualSpheres, threads: usize) -> Result<(Drawn, 
         let complaint = Complaint::new(format!("a shape of {} spheres", found.centers.len())).limit(format!("1 to {MOST_SPHERES}"));
         return Err(complaint.remedy(format!("use larger ones: a radius of about {:.2e}", wish.radius * larger)));
     }
-    let solid = *found.solid();
-    let spheres = found.centers.iter().map(|&center| (center.into(), wish.radius)).collect();
-    Ok(((spheres, Some(solid)), found.notices))
+    let drawn = Drawn {
+        spheres: found.centers.iter().map(|&center| (center.into(), wish.radius)).collect(),
+        solid: Some(*found.solid()),
+        outline: mesh_in::read(file).map_err(|error| Complaint::of_file(&error))?,
+    };
+    Ok((drawn, found.notices))
 }
 
-fn shape(section: &ShapeSection, (spheres, solid): Drawn, path: &str, findings: &mut Findings) -> Result<Shape, At> {
+fn shape(section: &ShapeSection, drawn: Drawn, path: &str, findings: &mut Findings) -> Result<Shape, At> {
+    let Drawn { spheres, solid, outline } = drawn;
     if spheres.is_empty() || spheres.len() > MOST_SPHERES {
         let complaint = Complaint::new(format!("a shape of {} spheres", spheres.len()));
         return Err((
@@ -221,6 +254,10 @@ fn shape(section: &ShapeSection, (spheres, solid): Drawn, path: &str, findings: 
         volume: solid.volume / reach.powi(3),
         moments: moments / reach.powi(5),
         axes: DQuat::from_mat3(&axes).normalize(),
+        outline: outline
+            .iter()
+            .map(|triangle| triangle.map(|corner| (to_axes * (DVec3::from(corner) - solid.center) / reach).to_array()))
+            .collect(),
     })
 }
 

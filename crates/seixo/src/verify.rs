@@ -7,6 +7,7 @@
 //! Tolerances are those of double precision. Where another precision is asked for, what its rounding may do to a figure is added, and the
 //! heading says so.
 
+mod archimedes;
 mod balance;
 mod bond;
 mod clump;
@@ -154,6 +155,7 @@ pub const CASES: &[Case] = &[
     case!("poiseuille", fluid::poiseuille),
     case!("taylor_green", fluid::taylor_green),
     case!("drop", droplet::drop),
+    case!("archimedes", archimedes::short),
     case!("dam_break_front", dam::front),
     case!(long "stack", motion::stacked),
     case!(long "janssen", silo::janssen),
@@ -173,6 +175,7 @@ pub const CASES: &[Case] = &[
     case!(long "rayleigh_taylor", fluid::rayleigh_taylor),
     case!(long "lobovsky", dam::impact),
     case!(long "wave_paddle", wave::paddled),
+    case!(long "archimedes_long", archimedes::long),
 ];
 
 /// What a case came to.

@@ -32,7 +32,7 @@ struct Node {
 }
 
 /// A closed surface of triangles.
-pub(super) struct Mesh {
+pub(crate) struct Mesh {
     triangles: Vec<[DVec3; 3]>,
     nodes: Vec<Node>,
     /// The volume inside \[m³\].
@@ -41,7 +41,7 @@ pub(super) struct Mesh {
 
 impl Mesh {
     /// A mesh that has an inside; `center` is added to places in messages.
-    pub(super) fn new(triangles: &[Triangle], center: DVec3) -> Result<Mesh, Complaint> {
+    pub(crate) fn new(triangles: &[Triangle], center: DVec3) -> Result<Mesh, Complaint> {
         refuse_open(triangles, center)?;
         let mut flat = degenerate(triangles).into_iter().peekable();
         let solid = (0..triangles.len()).filter(|index| flat.next_if_eq(index).is_none());
@@ -108,7 +108,7 @@ impl Mesh {
     }
 
     /// Whether a point is inside, by the parity of the triangles that a ray from it passes; `None` where all rays graze an edge.
-    pub(super) fn is_inside(&self, at: DVec3) -> Option<bool> {
+    pub(crate) fn is_inside(&self, at: DVec3) -> Option<bool> {
         let parity = |direction: &DVec3| {
             let inverse = direction.recip();
             let is_met = |node: &Node| {

@@ -22,7 +22,7 @@ use std::{collections::BTreeMap, ops::Range};
 /// How near particles of walls that move as one may be to each other, where their lattices meet \[spacings\].
 const NEAREST: f64 = 0.5;
 /// How near the surface of a wall particles may be, on either side \[spacings\].
-const SURFACE: f64 = 0.45;
+pub(super) const SURFACE: f64 = 0.45;
 /// How near a particle of a wall one of a fluid may start \[spacings\].
 const INSIDE: f64 = 0.3;
 /// Particles of fluid that tell on which side of a wall they are.

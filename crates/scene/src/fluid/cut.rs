@@ -56,12 +56,17 @@ pub(super) fn cut_at_planes(
             );
             return;
         }
-        *particles = Particles {
-            id: (0..order.len() as u32).collect(),
-            position: order.iter().map(|&k| particles.position[k]).collect(),
-            velocity: order.iter().map(|&k| particles.velocity[k]).collect(),
-            pressure: order.iter().map(|&k| particles.pressure[k]).collect(),
-            kind: order.iter().map(|&k| particles.kind[k]).collect(),
-        };
+        *particles = kept(particles, &order);
+    }
+}
+
+/// These particles, numbered anew.
+pub(super) fn kept(particles: &Particles, order: &[usize]) -> Particles {
+    Particles {
+        id: (0..order.len() as u32).collect(),
+        position: order.iter().map(|&k| particles.position[k]).collect(),
+        velocity: order.iter().map(|&k| particles.velocity[k]).collect(),
+        pressure: order.iter().map(|&k| particles.pressure[k]).collect(),
+        kind: order.iter().map(|&k| particles.kind[k]).collect(),
     }
 }

@@ -7,7 +7,7 @@ use seixo_engine::world::{Fluids, Vec3, World};
 use std::f64::consts::PI;
 
 /// The fluids of a world.
-fn fluids_of(world: &World) -> Result<&Fluids, &'static str> {
+pub(super) fn fluids_of(world: &World) -> Result<&Fluids, &'static str> {
     world.fluids.as_ref().ok_or("the scene has no fluid")
 }
 
@@ -17,7 +17,7 @@ fn fluid_now(simulation: &Simulation) -> Result<FluidSnapshot, &'static str> {
 }
 
 /// Places of fluids along an axis, from the lower end of the first particle to the upper end of the last \[m\].
-fn extent(fluids: &Fluids, axis: usize) -> [f64; 2] {
+pub(super) fn extent(fluids: &Fluids, axis: usize) -> [f64; 2] {
     let places = fluids.particles.position.iter().map(|place| place[axis]);
     let [low, high] = places.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)]);
     [low - 0.5 * fluids.spacing, high + 0.5 * fluids.spacing]

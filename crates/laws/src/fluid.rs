@@ -99,7 +99,11 @@ impl<R: Real> Apart<R> {
     pub fn by(vector: &Vector3<R>, smoother: &Smoother<R>) -> Apart<R> {
         let square = vector.dot(vector);
         Apart::<R> {
-            vector: vector.plus(&Vector3::<R>::zero()),
+            vector: Vector3::<R> {
+                x: vector.x,
+                y: vector.y,
+                z: vector.z,
+            },
             square,
             per_distance: R::inverse_root(square + smoother.softening),
         }

@@ -14,10 +14,7 @@ use rand_chacha::ChaCha12Rng;
 use seixo_analysis::{Solid, connected_parts, solid_of_spheres};
 use seixo_engine::voxels::Filling;
 use seixo_engine::world::{Body, DeviceChoice, Grains, Sphere, Triangle, Vec3};
-use seixo_files::{
-    grains_in::{self, Limits},
-    mesh_in,
-};
+use seixo_files::grains_in::{self, Limits};
 use std::{collections::BTreeMap, f64::consts::PI, path::Path};
 
 /// Most spheres of a shape: the union of more takes minutes.
@@ -196,7 +193,7 @@ fn of_mesh(file: &Path, equal: &EqualSpheres, threads: usize) -> Result<(Drawn, 
     let drawn = Drawn {
         spheres: found.centers.iter().map(|&center| (center.into(), wish.radius)).collect(),
         solid: Some(*found.solid()),
-        outline: mesh_in::read(file).map_err(|error| Complaint::of_file(&error))?,
+        outline: found.mesh,
     };
     Ok((drawn, found.notices))
 }

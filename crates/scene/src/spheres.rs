@@ -30,8 +30,8 @@ pub struct SphereWish {
 /// A mesh that became spheres.
 #[derive(Clone, Debug)]
 pub struct SpheresOfMesh {
-    /// Number of triangles.
-    pub triangles: usize,
+    /// Its triangles, scaled.
+    pub mesh: Vec<Triangle>,
     /// How they hang together.
     pub edges: Edges,
     /// The grid of cubes that were looked through.
@@ -100,7 +100,7 @@ pub fn spheres_of_mesh(file: &Path, scale: f64, wish: &SphereWish) -> Result<Sph
     let centers: Vec<Vec3> = voxels.taken.iter().map(|&cube| lattice.center(cube)).collect();
     let spheres: Vec<(DVec3, f64)> = centers.iter().map(|&center| (center.into(), wish.radius)).collect();
     Ok(SpheresOfMesh {
-        triangles: mesh.len(),
+        mesh,
         edges,
         lattice,
         voxels,

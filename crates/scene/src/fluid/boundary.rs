@@ -5,7 +5,7 @@ use super::{
     places::Places,
     planes::{self, Flat},
     shells,
-    surface::Surface,
+    surface::{SURFACE, Surface},
     ways::Ways,
 };
 use crate::{
@@ -21,8 +21,6 @@ use std::{collections::BTreeMap, ops::Range};
 
 /// How near particles of walls that move as one may be to each other, where their lattices meet \[spacings\].
 const NEAREST: f64 = 0.5;
-/// How near the surface of a wall particles may be, on either side \[spacings\].
-pub(super) const SURFACE: f64 = 0.45;
 /// How near a particle of a wall one of a fluid may start \[spacings\].
 const INSIDE: f64 = 0.3;
 /// Particles of fluid that tell on which side of a wall they are.
@@ -227,9 +225,7 @@ impl Setting<'_> {
         })?;
         for surface in surfaces.iter().filter(|surface| company.has(surface.wall)) {
             shells::offer(surface, layout, &mut |at, nearest| {
-                let is_behind = surface.look(at).is_some_and(|look| {
-                    look.is_behind && look.distance > SURFACE * spacing && look.distance < layout.band() * (1.0 + 1e-6)
-                });
+                let is_behind = surface.has_layer_at(at, layout);
                 let is_clear = || flats.iter().chain(&others).all(|flat| flat.before(at) > SURFACE * spacing);
                 let is_clear_of = |other: &&Surface| {
                     let is_far = || {

@@ -1,6 +1,6 @@
 //! Hulls of bodies: the particles with which fluids feel them, and the room that these take.
 
-use super::{Layout, Shared, boundary::SURFACE, cut::kept, places::Places, shells, surface::Surface};
+use super::{Layout, Shared, cut::kept, places::Places, shells, surface::Surface};
 use crate::{
     assemble::Findings,
     diagnostics::Complaint,
@@ -91,10 +91,7 @@ impl Form {
         let surface = Surface::new(0, &shape, &layout, &voters)?;
         let (mut taken, mut places) = (Places::new(layout.spacing, layout.periods), Vec::new());
         shells::offer(&surface, &layout, &mut |at, nearest| {
-            let is_in_band = surface.look(at).is_some_and(|look| {
-                look.is_behind && look.distance > SURFACE * layout.spacing && look.distance < layout.band() * (1.0 + 1e-6)
-            });
-            if is_in_band && taken.nearer_than((nearest - 1e-6) * layout.spacing, at).is_none() && self.holds(at) {
+            if surface.has_layer_at(at, &layout) && taken.nearer_than((nearest - 1e-6) * layout.spacing, at).is_none() && self.holds(at) {
                 taken.add(at, 0);
                 places.push(at);
             }

@@ -9,6 +9,8 @@ use glam::{DVec2, DVec3};
 use seixo_engine::world::{Frustum, Triangle, WallShape};
 use std::{collections::HashMap, f64::consts::PI};
 
+/// How near the surface of a wall particles may be, on either side \[spacings\].
+pub(super) const SURFACE: f64 = 0.45;
 /// Edge of the cells in which pieces are looked up \[spacings\].
 const EDGE: f64 = 2.0;
 /// How much farther than the deepest particle pieces are seen \[spacings\].
@@ -265,6 +267,12 @@ impl Surface {
         let mut cells: Vec<[i64; 3]> = self.near.keys().copied().collect();
         cells.sort_unstable();
         cells
+    }
+
+    /// Whether a place is behind it as particles of its layers are: neither at the surface nor deeper than fluids see.
+    pub(super) fn has_layer_at(&self, at: DVec3, layout: &Layout) -> bool {
+        self.look(at)
+            .is_some_and(|look| look.is_behind && look.distance > SURFACE * layout.spacing && look.distance < layout.band() * (1.0 + 1e-6))
     }
 
     /// What is seen of it from a place; nothing from afar.

@@ -126,7 +126,7 @@ impl SpheresArguments {
         json!({
             "mesh": {
                 "path": self.mesh.display().to_string(),
-                "triangles": found.triangles,
+                "triangles": found.mesh.len(),
                 "min": lattice.bounds[0],
                 "max": lattice.bounds[1],
                 "edges": edges.all,

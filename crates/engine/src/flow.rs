@@ -194,6 +194,7 @@ impl Flow {
                 passing: passes,
                 laminar: fluids.kinds.iter().any(|fluid| fluid.viscosity > 0.0),
                 cohesive: fluids.kinds.iter().any(|fluid| fluid.surface_tension > 0.0),
+                laden: !hulls.is_empty(),
             },
             projector: Projector::new(&fluids),
             fields: FluidFields::default(),

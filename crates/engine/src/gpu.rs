@@ -37,10 +37,13 @@ use seixo_sweeps::motion::{Stepping, SteppingLaunch};
 use seixo_sweeps::sides::{Sides, SidesLaunch};
 use seixo_sweeps::tiles::Kind;
 use seixo_sweeps::views::COMPOUND;
+use std::any::Any;
+use std::sync::Arc;
 use step::Queued;
 use tables::Tables;
 
 pub(crate) use flow::{FlowOnGpu, RemoteFlow};
+pub(crate) use bodies::FeltBodies;
 pub(crate) use step::{PASSAGES, PASSES};
 pub(crate) use trial::tables_on;
 
@@ -84,6 +87,18 @@ pub(crate) trait Remote: Send + Sync {
     fn advance(&mut self, host: &mut Simulation, steps: u64) -> Result<u32, GpuError>;
     /// Queues the first of `steps` steps, which the next call of `advance` must be about.
     fn go_ahead(&mut self, host: &Simulation, steps: u64) -> Result<(), GpuError>;
+    /// How many steps are best queued at once, `most` at most.
+    fn batch(&self, host: &Simulation, most: u64) -> u64;
+    /// Gets ready for so many steps, which are to be queued one by one.
+    fn open(&mut self, host: &Simulation, batch: u64);
+    /// Queues the step that is `ahead` steps from where the host stands.
+    fn queue(&mut self, host: &Simulation, ahead: u32) -> Result<(), GpuError>;
+    /// Waits for the steps that were queued.
+    fn close(&mut self, host: &mut Simulation) -> Result<Closed, GpuError>;
+    /// Lists all anew where these flags, or walls, ask for it.
+    fn renew_when_stale(&mut self, host: &mut Simulation, raised: u32) -> Result<(), GpuError>;
+    /// What fluids on the same GPU share with grains: an [`OfBodies`] of the type of coordinates; none where there are no bodies.
+    fn of_bodies(&self) -> Option<Box<dyn Any>>;
     /// Finds forces for where the grains are now, and brings ledger, grains and walls of the host up to date.
     fn observe(&mut self, host: &mut Simulation) -> Result<u32, GpuError>;
     /// Brings grains and walls of the host up to date, whatever state they are in.
@@ -98,6 +113,23 @@ pub(crate) trait Remote: Send + Sync {
     fn gpu(&self) -> &Gpu;
     /// Number of grains.
     fn grains(&self) -> usize;
+}
+
+/// Steps that were queued, and came to an end.
+#[derive(Clone, Copy)]
+pub(crate) struct Closed {
+    /// The flags that they raised.
+    pub raised: u32,
+    /// Steps that were taken.
+    pub taken: u64,
+    /// Whether the host must see to the flags, and not only to stale lists.
+    pub must_be_seen_to: bool,
+}
+
+/// Bodies on a GPU, and the flags of the grains that they carry.
+pub(crate) struct OfBodies<C> {
+    pub bodies: Arc<FeltBodies<C>>,
+    pub flags: Arc<Buffer<u32>>,
 }
 
 /// A pair by its places, and what each of the two remembers: opposite but for rounding.
@@ -192,7 +224,8 @@ pub(crate) struct OnGpu<C, R> {
     holding: Option<Holding<C, R>>,
     /// Stands in where there are no walls.
     no_rows: Buffer<u32>,
-    flags: Buffer<u32>,
+    /// Fluids on the same GPU that wait for bodies look at them, too.
+    flags: Arc<Buffer<u32>>,
     power: Buffer<C>,
     wall_power: Buffer<C>,
     /// Energies, summed by cube.

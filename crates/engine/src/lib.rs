@@ -30,6 +30,7 @@ pub mod state;
 mod step;
 mod switches;
 mod time_step;
+mod together;
 pub mod voxels;
 mod walls;
 pub mod world;

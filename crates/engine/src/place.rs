@@ -7,11 +7,11 @@ use crate::measure::NO_CONTACT;
 use crate::refusal::Refusal;
 use crate::resume::padded;
 use crate::search::Pairs;
-use crate::simulation::Simulation;
+use crate::simulation::{PASSES_OF_CPU, Simulation};
 use crate::state::Profile;
-use crate::world::{Assembly, DeviceChoice, Leaving, Precision, Settings, World};
+use crate::world::{Assembly, DeviceChoice, Precision, Settings, World};
 use seixo_device::gpu::{Gpu, GpuError, list};
-use seixo_sweeps::motion::{LEFT, Moved, STALE, STILL, TOO_CONDUCTIVE, TOO_DEEP};
+use seixo_sweeps::motion::{Moved, STILL, TOO_CONDUCTIVE, TOO_DEEP};
 use seixo_sweeps::pair::depth_of;
 use seixo_sweeps::sides::OPEN;
 use seixo_sweeps::sides::nearest_image;
@@ -21,7 +21,7 @@ use seixo_sweeps::views::{COMPOUND, RECORD, imprint_at, load, remembered, sign_o
 pub(crate) fn gpu_asked_for(choice: DeviceChoice, notices: &mut Vec<String>) -> Result<Option<Gpu>, Refusal> {
     let choice = match choice {
         DeviceChoice::Cpu => return Ok(None),
-        DeviceChoice::Gpu(choice) => choice,
+        DeviceChoice::Gpu(choice) | DeviceChoice::Heterogeneous(choice) => choice,
         DeviceChoice::Auto => {
             let listing = list();
             let Some(gpu) = listing.found.iter().find(|gpu| !gpu.is_software) else {
@@ -103,7 +103,11 @@ impl Simulation {
         if self.conducts() && precision == Precision::F32 {
             return Err(Refusal::HeatInSingle);
         }
-        self.profile = Profile::new(&PASSES);
+        self.profile = if self.is_heterogeneous() {
+            Profile::beside(&PASSES_OF_CPU, &PASSES)
+        } else {
+            Profile::new(&PASSES)
+        };
         self.gpu = Some(gpu);
         self.hand_over()
     }
@@ -111,10 +115,11 @@ impl Simulation {
     /// Hands the grains, if there are any, to the GPU that steps them, if there is one.
     pub(crate) fn hand_over(&mut self) -> Result<(), Refusal> {
         let Some(gpu) = self.gpu.clone() else { return Ok(()) };
-        self.hand_fluids_over(&gpu)?;
-        if self.fields.len() > 0 {
-            self.hand_grains_over(gpu)?;
+        // Fluids look at bodies that are there before them.
+        if self.fields.len() > 0 && !self.is_heterogeneous() {
+            self.hand_grains_over(gpu.clone())?;
         }
+        self.hand_fluids_over(&gpu)?;
         self.observe().map_err(|stop| match stop.cause {
             Cause::Device { what } => GpuError::Lost { cause: what }.into(),
             _ => Refusal::State { what: stop.to_string() },
@@ -159,9 +164,10 @@ impl Simulation {
 
     /// What computes: the GPU's name, or "CPU".
     pub fn device_name(&self) -> String {
+        let beside = if self.is_heterogeneous() { "CPU and " } else { "" };
         self.gpu
             .as_ref()
-            .map_or_else(|| "CPU".to_owned(), |gpu| gpu.description().to_string())
+            .map_or_else(|| "CPU".to_owned(), |gpu| format!("{beside}{}", gpu.description()))
     }
 
     /// With how many digits it computes.
@@ -179,6 +185,12 @@ impl Simulation {
         if steps == 0 {
             return Ok(());
         }
+        if self.is_heterogeneous() {
+            return self.advance_on_both(steps);
+        }
+        if self.is_remote() && self.feels_bodies_remotely() {
+            return self.advance_together(steps);
+        }
         let end = self.steps + steps;
         if !self.is_remote() {
             self.is_current = false;
@@ -190,8 +202,7 @@ impl Simulation {
             let left = end - self.steps;
             match self.with_remote(|remote, host| remote.advance(host, left))? {
                 0 => return self.advance_fluids_remotely(steps),
-                raised if self.carries && self.leaving() == Leaving::Delete && raised & !(STALE | LEFT) == 0 => self.take_lost_away()?,
-                raised => return Err(self.explained(raised)),
+                raised => self.see_to_grains(raised)?,
             }
             if !self.is_remote() {
                 self.rest(end - self.steps);
@@ -201,7 +212,7 @@ impl Simulation {
     }
 
     /// Takes away what left the domain where bodies carry grains: on the host, as a body goes as a whole.
-    fn take_lost_away(&mut self) -> Result<(), Stop> {
+    pub(crate) fn take_lost_away(&mut self) -> Result<(), Stop> {
         self.observe()?;
         let Some(domain) = self.domain else { return Ok(()) };
         let lost = (0..self.fields.len()).filter(|&i| self.has_gone(i, &domain));
@@ -227,7 +238,7 @@ impl Simulation {
 
     /// Lets a GPU begin with `steps` steps, which must be taken next.
     pub(crate) fn go_ahead(&mut self, steps: u64) -> Result<(), Stop> {
-        if steps == 0 || !self.is_remote() {
+        if steps == 0 || !self.is_remote() || self.feels_bodies_remotely() {
             return Ok(());
         }
         self.with_remote(|remote, host| remote.go_ahead(host, steps))
@@ -241,13 +252,14 @@ impl Simulation {
         if self.is_current {
             return Ok(());
         }
+        // How bodies move now follows from what fluids do to them, too.
+        self.observe_fluids()?;
         if self.is_remote() {
             let raised = self.with_remote(|remote, host| remote.observe(host))?;
             if raised != 0 {
                 return Err(self.explained(raised));
             }
         }
-        self.observe_fluids()?;
         self.is_current = true;
         Ok(())
     }
@@ -311,7 +323,7 @@ impl Simulation {
     }
 
     /// Turns flags that the GPU raised into the error that they mean.
-    fn explained(&mut self, raised: u32) -> Stop {
+    pub(crate) fn explained(&mut self, raised: u32) -> Stop {
         if let Err(failed) = self.with_remote(|remote, host| remote.give_back(host)) {
             return failed;
         }

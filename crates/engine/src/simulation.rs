@@ -45,7 +45,7 @@ pub(crate) enum Pass {
 }
 
 /// Names of the passes, in their order.
-const PASSES: [&str; 10] = [
+pub(crate) const PASSES_OF_CPU: [&str; 10] = [
     "conduct",
     "advance",
     "boundaries",
@@ -268,7 +268,7 @@ impl Simulation {
             steps: 0,
             rebuilds: 0,
             time_step,
-            profile: Profile::new(&PASSES),
+            profile: Profile::new(&PASSES_OF_CPU),
             settings,
             gpu: None,
             remote: None,

@@ -312,14 +312,27 @@ impl HeatLedger {
 pub struct Profile {
     /// (pass, seconds, calls).
     pub passes: Vec<(&'static str, f64, u64)>,
+    /// The first that a GPU does.
+    of_gpu: usize,
 }
 
 impl Profile {
     /// Nothing yet of these passes.
     pub(crate) fn new(passes: &[&'static str]) -> Profile {
+        Profile::beside(passes, &[])
+    }
+
+    /// Nothing yet of passes of a GPU, beside others.
+    pub(crate) fn beside(others: &[&'static str], of_gpu: &[&'static str]) -> Profile {
         Profile {
-            passes: passes.iter().map(|&name| (name, 0.0, 0)).collect(),
+            passes: others.iter().chain(of_gpu).map(|&name| (name, 0.0, 0)).collect(),
+            of_gpu: if of_gpu.is_empty() { 0 } else { others.len() },
         }
+    }
+
+    /// Books as [`Profile::book`] does, by the number among the passes of a GPU.
+    pub(crate) fn book_on_gpu(&mut self, pass: usize, start: Instant, calls: u64) {
+        self.book(self.of_gpu + pass, start, calls);
     }
 
     /// Books the time since `start`, in which a pass was called so often.

@@ -13,18 +13,20 @@ impl Simulation {
         if self.is_remote() || self.flows_remotely() {
             return self.advance_remotely(1);
         }
-        if self.is_empty() {
-            self.rest(1);
-        } else {
-            self.step_grains()?;
-        }
+        self.move_grains()?;
+        self.push_grains()?;
         if self.flows() {
             self.step_fluids()?;
         }
         Ok(())
     }
 
-    fn step_grains(&mut self) -> Result<(), Stop> {
+    /// The first half of a step of grains: they and all that carries or bounds them go to their next places.
+    pub(crate) fn move_grains(&mut self) -> Result<(), Stop> {
+        if self.is_empty() {
+            self.rest(1);
+            return Ok(());
+        }
         if self.conducts() {
             self.pass(Pass::Conduct, Simulation::conduct_heat)?;
         }
@@ -40,7 +42,14 @@ impl Simulation {
             self.pass(Pass::Advance, Simulation::turn_grains);
         }
         self.pass(Pass::Boundaries, Simulation::move_walls);
-        self.pass(Pass::Guard, Simulation::guard_motion)?;
+        self.pass(Pass::Guard, Simulation::guard_motion)
+    }
+
+    /// The second half: all that pushes them there.
+    pub(crate) fn push_grains(&mut self) -> Result<(), Stop> {
+        if self.is_empty() {
+            return Ok(());
+        }
         self.pass(Pass::Cells, Simulation::renew_lists_when_stale);
         self.pass(Pass::Contacts, Simulation::touch_grains);
         self.pass(Pass::Walls, Simulation::bear_on_walls);

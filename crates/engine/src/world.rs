@@ -342,6 +342,8 @@ pub enum DeviceChoice {
     Cpu,
     /// A GPU: the most capable, or the one of this API and index.
     Gpu(Option<(Api, usize)>),
+    /// Grains and bodies on the cores of this machine, fluids at the same time on a GPU: the most capable, or the one of this API and index.
+    Heterogeneous(Option<(Api, usize)>),
 }
 
 /// With how many digits a world is stepped.

@@ -172,6 +172,8 @@ pub struct FlowPlan {
     pub laminar: bool,
     /// Whether the fluid, which then is the only one, has a surface tension.
     pub cohesive: bool,
+    /// Whether bodies bear the forces on some particles of walls, which are found at every step then.
+    pub laden: bool,
 }
 
 /// What fluid is before a particle of a wall.

@@ -11,6 +11,7 @@ pub mod dfsph;
 pub mod flow;
 pub mod gear;
 pub mod heat;
+pub mod hulls;
 pub mod lists;
 pub mod measure;
 pub mod muller;

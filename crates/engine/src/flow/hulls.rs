@@ -30,10 +30,32 @@ pub(crate) struct Hulls {
     /// Power that bodies gain \[W\].
     pub power: f64,
     /// Loads of all bodies, on their way to the table.
-    load: Vec<f64>,
+    pub load: Vec<f64>,
+}
+
+/// What of hulls does not change from step to step.
+pub(crate) struct HullLayout<'a> {
+    /// Number of the first hull among walls and hulls, and of its first particle among those of walls and hulls.
+    pub first: [u32; 2],
+    /// First particle of each, and one more.
+    pub row: &'a [u32],
+    /// Where bodies are in their table; those that left are nowhere.
+    pub seat: &'a [Option<u32>],
+    /// Where particles are from the centers of their bodies, records in the frames of the principal axes \[m\].
+    pub offset: &'a [f64],
 }
 
 impl Hulls {
+    /// How they are laid out.
+    pub fn layout(&self) -> HullLayout<'_> {
+        HullLayout {
+            first: self.first,
+            row: &self.row,
+            seat: &self.seat,
+            offset: &self.offset,
+        }
+    }
+
     /// Those of a plan in a world of so many walls.
     pub fn of(plan: &Fluids, walls: usize) -> Hulls {
         let mut hulls = Hulls {
@@ -207,8 +229,14 @@ impl Simulation {
             return;
         }
         self.with_flow(|flow, simulation| flow.bear_on_bodies(simulation));
-        if let Some(flow) = &mut self.flow {
+        self.take_loads_of_fluids();
+    }
+
+    /// Takes loads that fluids found.
+    pub(crate) fn take_loads_of_fluids(&mut self) {
+        if let Some(flow) = self.flow.as_mut().filter(|flow| !flow.hulls.is_empty()) {
             std::mem::swap(&mut flow.hulls.load, &mut self.bodies.load);
+            self.bodies.load.resize(self.bodies.len() * LOAD, 0.0);
         }
     }
 

@@ -21,10 +21,11 @@ impl Flow {
 
     /// Hands the particles to a GPU.
     fn hand_over(&mut self, gpu: Gpu, simulation: &Simulation) -> Result<(), GpuError> {
+        let bodies = simulation.remote.as_ref().and_then(|remote| remote.of_bodies());
         let remote: Box<dyn RemoteFlow> = match simulation.precision() {
-            Precision::F64 => Box::new(FlowOnGpu::<f64, f64>::take_over(gpu, self, simulation)?),
-            Precision::Mixed => Box::new(FlowOnGpu::<f64, f32>::take_over(gpu, self, simulation)?),
-            Precision::F32 => Box::new(FlowOnGpu::<f32, f32>::take_over(gpu, self, simulation)?),
+            Precision::F64 => Box::new(FlowOnGpu::<f64, f64>::take_over(gpu, self, simulation, bodies)?),
+            Precision::Mixed => Box::new(FlowOnGpu::<f64, f32>::take_over(gpu, self, simulation, bodies)?),
+            Precision::F32 => Box::new(FlowOnGpu::<f32, f32>::take_over(gpu, self, simulation, bodies)?),
         };
         self.surface = self.surface_energy(&simulation.device);
         self.remote = Some(remote);
@@ -42,9 +43,6 @@ impl Simulation {
     /// Why fluids cannot go to a GPU, if they cannot: there, they are stepped after all grains, and a servo follows these step by step.
     pub(crate) fn keeps_fluids_here(&self) -> Option<String> {
         let flow = self.flow.as_ref()?;
-        if !flow.hulls.is_empty() {
-            return Some("rigid bodies are in a fluid, which does not go on a GPU with them".to_owned());
-        }
         let bounds = |wall: usize| flow.muller.is_some() || flow.plan.boundary.wall.contains(&(wall as u32));
         let mut walls = self.walls.given.iter().enumerate();
         let (_, wall) = walls.find(|(index, wall)| wall.motion.servo.is_some() && bounds(*index))?;
@@ -73,7 +71,7 @@ impl Simulation {
     }
 
     /// Does something with the fluids that are on a GPU; where none are, nothing.
-    pub(super) fn with_remote_flow<T: Default>(
+    pub(crate) fn with_remote_flow<T: Default>(
         &mut self,
         run: impl FnOnce(&mut dyn RemoteFlow, &mut Flow, &Simulation) -> Result<T, GpuError>,
     ) -> Result<T, Stop> {
@@ -114,7 +112,7 @@ impl Simulation {
             if self.flow.as_ref().is_some_and(|flow| flow.next_passage() <= self.steps) {
                 let start = Instant::now();
                 self.let_fluids_pass()?;
-                self.profile.book(PASSAGES, start, 1);
+                self.profile.book_on_gpu(PASSAGES, start, 1);
             }
             self.steps = end;
         }
@@ -122,7 +120,7 @@ impl Simulation {
     }
 
     /// Turns flags of the GPU into the error that they mean, or takes away what left.
-    fn see_to_fluids(&mut self, raised: u32) -> Result<(), Stop> {
+    pub(crate) fn see_to_fluids(&mut self, raised: u32) -> Result<(), Stop> {
         self.observe_fluids()?;
         let stopped = self.with_flow(|flow, simulation| flow.stopped_by(raised, simulation));
         if let Some(stop) = stopped {
@@ -130,6 +128,11 @@ impl Simulation {
         }
         debug_assert_eq!(raised & !(STALE | LEFT), 0);
         // What left is taken away here, and the rest goes back.
+        self.send_fluids_anew()
+    }
+
+    /// Lists fluids here, without what left, and hands them to the GPU again.
+    pub(crate) fn send_fluids_anew(&mut self) -> Result<(), Stop> {
         self.with_flow(|flow, simulation| {
             flow.come_home(simulation);
             flow.renew_lists(simulation);
@@ -142,6 +145,14 @@ impl Simulation {
 
     /// Brings what the host knows of fluids up to date.
     pub(crate) fn observe_fluids(&mut self) -> Result<(), Stop> {
-        self.with_remote_flow(|remote, flow, simulation| remote.observe(flow, simulation))
+        if !self.flows_remotely() {
+            return Ok(());
+        }
+        self.with_remote_flow(|remote, flow, simulation| {
+            remote.see_bodies(&simulation.bodies);
+            remote.observe(flow, simulation)
+        })?;
+        self.take_loads_of_fluids();
+        Ok(())
     }
 }

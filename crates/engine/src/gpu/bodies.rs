@@ -6,10 +6,11 @@ use crate::bodies::Bodies;
 use crate::simulation::Simulation;
 use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket, units};
 use seixo_laws::Coordinate;
-use seixo_sweeps::bodies::POSE_OF_BODY;
+use seixo_sweeps::bodies::{LOAD, POSE_OF_BODY};
 use seixo_sweeps::kernels::bodies::{advance_bodies, carry_grains, drop_inside_bodies, find_places, hold_bodies};
 use seixo_sweeps::sides::OPEN;
 use seixo_sweeps::views::RECORD;
+use std::sync::Arc;
 
 /// The table of bodies, see [`Bodies`], with the digits of coordinates.
 pub(super) struct Carriers<C> {
@@ -31,12 +32,55 @@ pub(super) struct Carriers<C> {
     /// How members are turned in the frames of their bodies, where bonds ask for it.
     own_turn: Buffer<C>,
     moments: Buffer<C>,
-    center: Buffer<C>,
     half_velocity: Buffer<C>,
     momentum: Buffer<C>,
-    turn: Buffer<C>,
-    velocity: Buffer<C>,
-    spin: Buffer<C>,
+    /// What fluids on the same GPU know of bodies, and do to them.
+    pub felt: Arc<FeltBodies<C>>,
+}
+
+/// Bodies as fluids on a GPU feel them: how they move, and what bears on them.
+pub(crate) struct FeltBodies<C> {
+    pub center: Buffer<C>,
+    pub turn: Buffer<C>,
+    pub velocity: Buffer<C>,
+    pub spin: Buffer<C>,
+    /// See [`LOAD`].
+    pub load: Buffer<C>,
+}
+
+impl<C: Number> FeltBodies<C> {
+    /// Those of the host.
+    pub fn new(gpu: &Gpu, host: &Bodies) -> Result<FeltBodies<C>, GpuError> {
+        // Buffers cannot be empty, though all bodies may have left.
+        let upload = |values: &[f64]| gpu.upload(&with_room(values, RECORD * (host.len() + 1)), "rigid bodies");
+        Ok(FeltBodies {
+            center: upload(&host.center)?,
+            turn: upload(&host.turn)?,
+            velocity: upload(&host.velocity)?,
+            spin: upload(&host.spin)?,
+            load: gpu.upload(&with_room(&host.load, LOAD * (host.len() + 1)), "rigid bodies")?,
+        })
+    }
+
+    /// Lets them move as those of the host do now.
+    pub fn move_as(&self, gpu: &Gpu, host: &Bodies) {
+        let columns = [
+            (&self.center, &host.center),
+            (&self.turn, &host.turn),
+            (&self.velocity, &host.velocity),
+            (&self.spin, &host.spin),
+        ];
+        for (buffer, column) in columns {
+            gpu.write(buffer, &with_room(column, buffer.len()));
+        }
+    }
+}
+
+/// Numbers, and zeros behind them, so many in all.
+fn with_room<C: Number>(values: &[f64], all: usize) -> Vec<C> {
+    let mut numbers = numbers::<C>(values.iter().copied());
+    numbers.resize(all, C::of(0.0));
+    numbers
 }
 
 /// Bodies on their way to the host.
@@ -50,13 +94,9 @@ impl<C: Number> Carriers<C> {
     pub(super) fn new(gpu: &Gpu, host: &Simulation) -> Result<Carriers<C>, GpuError> {
         let Bodies {
             row,
-            center,
             half_velocity,
             momentum,
-            turn,
             moments,
-            velocity,
-            spin,
             offset,
             body_of,
             place,
@@ -64,10 +104,7 @@ impl<C: Number> Carriers<C> {
         } = &host.bodies;
         // Buffers cannot be empty, though all bodies may have left.
         let words = |values: &[u32]| gpu.upload(&[values, &[0]].concat(), "rigid bodies");
-        let upload = |values: &[f64]| {
-            let with_room = values.iter().copied().chain([0.0; RECORD]);
-            gpu.upload(&numbers::<C>(with_room), "rigid bodies")
-        };
+        let upload = |values: &[f64]| gpu.upload(&with_room(values, values.len() + RECORD), "rigid bodies");
         let held = host.bodies.held_moving();
         let own_turn = match &host.bodies.own_turn[..] {
             [] if host.is_bonded() => [1.0, 0.0, 0.0, 0.0].repeat(body_of.len()),
@@ -89,23 +126,20 @@ impl<C: Number> Carriers<C> {
             offset: upload(offset)?,
             own_turn: upload(&own_turn)?,
             moments: upload(moments)?,
-            center: upload(center)?,
             half_velocity: upload(half_velocity)?,
             momentum: upload(momentum)?,
-            turn: upload(turn)?,
-            velocity: upload(velocity)?,
-            spin: upload(spin)?,
+            felt: Arc::new(FeltBodies::new(gpu, &host.bodies)?),
         })
     }
 
     fn columns(&self) -> [&Buffer<C>; 6] {
         [
-            &self.center,
+            &self.felt.center,
             &self.half_velocity,
             &self.momentum,
-            &self.turn,
-            &self.velocity,
-            &self.spin,
+            &self.felt.turn,
+            &self.felt.velocity,
+            &self.felt.spin,
         ]
     }
 
@@ -159,13 +193,14 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             carriers.moments.argument(),
             self.force.argument(),
             self.torque.argument(),
-            carriers.center.argument(),
+            carriers.felt.center.argument(),
             carriers.half_velocity.argument(),
             carriers.momentum.argument(),
-            carriers.turn.argument(),
-            carriers.velocity.argument(),
-            carriers.spin.argument(),
+            carriers.felt.turn.argument(),
+            carriers.felt.velocity.argument(),
+            carriers.felt.spin.argument(),
             carriers.is_held.argument(),
+            carriers.felt.load.argument(),
             self.flags.argument(),
             stepping::<C, C>(&host.stepping),
             carriers.bodies as u32,
@@ -179,13 +214,13 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                 dim,
                 carriers.held.argument(),
                 carriers.poses.argument(),
-                carriers.center.argument(),
+                carriers.felt.center.argument(),
                 carriers.half_velocity.argument(),
                 carriers.momentum.argument(),
-                carriers.turn.argument(),
+                carriers.felt.turn.argument(),
                 carriers.moments.argument(),
-                carriers.velocity.argument(),
-                carriers.spin.argument(),
+                carriers.felt.velocity.argument(),
+                carriers.felt.spin.argument(),
                 self.flags.argument(),
                 stepping::<C, C>(&host.stepping),
                 carriers.moving as u32,
@@ -200,10 +235,10 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             carriers.place.argument(),
             carriers.body_of.argument(),
             carriers.offset.argument(),
-            carriers.center.argument(),
-            carriers.turn.argument(),
-            carriers.velocity.argument(),
-            carriers.spin.argument(),
+            carriers.felt.center.argument(),
+            carriers.felt.turn.argument(),
+            carriers.felt.velocity.argument(),
+            carriers.felt.spin.argument(),
             self.position[self.now].records(),
             self.reference.records(),
             self.half_velocity.records(),
@@ -249,10 +284,10 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         };
         host.place_sides();
         let bodies = &mut host.bodies;
-        bodies.center = doubles(&self.gpu.download_part(&carriers.center, 0..RECORD * carriers.bodies).wait()?);
+        bodies.center = doubles(&self.gpu.download_part(&carriers.felt.center, 0..RECORD * carriers.bodies).wait()?);
         host.work.wall += bodies.put_back(&host.stepping.sides, &host.stepping.gravity);
         self.gpu
-            .write(&carriers.center, &numbers::<C>(bodies.center.iter().copied().chain([0.0; RECORD])));
+            .write(&carriers.felt.center, &with_room(&bodies.center, carriers.felt.center.len()));
         Ok(())
     }
 

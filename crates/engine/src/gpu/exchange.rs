@@ -17,6 +17,7 @@ use seixo_sweeps::gear::{TURNS, WAYS};
 use seixo_sweeps::kernels::FLAGS;
 use seixo_sweeps::tiles::{Kind, PLACE, TILE, TOUCHED};
 use seixo_sweeps::views::{COMPOUND, RECORD, TOUCH, remembered};
+use std::sync::Arc;
 
 /// Numbers that a compound contact remembers on a GPU: those of the host without padding.
 const COMPOUND_ON_GPU: usize = 10;
@@ -136,7 +137,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             holding: Holding::new(&gpu, host, cubes)?,
             carriers: host.carries.then(|| Carriers::new(&gpu, host)).transpose()?,
             no_rows: gpu.zeros(1, "walls")?,
-            flags: gpu.zeros(FLAGS, "flags")?,
+            flags: Arc::new(gpu.zeros(FLAGS, "flags")?),
             power: gpu.zeros(2 * RECORD * cubes, "the ledger")?,
             wall_power: gpu.zeros(2 * RECORD * cubes, "the ledger")?,
             energy: gpu.zeros(2 * RECORD * cubes, "the ledger")?,

@@ -2,18 +2,21 @@
 
 mod boundary;
 mod dfsph;
+mod hulls;
 mod muller;
 mod passages;
+mod remote;
 
 use super::lists::{Keys, UNBOUNDED};
-use super::step::{BATCH, FLUIDS, LISTS_OF_FLUIDS};
 use super::tables::{Index, Tables};
-use super::{Cells, Number, Rows, doubles, numbers, raised, room_for_cubes, stepping};
+use super::{Cells, Closed, Number, Rows, doubles, numbers, room_for_cubes, stepping};
+use crate::bodies::Bodies;
 use crate::flow::{Flow, FlowEnergies};
 use crate::simulation::Simulation;
 use crate::state::Profile;
 use boundary::Carriage;
 use dfsph::Projecting;
+use hulls::HullsOnGpu;
 use muller::MullerOnGpu;
 use passages::{kept_densities, kept_velocities};
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units, units_in_cubes_of};
@@ -21,13 +24,12 @@ use seixo_laws::fluid::smoothing::SmootherLaunch;
 use seixo_laws::{Coordinate, Vector3};
 use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::fluid::{FlowPlan, Solver, WALL};
-use seixo_sweeps::fluid_lanes::FlowTally;
 use seixo_sweeps::kernels::bodies::drop_inside_bodies;
-use seixo_sweeps::kernels::flow::{count_near, flow, mark_walls, put_back_inside, remember};
-use seixo_sweeps::kernels::{DONE, FLAGS, UNITS};
-use seixo_sweeps::motion::{LEFT, NOT_FINITE, STALE, TOO_COMPRESSED, TOO_FAST};
+use seixo_sweeps::kernels::FLAGS;
+use seixo_sweeps::kernels::flow::{flow, mark_walls, put_back_inside, remember};
 use seixo_sweeps::sides::OPEN;
 use seixo_sweeps::views::{RECORD, load, store};
+use std::any::Any;
 use std::mem::swap;
 use std::time::Instant;
 
@@ -36,6 +38,18 @@ pub(crate) trait RemoteFlow: Send + Sync {
     /// Takes up to `steps` steps, to where the host's clock is; fewer if a flag was raised that the host must see to. Returns the flags and the steps
     /// taken.
     fn advance(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64, profile: &mut Profile) -> Result<(u32, u64), GpuError>;
+    /// How many steps are best queued at once, `most` at most.
+    fn batch(&self, most: u64) -> u64;
+    /// Gets ready for so many steps from this one on, which are to be queued one by one. Not of incompressible fluids, whose steps wait for the host.
+    fn open(&mut self, host: &Flow, simulation: &Simulation, first: u64, batch: u64);
+    /// Queues the step that is `ahead` steps from the first.
+    fn queue(&mut self, host: &Flow, ahead: u32);
+    /// Waits for the steps that were queued; where the host told how bodies move, it gets their loads.
+    fn close(&mut self, host: &mut Flow, profile: &mut Profile) -> Result<Closed, GpuError>;
+    /// Lists all anew where these flags ask for it.
+    fn renew_when_stale(&mut self, host: &mut Flow, simulation: &Simulation, raised: u32, profile: &mut Profile) -> Result<(), GpuError>;
+    /// Lets bodies that are not on this GPU be where they are now.
+    fn see_bodies(&self, bodies: &Bodies);
     /// Finds forces for where particles are now, and brings fields and books of the host up to date.
     fn observe(&mut self, host: &mut Flow, simulation: &Simulation) -> Result<(), GpuError>;
     /// Neighbors of all particles of fluid, those within the support and those in their lists.
@@ -82,6 +96,8 @@ pub(crate) struct FlowOnGpu<C, R> {
     /// Where walls move.
     carriage: Option<Carriage<C>>,
     nothing: Buffer<u32>,
+    /// Bodies that fluids feel.
+    hulls: Option<HullsOnGpu<C>>,
     /// Where fluids move by Müller's solver.
     muller: Option<MullerOnGpu<C, R>>,
     flags: Buffer<u32>,
@@ -92,13 +108,22 @@ pub(crate) struct FlowOnGpu<C, R> {
     booked: FlowEnergies,
     /// Whether what is in outlets follows the fluid of this moment already: once a step, it takes a part of the way.
     is_led: bool,
+    /// Steps that are queued.
+    opened: Option<Opened>,
     interval: u64,
     since_renewal: u64,
 }
 
+/// Steps that are queued, and how things stood before them.
+struct Opened {
+    now: usize,
+    start: Instant,
+    queued: u32,
+}
+
 impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
-    /// Takes over fluids of the host as they stand.
-    pub fn take_over(gpu: Gpu, host: &mut Flow, simulation: &Simulation) -> Result<FlowOnGpu<C, R>, GpuError> {
+    /// Takes over fluids of the host as they stand, beside bodies that may be on the GPU already.
+    pub fn take_over(gpu: Gpu, host: &mut Flow, simulation: &Simulation, of_bodies: Option<Box<dyn Any>>) -> Result<FlowOnGpu<C, R>, GpuError> {
         let fields = &host.fields;
         let n = fields.len();
         let as_c = |values: &[f64], what| gpu.upload(&numbers::<C>(values.iter().copied()), what);
@@ -144,6 +169,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             bounding: 0,
             carriage: Carriage::new(&gpu, host, simulation)?,
             nothing: gpu.zeros(1, "walls")?,
+            hulls: HullsOnGpu::new(&gpu, host, simulation, of_bodies)?,
             muller: host
                 .muller
                 .as_ref()
@@ -154,6 +180,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             projecting: Projecting::new(&gpu, if host.is_incompressible() { n } else { 1 })?,
             booked: FlowEnergies::default(),
             is_led: true,
+            opened: None,
             interval: 64,
             since_renewal: 64,
             gpu,
@@ -199,6 +226,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             mark_walls::launch(gpu.client(), count, dim, self.kind.argument(), self.key.argument(), n as u32);
             gpu.compact(&self.key, n, &self.walls, &self.cells.kept)?;
             self.bounding = gpu.download(&self.cells.kept)?[0] as usize;
+            self.find_hulls();
         }
         Ok(())
     }
@@ -306,7 +334,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         if self.muller.is_some() {
             return self.step_muller(host, parity, advance);
         }
-        self.place_walls(host, parity, advance);
+        self.place_boundaries(host, parity, advance);
         self.press(host, parity, leads);
         // Small cubes let more registers be in use; where powers are noted, cubes are those of the books.
         let (count, dim) = if advance { units_in_cubes_of(128, self.n) } else { units(self.n) };
@@ -339,145 +367,14 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
                 stepping::<C, R>(&host.stepping),
                 self.n as u32,
                 parity,
+                self.hulls.as_ref().map_or(u32::MAX, HullsOnGpu::first_kind),
                 self.plan,
                 advance,
             );
         }
+        self.bear_on_bodies(parity, advance);
         if advance {
             self.now ^= 1;
         }
-    }
-}
-
-impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
-    fn advance(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64, profile: &mut Profile) -> Result<(u32, u64), GpuError> {
-        if host.is_incompressible() {
-            return self.advance_incompressible(host, simulation, steps, profile);
-        }
-        let mut taken = 0;
-        while taken < steps {
-            let lasting = self.interval.max(self.since_renewal);
-            let batch = (lasting / 2).clamp(1, BATCH as u64).min(steps - taken);
-            let (start, before) = (Instant::now(), self.now);
-            let first = simulation.steps - steps + taken;
-            self.send_poses(simulation, first, batch);
-            self.send_containers(host, simulation, first, batch);
-            self.gpu.clear(&self.flags);
-            for step in 0..batch as u32 {
-                self.step(host, step & 1, true, step > 0 || !self.is_led);
-            }
-            // Where the last step leads, walls may be too far from where they are listed.
-            self.place_walls(host, batch as u32 & 1, true);
-            let flags = self.gpu.download(&self.flags)?;
-            let done = u64::from(flags[DONE]);
-            profile.book(FLUIDS, start, done);
-            self.now = before ^ (done as usize & 1);
-            self.is_led &= done == 0;
-            taken += done;
-            self.since_renewal += done;
-            let raised = raised(&flags);
-            if raised & (NOT_FINITE | TOO_FAST | TOO_COMPRESSED | LEFT) != 0 {
-                return Ok((raised, taken));
-            }
-            if raised & STALE != 0 {
-                let start = Instant::now();
-                self.renew_lists(host, simulation)?;
-                profile.book(LISTS_OF_FLUIDS, start, 1);
-            }
-        }
-        Ok((0, taken))
-    }
-
-    fn neighbors(&self, host: &Flow) -> Result<[u64; 2], GpuError> {
-        let (count, dim) = units(self.n);
-        count_near::launch::<R, C>(
-            self.gpu.client(),
-            count,
-            dim,
-            self.rows.tile_first.argument(),
-            self.rows.count.argument(),
-            self.rows.list.argument(),
-            self.position[self.now].records(),
-            self.key.argument(),
-            stepping::<C, R>(&host.stepping),
-            R::of(host.plan.support),
-            self.n as u32,
-            self.plan,
-        );
-        let near = self.gpu.download_part(&self.key, 0..self.n).wait()?;
-        let listed = self.gpu.download_part(&self.rows.count, 0..self.n).wait()?;
-        let of_fluid = listed.iter().zip(&host.fields.kind).filter(|(_, kind)| **kind & WALL == 0);
-        Ok([
-            near.into_iter().map(u64::from).sum(),
-            of_fluid.map(|(count, _)| u64::from(*count)).sum(),
-        ])
-    }
-
-    fn lets_any_go(&self, host: &Flow) -> Result<bool, GpuError> {
-        self.finds_any_to_go(host)
-    }
-
-    fn set_out(&mut self, host: &Flow) {
-        self.take_kept(host);
-    }
-
-    fn observe(&mut self, host: &mut Flow, simulation: &Simulation) -> Result<(), GpuError> {
-        let is_incompressible = host.is_incompressible();
-        if !is_incompressible {
-            self.send_poses(simulation, simulation.steps, 0);
-            self.gpu.clear(&self.flags);
-            self.step(host, 0, false, !self.is_led);
-            self.is_led = true;
-        }
-        let [half, thermal] = self.bring_home(host)?;
-        if is_incompressible {
-            self.tell(host, &half, &thermal);
-            return Ok(());
-        }
-        if self.muller.is_some() {
-            return self.tell_of_muller(host, &half, &thermal);
-        }
-        let (n, seen) = (self.n, self.read(&self.seen)?);
-        let fields = &mut host.fields;
-        let mut sums = FlowEnergies::default();
-        for i in 0..n {
-            let (half, thermal) = (&half[RECORD * i..][..RECORD], &thermal[RECORD * i..][..RECORD]);
-            (fields.excess[i], fields.swelling_before[i]) = (thermal[0], thermal[1]);
-            if fields.kind[i] & WALL != 0 {
-                fields.flow[RECORD * i..][..RECORD].copy_from_slice(&seen[RECORD * i..][..RECORD]);
-            } else {
-                sums = sums.plus(&FlowEnergies {
-                    viscous: thermal[2],
-                    diffusive: thermal[3],
-                    gained: half[3],
-                });
-            }
-        }
-        let power = self.gpu.download(&self.power)?;
-        let mut now = FlowEnergies::default();
-        host.surface = 0.0;
-        for cube in power.chunks_exact(2 * RECORD).take(n.div_ceil(UNITS)) {
-            now = now.plus(&FlowEnergies {
-                viscous: cube[RECORD].double(),
-                diffusive: cube[RECORD + 1].double(),
-                gained: cube[RECORD + 2].double(),
-            });
-            host.surface += cube[RECORD + 3].double();
-        }
-        let since = sums.minus(&self.booked).tally();
-        self.booked = sums;
-        let now = now.tally();
-        let before = std::mem::replace(&mut host.last, now);
-        // A step's share is the mean of the powers at its two ends: of the first and of the last that were added up, half.
-        let (dt, half) = (host.stepping.dt, 0.5 * host.stepping.dt);
-        let share = |of: fn(&FlowTally) -> f64| dt * of(&since) + half * (of(&now) - of(&before));
-        if since != FlowTally::default() {
-            host.work = host.work.plus(&FlowTally {
-                viscous: share(|tally| tally.viscous),
-                diffusive: share(|tally| tally.diffusive),
-                wall: share(|tally| tally.wall),
-            });
-        }
-        Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! What readers see of a simulation on a GPU.
 
-use super::{Number, OnGpu, Remembered, Remote, raised, stepping};
+use super::{Closed, Number, OfBodies, OnGpu, Remembered, Remote, raised, stepping};
 use crate::simulation::Simulation;
 use crate::state::Ledger;
 use seixo_device::gpu::{Gpu, GpuError, units};
@@ -12,6 +12,7 @@ use seixo_sweeps::kernels::measure::{collect, energies, wall_energies};
 use seixo_sweeps::kernels::{KINDS, UNITS};
 use seixo_sweeps::sides::SHEARED;
 use seixo_sweeps::views::RECORD;
+use std::any::Any;
 
 /// Sum of all powers booked by the cubes, and those of the last step of n grains.
 fn powers<C: Number>(power: &[C], n: usize) -> ([f64; RECORD], [f64; RECORD]) {
@@ -216,8 +217,41 @@ impl<C: Number + Coordinate<R>, R: Number> Remote for OnGpu<C, R> {
     }
 
     fn go_ahead(&mut self, host: &Simulation, steps: u64) -> Result<(), GpuError> {
-        self.queued = Some(self.queue(host, steps)?);
-        Ok(())
+        self.queue_batch(host, steps)
+    }
+
+    fn batch(&self, host: &Simulation, most: u64) -> u64 {
+        self.steps_at_once(host, most)
+    }
+
+    fn open(&mut self, host: &Simulation, batch: u64) {
+        self.set_out(host, batch);
+    }
+
+    fn queue(&mut self, host: &Simulation, ahead: u32) -> Result<(), GpuError> {
+        self.step(host, ahead)
+    }
+
+    fn close(&mut self, host: &mut Simulation) -> Result<Closed, GpuError> {
+        let before = host.steps;
+        let raised = self.collect_steps(host)?;
+        Ok(Closed {
+            raised,
+            taken: host.steps - before,
+            must_be_seen_to: self.must_be_seen_to(host, raised),
+        })
+    }
+
+    fn renew_when_stale(&mut self, host: &mut Simulation, raised: u32) -> Result<(), GpuError> {
+        self.renew_stale_lists(host, raised)
+    }
+
+    fn of_bodies(&self) -> Option<Box<dyn Any>> {
+        let carriers = self.carriers.as_ref()?;
+        Some(Box::new(OfBodies {
+            bodies: carriers.felt.clone(),
+            flags: self.flags.clone(),
+        }))
     }
 
     fn observe(&mut self, host: &mut Simulation) -> Result<u32, GpuError> {

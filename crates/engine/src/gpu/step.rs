@@ -31,6 +31,7 @@ pub(crate) const PASSAGES: usize = 4;
 pub(super) struct Queued {
     now: usize,
     forces_known: bool,
+    start: Instant,
 }
 
 /// Steps, a batch at most, until the lists are stale because a wall moved half their skin, or sides slid that far.
@@ -43,7 +44,7 @@ fn until_walls_stale(host: &Simulation) -> u64 {
 
 impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     /// One step: forces where the grains are, and the grains on to the next place. The host only queues it.
-    fn step(&mut self, host: &Simulation, ahead: u32) -> Result<(), GpuError> {
+    pub(super) fn step(&mut self, host: &Simulation, ahead: u32) -> Result<(), GpuError> {
         let parity = ahead & 1;
         self.place_walls(host);
         self.bear_on_walls(host, parity);
@@ -70,52 +71,67 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     pub(super) fn steps(&mut self, host: &mut Simulation, steps: u64) -> Result<u32, GpuError> {
         let end = host.steps + steps;
         while host.steps < end {
-            let start = Instant::now();
-            let queued = match self.queued.take() {
-                Some(queued) => queued,
-                None => self.queue(host, end - host.steps)?,
-            };
-            let before = host.steps;
-            let raised = self.collect_steps(host, queued)?;
-            host.profile.book(STEPS, start, host.steps - before);
-            let fatal = if host.leaving() == Leaving::Error { LEFT } else { 0 } | NOT_FINITE | TOO_FAST | TOO_DEEP | TOO_CONDUCTIVE;
-            if raised & fatal != 0 {
+            match &mut self.queued {
+                // While these were on their way, the host had other things to do.
+                Some(queued) => queued.start = Instant::now(),
+                None => self.queue_batch(host, end - host.steps)?,
+            }
+            let raised = self.collect_steps(host)?;
+            if self.must_be_seen_to(host, raised) {
                 return Ok(raised);
             }
-            if raised & LEFT != 0 && self.carriers.is_some() {
-                return Ok(raised);
-            }
-            if raised & (STALE | LEFT) != 0 || until_walls_stale(host) == 0 {
-                let start = Instant::now();
-                self.put_bodies_back(host)?;
-                self.renew_lists(host, raised & LEFT != 0)?;
-                host.profile.book(LISTS, start, 1);
-            }
+            self.renew_stale_lists(host, raised)?;
         }
         Ok(0)
     }
 
-    /// Queues some steps, `most` at most.
-    pub(super) fn queue(&mut self, host: &Simulation, most: u64) -> Result<Queued, GpuError> {
+    /// Whether the host must see to these flags.
+    pub(super) fn must_be_seen_to(&self, host: &Simulation, raised: u32) -> bool {
+        let fatal = if host.leaving() == Leaving::Error { LEFT } else { 0 } | NOT_FINITE | TOO_FAST | TOO_DEEP | TOO_CONDUCTIVE;
+        raised & fatal != 0 || raised & LEFT != 0 && self.carriers.is_some()
+    }
+
+    /// Renews the lists if flags, or walls, say that they are stale.
+    pub(super) fn renew_stale_lists(&mut self, host: &mut Simulation, raised: u32) -> Result<(), GpuError> {
+        if raised & (STALE | LEFT) != 0 || until_walls_stale(host) == 0 {
+            let start = Instant::now();
+            self.put_bodies_back(host)?;
+            self.renew_lists(host, raised & LEFT != 0)?;
+            host.profile.book_on_gpu(LISTS, start, 1);
+        }
+        Ok(())
+    }
+
+    /// How many steps to queue, `most` at most.
+    pub(super) fn steps_at_once(&self, host: &Simulation, most: u64) -> u64 {
         // Half of what the lists lasted before, or have lasted by now: steps queued behind a stale list are launched in vain.
         let lasting = self.interval.max(self.since_renewal);
         let batch = (lasting / 2).clamp(1, BATCH as u64).min(most);
-        let batch = batch.min(until_walls_stale(host)).max(1);
+        batch.min(until_walls_stale(host)).max(1)
+    }
+
+    /// Gets ready for a batch of steps.
+    pub(super) fn set_out(&mut self, host: &Simulation, batch: u64) {
         self.send_poses(host, batch as usize);
         self.send_poses_of_bodies(host, batch);
         self.gpu.clear(&self.flags);
-        let queued = Queued {
+        self.queued = Some(Queued {
             now: self.now,
             forces_known: self.forces_known,
-        };
-        for step in 0..batch as u32 {
-            self.step(host, step)?;
-        }
-        Ok(queued)
+            start: Instant::now(),
+        });
     }
 
-    /// Waits for queued steps; returns the flags that they raised.
-    fn collect_steps(&mut self, host: &mut Simulation, queued: Queued) -> Result<u32, GpuError> {
+    /// Queues some steps, `most` at most.
+    pub(super) fn queue_batch(&mut self, host: &Simulation, most: u64) -> Result<(), GpuError> {
+        let batch = self.steps_at_once(host, most);
+        self.set_out(host, batch);
+        (0..batch as u32).try_for_each(|ahead| self.step(host, ahead))
+    }
+
+    /// Waits for the steps that are queued; returns the flags that they raised.
+    pub(super) fn collect_steps(&mut self, host: &mut Simulation) -> Result<u32, GpuError> {
+        let Some(queued) = self.queued.take() else { return Ok(0) };
         let flags = self.gpu.download(&self.flags)?;
         if let Some(walls) = self.walls.as_ref().filter(|_| host.walls.has_servos()) {
             host.walls.servos = doubles(&self.gpu.download(&walls.servos)?);
@@ -128,6 +144,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         self.forces_known = done == 0 && queued.forces_known;
         host.steps += done;
         self.since_renewal += done;
+        host.profile.book_on_gpu(STEPS, queued.start, done);
         Ok(raised(&flags))
     }
 

@@ -2,14 +2,14 @@
 
 use super::bonds::record_of;
 use super::{is_halted, raise};
-use crate::bodies::{advance_body, carry, drop_own, push_on, put_held, recalled_turn, turn_at};
+use crate::bodies::{advance_body, carry, drop_own, push_on, put_held, recalled_turn, turn_at, with_load};
 use crate::entries::first_entry;
 use crate::motion::{Stepping, flags_of};
 use crate::views::{Record, last, load, recall, record, xyz};
 use cubecl::prelude::*;
 use seixo_laws::{Coordinate, Real, near_vector};
 
-/// The n bodies one step on, but for those that are held. What local damping takes adds up in the last numbers of `half_velocity`, the power
+/// The n bodies one step on, but for those that are held; `loads` push beside their grains. What local damping takes adds up in the last numbers of `half_velocity`, the power
 /// that what holds bodies puts in in those of `momentum`.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
@@ -27,6 +27,7 @@ pub fn advance_bodies<R: Real, C: Coordinate<R> + Coordinate<C>>(
     velocity: &mut [C],
     spin: &mut [C],
     is_held: &[u32],
+    loads: &[C],
     flags: &mut [u32],
     stepping: &Stepping<C, C>,
     n: u32,
@@ -36,7 +37,7 @@ pub fn advance_bodies<R: Real, C: Coordinate<R> + Coordinate<C>>(
     if b < n as usize {
         if !is_halted(flags, parity) {
             let stands = recalled_turn::<C>(turn, b * 4usize);
-            let push = push_on::<C, R>(
+            let touched = push_on::<C, R>(
                 row[b] as usize,
                 row[b + 1usize] as usize,
                 place,
@@ -46,6 +47,7 @@ pub fn advance_bodies<R: Real, C: Coordinate<R> + Coordinate<C>>(
                 torque,
                 true,
             );
+            let push = with_load::<C>(&touched, b, loads);
             if is_held[b] == 1u32 {
                 let moving = recall::<C>(velocity, b * 4usize);
                 let turning = recall::<C>(spin, b * 4usize);

@@ -146,7 +146,8 @@ pub fn press_walls<R: Real, C: Coordinate<R>>(
     }
 }
 
-/// Forces and rates at this step, and particles of fluid on to the next; without `advance`, `rate` gets the former.
+/// Forces and rates at this step, and particles of fluid on to the next; without `advance`, `rate` gets the former. With it, `rate` gets those of
+/// particles that bodies bear: their kinds are the numbers from `first_laden` on.
 ///
 /// Places and flows are read from one set of buffers, which no unit writes, and written to another. The last number of `half_velocity` adds up the
 /// powers that a particle gains, what tension stores among them; `thermal` holds its excess of density, the rate of change of that a step before,
@@ -175,6 +176,7 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
     stepping: &Stepping<C, R>,
     n: u32,
     parity: u32,
+    first_laden: u32,
     #[comptime] plan: FlowPlan,
     #[comptime] advance: bool,
 ) {
@@ -202,7 +204,11 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                 new_flow[i] = moving;
             }
         }
-        if is_fluid || comptime!(!advance) {
+        let mut is_found = is_fluid;
+        if comptime!(plan.laden) {
+            is_found = is_fluid || kind[i] >= first_laden;
+        }
+        if is_found || comptime!(!advance) {
             let place = xyz::<C>(here);
             let mut drag = xyz::<R>(moving);
             let mut velocity = xyz::<R>(moving);
@@ -301,30 +307,34 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                 gained = force.dot(&velocity) + volume * pressure * swelling + stored;
             }
             if comptime!(advance) {
-                let half = half_velocity[i];
-                let heat = thermal[i];
-                let now = flown::<C, R>(
-                    &place,
-                    &xyz::<C>(half),
-                    heat.extract(0usize),
-                    &force,
-                    swelling,
-                    C::near(heat.extract(1usize)),
-                    &xyz::<C>(reference[i]),
-                    media,
-                    own_kind,
-                    stepping,
-                );
-                half_velocity[i] = record::<C>(&now.half, last::<C>(half) + C::wide(gained));
-                thermal[i] = four_numbers::<C>(
-                    now.excess,
-                    C::wide(swelling),
-                    heat.extract(2usize) + C::wide(viscous),
-                    last::<C>(heat) + C::wide(diffusive),
-                );
-                new_position[i] = record::<C>(&now.position, now.volume);
-                new_flow[i] = record::<R>(&now.velocity, now.pressure);
-                raise(flags, parity, now.flags);
+                if is_fluid {
+                    let half = half_velocity[i];
+                    let heat = thermal[i];
+                    let now = flown::<C, R>(
+                        &place,
+                        &xyz::<C>(half),
+                        heat.extract(0usize),
+                        &force,
+                        swelling,
+                        C::near(heat.extract(1usize)),
+                        &xyz::<C>(reference[i]),
+                        media,
+                        own_kind,
+                        stepping,
+                    );
+                    half_velocity[i] = record::<C>(&now.half, last::<C>(half) + C::wide(gained));
+                    thermal[i] = four_numbers::<C>(
+                        now.excess,
+                        C::wide(swelling),
+                        heat.extract(2usize) + C::wide(viscous),
+                        last::<C>(heat) + C::wide(diffusive),
+                    );
+                    new_position[i] = record::<C>(&now.position, now.volume);
+                    new_flow[i] = record::<R>(&now.velocity, now.pressure);
+                    raise(flags, parity, now.flags);
+                } else {
+                    rate[i] = record::<R>(&force, swelling);
+                }
             } else {
                 rate[i] = record::<R>(&force, swelling);
                 if is_fluid {

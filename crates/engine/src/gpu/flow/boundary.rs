@@ -63,8 +63,14 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         }
     }
 
+    /// Puts particles of walls and of bodies where they are at this step; with `watch`, those too far from where they are listed halt it.
+    pub(super) fn place_boundaries(&self, host: &Flow, parity: u32, watch: bool) {
+        self.place_walls(host, parity, watch);
+        self.place_hulls(host, parity, watch);
+    }
+
     /// Puts particles of walls where they are at this step; with `watch`, those too far from where they are listed halt it.
-    pub(super) fn place_walls(&self, host: &Flow, parity: u32, watch: bool) {
+    fn place_walls(&self, host: &Flow, parity: u32, watch: bool) {
         let Some(carriage) = self.carriage.as_ref().filter(|_| self.bounding > 0) else {
             return;
         };

@@ -72,9 +72,9 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         self.drag(host);
         self.project(host, Constraint::Density)?;
         self.drift(host);
-        self.place_walls(host, 0, true);
+        self.place_boundaries(host, 0, true);
         let raised = raised(&self.gpu.download(&self.flags)?);
-        profile.book(FLUIDS, start, 1);
+        profile.book_on_gpu(FLUIDS, start, 1);
         if raised & (NOT_FINITE | TOO_FAST | leaves) != 0 {
             return Ok(raised);
         }
@@ -82,11 +82,17 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         if raised & STALE != 0 {
             let start = Instant::now();
             self.renew_lists(host, simulation)?;
-            profile.book(LISTS_OF_FLUIDS, start, 1);
+            profile.book_on_gpu(LISTS_OF_FLUIDS, start, 1);
         }
         let start = Instant::now();
         self.project(host, Constraint::Divergence)?;
-        profile.book(FLUIDS, start, 0);
+        if self.hulls.is_some() {
+            // A step that found lists stale has made them anew, and goes on.
+            self.gpu.clear(&self.flags);
+            self.bear_on_bodies(0, true);
+            self.collect_flags(host)?;
+        }
+        profile.book_on_gpu(FLUIDS, start, 0);
         Ok(raised & LEFT)
     }
 

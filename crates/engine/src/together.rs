@@ -1,0 +1,257 @@
+//! Grains and fluids of which the one or the other is on a GPU: each step after the other on it, or both at the same time, on the cores of this
+//! machine and on the GPU.
+
+use crate::flow::Flow;
+use crate::gpu::{Closed, Remote, RemoteFlow};
+use crate::guard::Stop;
+use crate::simulation::{Pass, Simulation};
+use crate::world::{DeviceChoice, Leaving, Solver};
+use seixo_device::gpu::GpuError;
+use seixo_sweeps::bodies::LOAD;
+use seixo_sweeps::motion::{LEFT, STALE};
+use std::collections::HashMap;
+use std::time::Instant;
+
+/// What came of steps that both took.
+struct Taken {
+    grains: Closed,
+    fluids: Closed,
+}
+
+impl Simulation {
+    /// Whether grains stay on the cores of this machine while fluids are on a GPU.
+    pub(crate) fn is_heterogeneous(&self) -> bool {
+        matches!(self.settings.device, DeviceChoice::Heterogeneous(_))
+    }
+
+    /// Whether fluids on a GPU feel bodies.
+    pub(crate) fn feels_bodies_remotely(&self) -> bool {
+        self.flow
+            .as_ref()
+            .is_some_and(|flow| flow.remote.is_some() && !flow.hulls.is_empty())
+    }
+
+    /// Steps until something comes or goes at inlets and outlets, `most` at most and one at least.
+    fn until_passage(&self, most: u64) -> u64 {
+        let next = self.flow.as_ref().map_or(u64::MAX, |flow| flow.next_passage());
+        next.saturating_sub(self.steps).clamp(1, most)
+    }
+
+    /// Lets come and go what is due at inlets and outlets.
+    fn let_pass_when_due(&mut self) -> Result<(), Stop> {
+        if self.flow.as_ref().is_some_and(|flow| flow.next_passage() <= self.steps) {
+            self.let_fluids_pass()?;
+        }
+        Ok(())
+    }
+
+    /// Takes steps in which grains and fluids on one GPU wait for each other, as bodies are in the fluids.
+    pub(crate) fn advance_together(&mut self, steps: u64) -> Result<(), Stop> {
+        let end = self.steps + steps;
+        while self.steps < end {
+            if !self.is_remote() || !self.feels_bodies_remotely() {
+                return self.advance_remotely(end - self.steps);
+            }
+            self.is_current = false;
+            let most = self.until_passage(end - self.steps);
+            let Taken { grains, fluids } = match self.solver_of_fluids() {
+                Solver::Incompressible => self.step_one_after_the_other()?,
+                _ => self.step_together(most)?,
+            };
+            debug_assert_eq!(grains.taken, fluids.taken);
+            if fluids.must_be_seen_to {
+                self.see_to_fluids(fluids.raised)?;
+            }
+            if grains.must_be_seen_to {
+                self.see_to_grains(grains.raised)?;
+            }
+            self.let_pass_when_due()?;
+        }
+        Ok(())
+    }
+
+    /// Queues steps of both, fluids first, which load the bodies that grains then move; one that halts for the one halts for the other.
+    fn step_together(&mut self, most: u64) -> Result<Taken, Stop> {
+        self.with_both(|grains, fluids, flow, host| {
+            let batch = grains.batch(host, most).min(fluids.batch(most));
+            fluids.open(flow, host, host.steps, batch);
+            grains.open(host, batch);
+            for ahead in 0..batch as u32 {
+                fluids.queue(flow, ahead);
+                grains.queue(host, ahead)?;
+            }
+            let mut profile = std::mem::take(&mut host.profile);
+            let of_fluids = fluids.close(flow, &mut profile)?;
+            if !of_fluids.must_be_seen_to {
+                fluids.renew_when_stale(flow, host, of_fluids.raised, &mut profile)?;
+            }
+            host.profile = profile;
+            let of_grains = grains.close(host)?;
+            if !of_grains.must_be_seen_to {
+                grains.renew_when_stale(host, of_grains.raised)?;
+            }
+            Ok(Taken {
+                grains: of_grains,
+                fluids: of_fluids,
+            })
+        })
+    }
+
+    /// A step of grains, then one of fluids that waits for the host and is at the end of the step when it loads bodies.
+    fn step_one_after_the_other(&mut self) -> Result<Taken, Stop> {
+        self.with_both(|grains, fluids, flow, host| {
+            grains.open(host, 1);
+            grains.queue(host, 0)?;
+            let of_grains = grains.close(host)?;
+            if !of_grains.must_be_seen_to {
+                grains.renew_when_stale(host, of_grains.raised)?;
+            }
+            let (mut raised, mut taken) = (0, 0);
+            if of_grains.taken > 0 {
+                let mut profile = std::mem::take(&mut host.profile);
+                (raised, taken) = fluids.advance(flow, host, 1, &mut profile)?;
+                host.profile = profile;
+            }
+            Ok(Taken {
+                grains: of_grains,
+                fluids: Closed {
+                    raised,
+                    taken,
+                    must_be_seen_to: raised != 0,
+                },
+            })
+        })
+    }
+
+    /// Turns flags that grains on a GPU raised into the error that they mean, or takes away what left.
+    pub(crate) fn see_to_grains(&mut self, raised: u32) -> Result<(), Stop> {
+        if self.carries && self.leaving() == Leaving::Delete && raised & !(STALE | LEFT) == 0 {
+            return self.take_lost_away();
+        }
+        Err(self.explained(raised))
+    }
+
+    /// Takes steps in which the cores of this machine step the grains, and a GPU the fluids at the same time. Bodies are moved in between, when what
+    /// fluids do to them is known: while the GPU finds that, the cores find what grains do to each other.
+    pub(crate) fn advance_on_both(&mut self, steps: u64) -> Result<(), Stop> {
+        let device = self.device.clone();
+        device.enter(|| self.overlap(steps))
+    }
+
+    fn overlap(&mut self, steps: u64) -> Result<(), Stop> {
+        let end = self.steps + steps;
+        self.is_current = false;
+        if self.solver_of_fluids() == Solver::Incompressible {
+            return (0..steps).try_for_each(|_| self.step_beside_incompressible_fluids());
+        }
+        self.send_fluids_ahead()?;
+        let bodies = self.bodies.id.clone();
+        let load = self.wait_for_fluids()?;
+        self.take_loads_of(&bodies, load)?;
+        loop {
+            self.move_grains()?;
+            self.let_pass_when_due()?;
+            let goes_on = self.steps < end;
+            let bodies = self.bodies.id.clone();
+            if goes_on {
+                self.send_fluids_ahead()?;
+            }
+            let pushed = self.push_grains();
+            let load = if goes_on { self.wait_for_fluids()? } else { self.bodies.load.clone() };
+            pushed?;
+            self.take_loads_of(&bodies, load)?;
+            if !goes_on {
+                return Ok(());
+            }
+        }
+    }
+
+    /// A step beside fluids whose steps wait for the host, which so does nothing else meanwhile.
+    fn step_beside_incompressible_fluids(&mut self) -> Result<(), Stop> {
+        self.move_grains()?;
+        let bodies = self.bodies.id.clone();
+        self.push_grains()?;
+        let load = self.bodies.load.clone();
+        self.take_loads_of(&bodies, load)?;
+        self.with_remote_flow(|remote, _, simulation| {
+            remote.see_bodies(&simulation.bodies);
+            Ok(())
+        })?;
+        let start = Instant::now();
+        self.advance_fluids_remotely(1)?;
+        self.profile.book(Pass::Fluids as usize, start, 1);
+        self.take_loads_of_fluids();
+        Ok(())
+    }
+
+    /// Lets fluids on the GPU begin with their step, beside bodies as they are now.
+    fn send_fluids_ahead(&mut self) -> Result<(), Stop> {
+        self.with_remote_flow(|remote, flow, simulation| {
+            remote.see_bodies(&simulation.bodies);
+            remote.open(flow, simulation, simulation.steps, 1);
+            remote.queue(flow, 0);
+            Ok(())
+        })
+    }
+
+    /// Waits until fluids have taken the step that they began with; returns what they did to bodies at its start.
+    fn wait_for_fluids(&mut self) -> Result<Vec<f64>, Stop> {
+        let start = Instant::now();
+        loop {
+            let mut profile = std::mem::take(&mut self.profile);
+            let closed = self.with_remote_flow(|remote, flow, simulation| {
+                let closed = remote.close(flow, &mut profile)?;
+                let load = std::mem::take(&mut flow.hulls.load);
+                if !closed.must_be_seen_to {
+                    remote.renew_when_stale(flow, simulation, closed.raised, &mut profile)?;
+                }
+                Ok(Some((closed, load)))
+            });
+            self.profile = profile;
+            let Some((closed, load)) = closed? else { return Ok(Vec::new()) };
+            if closed.must_be_seen_to {
+                // Fluids are a step ahead.
+                self.steps += closed.taken;
+                let seen_to = self.see_to_fluids(closed.raised);
+                self.steps -= closed.taken;
+                seen_to?;
+            }
+            if closed.taken > 0 {
+                self.profile.book(Pass::Fluids as usize, start, 1);
+                return Ok(load);
+            }
+            // A body went too far from where it was listed.
+            self.send_fluids_ahead()?;
+        }
+    }
+
+    /// Takes over what fluids did to these bodies, of which some may have left meanwhile: then, fluids feel them no more.
+    fn take_loads_of(&mut self, before: &[u32], load: Vec<f64>) -> Result<(), Stop> {
+        self.bodies.load = load;
+        if self.bodies.id == before {
+            self.bodies.load.truncate(LOAD * before.len());
+            return Ok(());
+        }
+        let seats: HashMap<u32, usize> = before.iter().copied().zip(0..).collect();
+        let of_body = |id: &u32| self.bodies.load.get(LOAD * seats[id]..).map_or(&[][..], |load| &load[..LOAD]);
+        self.bodies.load = self.bodies.id.iter().flat_map(of_body).copied().collect();
+        if self.with_flow(|flow, simulation| flow.follow_bodies(simulation)) {
+            self.observe_fluids()?;
+            self.send_fluids_anew()?;
+        }
+        Ok(())
+    }
+
+    fn with_both<T>(
+        &mut self,
+        run: impl FnOnce(&mut dyn Remote, &mut dyn RemoteFlow, &mut Flow, &mut Simulation) -> Result<T, GpuError>,
+    ) -> Result<T, Stop> {
+        let mut flow = self.flow.take().expect("fluids are on the GPU");
+        let mut fluids = flow.remote.take().expect("fluids are on the GPU");
+        let mut grains = self.remote.take().expect("grains are on the GPU");
+        let result = run(grains.as_mut(), fluids.as_mut(), &mut flow, self);
+        flow.remote = Some(fluids);
+        (self.flow, self.remote) = (Some(flow), Some(grains));
+        result.map_err(|error| self.failed(error.to_string()))
+    }
+}

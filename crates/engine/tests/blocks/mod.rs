@@ -1,0 +1,118 @@
+//! Blocks of matter in water.
+
+#![allow(dead_code, reason = "each binary of tests uses a part")]
+
+use super::pools::{G, domain, drop_in, fluids, sites, tank, water, wet};
+use seixo_engine::Simulation;
+use seixo_engine::world::{Body, Fluids, Grains, Hull, Interaction, Sphere, Vec3, WallMotion, World};
+
+pub const DENSITY: f64 = 1000.0;
+/// Of particles in tanks \[m\].
+pub const SPACING: f64 = 0.02;
+
+/// A box of fluid's spacings: where its lower corner is, how many it is wide, and its density over that of water.
+#[derive(Clone, Copy)]
+pub struct Block {
+    pub low: [i64; 3],
+    pub cells: [i64; 3],
+    pub density_ratio: f64,
+}
+
+impl Block {
+    fn high(&self) -> [i64; 3] {
+        [0, 1, 2].map(|k| self.low[k] + self.cells[k])
+    }
+
+    pub fn volume(&self, spacing: f64) -> f64 {
+        self.cells.iter().product::<i64>() as f64 * spacing.powi(3)
+    }
+
+    fn holds(&self, at: &Vec3, spacing: f64) -> bool {
+        (0..3).all(|k| at[k] > self.low[k] as f64 * spacing && at[k] < self.high()[k] as f64 * spacing)
+    }
+
+    /// Puts it into a world in place of the fluid there: a body with the particles of a lattice, and a small sphere for grains to touch.
+    pub fn put(&self, world: &mut World, velocity: Vec3, is_held: bool) {
+        let fluids = world.fluids.as_mut().expect("a wet world");
+        let spacing = fluids.spacing;
+        let center = [0, 1, 2].map(|k| 0.5 * (self.low[k] + self.high()[k]) as f64 * spacing);
+        let mass = self.density_ratio * DENSITY * self.volume(spacing);
+        let squares = self.cells.map(|n| (n as f64 * spacing).powi(2));
+        let moments = [0, 1, 2].map(|k| mass / 12.0 * (squares[(k + 1) % 3] + squares[(k + 2) % 3]));
+        let places = sites(self.low, self.high(), spacing, false);
+        let offset = places.iter().map(|at| [0, 1, 2].map(|k| at[k] - center[k])).collect();
+        let id = world.grains.bodies.len() as u32;
+        fluids.hulls.push(Hull {
+            body: id,
+            offset,
+            slips: true,
+        });
+        remove_inside(fluids, self);
+        let sphere = Sphere {
+            id: world.grains.len() as u32,
+            offset: [0.0; 3],
+            radius: spacing,
+        };
+        let body = Body {
+            id,
+            mass,
+            moments,
+            center,
+            orientation: [1.0, 0.0, 0.0, 0.0],
+            velocity: if is_held { [0.0; 3] } else { velocity },
+            angular_velocity: [0.0; 3],
+            motion: is_held.then(WallMotion::default),
+            carries: Vec::new(),
+        };
+        world.groups = vec!["blocks".to_owned()];
+        world.grains.push_body(body, &[sphere], 0, 0);
+        world.interactions = vec![Some(Interaction::default())];
+        world.materials[0].youngs_modulus = 1e6;
+    }
+}
+
+fn remove_inside(fluids: &mut Fluids, block: &Block) {
+    let (old, spacing) = (std::mem::take(&mut fluids.particles), fluids.spacing);
+    for k in (0..old.len()).filter(|&k| !block.holds(&old.position[k], spacing)) {
+        drop_in(fluids, old.position[k], old.velocity[k], old.pressure[k]);
+    }
+}
+
+/// A tank of water of this spacing \[m\], with room above, of so many spacings.
+pub fn pool(spacing: f64, cells: [i64; 3], depth: i64) -> World {
+    let fastest = (2.0 * G * depth as f64 * spacing).sqrt();
+    let mut medium = water(10.0 * fastest);
+    (medium.artificial_viscosity, medium.density_diffusion) = (0.1, 0.1);
+    let mut fluids = fluids(vec![medium], spacing, 3.0, None);
+    fluids.fastest = fastest;
+    tank(fluids, cells, [cells[0], cells[1], depth], 3, None)
+}
+
+/// A block that is pushed through water, all around periodic, without gravity.
+pub fn pushed() -> World {
+    let (spacing, n) = (0.02, 12);
+    let mut medium = water(20.0);
+    (medium.artificial_viscosity, medium.density_diffusion, medium.background_pressure) = (0.1, 0.1, 2e4);
+    let mut fluids = fluids(vec![medium], spacing, 3.0, None);
+    fluids.fastest = 2.0;
+    for x in sites([0; 3], [n; 3], spacing, false) {
+        drop_in(&mut fluids, x, [0.0; 3], 2e4);
+    }
+    let edge = n as f64 * spacing;
+    let mut world = wet(fluids, 0.0, Some(domain([0.0; 3], [edge; 3], [true; 3])), Vec::new());
+    let block = Block {
+        low: [4, 5, 4],
+        cells: [4, 3, 4],
+        density_ratio: 2.0,
+    };
+    block.put(&mut world, [1.0, 0.3, -0.2], false);
+    let grains: &mut Grains = &mut world.grains;
+    grains.bodies[0].angular_velocity = [3.0, 1.0, 5.0];
+    world
+}
+
+/// Momentum of body 0 and of the water together \[N s\].
+pub fn momentum(simulation: &Simulation) -> Vec3 {
+    let (body, water) = (simulation.bodies()[0], simulation.momentum_of_fluids());
+    [0, 1, 2].map(|k| body.mass * body.velocity[k] + water[k])
+}

@@ -1,0 +1,149 @@
+//! Bodies in fluids where the fluids, or both, are on a GPU.
+
+mod blocks;
+mod pools;
+
+use blocks::{Block, DENSITY, SPACING, momentum, pool, pushed};
+use pools::G;
+use seixo_engine::world::{DeviceChoice, Precision, Settings, Solver, World};
+use seixo_engine::{BodySnapshot, Simulation};
+
+const GPU: DeviceChoice = DeviceChoice::Gpu(None);
+const BOTH: DeviceChoice = DeviceChoice::Heterogeneous(None);
+
+fn on(device: DeviceChoice, precision: Option<Precision>, world: World) -> Simulation {
+    let settings = Settings {
+        device,
+        precision,
+        threads: 2,
+        ..Settings::default()
+    };
+    Simulation::new(world, settings).unwrap()
+}
+
+fn after(simulation: &mut Simulation, steps: u64) -> BodySnapshot {
+    simulation.advance(steps).unwrap();
+    simulation.observe().unwrap();
+    simulation.bodies()[0]
+}
+
+/// The largest difference of two rows of numbers.
+fn apart(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).fold(0.0, |most: f64, (x, y)| most.max((x - y).abs()))
+}
+
+fn incompressible() -> World {
+    let mut world = pushed();
+    let fluids = world.fluids.as_mut().unwrap();
+    fluids.solver = Solver::Incompressible;
+    for kind in &mut fluids.kinds {
+        (kind.density_diffusion, kind.background_pressure) = (0.0, 0.0);
+    }
+    fluids.particles.pressure.fill(0.0);
+    world
+}
+
+#[test]
+fn a_block_goes_the_same_way_wherever_it_and_the_water_are() {
+    for (world, steps) in [(pushed as fn() -> World, 120), (incompressible, 20)] {
+        let start = world().grains.bodies[0].clone();
+        let here = after(&mut on(DeviceChoice::Cpu, None, world()), steps);
+        let way = apart(&here.center, &start.center);
+        let slowed = apart(&here.velocity, &start.velocity);
+        assert!(way > 0.0 && slowed > 0.01, "{here:?}");
+        for (device, precision, tolerance) in [
+            (GPU, Precision::F64, 1e-9),
+            (BOTH, Precision::F64, 1e-9),
+            // Forces in f32 differ by some 10⁻⁶, and pairs of particles take other ways from there.
+            (GPU, Precision::Mixed, 2e-3),
+            (BOTH, Precision::Mixed, 2e-3),
+        ] {
+            let there = after(&mut on(device, Some(precision), world()), steps);
+            let off = apart(&here.center, &there.center) / way;
+            assert!(off < tolerance, "{device:?} {precision:?}: off by {off} of the way");
+            let off = apart(&here.velocity, &there.velocity) / slowed;
+            assert!(off < tolerance, "{device:?} {precision:?}: off by {off} of the change of velocity");
+            let off = apart(&here.angular_velocity, &there.angular_velocity) / 5.0;
+            assert!(off < tolerance, "{device:?} {precision:?}: off by {off} of the turning");
+        }
+    }
+}
+
+#[test]
+fn momentum_of_block_and_water_is_kept_on_a_gpu_and_beside_it() {
+    for device in [GPU, BOTH] {
+        let mut simulation = on(device, Some(Precision::F64), pushed());
+        let (before, start) = (momentum(&simulation), simulation.ledger());
+        // In parts: somebody looks in between, and nothing comes of it.
+        for steps in [1, 70, 130] {
+            simulation.advance(steps).unwrap();
+            simulation.observe().unwrap();
+        }
+        let (after, now) = (momentum(&simulation), simulation.ledger());
+        let size = simulation.bodies()[0].mass;
+        assert!(apart(&before, &after) < 1e-11 * size, "{device:?}: {before:?} {after:?}");
+        assert!((now.residual - start.residual).abs() < 2e-3 * start.kinetic, "{device:?}: {now:?}");
+    }
+}
+
+#[test]
+fn looking_changes_no_bit_and_runs_repeat() {
+    for device in [GPU, BOTH] {
+        let run = |parts: &[u64]| {
+            let mut simulation = on(device, None, pushed());
+            for &steps in parts {
+                after(&mut simulation, steps);
+            }
+            (simulation.bodies(), simulation.fluid())
+        };
+        let whole = run(&[90]);
+        assert_eq!(whole, run(&[90]), "{device:?}");
+        // On a GPU lists may be made anew at other steps: what is looked at is equal, what follows may be summed otherwise.
+        let parts = run(&[30, 60]);
+        let off = apart(&whole.0[0].center, &parts.0[0].center);
+        assert!(off < 1e-9, "{device:?}: {off}");
+    }
+}
+
+#[test]
+fn a_run_goes_on_elsewhere_from_what_was_saved() {
+    let whole = after(&mut on(DeviceChoice::Cpu, None, pushed()), 120);
+    let settings = |device| Settings {
+        device,
+        precision: (device != DeviceChoice::Cpu).then_some(Precision::F64),
+        ..Settings::default()
+    };
+    for (first, then) in [(GPU, BOTH), (BOTH, GPU), (GPU, DeviceChoice::Cpu), (DeviceChoice::Cpu, BOTH)] {
+        let mut simulation = Simulation::new(pushed(), settings(first)).unwrap();
+        after(&mut simulation, 50);
+        let state = simulation.save().unwrap();
+        let mut simulation = Simulation::restore(pushed(), settings(then), &state).unwrap();
+        let end = after(&mut simulation, 70);
+        let off = apart(&whole.center, &end.center).max(apart(&whole.velocity, &end.velocity));
+        assert!(off < 1e-9, "{first:?} to {then:?}: {off}");
+    }
+}
+
+#[test]
+fn water_on_a_gpu_lifts_what_it_displaces() {
+    for device in [GPU, BOTH] {
+        let mut world = pool(SPACING, [10, 10, 18], 13);
+        let block = Block {
+            low: [3, 3, 5],
+            cells: [4; 3],
+            density_ratio: 3.0,
+        };
+        block.put(&mut world, [0.0; 3], true);
+        let mut simulation = on(device, None, world);
+        let steps = (0.15 / simulation.time_step().value) as u64;
+        simulation.advance(steps).unwrap();
+        let (mut lift, looks) = (0.0, 100);
+        for _ in 0..looks {
+            simulation.advance(steps / 50).unwrap();
+            simulation.observe().unwrap();
+            lift += simulation.loads_of_fluids_on_bodies()[0][0][2] / f64::from(looks);
+        }
+        let weight = DENSITY * G * block.volume(SPACING);
+        assert!((lift / weight - 1.0).abs() < 0.02, "{device:?}: {lift} of {weight} N");
+    }
+}

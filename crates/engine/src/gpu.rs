@@ -42,8 +42,8 @@ use std::sync::Arc;
 use step::Queued;
 use tables::Tables;
 
-pub(crate) use flow::{FlowOnGpu, RemoteFlow};
 pub(crate) use bodies::FeltBodies;
+pub(crate) use flow::{FlowOnGpu, RemoteFlow};
 pub(crate) use step::{PASSAGES, PASSES};
 pub(crate) use trial::tables_on;
 

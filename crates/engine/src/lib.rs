@@ -20,6 +20,7 @@ mod loads;
 mod measure;
 mod passes;
 mod place;
+mod placement;
 mod refusal;
 mod resume;
 mod search;

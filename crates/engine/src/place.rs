@@ -91,6 +91,10 @@ impl Simulation {
 
     /// Takes the grains to a GPU.
     fn go_to(&mut self, gpu: Gpu) -> Result<(), Refusal> {
+        if self.is_heterogeneous() && !self.flows() {
+            self.notices
+                .push("there is no fluid that a GPU could take: everything is computed on the CPU".to_owned());
+        }
         let precision = precision_on(&gpu, self.settings.precision, &mut self.notices)?;
         self.settings.precision = Some(precision);
         if (self.is_compound || self.sides != OPEN || self.carries || self.is_bonded() || self.is_driven() || self.is_geared())

@@ -157,7 +157,11 @@ impl Simulation {
                 self.send_fluids_ahead()?;
             }
             let pushed = self.push_grains();
-            let load = if goes_on { self.wait_for_fluids()? } else { self.bodies.load.clone() };
+            let load = if goes_on {
+                self.wait_for_fluids()?
+            } else {
+                self.bodies.load.clone()
+            };
             pushed?;
             self.take_loads_of(&bodies, load)?;
             if !goes_on {

@@ -335,7 +335,8 @@ impl Search {
 /// Where a world is stepped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DeviceChoice {
-    /// The first GPU that is one; the CPU, with a notice, where there is none.
+    /// Whichever of the CPU, the first GPU that is one and both together takes most steps in a second, with a notice of what was measured; of many
+    /// grains the GPU, untried; the CPU, with a notice, where there is no GPU.
     Auto,
     /// The cores of this machine.
     #[default]

@@ -11,7 +11,7 @@ use std::{borrow::Cow, fmt, str::FromStr};
 /// Where a run computes, as a scene and the command line say it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Device {
-    /// `auto`: a GPU where there is one, else the CPU.
+    /// `auto`: whichever is fastest here, as some steps show.
     Auto,
     /// `cpu`: the cores of this machine.
     #[default]
@@ -20,19 +20,21 @@ pub enum Device {
     Gpu(Option<usize>),
     /// `cuda`, `wgpu:1`: the GPU of this place, from 0, among those of one API.
     Of(Api, usize),
+    /// `heterogeneous`, `heterogeneous:1`: grains and bodies on the cores of this machine, fluids at the same time on a GPU, which is meant as with `gpu`.
+    Heterogeneous(Option<usize>),
 }
 
-const WORDS: [&str; 5] = ["auto", "cpu", "gpu", "cuda", "wgpu"];
+const WORDS: [&str; 6] = ["auto", "cpu", "gpu", "heterogeneous", "cuda", "wgpu"];
 
 impl Device {
     fn read(text: &str) -> Result<Device, Complaint> {
         let (word, index) = match text.split_once(':') {
             None => (text, None),
             Some((word, digits)) => match digits.parse::<u16>() {
-                Ok(index) if ["gpu", "cuda", "wgpu"].contains(&word) => (word, Some(usize::from(index))),
+                Ok(index) if ["gpu", "cuda", "wgpu", "heterogeneous"].contains(&word) => (word, Some(usize::from(index))),
                 _ => {
                     return Err(Complaint::new(format!("unknown device `{text}`"))
-                        .limit("gpu:N, cuda:N and wgpu:N with a whole number N from 0 to 65535")
+                        .limit("gpu:N, cuda:N, wgpu:N and heterogeneous:N with a whole number N from 0 to 65535")
                         .remedy("`seixo info` lists the devices of this machine with their words"));
                 }
             },
@@ -41,6 +43,7 @@ impl Device {
             "auto" => Ok(Device::Auto),
             "cpu" => Ok(Device::Cpu),
             "gpu" => Ok(Device::Gpu(index)),
+            "heterogeneous" => Ok(Device::Heterogeneous(index)),
             "cuda" => Ok(Device::Of(Api::Cuda, index.unwrap_or(0))),
             "wgpu" => Ok(Device::Of(Api::Wgpu, index.unwrap_or(0))),
             _ => {
@@ -59,6 +62,11 @@ impl Device {
             Device::Auto => Ok(DeviceChoice::Auto),
             Device::Cpu => Ok(DeviceChoice::Cpu),
             Device::Gpu(None) => Ok(DeviceChoice::Gpu(None)),
+            Device::Heterogeneous(None) => Ok(DeviceChoice::Heterogeneous(None)),
+            Device::Heterogeneous(Some(index)) => Device::Gpu(Some(index)).choice().map(|choice| match choice {
+                DeviceChoice::Gpu(gpu) => DeviceChoice::Heterogeneous(gpu),
+                other => other,
+            }),
             Device::Of(api, index) => Ok(DeviceChoice::Gpu(Some((api, index)))),
             Device::Gpu(Some(index)) => {
                 let listing = list();
@@ -94,6 +102,8 @@ impl fmt::Display for Device {
             Device::Gpu(None) => f.write_str("gpu"),
             Device::Gpu(Some(index)) => write!(f, "gpu:{index}"),
             Device::Of(api, index) => write!(f, "{api}:{index}"),
+            Device::Heterogeneous(None) => f.write_str("heterogeneous"),
+            Device::Heterogeneous(Some(index)) => write!(f, "heterogeneous:{index}"),
         }
     }
 }
@@ -128,7 +138,7 @@ impl JsonSchema for Device {
         true
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "anyOf": [{ "enum": WORDS }, { "type": "string", "pattern": "^(gpu|cuda|wgpu):[0-9]+$" }] })
+        json_schema!({ "anyOf": [{ "enum": WORDS }, { "type": "string", "pattern": "^(gpu|cuda|wgpu|heterogeneous):[0-9]+$" }] })
     }
 }
 
@@ -138,7 +148,18 @@ mod tests {
 
     #[test]
     fn words_name_devices_and_read_as_they_are_written() {
-        for word in ["auto", "cpu", "gpu", "gpu:0", "gpu:12", "cuda:0", "cuda:3", "wgpu:1"] {
+        for word in [
+            "auto",
+            "cpu",
+            "gpu",
+            "gpu:0",
+            "gpu:12",
+            "cuda:0",
+            "cuda:3",
+            "wgpu:1",
+            "heterogeneous",
+            "heterogeneous:1",
+        ] {
             assert_eq!(word.parse::<Device>().unwrap().to_string(), word);
         }
         assert_eq!("cuda".parse(), Ok(Device::Of(Api::Cuda, 0)));
@@ -151,8 +172,8 @@ mod tests {
     fn other_words_are_refused_with_what_is_known() {
         for (word, told) in [
             ("gup", "did you mean `gpu`?"),
-            ("vulkan", "auto, cpu, gpu, cuda, wgpu"),
-            ("heterogeneous", "auto, cpu, gpu, cuda, wgpu"),
+            ("vulkan", "auto, cpu, gpu, heterogeneous, cuda, wgpu"),
+            ("heterogenous", "did you mean `heterogeneous`?"),
             ("gpu:x", "whole number"),
             ("gpu:-1", "whole number"),
             ("cpu:1", "gpu:N"),

@@ -115,8 +115,9 @@ pub(crate) struct RunSection {
     /// velocities).
     #[serde(default)]
     pub integrator: Word<Scheme>,
-    /// Where to compute: "cpu", "gpu", "auto" (a GPU where there is one), "cuda", "wgpu", and of several GPUs one as in "gpu:1". "cpu" if
-    /// left out, since only the CPU gives the same bits on every machine.
+    /// Where to compute: "cpu", "gpu", "heterogeneous" (grains and bodies on the CPU, fluids at the same time on a GPU), "auto" (where some steps
+    /// were fastest), "cuda", "wgpu", and of several GPUs one as in "gpu:1". "cpu" if left out, since only the CPU gives the same bits on every
+    /// machine.
     #[serde(default)]
     pub device: Device,
     /// With how many digits: "f64"; "mixed", coordinates and the velocities that move them in double, all else in single precision; "f32".

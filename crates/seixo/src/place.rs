@@ -9,7 +9,7 @@ use std::path::Path;
 /// Where to compute, and with how many digits: as the keys `run.device` and `run.precision` of a scene.
 #[derive(Args, Clone, Debug, Default)]
 pub struct PlaceArguments {
-    /// Where to compute: cpu, gpu, auto (a GPU where there is one), cuda, wgpu, or of several GPUs one as in gpu:1; see `seixo info`
+    /// Where to compute: cpu, gpu, heterogeneous (grains and bodies on the CPU, fluids at the same time on a GPU), auto (where some steps were fastest), cuda, wgpu, or of several GPUs one as in gpu:1; see `seixo info`
     #[arg(long)]
     device: Option<Device>,
     /// With how many digits: f64; mixed, coordinates and the velocities that move them in double, all else in single precision; f32. auto is f64 on the CPU, mixed on a GPU

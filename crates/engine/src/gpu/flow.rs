@@ -24,8 +24,8 @@ use seixo_laws::fluid::smoothing::SmootherLaunch;
 use seixo_laws::{Coordinate, Vector3};
 use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::fluid::{FlowPlan, Solver, WALL};
-use seixo_sweeps::kernels::bodies::drop_inside_bodies;
 use seixo_sweeps::kernels::FLAGS;
+use seixo_sweeps::kernels::bodies::drop_inside_bodies;
 use seixo_sweeps::kernels::flow::{flow, mark_walls, put_back_inside, remember};
 use seixo_sweeps::sides::OPEN;
 use seixo_sweeps::views::{RECORD, load, store};
@@ -123,7 +123,12 @@ struct Opened {
 
 impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
     /// Takes over fluids of the host as they stand, beside bodies that may be on the GPU already.
-    pub fn take_over(gpu: Gpu, host: &mut Flow, simulation: &Simulation, of_bodies: Option<Box<dyn Any>>) -> Result<FlowOnGpu<C, R>, GpuError> {
+    pub fn take_over(
+        gpu: Gpu,
+        host: &mut Flow,
+        simulation: &Simulation,
+        of_bodies: Option<Box<dyn Any>>,
+    ) -> Result<FlowOnGpu<C, R>, GpuError> {
         let fields = &host.fields;
         let n = fields.len();
         let as_c = |values: &[f64], what| gpu.upload(&numbers::<C>(values.iter().copied()), what);

@@ -40,7 +40,12 @@ pub(super) struct HullsOnGpu<C> {
 
 impl<C: Number> HullsOnGpu<C> {
     /// Those of the host; none where there are none. Bodies may be on the GPU already.
-    pub fn new(gpu: &Gpu, host: &Flow, simulation: &Simulation, of_bodies: Option<Box<dyn Any>>) -> Result<Option<HullsOnGpu<C>>, GpuError> {
+    pub fn new(
+        gpu: &Gpu,
+        host: &Flow,
+        simulation: &Simulation,
+        of_bodies: Option<Box<dyn Any>>,
+    ) -> Result<Option<HullsOnGpu<C>>, GpuError> {
         if host.hulls.is_empty() {
             return Ok(None);
         }

@@ -8,7 +8,7 @@ use crate::refusal::Refusal;
 use crate::resume::padded;
 use crate::search::Pairs;
 use crate::simulation::{PASSES_OF_CPU, Simulation};
-use crate::state::Profile;
+use crate::state::{Profile, Trace};
 use crate::world::{Assembly, DeviceChoice, Precision, Settings, World};
 use seixo_device::gpu::{Gpu, GpuError, list};
 use seixo_sweeps::motion::{Moved, STILL, TOO_CONDUCTIVE, TOO_DEEP};
@@ -107,11 +107,11 @@ impl Simulation {
         if self.conducts() && precision == Precision::F32 {
             return Err(Refusal::HeatInSingle);
         }
-        self.profile = if self.is_heterogeneous() {
-            Profile::beside(&PASSES_OF_CPU, &PASSES)
+        if self.is_heterogeneous() {
+            (self.profile, self.trace) = (Profile::beside(&PASSES_OF_CPU, &PASSES), Some(Trace::new()));
         } else {
-            Profile::new(&PASSES)
-        };
+            self.profile = Profile::new(&PASSES);
+        }
         self.gpu = Some(gpu);
         self.hand_over()
     }

@@ -13,7 +13,7 @@ use crate::placement::fastest;
 use crate::refusal::Refusal;
 use crate::search::{Cells, Pairs};
 use crate::sides::{check_sides, kind_of, sides_of};
-use crate::state::{Ledger, Profile};
+use crate::state::{Ledger, Profile, Span, Trace};
 use crate::time_step::{TimeStep, left_to_bonds, plan_with_bonds};
 use crate::walls::Walls;
 use crate::world::{Bonds, DeviceChoice, Domain, Expected, Leaving, Settings, Vec3, World};
@@ -103,6 +103,8 @@ pub struct Simulation {
     pub(crate) rebuilds: u64,
     pub(crate) time_step: TimeStep,
     pub(crate) profile: Profile,
+    /// Where a GPU and the cores of this machine are at work at the same time.
+    pub(crate) trace: Option<Trace>,
     /// The GPU that steps the grains; without any grain, it has nothing.
     pub(crate) gpu: Option<Gpu>,
     /// Where the grains are, if not here.
@@ -275,6 +277,7 @@ impl Simulation {
             rebuilds: 0,
             time_step,
             profile: Profile::new(&PASSES_OF_CPU),
+            trace: None,
             settings,
             gpu: None,
             remote: None,
@@ -345,7 +348,15 @@ impl Simulation {
         let start = Instant::now();
         let result = run(self);
         self.profile.book(pass as usize, start, 1);
+        if let Some(trace) = &mut self.trace {
+            trace.note(PASSES_OF_CPU[pass as usize], Some(start), self.steps);
+        }
         result
+    }
+
+    /// The latest passes of a simulation of which parts are computed on the cores of this machine and on a GPU at the same time; else nothing.
+    pub fn trace(&self) -> Vec<Span> {
+        self.trace.as_ref().map_or(Vec::new(), |trace| trace.spans().copied().collect())
     }
 
     fn refuse_deep_overlaps(&self) -> Result<(), Refusal> {

@@ -1,5 +1,6 @@
 //! The state of a simulation as named sections: what a checkpoint holds.
 
+use std::collections::VecDeque;
 use std::time::Instant;
 
 /// One column of a checkpoint.
@@ -340,5 +341,65 @@ impl Profile {
         let entry = &mut self.passes[pass];
         entry.1 += start.elapsed().as_secs_f64();
         entry.2 += calls;
+    }
+}
+
+/// A stretch of wall time that a pass took.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Span {
+    /// The pass, by the words of the step.
+    pub pass: &'static str,
+    /// Whether a GPU was at it: from when the host asked for it to when the host had it.
+    pub is_on_gpu: bool,
+    /// The step that it leads to.
+    pub step: u64,
+    /// When it began and ended, since the simulation was set up \[s\].
+    pub from: f64,
+    /// See `from`.
+    pub to: f64,
+}
+
+/// The latest spans of what goes on at the same time.
+pub(crate) struct Trace {
+    start: Instant,
+    /// When the GPU was last asked.
+    asked: Instant,
+    spans: VecDeque<Span>,
+}
+
+impl Trace {
+    /// Spans that are kept.
+    const MOST: usize = 4096;
+
+    pub(crate) fn new() -> Trace {
+        Trace {
+            start: Instant::now(),
+            asked: Instant::now(),
+            spans: VecDeque::with_capacity(Trace::MOST),
+        }
+    }
+
+    /// Notes that a GPU begins.
+    pub(crate) fn ask(&mut self) {
+        self.asked = Instant::now();
+    }
+
+    /// Notes what a pass took that ends now, on a GPU since that was asked.
+    pub(crate) fn note(&mut self, pass: &'static str, began: Option<Instant>, step: u64) {
+        if self.spans.len() == Trace::MOST {
+            self.spans.pop_front();
+        }
+        let since = |instant: Instant| instant.duration_since(self.start).as_secs_f64();
+        self.spans.push_back(Span {
+            pass,
+            is_on_gpu: began.is_none(),
+            step,
+            from: since(began.unwrap_or(self.asked)),
+            to: since(Instant::now()),
+        });
+    }
+
+    pub(crate) fn spans(&self) -> impl Iterator<Item = &Span> {
+        self.spans.iter()
     }
 }

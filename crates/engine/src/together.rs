@@ -190,6 +190,9 @@ impl Simulation {
 
     /// Lets fluids on the GPU begin with their step, beside bodies as they are now.
     fn send_fluids_ahead(&mut self) -> Result<(), Stop> {
+        if let Some(trace) = &mut self.trace {
+            trace.ask();
+        }
         self.with_remote_flow(|remote, flow, simulation| {
             remote.see_bodies(&simulation.bodies);
             remote.open(flow, simulation, simulation.steps, 1);
@@ -222,6 +225,10 @@ impl Simulation {
             }
             if closed.taken > 0 {
                 self.profile.book(Pass::Fluids as usize, start, 1);
+                if let Some(trace) = &mut self.trace {
+                    trace.note("fluids", None, self.steps + 1);
+                    trace.note("waiting", Some(start), self.steps);
+                }
                 return Ok(load);
             }
             // A body went too far from where it was listed.

@@ -18,7 +18,7 @@ use clap::Args;
 use seixo::place::PlaceArguments;
 use seixo::run::RunError;
 use seixo::scene::quantity::{self, Parsed};
-use seixo::scene::{Diagnostics, Scene};
+use seixo::scene::{Complaint, Diagnostics, Scene};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -88,6 +88,14 @@ impl From<RunError> for Failure {
             error if error.is_input() => Failure::Input(error.to_string()),
             error => Failure::Run(error.to_string()),
         }
+    }
+}
+
+impl From<Complaint> for Failure {
+    fn from(complaint: Complaint) -> Failure {
+        let Complaint { message, limit, remedy } = complaint;
+        let limit = limit.map(|limit| format!(" (accepted: {limit})")).unwrap_or_default();
+        Failure::Input(format!("{message}{limit}; {remedy}"))
     }
 }
 

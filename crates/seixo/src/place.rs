@@ -11,10 +11,10 @@ use std::path::Path;
 pub struct PlaceArguments {
     /// Where to compute: cpu, gpu, heterogeneous (grains and bodies on the CPU, fluids at the same time on a GPU), auto (where some steps were fastest), cuda, wgpu, or of several GPUs one as in gpu:1; see `seixo info`
     #[arg(long)]
-    device: Option<Device>,
+    pub device: Option<Device>,
     /// With how many digits: f64; mixed, coordinates and the velocities that move them in double, all else in single precision; f32. auto is f64 on the CPU, mixed on a GPU
     #[arg(long, value_parser = ["auto", "f64", "mixed", "f32"])]
-    precision: Option<String>,
+    pub precision: Option<String>,
 }
 
 impl PlaceArguments {

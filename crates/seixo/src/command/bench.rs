@@ -3,6 +3,7 @@
 mod bandwidth;
 mod bed;
 mod case;
+mod fluid;
 mod lattice;
 mod s4;
 mod search;
@@ -20,7 +21,7 @@ use seixo::files::checkpoint::{self, Header};
 use seixo::files::layer::Disk;
 use seixo::place::{PlaceArguments, is_on_cpu};
 use seixo_engine::state::State;
-use seixo_engine::world::{Assembly, Settings};
+use seixo_engine::world::{Assembly, Settings, World};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -38,7 +39,8 @@ Examples:
   seixo bench bonds --device gpu --particles 1000000
   seixo bench tank --device gpu --particles 8000000 --support 2.7
   seixo bench s2 --device gpu                      a million spheres for 10 000 steps: the seconds it takes
-  seixo bench s4 --device gpu                      S4's fluid at its five sizes, and its steps per second beside
+  seixo bench muller --device gpu                  the fluid of 2003
+  seixo bench s4                                   fluids and rigid bodies, with S4's steps per second beside; see seixo bench s4 --help
   seixo bench search                               the ways to find pairs beside each other; see seixo bench search --help
 
 Settling takes most of the time of the beds: 20 000 steps, once for each case and size. What is printed is the median of the repeats.
@@ -51,7 +53,7 @@ pub struct BenchArguments {
     /// What to measure
     #[arg(value_enum, default_values = ["bed"])]
     cases: Vec<Case>,
-    /// Numbers of grains; 100 000 if left out, 1 000 000 for s2, those of its table for s4; lattices take the nearest cube
+    /// Numbers of grains; 100 000 if left out, 1 000 000 for s2; lattices take the nearest cube
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     particles: Vec<u32>,
     /// Numbers of threads; 0 = all cores
@@ -69,7 +71,7 @@ pub struct BenchArguments {
     /// Keep settled grains in this folder, and begin with those that are kept there
     #[arg(long, value_name = "FOLDER")]
     settled: Option<PathBuf>,
-    /// Steps of one measurement; 500 for beds and s4, 200 for lattice and 50 without friction, 10 000 for s2
+    /// Steps of one measurement; 500 for beds and muller, 200 for lattice and 50 without friction, 10 000 for s2
     #[arg(long)]
     steps: Option<u64>,
     /// Measurements, whose median is printed; 3 if left out, 1 for s2
@@ -89,6 +91,7 @@ pub struct BenchArguments {
 #[derive(Subcommand)]
 enum Part {
     Search(search::SearchArguments),
+    S4(s4::S4Arguments),
 }
 
 /// The words of [`Assembly`].
@@ -128,9 +131,6 @@ struct Measured {
     kinetic_per_particle: f64,
     bytes_moved_per_particle_step: f64,
     bandwidth_used: f64,
-    /// Of fluids, what S4 tells of as many particles.
-    #[serde(flatten)]
-    published: Option<s4::Published>,
     #[serde(flatten)]
     floor: Option<Floor>,
 }
@@ -145,8 +145,10 @@ struct Floor {
 
 /// Runs the cases.
 pub fn bench(arguments: &BenchArguments) -> Done {
-    if let Some(Part::Search(arguments)) = &arguments.part {
-        return search::search(arguments).map_err(|failure| failure.told(arguments.json));
+    match &arguments.part {
+        Some(Part::Search(arguments)) => return search::search(arguments).map_err(|failure| failure.told(arguments.json)),
+        Some(Part::S4(arguments)) => return s4::s4(arguments).map_err(|failure| failure.told(arguments.json)),
+        None => {}
     }
     let wrong = |text: String| Err(Failure::Input(text).told(arguments.json));
     if arguments.steps == Some(0) {
@@ -179,8 +181,6 @@ const WARMING: usize = 1_000_000;
 /// Settles the grains once, if they are to settle, then measures them on every number of threads, each time from the same state. The world
 /// is made anew each time: millions of grains are not kept twice.
 fn bench_case(case: Case, particles: u32, arguments: &BenchArguments) -> Done {
-    let refused = |refusal: seixo::Refusal| Failure::Input(refusal.to_string());
-    let failed = |stop: seixo::Stop| Failure::Run(stop.to_string());
     let world = || case.world(particles as usize, arguments.solid_fraction, arguments.support);
     let settings = |threads: usize, assembly: Assembly| -> Result<Settings, Failure> {
         let mut settings = case.settings(threads);
@@ -236,11 +236,7 @@ fn bench_case(case: Case, particles: u32, arguments: &BenchArguments) -> Done {
         .map_err(refused)?;
         if !is_on_cpu(&simulation) {
             let world = case.world(WARMING.min(particles as usize), arguments.solid_fraction, arguments.support);
-            let mut other = Simulation::new(world, settings).map_err(refused)?;
-            let clock = Instant::now();
-            while clock.elapsed() < WARM_UP {
-                other.advance(20).map_err(failed)?;
-            }
+            warm_up(world, settings)?;
         }
         let measured = measure(case, &mut simulation, assembly, arguments).map_err(failed)?;
         if arguments.json {
@@ -251,6 +247,34 @@ fn bench_case(case: Case, particles: u32, arguments: &BenchArguments) -> Done {
         }
     }
     Ok(())
+}
+
+fn refused(refusal: seixo::Refusal) -> Failure {
+    Failure::Input(refusal.to_string())
+}
+
+fn failed(stop: seixo::Stop) -> Failure {
+    Failure::Run(stop.to_string())
+}
+
+/// Steps another world, see [`WARM_UP`].
+fn warm_up(world: World, settings: Settings) -> Done {
+    let mut other = Simulation::new(world, settings).map_err(refused)?;
+    let clock = Instant::now();
+    while clock.elapsed() < WARM_UP {
+        other.advance(20).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Seconds that so many steps took, each time, in order.
+fn seconds_of(simulation: &mut Simulation, steps: u64, repeat: u32) -> Result<Vec<f64>, seixo::Stop> {
+    let one = |_: u32| -> Result<f64, seixo::Stop> {
+        let clock = Instant::now();
+        simulation.advance(steps)?;
+        Ok(clock.elapsed().as_secs_f64())
+    };
+    (0..repeat).map(one).collect()
 }
 
 /// Takes so many steps and says what came of the grains.
@@ -278,14 +302,9 @@ fn measure(case: Case, simulation: &mut Simulation, assembly: Assembly, argument
     };
     let contacts_before = contacts(simulation)?;
     let (rebuilds, before) = (simulation.rebuilds(), simulation.profile().clone());
-    let mut seconds = Vec::new();
-    for _ in 0..repeat {
-        let clock = Instant::now();
-        simulation.advance(steps)?;
-        seconds.push(clock.elapsed().as_secs_f64());
-    }
-    let total: f64 = seconds.iter().sum();
-    let measurements = seconds.clone();
+    let measurements = seconds_of(simulation, steps, repeat)?;
+    let total: f64 = measurements.iter().sum();
+    let mut seconds = measurements.clone();
     seconds.sort_by(f64::total_cmp);
     let speed = |seconds: f64| particles as f64 * steps as f64 / seconds;
     let median = seconds[seconds.len() / 2];
@@ -324,7 +343,6 @@ fn measure(case: Case, simulation: &mut Simulation, assembly: Assembly, argument
         kinetic_per_particle: simulation.ledger().kinetic / particles as f64,
         bytes_moved_per_particle_step: moved,
         bandwidth_used: moved * speed(median),
-        published: s4::Published::beside(particles, steps as f64 / median).filter(|_| case == Case::S4),
         floor: is_on_cpu.then(|| {
             let copy_bandwidth = bandwidth::of_copying(simulation.threads());
             Floor {
@@ -360,9 +378,6 @@ impl Measured {
             "  {:.0} bytes, {:.2} contacts and {:.2} bonds a grain, {} rebuilds in {} steps\n",
             self.bytes_per_particle, self.contacts_per_particle, self.bonds_per_particle, self.rebuilds, self.steps
         );
-        if let Some(published) = &self.published {
-            text += &format!("{}\n", published.text());
-        }
         let moved = self.bytes_moved_per_particle_step;
         text + &match &self.floor {
             Some(floor) => format!(

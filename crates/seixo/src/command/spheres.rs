@@ -9,7 +9,7 @@ use seixo::engine::state::GrainSnapshot;
 use seixo::engine::voxels::Filling;
 use seixo::files::{grains_out, vtk};
 use seixo::scene::quantity::Parsed;
-use seixo::scene::{Complaint, Device, SphereWish, SpheresOfMesh, spheres_of_mesh};
+use seixo::scene::{Device, SphereWish, SpheresOfMesh, spheres_of_mesh};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -87,12 +87,6 @@ fn unit(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "write a unit of length, such as mm".to_owned())
 }
 
-fn input(complaint: Complaint) -> Failure {
-    let Complaint { message, limit, remedy } = complaint;
-    let limit = limit.map(|limit| format!(" (accepted: {limit})")).unwrap_or_default();
-    Failure::Input(format!("{message}{limit}; {remedy}"))
-}
-
 impl SpheresArguments {
     /// Radius \[m\].
     fn radius(&self) -> f64 {
@@ -109,10 +103,10 @@ impl SpheresArguments {
                 Fill::Surface => Filling::Surface,
                 Fill::Solid => Filling::Solid,
             },
-            device: self.device.choice().map_err(input)?,
+            device: self.device.choice()?,
             threads: self.threads,
         };
-        spheres_of_mesh(&self.mesh, self.unit, &wish).map_err(input)
+        spheres_of_mesh(&self.mesh, self.unit, &wish).map_err(Failure::from)
     }
 
     fn report(&self, found: &SpheresOfMesh) -> Value {

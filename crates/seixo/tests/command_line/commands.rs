@@ -395,6 +395,43 @@ fn a_quick_bench_measures_every_case() {
 }
 
 #[test]
+fn the_tables_of_s4_are_run_beside_what_it_prints() {
+    let stage = Stage::new();
+    let lines_of = |line: &str| -> Vec<Value> {
+        let done = stage.succeed(line);
+        done.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let lines = lines_of("bench s4 --steps 3 --repeat 2 --json");
+    let tables: Vec<&str> = lines.iter().map(|line| line["table"].as_str().unwrap()).collect();
+    assert_eq!(tables, [["6.3"; 5].as_slice(), &["6.4"; 5], &["6.5"; 4], &["6.7"; 4]].concat());
+    for line in &lines {
+        let of = |key: &str| line[key].as_f64().unwrap();
+        assert!(of("steps_per_second") > 0.0 && of("slowest") <= of("fastest"), "{line}");
+        let over = of("steps_per_second") / of("s4_steps_per_second");
+        assert!((of("over_s4") / over - 1.0).abs() < 1e-12, "{line}");
+        assert_eq!(of("body_spheres"), 76.0 * of("bodies"));
+        assert_eq!(line["measurements"].as_array().unwrap().len(), 2);
+    }
+    // S4 tells nothing of larger scenes.
+    let larger = &lines_of("bench s4 6.4 --scale 2 --steps 1 --repeat 1 --json")[0];
+    assert_eq!((&larger["bodies"], &larger["body_spheres"]), (&52.into(), &3952.into()));
+    assert!(larger["s4_steps_per_second"].is_null() && larger["over_s4"].is_null());
+    let text = stage.succeed("bench s4 6.5 --steps 1 --repeat 1").out;
+    assert!(
+        text.contains("S4, table 6.5: 1.6") && text.contains("bodies of 76 spheres"),
+        "{text}"
+    );
+    for (line, told) in [
+        ("bench s4 6.10", "6.10"),
+        ("bench s4 --steps 0", "--steps"),
+        ("bench s4 --mesh block.obj", "--radius"),
+    ] {
+        let refused = stage.seixo(line);
+        assert!(refused.code == 2 && refused.err.contains(told), "{line}: {}", refused.err);
+    }
+}
+
+#[test]
 fn ways_to_find_pairs_are_compared_and_drawn() {
     let stage = Stage::new();
     let done = stage.succeed("bench search --particles 400 --spreads 1,4 --fluid 600,900 --repeat 1 --json --plot plots");

@@ -175,3 +175,24 @@ fn what_gives_no_spheres_is_refused_with_names_and_remedies() {
         }
     }
 }
+
+#[test]
+fn bodies_of_a_bench_are_made_of_a_mesh() {
+    let stage = stage();
+    let done = seixo(&stage, "bench s4 6.4 --mesh block.obj --radius 0.5 --steps 1 --repeat 1 --json");
+    assert_eq!(done.code, 0, "{}", done.err);
+    let bodies_and_spheres = |line: &str| -> [u64; 2] {
+        let line: Value = serde_json::from_str(line).unwrap();
+        [&line["bodies"], &line["body_spheres"]].map(|value| value.as_u64().unwrap())
+    };
+    // None of 2 × 4 × 6 cubes is inside.
+    let expected = [26, 53, 107, 215, 430].map(|bodies: u64| [bodies, 48 * bodies]);
+    assert_eq!(done.out.lines().map(bodies_and_spheres).collect::<Vec<_>>(), expected);
+    for (line, told) in [
+        ("bench s4 6.4 --mesh block.obj --radius 4", "radius"),
+        ("bench s4 6.4 --mesh nothing.obj --radius 1", "nothing.obj"),
+    ] {
+        let refused = seixo(&stage, line);
+        assert!(refused.code == 2 && refused.err.contains(told), "{line}: {}", refused.err);
+    }
+}

@@ -27,8 +27,8 @@ pub enum Case {
     Tank,
     /// A million frictionless spheres that fall into a box for 10 000 steps of 50 µs: the headline of the binned GPU code of 2012
     S2,
-    /// S4's fluid alone, a cube of it in a box: its table 6.3 from 2,048 to 32,768 particles, with its steps per second beside
-    S4,
+    /// A cube of the fluid of 2003 that collapses in a box; what S4 tells of it, seixo bench s4 prints beside
+    Muller,
 }
 
 /// How a case is measured where the command line does not say.
@@ -52,7 +52,7 @@ impl Case {
             Case::Bonds => "bonds",
             Case::Tank => "tank",
             Case::S2 => "s2",
-            Case::S4 => "s4",
+            Case::Muller => "muller",
         }
     }
 
@@ -62,7 +62,7 @@ impl Case {
 
     /// Whether it is made of particles of a fluid.
     pub fn is_fluid(self) -> bool {
-        matches!(self, Case::Tank | Case::S4)
+        matches!(self, Case::Tank | Case::Muller)
     }
 
     fn has_friction(self) -> bool {
@@ -79,7 +79,7 @@ impl Case {
             // Without friction a lattice under pressure gives way after some 250 steps.
             Case::LatticeNormal | Case::LatticeCells => (USUAL, 0, 50, 3),
             Case::S2 => (OF_S2, 0, 10_000, 1),
-            Case::S4 => (s4::SIZES.as_slice(), 0, 500, 3),
+            Case::Muller => (USUAL, 0, 500, 3),
         };
         Habits {
             particles,
@@ -95,7 +95,7 @@ impl Case {
             Case::Bed | Case::BedLinear | Case::NormalOnly => bed::grains(bed::DIAMETER, particles, solid_fraction),
             Case::S2 => bed::grains(bed::DIAMETER_OF_S2, particles, solid_fraction),
             Case::Tank => return tank::world(particles, support),
-            Case::S4 => return s4::world(particles),
+            Case::Muller => return s4::fluid_alone(particles),
             Case::Lattice | Case::LatticeNormal | Case::LatticeCells => lattice::grains(particles, lattice::PRESSED),
             Case::Bonds => {
                 let world = world_of(lattice::grains(particles, lattice::BONDED).0, self.interaction(), Vec::new(), 0.0);
@@ -105,20 +105,7 @@ impl Case {
                 };
             }
         };
-        let plane = |point: Vec3, normal: Vec3| Wall {
-            name: "box".to_owned(),
-            material: 0,
-            shape: WallShape::Plane { point, normal },
-            motion: WallMotion::default(),
-            specific_wear_rate: 0.0,
-        };
-        let mut walls = vec![
-            plane([0.0; 3], [1.0, 0.0, 0.0]),
-            plane([0.0; 3], [0.0, 1.0, 0.0]),
-            plane([0.0; 3], [0.0, 0.0, 1.0]),
-            plane([length; 3], [-1.0, 0.0, 0.0]),
-            plane([length; 3], [0.0, -1.0, 0.0]),
-        ];
+        let mut walls = open_box([length; 2]);
         if self.is_lattice() {
             walls.push(plane([length; 3], [0.0, 0.0, -1.0]));
         }
@@ -128,7 +115,7 @@ impl Case {
 
     fn interaction(self) -> Interaction {
         let stiffness = match self {
-            Case::Bed | Case::NormalOnly | Case::Tank | Case::S4 => None,
+            Case::Bed | Case::NormalOnly | Case::Tank | Case::Muller => None,
             Case::BedLinear => Some(bed::STIFFNESS),
             Case::Lattice | Case::LatticeNormal | Case::LatticeCells | Case::Bonds => Some(lattice::stiffness()),
             Case::S2 => Some(stiffness(bed::DIAMETER_OF_S2, 20.0 * bed::STEP_OF_S2)),
@@ -153,7 +140,7 @@ impl Case {
         let time_step = match self {
             Case::Bed | Case::BedLinear | Case::NormalOnly => Some(bed::STEP),
             Case::Lattice | Case::LatticeNormal | Case::LatticeCells => Some(lattice::STEP),
-            Case::Bonds | Case::Tank | Case::S4 => None,
+            Case::Bonds | Case::Tank | Case::Muller => None,
             Case::S2 => Some(bed::STEP_OF_S2),
         };
         Settings {
@@ -175,7 +162,7 @@ impl Case {
             let advance = 2.0 * (2.0 * RECORD + TRIPLE + 16.0) + 2.0 * RECORD;
             return advance + 3.0 * RECORD + 0.5 * contacts * INDEX;
         }
-        if self == Case::S4 {
+        if self == Case::Muller {
             // Velocities after forces: velocity and force read, those written. With neighbors: these, place and density read, velocity written. Moved:
             // place and flow there and back, velocity there and back, where the particle was listed. Density: place read, it and its meaning written.
             // Force: place, flow and density read, force written. Each pair stands in two lists, which three sweeps read.
@@ -212,7 +199,7 @@ impl Case {
             // There and back: place, velocity half a step before, excess; flow; the rate of swelling before. There: where the particle was listed.
             return 5.0 * place + 2.0 * (double + motion + single) + contacts * INDEX;
         }
-        if self == Case::S4 {
+        if self == Case::Muller {
             // Density: place read, it written. Force: place, flow, density and velocity read, force and velocity after it written. Moved: these, place,
             // density, where it was listed and what is booked read, place, flow, velocity and books written. All three read the lists.
             return (place + motion) + (2.0 * place + 4.0 * motion) + (7.0 * place + 4.0 * motion) + 3.0 * contacts * INDEX;
@@ -247,6 +234,29 @@ const DENSITY: f64 = 2500.0;
 pub fn stiffness(diameter: f64, duration: f64) -> f64 {
     let mass = DENSITY * std::f64::consts::PI / 6.0 * diameter.powi(3);
     0.5 * mass * (std::f64::consts::PI / duration).powi(2)
+}
+
+/// A wall without end.
+pub fn plane(point: Vec3, normal: Vec3) -> Wall {
+    Wall {
+        name: "box".to_owned(),
+        material: 0,
+        shape: WallShape::Plane { point, normal },
+        motion: WallMotion::default(),
+        specific_wear_rate: 0.0,
+    }
+}
+
+/// Floor and walls of a box of this length and width \[m\] with a corner at the origin.
+pub fn open_box([length, width]: [f64; 2]) -> Vec<Wall> {
+    let far = [length, width, 0.0];
+    vec![
+        plane([0.0; 3], [1.0, 0.0, 0.0]),
+        plane([0.0; 3], [0.0, 1.0, 0.0]),
+        plane([0.0; 3], [0.0, 0.0, 1.0]),
+        plane(far, [-1.0, 0.0, 0.0]),
+        plane(far, [0.0, -1.0, 0.0]),
+    ]
 }
 
 /// Grains of one material, with gravity along z \[m/s²\].

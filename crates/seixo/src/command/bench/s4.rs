@@ -1,179 +1,285 @@
-//! S4's fluid: a cube of it collapses in a box, by the solver and at the numbers of particles that S4 tells steps per second of.
+//! `seixo bench s4`: the scenes of S4's tables 6.3 to 6.9, and its steps per second beside.
 
-use super::case::world_of;
-use seixo_engine::world::{
-    Boundary, Fluid, Fluids, Interaction, Particles, Projection, Smoothing, Solver, StateLaw, Vec3, Wall, WallMotion, WallShape, World,
-};
+mod scenes;
+mod shape;
+mod tables;
+
+use super::super::{Done, Failure};
+use super::{failed, refused, seconds_of, warm_up};
+use crate::say;
+use clap::{Args, ValueEnum};
+pub use scenes::fluid_alone;
+use scenes::{Coupling, world};
+use seixo::Simulation;
+use seixo::place::{PlaceArguments, is_on_cpu};
+use seixo::scene::Device;
+use seixo_engine::world::Settings;
 use serde::Serialize;
+use shape::Shape;
+use std::path::PathBuf;
+use tables::{Line, Placement, Table, gain};
 
-/// Density of the fluid \[kg/m³\].
-const DENSITY: f64 = 1000.0;
-/// Acceleration of gravity \[m/s²\].
-const GRAVITY: f64 = 9.81;
-/// Support \[spacings\]: 32 neighbors. S4 does not tell its own.
-const SUPPORT: f64 = 2.0;
-/// Root of the stiffness over the speed of a fall through the cube.
-const ROOT_OVER_FLOW: f64 = 5.0;
-/// XSPH's ε \[-\].
-const XSPH: f64 = 0.5;
+/// Run the scenes of S4's tables 6.3 to 6.9, with its steps per second beside
+///
+/// S4 is the thesis of J. R. da Silva Junior (UFF 2010) on fluids and rigid bodies in real time, measured on a Core 2 Quad Q6600 (cpu) and a
+/// GeForce 9600 GT (gpu). The scenes are alike in kind and in numbers, not the same: it tells neither support nor spacing, springs or heights.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  seixo bench s4                                     all tables on all cores
+  seixo bench s4 6.3 6.4 --device gpu                fluid alone and bodies alone, on a GPU
+  seixo bench s4 6.6 --device cpu,gpu                bodies in fluid on one after the other: tables 6.7 and 6.6
+  seixo bench s4 6.4 --mesh teapot.stl --radius 0.294
+                                                     a teapot as spheres: of one that is 4.1 long and 2 high, 74
+  seixo bench s4 --scale 100 --device gpu            a hundred times as many particles and bodies
+  seixo bench s4 6.6 --settle 20000 --json           later in the fall
 
-/// A line of a table of S4.
-struct Line {
-    particles: u32,
-    /// Steps per second on its GPU, an NVIDIA 9600 GT.
-    gpu: f64,
-    /// Steps per second on its CPU, an Intel Core 2 Quad Q6600.
-    cpu: f64,
+Tables 6.1 and 6.2, on hash tables, are those of: seixo bench search
+
+Bodies are S4's 76 equal spheres, on springs and dampers without friction; here, the surface of an ellipsoid, unless --mesh says otherwise. They
+start side by side, a tenth of a radius apart, and fall while they are measured. Fluid alone, and beside bodies that it does not act on, is that of
+2003 (solver = \"muller2003\"); where both act on each other, --solver says how. What is printed is the median of the repeats, with the slowest and
+the fastest. The time step follows from springs and sound and is short, so lists of neighbors last long; S4 does not tell its own.")]
+pub struct S4Arguments {
+    /// Tables; all if left out
+    #[arg(value_enum, value_name = "TABLE")]
+    tables: Vec<Table>,
+    /// Where to compute, one after the other: cpu, gpu, auto, cuda, wgpu, or of several GPUs one as in gpu:1; see `seixo info`
+    #[arg(long = "device", value_name = "DEVICE", value_delimiter = ',', default_values_t = [Device::Cpu])]
+    devices: Vec<Device>,
+    /// With how many digits GPUs compute, the CPU always in f64: f64; mixed, coordinates and the velocities that move them in double, all else in single precision; f32
+    #[arg(long, value_parser = ["auto", "f64", "mixed", "f32"])]
+    precision: Option<String>,
+    /// How many times as many particles and bodies
+    #[arg(long, value_name = "FACTOR", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    scale: u32,
+    /// A mesh for the bodies: STL, OBJ or PLY; where its surface is they have spheres, as `seixo spheres` finds them
+    #[arg(long, value_name = "FILE", requires = "radius")]
+    mesh: Option<PathBuf>,
+    /// Radius of these spheres, in lengths of the mesh
+    #[arg(long, value_name = "LENGTH", requires = "mesh")]
+    radius: Option<f64>,
+    /// How bodies and fluid act on each other, in table 6.6
+    #[arg(long, value_enum, default_value_t)]
+    solver: Coupling,
+    /// Number of threads; 0 = all cores
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+    /// Steps before the measurement
+    #[arg(long, value_name = "STEPS", default_value_t = 0)]
+    settle: u64,
+    /// Steps of one measurement
+    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..))]
+    steps: u64,
+    /// Measurements, whose median is printed
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repeat: u32,
+    /// Print one JSON object a line on the standard output
+    #[arg(long)]
+    pub json: bool,
 }
 
-/// A table of S4.
-struct Table {
-    number: &'static str,
-    lines: &'static [Line],
-}
+/// What spheres must be fewer than: in fluids, each has an id of 31 bits.
+const MOST_SPHERES: usize = 1 << 31;
+/// Particles of the fluid that a GPU is warmed up with.
+const WARMING: usize = 32_768;
 
-/// Table 6.3, fluid alone. Where 16,384 stands, 16,394 is printed.
-const FLUID_ALONE: Table = Table {
-    number: "6.3",
-    lines: &[
-        Line {
-            particles: 2048,
-            gpu: 410.5,
-            cpu: 28.9,
-        },
-        Line {
-            particles: 4096,
-            gpu: 167.0,
-            cpu: 9.8,
-        },
-        Line {
-            particles: 8192,
-            gpu: 43.5,
-            cpu: 3.0,
-        },
-        Line {
-            particles: 16_384,
-            gpu: 15.1,
-            cpu: 1.4,
-        },
-        Line {
-            particles: 32_768,
-            gpu: 4.7,
-            cpu: 0.5,
-        },
-    ],
-};
-
-/// Numbers of particles in the table.
-pub static SIZES: [u32; FLUID_ALONE.lines.len()] = {
-    let mut sizes = [0; FLUID_ALONE.lines.len()];
-    let mut line = 0;
-    while line < sizes.len() {
-        sizes[line] = FLUID_ALONE.lines[line].particles;
-        line += 1;
-    }
-    sizes
-};
-
-/// What S4 tells, beside what was reached.
+/// A line of a table at one place.
 #[derive(Serialize)]
-pub struct Published {
-    s4_table: &'static str,
+struct Measured {
+    /// S4's number of the table at this place.
+    table: &'static str,
+    placement: &'static str,
+    device: String,
+    precision: &'static str,
+    threads: usize,
+    bodies: usize,
+    body_spheres: usize,
+    fluid_particles: usize,
+    /// Of particles that stand for walls.
+    wall_particles: usize,
+    /// Where bodies and fluid act on each other.
+    solver: Option<&'static str>,
     steps_per_second: f64,
-    s4_gpu_steps_per_second: f64,
-    s4_cpu_steps_per_second: f64,
-    over_s4_gpu: f64,
-    over_s4_cpu: f64,
+    slowest: f64,
+    fastest: f64,
+    /// Seconds of every measurement, in the order in which they were taken.
+    measurements: Vec<f64>,
+    steps: u64,
+    repeats: u32,
+    time_step: f64,
+    rebuilds: u64,
+    s4_steps_per_second: Option<f64>,
+    over_s4: Option<f64>,
 }
 
-impl Published {
-    /// What S4 tells of so many particles, if it does.
-    pub fn beside(particles: usize, steps_per_second: f64) -> Option<Published> {
-        let line = FLUID_ALONE.lines.iter().find(|line| line.particles as usize == particles)?;
-        Some(Published {
-            s4_table: FLUID_ALONE.number,
-            steps_per_second,
-            s4_gpu_steps_per_second: line.gpu,
-            s4_cpu_steps_per_second: line.cpu,
-            over_s4_gpu: steps_per_second / line.gpu,
-            over_s4_cpu: steps_per_second / line.cpu,
-        })
-    }
+/// A line of S4's table 6.9.
+#[derive(Serialize)]
+struct Gain {
+    table: &'static str,
+    bodies: usize,
+    fluid_particles: usize,
+    heterogeneous_over_gpu: f64,
+    s4_heterogeneous_over_gpu: Option<f64>,
+}
 
-    /// The same in a line.
-    pub fn text(&self) -> String {
-        format!(
-            "  {:.1} steps/s; S4, table {}: {:.1} on its GPU, {:.1} on its CPU – {:.1} and {:.1} times as many here",
+/// Runs the tables.
+pub fn s4(arguments: &S4Arguments) -> Done {
+    let shape = match (&arguments.mesh, arguments.radius) {
+        (Some(file), Some(radius)) => Shape::of_mesh(file, radius)?,
+        _ => Shape::ellipsoid(),
+    };
+    let tables = match arguments.tables.as_slice() {
+        [] => Table::value_variants(),
+        asked => asked,
+    };
+    for &table in tables {
+        let lines: Vec<Line> = table.lines().iter().map(|line| line.scaled(arguments.scale as usize)).collect();
+        refuse_too_many(&lines, &shape)?;
+        if !arguments.json {
+            say::out(&title(table, &shape, arguments.solver))?;
+        }
+        for line in &lines {
+            let mut reached = [None; Placement::ALL.len()];
+            for &device in &arguments.devices {
+                let (placement, measured) = measure(arguments, table, line, device, &shape)?;
+                reached[placement as usize] = Some(measured.steps_per_second);
+                tell(arguments, &measured, || measured.text())?;
+            }
+            if let Some(heterogeneous_over_gpu) = gain(&reached) {
+                let compared = Gain {
+                    table: "6.9",
+                    bodies: line.bodies,
+                    fluid_particles: line.fluid,
+                    heterogeneous_over_gpu,
+                    s4_heterogeneous_over_gpu: gain(&line.published),
+                };
+                tell(arguments, &compared, || compared.text())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn tell<T: Serialize>(arguments: &S4Arguments, found: &T, text: impl Fn() -> String) -> Done {
+    if arguments.json { say::json(found) } else { say::out(&text()) }
+}
+
+/// What a table is about.
+fn title(table: Table, shape: &Shape, coupling: Coupling) -> String {
+    let numbers = if table == Table::Together {
+        "6.6 to 6.9"
+    } else {
+        table.number(Placement::Cpu)
+    };
+    let mut text = format!("S4, table {numbers}: {}", table.title());
+    if table == Table::Together {
+        text += &format!(", solver = \"{}\"", coupling.name());
+    }
+    if table != Table::Fluid {
+        text += &format!(" · bodies of {}: {}", say::many(shape.offsets.len(), "sphere"), shape.name);
+    }
+    text
+}
+
+fn refuse_too_many(lines: &[Line], shape: &Shape) -> Done {
+    let spheres = shape.offsets.len();
+    match lines.iter().map(|line| line.bodies).max() {
+        Some(bodies) if bodies * spheres >= MOST_SPHERES => Err(Failure::Input(format!(
+            "{bodies} bodies of {spheres} spheres are {} spheres, must be below {MOST_SPHERES}: ask for a smaller --scale, or a larger --radius",
+            bodies * spheres
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Takes the steps of a line on a device.
+fn measure(arguments: &S4Arguments, table: Table, line: &Line, device: Device, shape: &Shape) -> Result<(Placement, Measured), Failure> {
+    let mut settings = Settings {
+        threads: arguments.threads,
+        ..Settings::default()
+    };
+    let place = PlaceArguments {
+        device: Some(device),
+        precision: arguments.precision.clone().filter(|_| device != Device::Cpu),
+    };
+    place.apply(&mut settings).map_err(Failure::Input)?;
+    let world = world(table, line, shape, arguments.solver);
+    let wall_particles = world.fluids.as_ref().map_or(0, |fluids| fluids.boundary.position.len());
+    let mut simulation = Simulation::new(world, settings.clone()).map_err(refused)?;
+    simulation.notices().iter().for_each(|notice| say::note(&format!("note: {notice}")));
+    let placement = if is_on_cpu(&simulation) { Placement::Cpu } else { Placement::Gpu };
+    if placement != Placement::Cpu {
+        warm_up(fluid_alone(WARMING), settings)?;
+    }
+    let (steps, repeats) = (arguments.steps, arguments.repeat);
+    // Caches, lists and scratch that grow on first use, and a GPU's kernels, which are compiled then.
+    simulation.advance(arguments.settle + (steps / 10).clamp(1, 50)).map_err(failed)?;
+    let rebuilds = simulation.rebuilds();
+    let measurements = seconds_of(&mut simulation, steps, repeats).map_err(failed)?;
+    let mut sorted = measurements.clone();
+    sorted.sort_by(f64::total_cmp);
+    let speed = |seconds: f64| steps as f64 / seconds;
+    let steps_per_second = speed(sorted[sorted.len() / 2]);
+    let published = line.published[placement as usize];
+    let measured = Measured {
+        table: table.number(placement),
+        placement: placement.name(),
+        device: simulation.device_name(),
+        precision: simulation.precision().name(),
+        threads: simulation.threads(),
+        bodies: line.bodies,
+        body_spheres: simulation.len(),
+        fluid_particles: simulation.fluid_particles(),
+        wall_particles,
+        solver: (table == Table::Together).then(|| arguments.solver.name()),
+        steps_per_second,
+        slowest: speed(sorted[sorted.len() - 1]),
+        fastest: speed(sorted[0]),
+        measurements,
+        steps: steps * u64::from(repeats),
+        repeats,
+        time_step: simulation.time_step().value,
+        rebuilds: simulation.rebuilds() - rebuilds,
+        s4_steps_per_second: published,
+        over_s4: published.map(|published| steps_per_second / published),
+    };
+    Ok((placement, measured))
+}
+
+impl Measured {
+    fn text(&self) -> String {
+        let bodies = || {
+            let spheres = say::many(self.body_spheres, "sphere");
+            format!("{} bodies, {spheres}", say::count(self.bodies as u64))
+        };
+        let what = [
+            (self.bodies > 0).then(bodies),
+            (self.fluid_particles > 0).then(|| format!("{} of fluid", say::many(self.fluid_particles, "particle"))),
+            (self.wall_particles > 0).then(|| format!("{} of walls", say::many(self.wall_particles, "particle"))),
+        ];
+        let mut text = format!(
+            "  {} · {}\n    {:.1} steps/s ({:.1} to {:.1}), lists renewed {} in {} steps of {}",
+            what.into_iter().flatten().collect::<Vec<_>>().join(", "),
+            say::place(&self.device, self.precision, self.threads),
             self.steps_per_second,
-            self.s4_table,
-            self.s4_gpu_steps_per_second,
-            self.s4_cpu_steps_per_second,
-            self.over_s4_gpu,
-            self.over_s4_cpu
-        )
+            self.slowest,
+            self.fastest,
+            say::many(self.rebuilds as usize, "time"),
+            say::count(self.steps),
+            say::scaled(self.time_step, "s"),
+        );
+        if let (Some(published), Some(over)) = (self.s4_steps_per_second, self.over_s4) {
+            text += &format!("; S4, table {}: {published:.1} – {over:.1} times as many here", self.table);
+        }
+        text
     }
 }
 
-/// Exactly so many particles, layer upon layer, in a cube of a meter that stands in a box twice as long.
-pub fn world(particles: usize) -> World {
-    let side = (particles as f64).cbrt().ceil().max(1.0) as usize;
-    let spacing = 1.0 / side as f64;
-    let mut fluid = Particles::default();
-    for k in 0..particles {
-        let cell = [k % side, (k / side) % side, k / (side * side)];
-        fluid.id.push(k as u32);
-        fluid.position.push(cell.map(|k| (k as f64 + 0.5) * spacing));
-        fluid.velocity.push([0.0; 3]);
-        fluid.pressure.push(0.0);
-        fluid.kind.push(0);
-    }
-    let plane = |point: Vec3, normal: Vec3| Wall {
-        name: "box".to_owned(),
-        material: 0,
-        shape: WallShape::Plane { point, normal },
-        motion: WallMotion::default(),
-        specific_wear_rate: 0.0,
-    };
-    let walls = vec![
-        plane([0.0; 3], [1.0, 0.0, 0.0]),
-        plane([0.0; 3], [0.0, 1.0, 0.0]),
-        plane([0.0; 3], [0.0, 0.0, 1.0]),
-        plane([2.0, 1.0, 0.0], [-1.0, 0.0, 0.0]),
-        plane([2.0, 1.0, 0.0], [0.0, -1.0, 0.0]),
-    ];
-    let fastest = (2.0 * GRAVITY).sqrt();
-    let fluids = Fluids {
-        solver: Solver::Muller2003,
-        projection: Projection::default(),
-        smoothing: Smoothing::Poly6,
-        spacing,
-        support: SUPPORT * spacing,
-        across: None,
-        kinds: vec![Fluid {
-            name: "fluid".to_owned(),
-            density: DENSITY,
-            viscosity: 0.0,
-            sound_speed: ROOT_OVER_FLOW * fastest,
-            state: StateLaw::Linear,
-            background_pressure: 0.0,
-            artificial_viscosity: 0.0,
-            density_diffusion: 0.0,
-            xsph: XSPH,
-            restitution: 1.0,
-            surface_tension: 0.0,
-            contact_angle: std::f64::consts::FRAC_PI_2,
-        }],
-        particles: fluid,
-        boundary: Boundary::default(),
-        slips: vec![true; walls.len()],
-        inside: vec![false; walls.len()],
-        fastest,
-        inlets: Vec::new(),
-        outlets: Vec::new(),
-        hulls: Vec::new(),
-    };
-    World {
-        fluids: Some(fluids),
-        ..world_of(Default::default(), Interaction::default(), walls, -GRAVITY)
+impl Gain {
+    fn text(&self) -> String {
+        let published = self.s4_heterogeneous_over_gpu;
+        let beside = published.map_or(String::new(), |gain| format!("; S4, table {}: {gain:.2}", self.table));
+        format!("    heterogeneous over GPU: {:.2}{beside}", self.heterogeneous_over_gpu)
     }
 }

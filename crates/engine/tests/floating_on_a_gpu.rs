@@ -5,7 +5,7 @@ mod pools;
 
 use blocks::{Block, DENSITY, SPACING, momentum, pool, pushed};
 use pools::G;
-use seixo_engine::world::{DeviceChoice, Precision, Settings, Solver, World};
+use seixo_engine::world::{DeviceChoice, Domain, Leaving, Precision, Settings, Solver, World};
 use seixo_engine::{BodySnapshot, Simulation};
 
 const GPU: DeviceChoice = DeviceChoice::Gpu(None);
@@ -121,6 +121,41 @@ fn a_run_goes_on_elsewhere_from_what_was_saved() {
         let end = after(&mut simulation, 70);
         let off = apart(&whole.center, &end.center).max(apart(&whole.velocity, &end.velocity));
         assert!(off < 1e-9, "{first:?} to {then:?}: {off}");
+    }
+}
+
+/// Two blocks over water, of which one is thrown out of the domain and the other falls in.
+fn thrown_out() -> World {
+    let mut world = pool(SPACING, [14, 8, 16], 6);
+    let block = |low: [i64; 3]| Block {
+        low,
+        cells: [4, 4, 3],
+        density_ratio: 0.5,
+    };
+    block([1, 2, 8]).put(&mut world, [0.0, 0.0, 4.0], false);
+    block([9, 2, 6]).put(&mut world, [0.0, 0.0, -0.5], false);
+    world.domain = Some(Domain::open([-1.0; 3], [1.0, 1.0, 0.32], Leaving::Delete));
+    world
+}
+
+#[test]
+fn a_body_that_leaves_is_felt_no_more_and_the_others_are() {
+    let steps = 150;
+    let mut end: Option<BodySnapshot> = None;
+    for (device, precision) in [(DeviceChoice::Cpu, None), (GPU, Some(Precision::F64)), (BOTH, Some(Precision::F64))] {
+        let mut simulation = on(device, precision, thrown_out());
+        let particles = simulation.fluid_particles();
+        assert_eq!(simulation.bodies().len(), 2);
+        let left = after(&mut simulation, steps);
+        let bodies = simulation.bodies();
+        assert!(bodies.len() == 1 && left.id == 1, "{device:?}: {bodies:?}");
+        assert_eq!(simulation.fluid_particles(), particles);
+        // It does not merely fall.
+        let fallen = -0.5 - G * simulation.time();
+        assert!(left.velocity[2] > fallen + 0.05, "{device:?}: {left:?} of {fallen} m/s");
+        let first = end.get_or_insert(left);
+        let off = apart(&first.center, &left.center).max(apart(&first.velocity, &left.velocity));
+        assert!(off < 1e-9, "{device:?}: {off}");
     }
 }
 

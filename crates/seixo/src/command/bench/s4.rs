@@ -13,7 +13,7 @@ use scenes::{Coupling, world};
 use seixo::Simulation;
 use seixo::place::{PlaceArguments, is_on_cpu};
 use seixo::scene::Device;
-use seixo_engine::world::Settings;
+use seixo_engine::world::{DeviceChoice, Settings};
 use serde::Serialize;
 use shape::Shape;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ use tables::{Line, Placement, Table, gain};
 Examples:
   seixo bench s4                                     all tables on all cores
   seixo bench s4 6.3 6.4 --device gpu                fluid alone and bodies alone, on a GPU
-  seixo bench s4 6.6 --device cpu,gpu                bodies in fluid on one after the other: tables 6.7 and 6.6
+  seixo bench s4 6.6 --device cpu,gpu,heterogeneous  bodies in fluid on one after the other: tables 6.6 to 6.9
   seixo bench s4 6.4 --mesh teapot.stl --radius 0.294
                                                      a teapot as spheres: of one that is 4.1 long and 2 high, 74
   seixo bench s4 --scale 100 --device gpu            a hundred times as many particles and bodies
@@ -44,7 +44,7 @@ pub struct S4Arguments {
     /// Tables; all if left out
     #[arg(value_enum, value_name = "TABLE")]
     tables: Vec<Table>,
-    /// Where to compute, one after the other: cpu, gpu, auto, cuda, wgpu, or of several GPUs one as in gpu:1; see `seixo info`
+    /// Where to compute, one after the other: cpu, gpu, heterogeneous (bodies on the CPU, fluids at the same time on a GPU), auto, cuda, wgpu, or of several GPUs one as in gpu:1; see `seixo info`
     #[arg(long = "device", value_name = "DEVICE", value_delimiter = ',', default_values_t = [Device::Cpu])]
     devices: Vec<Device>,
     /// With how many digits GPUs compute, the CPU always in f64: f64; mixed, coordinates and the velocities that move them in double, all else in single precision; f32
@@ -208,7 +208,11 @@ fn measure(arguments: &S4Arguments, table: Table, line: &Line, device: Device, s
     let wall_particles = world.fluids.as_ref().map_or(0, |fluids| fluids.boundary.position.len());
     let mut simulation = Simulation::new(world, settings.clone()).map_err(refused)?;
     simulation.notices().iter().for_each(|notice| say::note(&format!("note: {notice}")));
-    let placement = if is_on_cpu(&simulation) { Placement::Cpu } else { Placement::Gpu };
+    let placement = match settings.device {
+        DeviceChoice::Heterogeneous(_) => Placement::Heterogeneous,
+        _ if is_on_cpu(&simulation) => Placement::Cpu,
+        _ => Placement::Gpu,
+    };
     if placement != Placement::Cpu {
         warm_up(fluid_alone(WARMING), settings)?;
     }

@@ -157,7 +157,7 @@ impl<B: DrawingBackend> Sheet<B> {
             .map_err(failed)
     }
 
-    /// Names behind their colors, one below the other; `at` is the left end and the middle height of the first color.
+    /// Names behind their colors, one below the other, from the left end and the middle height of the first color on.
     fn legend<'a>(&self, [left, top]: [f64; 2], thickness: f64, entries: impl Iterator<Item = (&'a str, Rgb)>) -> Result<(), ViewError> {
         for (index, (name, shade)) in entries.enumerate() {
             let y = top + 24.0 * index as f64;

@@ -8,8 +8,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Nothing a run writes depends on wall time, threads or interruptions, except `run.json`, `log.jsonl` and `profile.csv`: outputs
-//! belong to step numbers, and those follow from the scene alone.
+//! Nothing a run writes depends on wall time, threads or interruptions, except `run.json`, `log.jsonl`, `profile.csv` and `trace.csv`:
+//! outputs belong to step numbers, and those follow from the scene alone.
 
 mod acts;
 mod breaks;

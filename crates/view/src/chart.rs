@@ -1,4 +1,4 @@
-//! Charts: curves in stacked panels over one axis, and bars; drawn alike as SVG and as PNG.
+//! Charts: curves in stacked panels over one axis, bars, and bars of time in lanes; drawn alike as SVG and as PNG.
 
 use std::sync::OnceLock;
 
@@ -56,6 +56,29 @@ pub struct Bars {
     pub title: String,
     /// Name, length and what is written behind the bar.
     pub rows: Vec<(String, f64, String)>,
+}
+
+/// Bars in lanes over one horizontal axis that begins at zero.
+pub struct Lanes {
+    /// What it shows.
+    pub title: String,
+    /// Quantity and unit of the horizontal axis.
+    pub horizontal: String,
+    /// Where the axis ends.
+    pub length: f64,
+    /// From the top down: names, and what is in them.
+    pub lanes: Vec<(String, Vec<Bar>)>,
+    /// Names and colors of the kinds of bars.
+    pub kinds: Vec<(String, Rgb)>,
+}
+
+/// A bar in a lane.
+pub struct Bar {
+    /// Which of the kinds.
+    pub kind: usize,
+    /// Where it begins and ends along the axis.
+    pub from: f64,
+    pub to: f64,
 }
 
 /// Something that can be drawn on a sheet.
@@ -132,6 +155,16 @@ impl<B: DrawingBackend> Sheet<B> {
         self.area
             .draw(&Text::new(text.to_string(), (fine(at[0]), fine(at[1] + self.sink * size)), style))
             .map_err(failed)
+    }
+
+    /// Names behind their colors, one below the other, from the left end and the middle height of the first color on.
+    fn legend<'a>(&self, [left, top]: [f64; 2], thickness: f64, entries: impl Iterator<Item = (&'a str, Rgb)>) -> Result<(), ViewError> {
+        for (index, (name, shade)) in entries.enumerate() {
+            let y = top + 24.0 * index as f64;
+            self.rectangle([left, y - 0.5 * thickness], [left + 22.0, y + 0.5 * thickness], shade)?;
+            self.text([left + 32.0, y], 15.0, (color::INK, HPos::Left), name)?;
+        }
+        Ok(())
     }
 }
 
@@ -285,11 +318,9 @@ impl Panel {
             )?;
         }
         if self.curves.len() > 1 {
-            for (index, (name, _)) in self.curves.iter().enumerate() {
-                let y = top + 10.0 + 24.0 * index as f64;
-                sheet.rectangle([right + 22.0, y - 1.5], [right + 44.0, y + 1.5], color::distinct(index))?;
-                sheet.text([right + 54.0, y], 15.0, (color::INK, HPos::Left), name)?;
-            }
+            let names = self.curves.iter().enumerate();
+            let entries = names.map(|(index, (name, _))| (name.as_str(), color::distinct(index)));
+            sheet.legend([right + 22.0, top + 10.0], 3.0, entries)?;
         }
         Ok(())
     }
@@ -312,5 +343,37 @@ impl Drawing for Bars {
             sheet.text([end + 12.0, y], 15.0, (color::FAINT_INK, HPos::Left), text)?;
         }
         Ok(())
+    }
+}
+
+impl Drawing for Lanes {
+    fn height(&self) -> f64 {
+        154.0 + (96.0 * self.lanes.len() as f64).max(24.0 * self.kinds.len() as f64)
+    }
+
+    fn draw<B: DrawingBackend>(&self, sheet: &Sheet<B>) -> Result<(), ViewError> {
+        sheet.rectangle([0.0, 0.0], [WIDTH, self.height()], [255; 3])?;
+        sheet.text([40.0, 42.0], 25.0, (color::INK, HPos::Left), &self.title)?;
+        let (left, right, top, bottom) = (100.0, WIDTH - 230.0, 90.0, self.height() - 64.0);
+        let axis = Axis::new(0.0, self.length, 8, false);
+        let across = |value: f64| left + axis.part(value) * (right - left);
+        for (tick, label) in &axis.ticks {
+            let x = across(*tick);
+            sheet.rectangle([x - 0.5, top], [x + 0.5, bottom], GRID)?;
+            sheet.text([x, bottom + 20.0], 15.0, (color::FAINT_INK, HPos::Center), label)?;
+        }
+        let pitch = (bottom - top) / self.lanes.len() as f64;
+        for (index, (name, bars)) in self.lanes.iter().enumerate() {
+            let (middle, half) = (top + (index as f64 + 0.5) * pitch, 0.36 * pitch);
+            sheet.text([left - 12.0, middle], 16.0, (color::INK, HPos::Right), name)?;
+            for bar in bars {
+                // What is too short to be seen is drawn as a line.
+                let (begin, end) = (across(bar.from), across(bar.to).max(across(bar.from) + 0.5));
+                sheet.rectangle([begin, middle - half], [end, middle + half], self.kinds[bar.kind].1)?;
+            }
+        }
+        let entries = self.kinds.iter().map(|(name, shade)| (name.as_str(), *shade));
+        sheet.legend([right + 22.0, top + 10.0], 14.0, entries)?;
+        sheet.text([right, bottom + 44.0], 16.0, (color::INK, HPos::Right), &self.horizontal)
     }
 }

@@ -117,7 +117,10 @@ pub enum ViewError {
         source: std::io::Error,
     },
     /// A folder without anything to plot.
-    #[error("{}: nothing to plot; energies.csv, probes/*.csv and profile.csv are missing or hold no rows", .folder.display())]
+    #[error(
+        "{}: nothing to plot; energies.csv, probes/*.csv, profile.csv and, of a run with --device heterogeneous, trace.csv are missing or hold no rows",
+        .folder.display()
+    )]
     NothingToPlot {
         /// The run folder.
         folder: PathBuf,

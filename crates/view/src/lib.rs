@@ -20,6 +20,7 @@ mod scale;
 mod snapshot;
 mod surface;
 mod text;
+mod trace;
 
 pub use chart::{Chart, Panel, encode};
 pub use error::ViewError;

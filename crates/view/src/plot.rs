@@ -1,4 +1,4 @@
-//! The tables of a run folder as charts: energies, probes, time per pass.
+//! The tables of a run folder as charts: energies, probes, time per pass, and what CPU and GPU were at when.
 
 use std::{
     fs::File,
@@ -9,7 +9,7 @@ use std::{
 use crate::{
     ViewError,
     chart::{Bars, Chart, Panel, encode},
-    scale,
+    scale, trace,
 };
 
 /// Which charts to draw.
@@ -24,6 +24,8 @@ pub enum Charts {
     Probes,
     /// Time per pass.
     Profile,
+    /// What CPU and GPU were at, of a run on both at the same time.
+    Trace,
 }
 
 /// How charts are written.
@@ -86,6 +88,13 @@ pub fn plot(run_folder: &Path, charts: Charts, format: ChartFormat) -> Result<Ve
                     format,
                 )?,
             );
+        }
+    }
+    let path = run_folder.join("trace.csv");
+    if wanted(Charts::Trace) && path.exists() {
+        let spans = trace::spans(&path)?;
+        if !spans.is_empty() {
+            add("trace", encode(&trace::lanes(&spans, &run), format)?);
         }
     }
     if files.is_empty() {

@@ -2,7 +2,11 @@ use std::fs;
 
 use seixo_engine::state::Ledger;
 
-use crate::{ChartFormat, Charts, ViewError, plot};
+use crate::{
+    ChartFormat, Charts, ViewError,
+    color::{self, Rgb},
+    plot,
+};
 
 /// A run folder with a ledger, one probe of two units and a profile.
 fn folder() -> tempfile::TempDir {
@@ -110,6 +114,95 @@ fn all_charts_are_also_images() {
     for (name, bytes) in &files {
         let image = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
         assert_eq!(image.info().width, 2400, "{name}");
+    }
+}
+
+/// Nine steps of ten milliseconds each: a GPU is at fluids for eight, a CPU at contacts from the second to the fifth, and at motion when the GPU is done.
+fn trace() -> String {
+    let mut table = String::from("step,where,pass,from [s],to [s]\n");
+    for step in 1..=9 {
+        for (place, pass, from, to) in [
+            ("cpu", "contacts", 1, 5),
+            ("gpu", "fluids", 0, 8),
+            ("cpu", "waiting", 5, 8),
+            ("cpu", "advance", 8, 10),
+        ] {
+            let [from, to] = [from, to].map(|time| 1e-3 * f64::from(10 * step + time));
+            table += &format!("{step},{place},{pass},{from},{to}\n");
+        }
+    }
+    table
+}
+
+/// Of the row of an image that has most of a color left of the legend: its number, and where bars of that color begin and end \[px\].
+fn bars(rgb: &[u8], width: usize, shade: Rgb) -> (usize, Vec<[f64; 2]>) {
+    let rows = rgb.chunks_exact(3 * width).map(|row| {
+        let pixels = &row.as_chunks::<3>().0[..width - 430];
+        pixels.iter().map(|pixel| *pixel == shade).collect::<Vec<bool>>()
+    });
+    let of_shade = |(_, row): &(usize, Vec<bool>)| row.iter().filter(|&&is_of_shade| is_of_shade).count();
+    let (number, row) = rows.enumerate().max_by_key(of_shade).unwrap();
+    let edges: Vec<f64> = (1..row.len()).filter(|&x| row[x] != row[x - 1]).map(|x| x as f64).collect();
+    (number, edges.as_chunks::<2>().0.to_vec())
+}
+
+#[test]
+fn a_trace_shows_what_gpu_and_cpu_were_at_in_a_few_steps_from_its_middle() {
+    let folder = folder();
+    fs::write(folder.path().join("trace.csv"), trace()).unwrap();
+    let files = plot(folder.path(), Charts::Trace, ChartFormat::Png).unwrap();
+    let [(name, bytes)] = &files[..] else {
+        panic!("one chart expected")
+    };
+    assert_eq!(name, "trace.png");
+    let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+    let [width, height] = [reader.info().width, reader.info().height].map(|side| side as usize);
+    let mut rgb = vec![0; 3 * width * height];
+    reader.next_frame(&mut rgb).unwrap();
+
+    let [contacts, fluids, motion] = [0, 1, 3].map(color::distinct);
+    let ((gpu, first), (cpu, last)) = (bars(&rgb, width, fluids), bars(&rgb, width, motion));
+    assert!(gpu < cpu, "the GPU is above");
+    let begin = first[0][0];
+    let millisecond = (last[3][1] - begin) / 40.0;
+    assert!(40.0 * millisecond > 0.7 * width as f64, "four steps fill the width");
+    for (shade, lane, times) in [
+        (contacts, cpu, [1.0, 5.0]),
+        (fluids, gpu, [0.0, 8.0]),
+        (color::OTHERS, cpu, [5.0, 8.0]),
+        (motion, cpu, [8.0, 10.0]),
+    ] {
+        let (row, found) = bars(&rgb, width, shade);
+        assert_eq!((row, found.len()), (lane, 4), "{times:?}");
+        for (step, ends) in found.iter().enumerate() {
+            for (end, time) in ends.iter().zip(times) {
+                let expected = begin + (10.0 * step as f64 + time) * millisecond;
+                assert!((end - expected).abs() < 3.0, "step {step}, {time} ms: {end} and not {expected}");
+            }
+        }
+    }
+
+    let files = plot(folder.path(), Charts::Trace, ChartFormat::Svg).unwrap();
+    let text = String::from_utf8(files[0].1.clone()).unwrap();
+    for label in ["GPU", "CPU", "fluids", "contacts", "waiting", "advance", "time [ms] · steps 3 to 6"] {
+        assert!(text.contains(&format!("{label}\n</text>")), "{label} is missing");
+    }
+    assert!(text.contains("at work together for 40 % of the time"));
+}
+
+#[test]
+fn a_damaged_trace_is_named_with_line_and_value() {
+    let folder = folder();
+    for (row, told) in [
+        ("4,tpu,fluids,0,1", "\"tpu\""),
+        ("-4,gpu,fluids,0,1", "\"-4\""),
+        ("4,gpu,fluids,0,inf", "\"inf\""),
+        ("4,gpu,fluids,2,1", "fluids ends at 1 s, before it begins"),
+        ("4,gpu,fluids,2", "belong here"),
+    ] {
+        fs::write(folder.path().join("trace.csv"), format!("{}{row}\n", trace())).unwrap();
+        let message = plot(folder.path(), Charts::Trace, ChartFormat::Svg).unwrap_err().to_string();
+        assert!(message.contains("trace.csv:38") && message.contains(told), "{message}");
     }
 }
 

@@ -6,12 +6,13 @@ use clap::{Args, ValueEnum};
 use seixo::view::{ChartFormat, Charts, plot as draw};
 use std::path::PathBuf;
 
-/// Draw energies, probes and time per pass of a run
+/// Draw energies, probes and time per pass of a run, and what CPU and GPU were at when
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   seixo plot silo.out                                all charts as SVG, into silo.out/plots/
-  seixo plot silo.out energies --format png --out .  the ledger as PNG, here")]
+  seixo plot silo.out energies --format png --out .  the ledger as PNG, here
+  seixo plot floating.out trace                      CPU and GPU side by side, if it ran heterogeneous")]
 pub struct PlotArguments {
     /// The run folder
     folder: PathBuf,
@@ -36,6 +37,8 @@ enum What {
     Probes,
     /// Time per pass
     Profile,
+    /// What CPU and GPU were at, of a run on both at the same time
+    Trace,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -53,6 +56,7 @@ pub fn plot(arguments: &PlotArguments) -> Done {
         What::Energies => Charts::Energies,
         What::Probes => Charts::Probes,
         What::Profile => Charts::Profile,
+        What::Trace => Charts::Trace,
     };
     let format = match arguments.format {
         Format::Svg => ChartFormat::Svg,

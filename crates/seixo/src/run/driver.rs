@@ -450,7 +450,7 @@ impl<'a> Driver<'a> {
         self.close(Outcome::Running).map_err(RunError::from)
     }
 
-    /// Brings `run.json` and `profile.csv` up to date.
+    /// Brings `run.json`, `profile.csv` and `trace.csv` up to date.
     fn close(&mut self, outcome: Outcome) -> Result<(), FilesError> {
         let record = &mut self.books.record;
         record.result = outcome;
@@ -458,7 +458,8 @@ impl<'a> Driver<'a> {
         record.particle_steps = self.before.1 + self.particle_steps;
         record.measure(&mut self.simulation);
         record.write(self.options.layer, &self.folder)?;
-        record::write_profile(self.options.layer, &self.folder, &self.simulation, self.step_time, self.output_time)
+        record::write_profile(self.options.layer, &self.folder, &self.simulation, self.step_time, self.output_time)?;
+        record::write_trace(self.options.layer, &self.folder, &self.simulation)
     }
 
     fn report(&mut self, event: &Event) -> Result<(), FilesError> {

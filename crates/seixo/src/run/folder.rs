@@ -23,6 +23,8 @@ pub const BREAKS: &str = "bonds.csv";
 pub const FRAGMENTS: &str = "fragments.csv";
 /// Seconds per pass.
 pub const PROFILE: &str = "profile.csv";
+/// What CPU and GPU were at in the latest steps, where both are at work at the same time.
+pub const TRACE: &str = "trace.csv";
 /// Folder of the probes' tables.
 pub const PROBES: &str = "probes";
 /// Folder of the frames.
@@ -112,7 +114,7 @@ fn is_of_a_run(folder: &Path, path: &Path) -> bool {
     };
     let has = |ending: &str| inside.extension().is_some_and(|own| own == ending);
     match inside.parent().and_then(Path::to_str) {
-        Some("") => [RECORD, SCENE, LOG, ENERGIES, EXCHANGE, BREAKS, FRAGMENTS, PROFILE]
+        Some("") => [RECORD, SCENE, LOG, ENERGIES, EXCHANGE, BREAKS, FRAGMENTS, PROFILE, TRACE]
             .iter()
             .any(|name| inside == Path::new(name)),
         Some(CHECKPOINTS) => inside

@@ -1,9 +1,10 @@
-//! `run.json` (what ran and how it went) and `profile.csv` (where the time went).
+//! `run.json` (what ran and how it went), `profile.csv` (where the time went) and `trace.csv` (what CPU and GPU were at when).
 
 use super::course::Course;
-use super::folder::{PROFILE, RECORD, disk};
+use super::folder::{PROFILE, RECORD, TRACE, disk};
 use super::log::Event;
 use seixo_engine::Simulation;
+use seixo_engine::state::Span;
 use seixo_engine::world::{Bonded, Grains, WallShape, World};
 use seixo_files::FilesError;
 use seixo_files::layer::{FileLayer, replace};
@@ -224,6 +225,28 @@ pub(super) fn write_profile(
         text += &format!("{pass},{seconds:.6},{share:.6},{calls}\n");
     }
     let path = folder.join(PROFILE);
+    replace(layer, &path, text.as_bytes()).map_err(disk(&path, "write it"))
+}
+
+/// Writes what CPU and GPU were at in the latest steps; nothing where they are not at work at the same time.
+pub(super) fn write_trace(layer: &dyn FileLayer, folder: &Path, simulation: &Simulation) -> Result<(), FilesError> {
+    let spans = simulation.trace();
+    if spans.is_empty() {
+        return Ok(());
+    }
+    let mut text = String::from("step,where,pass,from [s],to [s]\n");
+    for Span {
+        pass,
+        is_on_gpu,
+        step,
+        from,
+        to,
+    } in spans
+    {
+        let place = if is_on_gpu { "gpu" } else { "cpu" };
+        text += &format!("{step},{place},{pass},{from:.9},{to:.9}\n");
+    }
+    let path = folder.join(TRACE);
     replace(layer, &path, text.as_bytes()).map_err(disk(&path, "write it"))
 }
 

@@ -11,3 +11,4 @@ mod slice;
 mod spheres;
 mod stage;
 mod surface;
+mod together;

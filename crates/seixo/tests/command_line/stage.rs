@@ -150,7 +150,8 @@ impl Stage {
     pub fn results(&self, run: &str) -> BTreeMap<String, Vec<u8>> {
         let mut files = BTreeMap::new();
         collect(&self.path(run), &self.path(run), &mut files);
-        files.retain(|name, _| !["run.json", "log.jsonl", "profile.csv"].contains(&name.as_str()) && !name.starts_with("checkpoints"));
+        let of_machine = ["run.json", "log.jsonl", "profile.csv", "trace.csv"];
+        files.retain(|name, _| !of_machine.contains(&name.as_str()) && !name.starts_with("checkpoints"));
         files
     }
 

@@ -7,7 +7,7 @@ use crate::measure::NO_CONTACT;
 use crate::refusal::Refusal;
 use crate::resume::padded;
 use crate::search::Pairs;
-use crate::simulation::{PASSES_OF_CPU, Simulation};
+use crate::simulation::{PASSES_OF_CPU, Pass, Simulation};
 use crate::state::{Profile, Trace};
 use crate::world::{Assembly, DeviceChoice, Precision, Settings, World};
 use seixo_device::gpu::{Gpu, GpuError, list};
@@ -108,7 +108,9 @@ impl Simulation {
             return Err(Refusal::HeatInSingle);
         }
         if self.is_heterogeneous() {
-            (self.profile, self.trace) = (Profile::beside(&PASSES_OF_CPU, &PASSES), Some(Trace::new()));
+            let mut beside = PASSES_OF_CPU;
+            beside[Pass::Fluids as usize] = "waiting";
+            (self.profile, self.trace) = (Profile::beside(&beside, &PASSES), Some(Trace::new()));
         } else {
             self.profile = Profile::new(&PASSES);
         }
@@ -256,6 +258,7 @@ impl Simulation {
         if self.is_current {
             return Ok(());
         }
+        self.settle_what_is_owed()?;
         // How bodies move now follows from what fluids do to them, too.
         self.observe_fluids()?;
         if self.is_remote() {

@@ -103,6 +103,8 @@ pub struct Simulation {
     pub(crate) rebuilds: u64,
     pub(crate) time_step: TimeStep,
     pub(crate) profile: Profile,
+    /// Whether grains were moved, and what pushes them there is still to be found.
+    pub(crate) owes_forces: bool,
     /// Where a GPU and the cores of this machine are at work at the same time.
     pub(crate) trace: Option<Trace>,
     /// The GPU that steps the grains; without any grain, it has nothing.
@@ -277,6 +279,7 @@ impl Simulation {
             rebuilds: 0,
             time_step,
             profile: Profile::new(&PASSES_OF_CPU),
+            owes_forces: false,
             trace: None,
             settings,
             gpu: None,

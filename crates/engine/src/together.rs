@@ -132,7 +132,8 @@ impl Simulation {
     }
 
     /// Takes steps in which the cores of this machine step the grains, and a GPU the fluids at the same time. Bodies are moved in between, when what
-    /// fluids do to them is known: while the GPU finds that, the cores find what grains do to each other.
+    /// fluids do to them is known: while the GPU finds that, the cores find what grains do to each other. So a step ends with grains moved, and what
+    /// pushes them there is found in the next one, or when somebody looks.
     pub(crate) fn advance_on_both(&mut self, steps: u64) -> Result<(), Stop> {
         let device = self.device.clone();
         device.enter(|| self.overlap(steps))
@@ -144,39 +145,44 @@ impl Simulation {
         if self.solver_of_fluids() == Solver::Incompressible {
             return (0..steps).try_for_each(|_| self.step_beside_incompressible_fluids());
         }
-        self.send_fluids_ahead()?;
-        let bodies = self.bodies.id.clone();
-        let load = self.wait_for_fluids()?;
-        self.take_loads_of(&bodies, load)?;
-        loop {
-            self.move_grains()?;
-            self.let_pass_when_due()?;
-            let goes_on = self.steps < end;
+        while self.steps < end {
+            self.send_fluids_ahead()?;
             let bodies = self.bodies.id.clone();
-            if goes_on {
-                self.send_fluids_ahead()?;
-            }
-            let pushed = self.push_grains();
-            let load = if goes_on {
-                self.wait_for_fluids()?
-            } else {
-                self.bodies.load.clone()
-            };
+            let pushed = self.push_grains_if_owed();
+            let load = self.wait_for_fluids()?;
             pushed?;
             self.take_loads_of(&bodies, load)?;
-            if !goes_on {
-                return Ok(());
-            }
+            self.move_grains()?;
+            self.owes_forces = true;
+            self.let_pass_when_due()?;
         }
+        Ok(())
+    }
+
+    /// Finds what pushes grains where they are, if they were moved there and that was left for later.
+    fn push_grains_if_owed(&mut self) -> Result<(), Stop> {
+        if std::mem::take(&mut self.owes_forces) {
+            self.push_grains()?;
+        }
+        Ok(())
+    }
+
+    /// Finds all that a step on both left for the next one, as somebody looks.
+    pub(crate) fn settle_what_is_owed(&mut self) -> Result<(), Stop> {
+        if !self.owes_forces {
+            return Ok(());
+        }
+        let device = self.device.clone();
+        let (bodies, load) = (self.bodies.id.clone(), self.bodies.load.clone());
+        device.enter(|| self.push_grains_if_owed())?;
+        self.take_loads_of(&bodies, load)
     }
 
     /// A step beside fluids whose steps wait for the host, which so does nothing else meanwhile.
     fn step_beside_incompressible_fluids(&mut self) -> Result<(), Stop> {
         self.move_grains()?;
-        let bodies = self.bodies.id.clone();
-        self.push_grains()?;
-        let load = self.bodies.load.clone();
-        self.take_loads_of(&bodies, load)?;
+        self.owes_forces = true;
+        self.settle_what_is_owed()?;
         self.with_remote_flow(|remote, _, simulation| {
             remote.see_bodies(&simulation.bodies);
             Ok(())

@@ -61,7 +61,7 @@ const CASES: &[Case] = &[
     (
         "until = \"1 s\"",
         "until = \"1 s\"\ndevice = 1",
-        &["scene.toml:4:10", "one of auto, cpu, gpu, cuda, wgpu"],
+        &["scene.toml:4:10", "one of auto, cpu, gpu, heterogeneous, cuda, wgpu"],
     ),
     (
         "until = \"1 s\"",

@@ -5,6 +5,7 @@
 mod assemble;
 mod bodies;
 mod bonds;
+mod broad;
 mod carry;
 mod contact_records;
 mod events;
@@ -36,6 +37,7 @@ pub mod world;
 
 pub use bodies::BodySnapshot;
 pub use bonds::{BondSnapshot, Break};
+pub use broad::{BroadPhase, MayTouch};
 pub use contact_records::{ContactRecord, Partner};
 pub use events::Change;
 pub use flow::{FluidLook, Solves};

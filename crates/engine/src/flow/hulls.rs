@@ -67,6 +67,11 @@ impl Hulls {
         (kind & WALL != 0 && number < self.body.len()).then_some(number)
     }
 
+    /// Id of the body of a hull.
+    pub fn body(&self, hull: usize) -> u32 {
+        self.body[hull]
+    }
+
     /// Whether there can be a particle of a hull with this id and kind.
     pub fn knows(&self, id: u32, kind: u32) -> bool {
         let particle = (id & !WALL).wrapping_sub(self.first[1]);

@@ -164,6 +164,7 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
         threads: file.run.threads.0 as usize,
         overlap_limit: file.run.overlap_limit.si,
         assembly: Assembly::default(),
+        broad_phase: file.run.broad_phase,
     };
     let checkpoint = CheckpointPlan {
         every_wall: file.checkpoint.every.si,

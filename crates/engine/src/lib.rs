@@ -40,7 +40,7 @@ pub use bonds::{BondSnapshot, Break};
 pub use broad::{BroadPhase, MayTouch};
 pub use contact_records::{ContactRecord, Partner};
 pub use events::Change;
-pub use flow::{FluidLook, Solves};
+pub use flow::{FluidLook, Melting, Solves};
 pub use guard::{Cause, InFluid, Stop};
 pub use insertion::{Room, Seen, free_of_walls};
 pub use measure::Momentum;

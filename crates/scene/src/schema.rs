@@ -331,6 +331,8 @@ pub(crate) struct GrainsSection {
     /// Lets fluids feel them: they are lifted, carried and slowed down, and fluids make way. For what is thicker than a few spacings of the fluid.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub displaces_fluid: bool,
+    /// Name of the fluid that they become when a stage melts them, as in "water"; for those that displace fluids.
+    pub melts_into: Option<String>,
 }
 
 impl GrainsSection {

@@ -155,7 +155,7 @@ fn held_bodies_are_looked_up_where_something_is_near_and_touch_no_walls() {
 
 #[test]
 fn bodies_in_a_tank_may_touch_the_fluid_each_other_both_or_nothing() {
-    let spacing = 0.02;
+    let spacing: f64 = 0.02;
     let fastest = (2.0 * G * 8.0 * spacing).sqrt();
     let mut water = fluids(vec![water(10.0 * fastest)], spacing, 3.0, None);
     water.fastest = fastest;

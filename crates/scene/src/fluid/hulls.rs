@@ -273,7 +273,8 @@ pub(crate) fn melting(file: &SceneFile, world: &World, outlines: &Outlines, stag
     let radii: HashMap<u32, f64> = world.grains.id.iter().copied().zip(world.grains.radius.iter().copied()).collect();
     for act in stages.iter_mut().flat_map(|stage| stage.acts.iter_mut()) {
         let Act::Melt(group, melting) = act else { continue };
-        let (name, section) = sections[*group as usize];
+        let group = *group;
+        let (name, section) = sections[group as usize];
         let path = format!("grains.{name}.melts_into");
         let told = |complaint: Complaint| complaint.within(&format!("grains.{name}"));
         if fluids.solver != Solver::WeaklyCompressible {
@@ -290,14 +291,14 @@ pub(crate) fn melting(file: &SceneFile, world: &World, outlines: &Outlines, stag
         let mut masses = [0.0; 2];
         for body in &world.grains.bodies {
             let Some(&(first, offset)) = body.carries.first() else { continue };
-            if world.grains.group[known[&first]] != *group {
+            if world.grains.group[known[&first]] != group {
                 continue;
             }
             // As of hulls, those of a section differ in size alone.
             let size = DVec3::from(offset).length() + radii[&first];
             let sites = match rooms.entry(size.to_bits()) {
                 Entry::Occupied(entry) => entry.into_mut(),
-                Entry::Vacant(entry) => match Form::of(body, &radii, outlines.get(group)).room(fluids.spacing) {
+                Entry::Vacant(entry) => match Form::of(body, &radii, outlines.get(&group)).room(fluids.spacing) {
                     Ok(room) => entry.insert(room.iter().map(|site| site.to_array()).collect()),
                     Err(complaint) => {
                         findings.add(&path, told(complaint));

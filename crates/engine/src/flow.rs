@@ -7,6 +7,7 @@ mod hulls;
 mod lattice;
 mod leaks;
 mod measure;
+mod melting;
 mod muller;
 mod passages;
 mod passes;
@@ -18,6 +19,7 @@ mod tension;
 
 use hulls::Hulls;
 pub(crate) use measure::{FlowEnergies, FlowEnergy};
+pub use melting::Melting;
 pub(crate) use muller::Muller;
 pub(crate) use passages::{Feeding, Passages};
 use projector::Projector;
@@ -231,9 +233,7 @@ impl Flow {
             let density = if self.is_incompressible() {
                 fluid.density
             } else {
-                fluid
-                    .state
-                    .density(pressure - fluid.background_pressure, fluid.density, fluid.sound_speed)
+                fluid.density_at(pressure)
             };
             let ([x, y, z], [u, v, w]) = (particles.position[k], particles.velocity[k]);
             let volume = self.plan.volume() * fluid.density / density;

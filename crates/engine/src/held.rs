@@ -4,6 +4,7 @@
 //! to everything else is booked as the work of walls. They touch neither walls nor each other: nothing could move by it.
 
 use crate::bodies::Bodies;
+use crate::broad::WALLS;
 use crate::simulation::{Simulation, vector};
 use crate::walls::{Stance, is_moving};
 use crate::world::{Body, WallMotion};
@@ -223,11 +224,14 @@ impl Simulation {
         })
     }
 
-    /// Lists which walls grains are near, but for grains that are held: these no wall can move.
+    /// Lists which walls grains are near, but for grains that are held: these no wall can move; and for those that are known to be far from any.
     pub(crate) fn list_walls(&mut self) {
-        let (time, bodies, member) = (self.time(), &self.bodies, &self.fields.member);
-        let is_held = |i: usize| !bodies.held.is_empty() && bodies.of(member[i]).is_some_and(|b| bodies.held.holds(b));
-        self.walls.list(&self.device, &self.cells, &self.fields, time, is_held);
+        self.walls.sort(self.cells.largest_radius());
+        self.look_for_walls();
+        let (time, carries, bodies, broad, member) = (self.time(), self.carries, &self.bodies, &self.broad, &self.fields.member);
+        let is_held = |i: usize| bodies.of(member[i]).is_some_and(|b| bodies.held.holds(b));
+        let is_skipped = |i: usize| carries && (!broad.may_meet(WALLS, member[i]) || is_held(i));
+        self.walls.list(&self.device, &self.cells, &self.fields, time, is_skipped);
     }
 
     /// Whether the grain at place i is of a body that is held.

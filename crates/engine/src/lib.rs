@@ -5,6 +5,7 @@
 mod assemble;
 mod bodies;
 mod bonds;
+mod broad;
 mod carry;
 mod contact_records;
 mod events;
@@ -38,9 +39,10 @@ pub mod world;
 
 pub use bodies::BodySnapshot;
 pub use bonds::{BondSnapshot, Break};
+pub use broad::{BroadPhase, MayTouch};
 pub use contact_records::{ContactRecord, Partner};
 pub use events::Change;
-pub use flow::{FluidLook, Solves};
+pub use flow::{FluidLook, Melting, Solves};
 pub use guard::{Cause, InFluid, Stop};
 pub use insertion::{Room, Seen, free_of_walls};
 pub use measure::Momentum;

@@ -408,6 +408,7 @@ impl Simulation {
         let tallies = (self.tallies.capacity() + self.wall_tallies.capacity()) * size_of::<Tally<f64>>();
         self.fields.bytes()
             + self.bodies.bytes()
+            + self.broad.bytes()
             + self.cells.bytes()
             + self.pairs.bytes()
             + self.old_pairs.bytes()

@@ -170,12 +170,7 @@ impl Simulation {
                 self.pairs.row.resize(n + 1, 0);
             }
             self.old_pairs.keep(&self.device, &self.pairs, remembered);
-            self.pairs
-                .fill_rows::<true>(&self.device, &self.cells.index(), &self.fields.position, n);
-            if self.carries {
-                self.bodies.find_places(&self.fields.member);
-                self.pairs.drop_inside_bodies(&self.fields.member, &self.bodies.that_touch());
-            }
+            self.list_pairs();
             self.pairs.take_over(&self.device, &self.cells.old_of, &self.old_pairs, remembered);
         } else if self.cells.lookup() != Lookup::Grids || self.conducts() {
             // Smooth grains press on each other through the cells that sort them; of other searches there is a list only, and heat needs one.

@@ -3,6 +3,7 @@
 use crate::assemble::{check, fields_of, is_frictional, longest_gaps, table_of};
 use crate::bodies::Bodies;
 use crate::bonds::{Found, Network, pairs_at_start};
+use crate::broad::Broad;
 use crate::fields::Fields;
 use crate::flow::Flow;
 use crate::gpu::Remote;
@@ -71,6 +72,8 @@ pub struct Simulation {
     pub(crate) bodies: Bodies,
     pub(crate) carries: bool,
     pub(crate) moves_of_bodies: Vec<Moved<f64>>,
+    /// What bodies may touch until lists are made anew.
+    pub(crate) broad: Broad,
     pub(crate) table: Vec<f64>,
     pub(crate) materials: u32,
     /// Densities of the materials \[kg/m³\].
@@ -254,6 +257,7 @@ impl Simulation {
             bodies: Bodies::default(),
             carries: !world.grains.bodies.is_empty(),
             moves_of_bodies: Vec::new(),
+            broad: Broad::default(),
             table,
             materials: world.materials.len() as u32,
             densities: world.materials.iter().map(|material| material.density).collect(),

@@ -315,7 +315,8 @@ impl Walls {
         (self.poses, self.records, self.elements) = (poses, records, elements);
     }
 
-    /// Lists all grains, but for those to be skipped, and elements nearer than the skin, by grain and element; known history is taken over.
+    /// Lists all grains, but for those to be skipped, and elements nearer than the skin, by grain and element; known history is taken over. The
+    /// elements must be sorted for the largest grain.
     pub fn list(&mut self, device: &Cpu, cells: &Cells, fields: &Fields, time: f64, skips: impl Fn(usize) -> bool + Sync) {
         let remembered = self.remembered;
         let n = fields.len();
@@ -323,7 +324,6 @@ impl Walls {
         std::mem::swap(&mut self.row, &mut self.old_row);
         std::mem::swap(&mut self.list, &mut self.old_list);
         std::mem::swap(&mut self.history, &mut self.old_history);
-        self.sort(cells.largest_radius());
         let mut row = std::mem::take(&mut self.row);
         let position = &fields.position[..];
         row.resize(n + 1, 0);

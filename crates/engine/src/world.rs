@@ -416,6 +416,8 @@ pub struct Settings {
     pub overlap_limit: f64,
     /// How forces are put together, on a GPU; the CPU has one way.
     pub assembly: Assembly,
+    /// Whether spheres of rigid bodies that are far from all else are left out when lists are made, on the CPU. It changes no result.
+    pub broad_phase: bool,
 }
 
 impl Default for Settings {
@@ -430,6 +432,7 @@ impl Default for Settings {
             threads: 0,
             overlap_limit: 0.5,
             assembly: Assembly::default(),
+            broad_phase: true,
         }
     }
 }

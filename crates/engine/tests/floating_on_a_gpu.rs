@@ -140,12 +140,12 @@ fn thrown_out() -> World {
 
 #[test]
 fn a_body_that_leaves_is_felt_no_more_and_the_others_are() {
-    let steps = 150;
     let mut end: Option<BodySnapshot> = None;
     for (device, precision) in [(DeviceChoice::Cpu, None), (GPU, Some(Precision::F64)), (BOTH, Some(Precision::F64))] {
         let mut simulation = on(device, precision, thrown_out());
         let particles = simulation.fluid_particles();
         assert_eq!(simulation.bodies().len(), 2);
+        let steps = (0.05 / simulation.time_step().value) as u64;
         let left = after(&mut simulation, steps);
         let bodies = simulation.bodies();
         assert!(bodies.len() == 1 && left.id == 1, "{device:?}: {bodies:?}");

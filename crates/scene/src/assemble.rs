@@ -131,6 +131,7 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
         plan.fluid_inlets = fluids.inlets.iter().map(|inlet| inlet.name.clone()).collect();
         plan.fluid_outlets = fluids.outlets.iter().map(|outlet| outlet.name.clone()).collect();
     }
+    fluid::hulls::melting(&file, &world, &outlines, &mut plan.stages, &mut findings);
     plan.inlets = inlet::inlets(&mut file, &materials, &world, &plan.absent, &mut findings);
     world.later.grains = plan.inlets.iter().map(Inlet::expected).collect();
     world.bonds = bonds::bonds(&mut file, &world, &plan.absent, &mut findings);
@@ -164,6 +165,7 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
         threads: file.run.threads.0 as usize,
         overlap_limit: file.run.overlap_limit.si,
         assembly: Assembly::default(),
+        broad_phase: file.run.broad_phase,
     };
     let checkpoint = CheckpointPlan {
         every_wall: file.checkpoint.every.si,

@@ -4,7 +4,7 @@ mod across;
 mod boundary;
 mod cut;
 mod fill;
-mod hulls;
+pub(crate) mod hulls;
 mod muller;
 mod passages;
 mod places;

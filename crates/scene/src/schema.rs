@@ -144,10 +144,18 @@ pub(crate) struct RunSection {
     /// Extra reach of the neighbor list: "auto" or a length; 0 rebuilds it at every step.
     #[serde(default)]
     pub skin: AutoOr<Quantity<Length, NotNegative>>,
+    /// Whether, on the CPU, neighbors are looked for of those spheres of clumps alone that may have any: found by boxes around clumps and around
+    /// groups of their spheres. It changes no result. `true` if left out.
+    #[serde(default = "usual_broad_phase")]
+    pub broad_phase: bool,
 }
 
 fn first_seed() -> Whole<0, LARGEST_WHOLE> {
     Whole(1)
+}
+
+fn usual_broad_phase() -> bool {
+    Settings::default().broad_phase
 }
 
 fn usual_overlap_limit() -> Quantity<Number, UpToOne> {
@@ -324,6 +332,8 @@ pub(crate) struct GrainsSection {
     /// Lets fluids feel them: they are lifted, carried and slowed down, and fluids make way. For what is thicker than a few spacings of the fluid.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub displaces_fluid: bool,
+    /// Name of the fluid that they become when a stage melts them, as in "water"; for those that displace fluids.
+    pub melts_into: Option<String>,
 }
 
 impl GrainsSection {

@@ -12,8 +12,8 @@ use crate::{
     volume::Volume,
 };
 use schemars::JsonSchema;
-use seixo_engine::Seen;
 use seixo_engine::world::{Expected, Grains, Load, Vec3, WallMotion, World};
+use seixo_engine::{Melting, Seen};
 use serde::{Deserialize, Serialize};
 use set::SetSection;
 pub(crate) use set::complete_paths;
@@ -68,6 +68,9 @@ pub(crate) struct StageSection {
     /// What comes as it begins. Bonds that are added join grains as they stand at this moment, after all else of the stage has changed.
     #[serde(default)]
     pub add: Vec<String>,
+    /// Grains and clumps that melt as it begins, as in "grains.ice": they go, and the fluid of `melts_into` comes in their place.
+    #[serde(default)]
+    pub melt: Vec<String>,
     /// What changes as it begins.
     #[serde(default)]
     pub set: SetSection,
@@ -132,6 +135,8 @@ pub enum Act {
     Free(u32),
     /// A group of grains bears this load in place of the one before.
     Load(Load),
+    /// A group of grains melts, its bodies like this.
+    Melt(u32, Vec<Melting>),
 }
 
 /// A part of the run.
@@ -249,6 +254,12 @@ pub(crate) fn stages(
                 Err(complaint) => findings.add(&format!("{path}.{key}"), told(complaint)),
             }
         }
+        for name in &section.melt {
+            match cast.melting(name, &mut presence) {
+                Ok(act) => acts.push(act),
+                Err(complaint) => findings.add(&format!("{path}.melt"), told(complaint)),
+            }
+        }
         match cast.settings(&section.set, &mut standings, findings) {
             Ok(set) => acts.extend(set),
             Err((key, complaint)) => findings.add(&format!("{path}.set.{key}"), told(complaint)),
@@ -291,8 +302,13 @@ fn described(section: &StageSection) -> String {
             format!(", {word} {}", names.join(", "))
         }
     };
-    let (remove, add) = (list("removes", &section.remove), list("adds", &section.add));
-    format!("{} until {until}{remove}{add}{}", section.name, list("sets", &section.set.names()))
+    let [remove, add, melt] =
+        [("removes", &section.remove), ("adds", &section.add), ("melts", &section.melt)].map(|(word, names)| list(word, names));
+    format!(
+        "{} until {until}{remove}{add}{melt}{}",
+        section.name,
+        list("sets", &section.set.names())
+    )
 }
 
 /// What stages can name.
@@ -346,6 +362,24 @@ impl Cast<'_> {
         found
             .map(|index| index as u32)
             .ok_or_else(|| unknown("group of grains", name, self.world.groups.iter()))
+    }
+
+    /// The grains of a group that melts, which are gone then.
+    fn melting(&self, name: &str, presence: &mut Vec<(Thing, bool)>) -> Result<Act, Complaint> {
+        let Thing::Group(group) = self.thing(name)? else {
+            let complaint = Complaint::new(format!("{name} cannot melt")).limit("grains.NAME");
+            return Err(complaint.remedy("write it as in melt = [\"grains.ice\"]"));
+        };
+        let section = &self.file.grains[&self.world.groups[group as usize]];
+        let Some(fluid) = section.melts_into.as_ref().filter(|_| section.displaces_fluid) else {
+            let complaint = Complaint::new(format!("{name} cannot melt: nothing says into which fluid that it displaces"));
+            return Err(complaint.remedy("write displaces_fluid = true and melts_into = \"NAME\" in its section"));
+        };
+        if !self.file.fluid.contains_key(fluid) {
+            return Err(unknown("fluid", fluid, self.file.fluid.keys()));
+        }
+        self.turn(name, &Thing::Group(group), false, presence)?;
+        Ok(Act::Melt(group, Vec::new()))
     }
 
     /// Notes that a thing comes or goes, unless it did already; tells whether that is the first that is heard of it.

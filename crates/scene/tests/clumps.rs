@@ -45,6 +45,14 @@ fn a_clump_is_of_the_size_that_its_place_has() {
 }
 
 #[test]
+fn spheres_far_from_all_are_left_out_of_lists_unless_a_scene_says_otherwise() {
+    let usual = clumps("at = [[1, 2, 3]]\nradius = \"6 mm\"");
+    assert!(usual.settings.broad_phase);
+    let all = scene(&usual.resolved.replace("broad_phase = true", "broad_phase = false"));
+    assert!(!all.settings.broad_phase);
+}
+
+#[test]
 fn a_fill_places_clumps_that_do_not_touch_and_turns_them_all_ways() {
     let fill = |method: &str| {
         clumps(&format!(

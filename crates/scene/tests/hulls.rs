@@ -1,7 +1,7 @@
 //! Bodies in fluids: the particles that fluids feel, and the room that they take.
 
 use seixo_engine::world::{Fluids, World};
-use seixo_scene::{Scene, load_text};
+use seixo_scene::{Act, Scene, load_text};
 
 const SPACING: f64 = 0.02;
 
@@ -41,6 +41,10 @@ box = {{ min = [0, 0, 0], max = [0.4, 0.4, 0.6], open = ["top"] }}
 const CUBE: &str = "shape = \"cube\"\nat = [[0.2, 0.2, 0.16]]\nradius = 0.1";
 
 fn load(of_grains: &str, of_fluid: &str) -> Result<Scene, String> {
+    load_staged(of_grains, of_fluid, "")
+}
+
+fn load_staged(of_grains: &str, of_fluid: &str, stages: &str) -> Result<Scene, String> {
     let folder = tempfile::tempdir().unwrap();
     let corner = |k: usize| [0, 1, 2].map(|axis| if k >> axis & 1 == 0 { -0.06 } else { 0.06 });
     let mut mesh = String::new();
@@ -50,7 +54,7 @@ fn load(of_grains: &str, of_fluid: &str) -> Result<Scene, String> {
     }
     mesh += "f 1 3 4\nf 1 4 2\nf 5 6 8\nf 5 8 7\nf 1 2 6\nf 1 6 5\nf 3 7 8\nf 3 8 4\nf 1 5 7\nf 1 7 3\nf 2 4 8\nf 2 8 6\n";
     std::fs::write(folder.path().join("cube.obj"), mesh).unwrap();
-    let text = text(of_grains, of_fluid);
+    let text = text(of_grains, of_fluid) + stages;
     load_text(&text, &folder.path().join("scene.toml"), &[]).map_err(|found| found.to_string())
 }
 
@@ -122,4 +126,78 @@ fn what_cannot_be_felt_is_refused() {
     assert!(thin.contains("no room for a particle"), "{thin}");
     let muller = refused(&format!("{CUBE}\ndisplaces_fluid = true"), "solver = \"muller2003\"\nfastest = 2");
     assert!(muller.contains("does not feel bodies"), "{muller}");
+}
+
+/// A stage, and one that begins with something melting.
+fn thaw(what: &str) -> String {
+    format!("[[stage]]\nname = \"float\"\nuntil = \"time > 0.1 s\"\n[[stage]]\nname = \"thaw\"\nmelt = [\"{what}\"]\n")
+}
+
+#[test]
+fn a_block_melts_into_particles_that_fill_it() {
+    let of_grains = format!("{CUBE}\ndisplaces_fluid = true\nmelts_into = \"water\"");
+    let scene = load_staged(&of_grains, "", &thaw("grains.blocks")).unwrap();
+    assert!(scene.plan.stages[1].text.contains("melts grains.blocks"));
+    let [Act::Melt(0, melting)] = &scene.plan.stages[1].acts[..] else {
+        panic!("{:?}", scene.plan.stages[1].acts)
+    };
+    let ([one], body) = (&melting[..], &scene.world.grains.bodies[0]) else {
+        panic!("{melting:?}")
+    };
+    assert_eq!((one.body, one.fluid), (body.id, 0));
+    let volume = body.mass / 500.0;
+    let half = 0.5 * volume.cbrt();
+    // There is room for all of it, and for no more than half a spacing about it.
+    let room = one.sites.len() as f64 * SPACING.powi(3);
+    assert!(
+        room > volume * (1.0 - 1e-9) && room < (2.0 * half + SPACING).powi(3),
+        "{room} of {volume} m³"
+    );
+    assert!(one.sites.iter().flatten().all(|x| x.abs() < half));
+    // Wood half as dense as water fills half of that, and so loses nothing.
+    let of_particle = 1000.0 * SPACING.powi(3);
+    let melted = one.particles(body.mass, of_particle) as f64 * of_particle;
+    assert!(
+        (melted - body.mass).abs() <= 0.5 * of_particle * (1.0 + 1e-9),
+        "{melted} of {} kg",
+        body.mass
+    );
+    assert!(
+        !scene.notices.iter().any(|notice| notice.contains("will melt into")),
+        "{:?}",
+        scene.notices
+    );
+}
+
+#[test]
+fn what_cannot_melt_is_refused() {
+    let refused = |more: &str, what: &str| {
+        let of_grains = format!("{CUBE}\n{more}");
+        let found = load_staged(&of_grains, "", &thaw(what)).map(|_| ());
+        found.expect_err("a refusal")
+    };
+    let wet = "displaces_fluid = true\n";
+    let cases = [
+        (wet.to_owned(), "grains.blocks", "nothing says into which fluid"),
+        (
+            "melts_into = \"water\"".to_owned(),
+            "grains.blocks",
+            "nothing says into which fluid",
+        ),
+        (format!("{wet}melts_into = \"wax\""), "grains.blocks", "no fluid is named `wax`"),
+        (format!("{wet}melts_into = \"water\""), "wall.tank", "wall.tank cannot melt"),
+        (
+            format!("{wet}melts_into = \"water\""),
+            "grains.ice",
+            "no group of grains is named `ice`",
+        ),
+    ];
+    for (more, what, phrase) in cases {
+        let found = refused(&more, what);
+        assert!(found.contains(phrase), "no `{phrase}` in\n{found}");
+    }
+    let of_grains = format!("{CUBE}\ndisplaces_fluid = true\nmelts_into = \"water\"");
+    let found = load_staged(&of_grains, "solver = \"dfsph\"", &thaw("grains.blocks")).map(|_| ());
+    let told = found.expect_err("a refusal");
+    assert!(told.contains("compressible fluids alone"), "{told}");
 }

@@ -68,20 +68,37 @@ pub struct Span {
     pub z_last: u32,
 }
 
+/// The cells of grid `g` that hold all centers between two corners.
+#[cube]
+#[inline(always)]
+pub fn span_between<R: Real>(low: &Vector3<R>, high: &Vector3<R>, grids: &[R], shapes: &[u32], g: usize) -> Span {
+    let at = g * 8usize;
+    let scale = grids[at + 3usize];
+    Span {
+        x_first: cell_index::<R>(low.x, grids[at], scale, shapes[at]),
+        x_last: cell_index::<R>(high.x, grids[at], scale, shapes[at]),
+        y_first: cell_index::<R>(low.y, grids[at + 1usize], scale, shapes[at + 1usize]),
+        y_last: cell_index::<R>(high.y, grids[at + 1usize], scale, shapes[at + 1usize]),
+        z_first: cell_index::<R>(low.z, grids[at + 2usize], scale, shapes[at + 2usize]),
+        z_last: cell_index::<R>(high.z, grids[at + 2usize], scale, shapes[at + 2usize]),
+    }
+}
+
 /// The cells of grid `g` that hold all centers within `reach` of p.
 #[cube]
 #[inline(always)]
 pub fn cells_around<R: Real>(p: &Vector3<R>, reach: R, grids: &[R], shapes: &[u32], g: usize) -> Span {
-    let at = g * 8usize;
-    let scale = grids[at + 3usize];
-    Span {
-        x_first: cell_index::<R>(p.x - reach, grids[at], scale, shapes[at]),
-        x_last: cell_index::<R>(p.x + reach, grids[at], scale, shapes[at]),
-        y_first: cell_index::<R>(p.y - reach, grids[at + 1usize], scale, shapes[at + 1usize]),
-        y_last: cell_index::<R>(p.y + reach, grids[at + 1usize], scale, shapes[at + 1usize]),
-        z_first: cell_index::<R>(p.z - reach, grids[at + 2usize], scale, shapes[at + 2usize]),
-        z_last: cell_index::<R>(p.z + reach, grids[at + 2usize], scale, shapes[at + 2usize]),
-    }
+    let low = Vector3::<R> {
+        x: p.x - reach,
+        y: p.y - reach,
+        z: p.z - reach,
+    };
+    let high = Vector3::<R> {
+        x: p.x + reach,
+        y: p.y + reach,
+        z: p.z + reach,
+    };
+    span_between::<R>(&low, &high, grids, shapes, g)
 }
 
 /// A walk through a box of cells, from run to run. Cells of one row of a block follow each other in number, so their grains are one run.
@@ -145,11 +162,10 @@ fn along_row(x: u32, #[comptime] rows: bool) -> u32 {
     number
 }
 
-/// A walk through the cells of grid `g` that hold all centers within `reach` of p.
+/// A walk through a box of cells of grid `g`.
 #[cube]
 #[inline(always)]
-pub fn walk_around<R: Real>(p: &Vector3<R>, reach: R, grids: &[R], shapes: &[u32], g: usize, #[comptime] rows: bool) -> Walk {
-    let span = cells_around::<R>(p, reach, grids, shapes, g);
+pub fn walk_through(span: &Span, shapes: &[u32], g: usize, #[comptime] rows: bool) -> Walk {
     let width_x = width_of(shapes, g, 0usize, rows);
     let width_y = width_of(shapes, g, 1usize, rows);
     let first_cell = shapes[g * 8usize + 5usize];
@@ -167,6 +183,14 @@ pub fn walk_around<R: Real>(p: &Vector3<R>, reach: R, grids: &[R], shapes: &[u32
         width_y,
         first_cell,
     }
+}
+
+/// A walk through the cells of grid `g` that hold all centers within `reach` of p.
+#[cube]
+#[inline(always)]
+pub fn walk_around<R: Real>(p: &Vector3<R>, reach: R, grids: &[R], shapes: &[u32], g: usize, #[comptime] rows: bool) -> Walk {
+    let span = cells_around::<R>(p, reach, grids, shapes, g);
+    walk_through(&span, shapes, g, rows)
 }
 
 #[cube]

@@ -20,6 +20,7 @@ pub mod bins;
 pub mod bodies;
 pub mod bond_lanes;
 pub mod bonds;
+pub mod boxes;
 pub mod buckets;
 pub mod cells;
 pub mod compound;

@@ -12,6 +12,7 @@ use seixo_sweeps::fluid::{Carried, WALL, carried, drag_velocity, fluid_before, i
 use seixo_sweeps::motion::{Moved, STALE};
 use seixo_sweeps::pose::point_of_wall;
 use seixo_sweeps::views::{RECORD, load, store};
+use std::collections::HashSet;
 
 impl Flow {
     /// Finds the poses that walls have now.
@@ -102,6 +103,18 @@ impl Flow {
         let corner = around(13);
         let sees = |i: usize| !(0..3).all(|axis| is_far(i, axis)) || (0..27).any(|k| filled[cube(i) + around(k) - corner]);
         (0..n).map(|i| self.is_wall(i) && sees(i)).collect()
+    }
+
+    /// Ids of the bodies that fluid may come near until lists are made anew.
+    pub fn bodies_near_fluid(&self) -> HashSet<u32> {
+        if self.hulls.is_empty() {
+            return HashSet::new();
+        }
+        let sees_fluid = self.walls_before_fluid();
+        let near = self.fields.kind.iter().zip(sees_fluid).filter(|(_, sees)| *sees);
+        near.filter_map(|(kind, _)| self.hulls.of_kind(*kind))
+            .map(|hull| self.hulls.body(hull))
+            .collect()
     }
 
     /// Lets particles of walls come and go with their walls; tells why they cannot where a wall that comes is in a fluid.

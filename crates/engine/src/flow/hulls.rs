@@ -89,6 +89,16 @@ impl Hulls {
         (kind & WALL != 0 && number < self.body.len()).then_some(number)
     }
 
+    /// The hull of the body with this id, if it has one.
+    pub fn of_body(&self, id: u32) -> Option<usize> {
+        self.body.iter().position(|body| *body == id)
+    }
+
+    /// Id of the body of a hull.
+    pub fn body(&self, hull: usize) -> u32 {
+        self.body[hull]
+    }
+
     /// Whether there can be a particle of a hull with this id and kind.
     pub fn knows(&self, id: u32, kind: u32) -> bool {
         let particle = (id & !WALL).wrapping_sub(self.first[1]);

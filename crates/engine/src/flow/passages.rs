@@ -265,10 +265,7 @@ impl Flow {
         let of_layer: Vec<usize> = (0..fields.len()).filter(|&i| is_past(fields, i)).collect();
         for &i in &of_layer {
             let at = i * RECORD;
-            let pressure = fields.flow[at + 3];
-            let density = fluid
-                .state
-                .density(pressure - fluid.background_pressure, fluid.density, fluid.sound_speed);
+            let density = fluid.density_at(fields.flow[at + 3]);
             fields.kind[i] = inlet.kind;
             fields.position[at + 3] = volume * fluid.density / density;
             fields.excess[i] = density / fluid.density - 1.0;

@@ -21,6 +21,9 @@ const BOUNDARY: &str = "fluid/boundary";
 /// and its layers, then how many passed each; the energy that came, how far the layers of each inlet are, and the mass that passed each.
 const PASSAGES: [&str; 2] = ["fluid/passages", "fluid/passed"];
 
+/// Section of the next id where there are none.
+const NEXT_ID: &str = "fluid/next_id";
+
 impl Passages {
     fn save(&self, to: &mut dyn Sections) {
         let of_inlet = |feeding: &Feeding| [u64::from(feeding.is_open), u64::from(feeding.runs), feeding.since, feeding.layers];
@@ -75,6 +78,8 @@ impl Flow {
         to.put(BOUNDARY, Column::F64(self.plan.boundary.position.concat()));
         if self.has_passages() {
             self.passages.save(to);
+        } else {
+            to.put(NEXT_ID, Column::U64(vec![self.passages.next_id]));
         }
     }
 
@@ -143,6 +148,11 @@ impl Simulation {
         if flow.has_passages() {
             let (inlets, outlets) = (flow.plan.inlets.len(), flow.plan.outlets.len());
             flow.passages = Passages::load(state, inlets, outlets).ok_or_else(|| misfit("its fluids have other inlets or outlets"))?;
+        } else {
+            let Some(Column::U64(next_id)) = state.get(NEXT_ID) else {
+                return Err(misfit("section fluid/next_id is missing"));
+            };
+            flow.passages.next_id = next_id.first().copied().ok_or_else(|| misfit("section fluid/next_id is empty"))?;
         }
         flow.there = self.walls.all_there().to_vec();
         flow.follow_bodies(self);

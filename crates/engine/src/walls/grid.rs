@@ -3,6 +3,7 @@
 use super::{Walls, vector};
 use seixo_device::stable_order_by_key;
 use seixo_laws::Vector3;
+use seixo_sweeps::boxes::Bounds;
 use seixo_sweeps::cells::{cell_index, cell_number};
 use seixo_sweeps::views::{ELEMENT, FRUSTUM, PLANE, SPHERE};
 use seixo_sweeps::wall::nearest_on_element;
@@ -19,8 +20,8 @@ fn is_kind(record: &[f64], kind: f32) -> bool {
     record[9] == f64::from(kind)
 }
 
-/// Lower and upper corner of the box around an element that is no plane.
-fn corners(record: &[f64]) -> [[f64; 3]; 2] {
+/// The box around an element that is no plane.
+fn bounds_of(record: &[f64]) -> Bounds {
     let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
     let mut hold = |center: &[f64], half: [f64; 3]| {
         for axis in 0..3 {
@@ -40,7 +41,7 @@ fn corners(record: &[f64]) -> [[f64; 3]; 2] {
     } else {
         record[..9].chunks_exact(3).for_each(|corner| hold(corner, [0.0; 3]));
     }
-    [low, high]
+    Bounds { low, high }
 }
 
 impl Walls {
@@ -52,7 +53,7 @@ impl Walls {
         }
         let reach = largest + self.skin;
         self.planes.clear();
-        let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+        let mut whole = Bounds::NOTHING;
         let there = &self.there;
         let is_there = |record: &[f64]| there[record[10] as usize];
         for (index, record) in self
@@ -65,12 +66,9 @@ impl Walls {
                 self.planes.push(index as u32);
                 continue;
             }
-            let [from, to] = corners(record);
-            for axis in 0..3 {
-                low[axis] = low[axis].min(from[axis] - reach);
-                high[axis] = high[axis].max(to[axis] + reach);
-            }
+            whole = whole.with(&bounds_of(record).widened(reach));
         }
+        let Bounds { low, high } = whole;
         // Walls that are not there count, too: the grid is only ever coarser than this allows.
         let bounded = self.elements.len() / ELEMENT - self.planes.len();
         let mut edge = 2.0 * reach;
@@ -95,10 +93,10 @@ impl Walls {
         let diagonal = 0.5 * edge * 3.0f64.sqrt();
         let records = self.elements.chunks_exact(ELEMENT).enumerate();
         for (index, record) in records.filter(|(_, record)| is_there(record) && !is_kind(record, PLANE)) {
-            let [from, to] = corners(record);
+            let bounds = bounds_of(record).widened(reach);
             let range = [0, 1, 2].map(|axis| {
                 let index = |x: f64| cell_index::<f64>(x, low[axis], 1.0 / edge, shape[axis]);
-                (index(from[axis] - reach), index(to[axis] + reach))
+                (index(bounds.low[axis]), index(bounds.high[axis]))
             });
             for z in range[2].0..=range[2].1 {
                 for y in range[1].0..=range[1].1 {
@@ -118,5 +116,47 @@ impl Walls {
         stable_order_by_key(key, cells, order, &mut self.cell_first);
         self.cell_list.clear();
         self.cell_list.extend(order.iter().map(|&k| element[k as usize]));
+    }
+
+    /// Whether an element may be near to a sphere that a box holds whole. The elements must be sorted for spheres of at least its radius.
+    pub fn may_come_near(&self, bounds: &Bounds) -> bool {
+        let record = |e: u32| &self.elements[e as usize * ELEMENT..][..ELEMENT];
+        let is_near_plane = |&e: &u32| {
+            let plane = record(e);
+            // The distance of the corner that is farthest behind it.
+            let distance: f64 = (0..3)
+                .map(|k| {
+                    let corner = if plane[3 + k] > 0.0 { bounds.low[k] } else { bounds.high[k] };
+                    (corner - plane[k]) * plane[3 + k]
+                })
+                .sum();
+            distance < self.skin
+        };
+        if self.planes.iter().any(is_near_plane) {
+            return true;
+        }
+        let (low, high) = (
+            [self.grid[0], self.grid[1], self.grid[2]],
+            [self.grid[5], self.grid[6], self.grid[7]],
+        );
+        if !bounds.meets(&Bounds { low, high }) {
+            return false;
+        }
+        let range = [0, 1, 2].map(|axis| {
+            let index = |x: f64| cell_index::<f64>(x, low[axis], self.grid[3], self.shape[axis]);
+            index(bounds.low[axis])..index(bounds.high[axis]) + 1
+        });
+        let wide = bounds.widened(self.skin);
+        let is_near = |&e: &u32| wide.meets(&bounds_of(record(e)));
+        let [along_x, along_y, mut along_z] = range;
+        along_z.any(|z| {
+            along_y.clone().any(|y| {
+                along_x.clone().any(|x| {
+                    let cell = cell_number(&self.shape, 0, x, y, z, false) as usize;
+                    let listed = self.cell_first[cell] as usize..self.cell_first[cell + 1] as usize;
+                    self.cell_list[listed].iter().any(is_near)
+                })
+            })
+        })
     }
 }

@@ -47,6 +47,14 @@ pub struct Fluid {
     pub restitution: f64,
 }
 
+impl Fluid {
+    /// Density at which it has this pressure \[Pa\], unless it is incompressible \[kg/m³\].
+    pub(crate) fn density_at(&self, pressure: f64) -> f64 {
+        self.state
+            .density(pressure - self.background_pressure, self.density, self.sound_speed)
+    }
+}
+
 /// Particles of fluids as parallel columns; every column has the same length. All stand for the same volume at rest, see [`Fluids::volume`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Particles {

@@ -7,9 +7,13 @@ use crate::{
     fill::{Mesh, refuse_too_many_of},
     grains::Outlines,
     schema::SceneFile,
+    stage::{Act, Stage},
 };
 use glam::{DQuat, DVec3};
-use seixo_engine::world::{Body, Hull, Particles, Solver, Triangle, WallShape, World};
+use seixo_engine::{
+    Melting,
+    world::{Body, Hull, Particles, Solver, Triangle, Vec3, WallShape, World},
+};
 use std::collections::{BTreeMap, HashMap, btree_map::Entry};
 
 /// How near the particles of a hull one of a fluid may start \[spacings\]. Side by side on a lattice they are a spacing apart.
@@ -99,11 +103,24 @@ impl Form {
         Ok(places)
     }
 
-    /// Those of a lattice about the middle that are inside, but no deeper than fluids see.
+    /// Those of a lattice that are inside, but no deeper than fluids see.
     fn lattice(&self, layout: &Layout) -> Result<Vec<DVec3>, Complaint> {
         let Form::Spheres(spheres) = self else { return Ok(Vec::new()) };
+        let depth = |at: DVec3| {
+            spheres
+                .iter()
+                .map(|(center, radius)| radius - center.distance(at))
+                .fold(f64::NEG_INFINITY, f64::max)
+        };
+        let mut places = self.sites(layout.spacing)?;
+        places.retain(|at| (0.0..layout.band()).contains(&depth(*at)));
+        Ok(places)
+    }
+
+    /// A lattice about the middle of the box around it.
+    fn sites(&self, spacing: f64) -> Result<Vec<DVec3>, Complaint> {
         let [low, high] = self.bounds();
-        let (middle, spacing) = (0.5 * (low + high), layout.spacing);
+        let middle = 0.5 * (low + high);
         let counts = ((high - low) / spacing).ceil().to_array();
         refuse_too_many_of(
             "particles of bodies",
@@ -111,24 +128,22 @@ impl Form {
             "use a larger spacing, or smaller bodies",
         )?;
         let site = |k: u64, axis: usize| middle[axis] + (k as f64 + 0.5 - 0.5 * counts[axis]) * spacing;
-        let depth = |at: DVec3| {
-            spheres
-                .iter()
-                .map(|(center, radius)| radius - center.distance(at))
-                .fold(f64::NEG_INFINITY, f64::max)
-        };
-        let mut places = Vec::new();
+        let mut sites = Vec::new();
         for z in 0..counts[2] as u64 {
             for y in 0..counts[1] as u64 {
                 for x in 0..counts[0] as u64 {
-                    let at = DVec3::new(site(x, 0), site(y, 1), site(z, 2));
-                    if (0.0..layout.band()).contains(&depth(at)) {
-                        places.push(at);
-                    }
+                    sites.push(DVec3::new(site(x, 0), site(y, 1), site(z, 2)));
                 }
             }
         }
-        Ok(places)
+        Ok(sites)
+    }
+
+    /// Where particles have room if all of it becomes fluid.
+    fn room(&self, spacing: f64) -> Result<Vec<DVec3>, Complaint> {
+        let mut sites = self.sites(spacing)?;
+        sites.retain(|at| self.holds(*at));
+        if sites.is_empty() { Err(too_thin()) } else { Ok(sites) }
     }
 }
 
@@ -245,4 +260,66 @@ fn make_room(
         ));
     }
     *particles = kept(particles, &order);
+}
+
+/// Difference of masses that is told.
+const TOLD: f64 = 0.05;
+
+/// Finds out how the bodies that stages melt do so: into which fluid, and where its particles have room.
+pub(crate) fn melting(file: &SceneFile, world: &World, outlines: &Outlines, stages: &mut [Stage], findings: &mut Findings) {
+    let Some(fluids) = &world.fluids else { return };
+    let sections: Vec<_> = file.grains.iter().collect();
+    let known: HashMap<u32, usize> = world.grains.id.iter().copied().zip(0..).collect();
+    let radii: HashMap<u32, f64> = world.grains.id.iter().copied().zip(world.grains.radius.iter().copied()).collect();
+    for act in stages.iter_mut().flat_map(|stage| stage.acts.iter_mut()) {
+        let Act::Melt(group, melting) = act else { continue };
+        let group = *group;
+        let (name, section) = sections[group as usize];
+        let path = format!("grains.{name}.melts_into");
+        let told = |complaint: Complaint| complaint.within(&format!("grains.{name}"));
+        if fluids.solver != Solver::WeaklyCompressible {
+            let complaint = Complaint::new("bodies melt into compressible fluids alone");
+            findings.add(&path, told(complaint.remedy("use solver = \"wcsph\", or let nothing melt")));
+            return;
+        }
+        let into = section.melts_into.as_deref().unwrap_or_default();
+        let Some(fluid) = file.fluid.keys().position(|fluid| fluid == into) else {
+            continue;
+        };
+        let of_particle = fluids.kinds[fluid].density * fluids.volume();
+        let mut rooms: BTreeMap<u64, Vec<Vec3>> = BTreeMap::new();
+        let mut masses = [0.0; 2];
+        for body in &world.grains.bodies {
+            let Some(&(first, offset)) = body.carries.first() else { continue };
+            if world.grains.group[known[&first]] != group {
+                continue;
+            }
+            // As of hulls, those of a section differ in size alone.
+            let size = DVec3::from(offset).length() + radii[&first];
+            let sites = match rooms.entry(size.to_bits()) {
+                Entry::Occupied(entry) => entry.into_mut(),
+                Entry::Vacant(entry) => match Form::of(body, &radii, outlines.get(&group)).room(fluids.spacing) {
+                    Ok(room) => entry.insert(room.iter().map(|site| site.to_array()).collect()),
+                    Err(complaint) => {
+                        findings.add(&path, told(complaint));
+                        return;
+                    }
+                },
+            };
+            let one = Melting {
+                body: body.id,
+                fluid: fluid as u32,
+                sites: sites.clone(),
+            };
+            masses[0] += body.mass;
+            masses[1] += one.particles(body.mass, of_particle) as f64 * of_particle;
+            melting.push(one);
+        }
+        let [of_bodies, of_fluid] = masses;
+        if (of_fluid - of_bodies).abs() > TOLD * of_bodies {
+            findings.notices.push(format!(
+                "grains.{name}: {of_bodies:.4e} kg will melt into {of_fluid:.4e} kg of {into}, which is what whole particles come to that have room"
+            ));
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use super::{Done, Failure, Voice};
 use crate::say;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use seixo::run::{Control, Ending, Event, Observer, Outcome, Progress};
+use seixo::run::{BroadPhaseRecord, Control, Ending, Event, Observer, Outcome, Progress};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use std::io;
 use std::path::Path;
@@ -81,10 +81,34 @@ impl Watcher {
         let wall = say::duration(record.wall_time);
         let steps = say::count(record.steps);
         let time = say::scaled(record.time, "s");
+        let bodies = record.broad_phase.as_ref().map_or(String::new(), told_of_bodies);
         say::out(&format!(
-            "done: t = {time} in {steps} steps, {wall}, {speed} particle-steps/s\nresults in {folder} – look at them with `seixo picture {folder}`, `seixo plot {folder}`, or ParaView (fields/grains.pvd)"
+            "done: t = {time} in {steps} steps, {wall}, {speed} particle-steps/s\n{bodies}results in {folder} – look at them with `seixo picture {folder}`, `seixo plot {folder}`, or ParaView (fields/grains.pvd)"
         ))
     }
+}
+
+/// What clumps might touch when the lists were made last, as a line.
+fn told_of_bodies(found: &BroadPhaseRecord) -> String {
+    let &BroadPhaseRecord {
+        none,
+        fluid,
+        solid,
+        both,
+        spheres,
+        among_grains,
+        ..
+    } = found;
+    let count = |number: usize| say::count(number as u64);
+    format!(
+        "clumps at the last list: {} near nothing, {} near fluids (F), {} near solids (C), {} near both (FC); neighbors looked for of {} of {} spheres\n",
+        count(none),
+        count(fluid),
+        count(solid),
+        count(both),
+        count(among_grains),
+        count(spheres),
+    )
 }
 
 impl Observer for Watcher {

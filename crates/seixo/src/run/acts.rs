@@ -1,7 +1,7 @@
 //! What a stage does to a simulation as it begins.
 
 use seixo_engine::world::Grains;
-use seixo_engine::{Change, Refusal, Simulation};
+use seixo_engine::{Change, Melting, Refusal, Simulation};
 use seixo_scene::{Act, Stage, Thing};
 
 /// What a stage changes around grains that are there before it: walls, inlets of fluids and gravity.
@@ -61,6 +61,15 @@ fn bonds(stage: &Stage, comes: bool) -> Vec<usize> {
     stage.acts.iter().filter_map(kind).collect()
 }
 
+/// Bodies that melt as a stage begins.
+fn melting(stage: &Stage) -> Vec<Melting> {
+    let bodies = |act: &Act| match act {
+        Act::Melt(_, melting) => melting.clone(),
+        _ => Vec::new(),
+    };
+    stage.acts.iter().flat_map(bodies).collect()
+}
+
 /// The grains of a reserve that come with a stage.
 fn coming(stage: &Stage, reserve: &Grains) -> Grains {
     let mut coming = Grains::default();
@@ -83,7 +92,7 @@ fn change(simulation: &mut Simulation, changes: &[Change]) -> Result<(), Refusal
     if changes.is_empty() { Ok(()) } else { simulation.change(changes) }
 }
 
-/// Lets all happen that a stage begins with: what goes, what surrounds the grains, what comes, how that is held and moves, and what is glued
+/// Lets all happen that a stage begins with: what goes or melts, what surrounds the grains, what comes, how that is held and moves, and what is glued
 /// together then.
 pub(super) fn begin(stage: &Stage, reserve: &Grains, simulation: &mut Simulation) -> Result<(), Refusal> {
     simulation.unbond(&bonds(stage, false))?;
@@ -93,6 +102,7 @@ pub(super) fn begin(stage: &Stage, reserve: &Grains, simulation: &mut Simulation
         let ids: Vec<u32> = simulation.grains().filter(|seen| goes(seen.group)).map(|seen| seen.id).collect();
         simulation.remove(&ids)?;
     }
+    simulation.melt(&melting(stage))?;
     change(simulation, &surroundings(stage))?;
     simulation.insert(&coming(stage, reserve))?;
     change(simulation, &switches(stage))?;

@@ -6,6 +6,7 @@ use super::log::Event;
 use seixo_engine::Simulation;
 use seixo_engine::state::Span;
 use seixo_engine::world::{Bonded, Grains, WallShape, World};
+use seixo_engine::{BroadPhase, Simulation};
 use seixo_files::FilesError;
 use seixo_files::layer::{FileLayer, replace};
 use serde::{Deserialize, Serialize};
@@ -51,6 +52,43 @@ pub struct StageRecord {
     pub reason: Option<String>,
 }
 
+/// What the broad phase of rigid bodies found when the lists were made last: bodies by what they may touch, and what was looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BroadPhaseRecord {
+    /// Bodies that may touch nothing.
+    pub none: usize,
+    /// Those that may touch fluids only.
+    #[serde(rename = "F")]
+    pub fluid: usize,
+    /// Those that may touch grains, other bodies and walls only.
+    #[serde(rename = "C")]
+    pub solid: usize,
+    /// Those that may touch both.
+    #[serde(rename = "FC")]
+    pub both: usize,
+    /// Spheres of all bodies.
+    pub spheres: usize,
+    /// Those of them whose neighbors were looked for.
+    pub among_grains: usize,
+    /// Those of them that were compared with walls.
+    pub among_walls: usize,
+}
+
+impl BroadPhaseRecord {
+    fn new(found: &BroadPhase) -> BroadPhaseRecord {
+        let [none, fluid, solid, both] = found.counts();
+        BroadPhaseRecord {
+            none,
+            fluid,
+            solid,
+            both,
+            spheres: found.spheres,
+            among_grains: found.among_grains,
+            among_walls: found.among_walls,
+        }
+    }
+}
+
 /// What ran and how it went.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
@@ -93,6 +131,9 @@ pub struct Record {
     pub contacts: u64,
     /// How often the neighbor lists were renewed.
     pub rebuilds: u64,
+    /// What clumps may touch, where that is looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub broad_phase: Option<BroadPhaseRecord>,
     /// Wall time of all starts and resumes \[s\].
     pub wall_time: f64,
     /// Grains and particles of fluids times steps of all starts and resumes.
@@ -131,6 +172,7 @@ impl Record {
             fluid_particles: 0,
             contacts: 0,
             rebuilds: 0,
+            broad_phase: None,
             wall_time: 0.0,
             particle_steps: 0.0,
             particle_steps_per_second: 0.0,
@@ -155,6 +197,7 @@ impl Record {
         };
         if simulation.observe().is_ok() {
             self.contacts = simulation.contacts();
+            self.broad_phase = simulation.broad_phase().as_ref().map(BroadPhaseRecord::new);
             self.bytes_per_particle = simulation.bytes() as f64 / (self.grains + self.fluid_particles).max(1) as f64;
         }
     }

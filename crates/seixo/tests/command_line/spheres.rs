@@ -71,6 +71,16 @@ fn a_closed_mesh_is_told_with_its_mass_and_written_so_that_scenes_read_it() {
     let checked = stage.succeed("check both.toml --json");
     let checked: Value = serde_json::from_str(&checked.out).unwrap();
     assert_eq!(checked["grains"], 96, "{checked}");
+    // They are far apart: of the clump no sphere is near to anything else.
+    let told = stage.succeed("run both.toml").out;
+    assert!(
+        told.contains("clumps at the last list: 1 near nothing, 0 near fluids (F)"),
+        "{told}"
+    );
+    assert!(told.contains("neighbors looked for of 0 of 48 spheres"), "{told}");
+    let record: Value = serde_json::from_str(&stage.read("both.out/run.json")).unwrap();
+    let found = &record["broad_phase"];
+    assert_eq!([&found["none"], &found["C"], &found["spheres"]], [1, 0, 48], "{record}");
 }
 
 #[test]

@@ -19,8 +19,9 @@ const BOX: [f64; 2] = [1.3, 0.7];
 const TILT: [f64; 2] = [0.4, 0.7];
 /// Share of a cube that a sphere fills.
 const FILLED: f64 = PI / 6.0;
-/// Most of half a layer that lines may miss, 16 by 16 through a cube along each axis: a face with the normal n is seen in all cubes into which it
-/// reaches by (|n_x| + |n_y| + |n_z| − the largest of the three)/32 of their width, and half its layer is (|n_x| + |n_y| + |n_z|)/2 widths thick.
+/// Most of half a layer that lines may miss, 16 by 16 through a cube along each axis. A face with the normal n is seen in all cubes into
+/// which it reaches by (|n_x| + |n_y| + |n_z| − the largest of the three)/32 of their width; half its layer is (|n_x| + |n_y| + |n_z|)/2
+/// widths thick.
 const MISSED: f64 = 1.0 / 24.0;
 /// What the next order comes to at most for a volume, over the square of the first (Minkowski's inequality of mixed volumes).
 const NEXT_OF_VOLUME: f64 = 1.0 / 3.0;
@@ -56,8 +57,8 @@ impl Excess {
         (MISSED * self.first).max(self.next) + self.chance
     }
 
-    /// How far the order may be from one: the binary logarithm of what spheres twice as large have over what these have. What the next order
-    /// adds, and chance, go with the square of the radius.
+    /// How far the order may be from one: the binary logarithm of what spheres twice as large have over what these have. What the next
+    /// order adds, and chance, go with the square of the radius.
     fn tolerance_of_order(&self) -> f64 {
         (self.next + 3.0 * self.chance) / self.first / LN_2
     }
@@ -98,8 +99,8 @@ fn figures(solid: &Solid) -> [f64; 2] {
     [solid.volume, solid.principal_axes().0.x]
 }
 
-/// A surface of revolution about z that faces outward: its profile, distances from the axis and heights, goes from the axis up to the axis, or
-/// around.
+/// A surface of revolution about z that faces outward: its profile, distances from the axis and heights, goes from the axis up to the axis,
+/// or around.
 fn revolved(profile: &[[f64; 2]], around: usize) -> Vec<Triangle> {
     let corner = |at: usize, [distance, height]: [f64; 2]| {
         let (sin, cos) = (TAU * ((at % around) as f64 + 0.5) / around as f64).sin_cos();

@@ -29,6 +29,7 @@ mod shear;
 mod silo;
 mod specimen;
 mod stand;
+mod voxels;
 mod wall;
 mod wave;
 mod wear;
@@ -144,6 +145,7 @@ pub const CASES: &[Case] = &[
     case!("wear_ball", wear::ball),
     case!("asymmetric_top", clump::asymmetric_top),
     case!("clump_impact", clump::impact),
+    case!("voxels", voxels::converging),
     case!("cluster", balance::cluster),
     case!("heap", balance::heap),
     case!("haff", gas::haff),

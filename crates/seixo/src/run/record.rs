@@ -3,7 +3,6 @@
 use super::course::Course;
 use super::folder::{PROFILE, RECORD, TRACE, disk};
 use super::log::Event;
-use seixo_engine::Simulation;
 use seixo_engine::state::Span;
 use seixo_engine::world::{Bonded, Grains, WallShape, World};
 use seixo_engine::{BroadPhase, Simulation};

@@ -1,7 +1,5 @@
 //! Blocks of matter in water.
 
-#![allow(dead_code, reason = "each binary of tests uses a part")]
-
 use super::pools::{G, domain, drop_in, fluids, sites, tank, water, wet};
 use seixo_engine::Simulation;
 use seixo_engine::world::{Body, Fluids, Grains, Hull, Interaction, Sphere, Vec3, WallMotion, World};

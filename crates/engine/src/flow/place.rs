@@ -21,6 +21,9 @@ impl Flow {
 
     /// Hands the particles to a GPU.
     fn hand_over(&mut self, gpu: Gpu, simulation: &Simulation) -> Result<(), GpuError> {
+        if self.follow_bodies(simulation) {
+            self.list_anew(simulation);
+        }
         let bodies = simulation.remote.as_ref().and_then(|remote| remote.of_bodies());
         let remote: Box<dyn RemoteFlow> = match simulation.precision() {
             Precision::F64 => Box::new(FlowOnGpu::<f64, f64>::take_over(gpu, self, simulation, bodies)?),

@@ -183,6 +183,7 @@ pub(super) fn hulls(
             body: body.id,
             offset: places.iter().map(|place| place.to_array()).collect(),
             slips: false,
+            suspended: None,
         });
     }
     make_room(&room, &forms, shared, particles, findings);

@@ -28,8 +28,9 @@ pub struct Suspended<R: Real> {
 
 /// What fluid does to grain i, whose `mass` is that of its body and on which `before` acted a step ago.
 ///
-/// Its row begins at entry `first` of the list, and has `count` entries. Of walls and of what else is solid around, Σ V W says which share of the
-/// surroundings fluid could fill; beside a wall that is a half, in a corner an eighth, and less does not count.
+/// Its row begins at entry `first` of the list, and has `count` entries. Σ V W of walls, and of what else is solid around, says which share of the
+/// surroundings fluid could fill: beside a wall a half, in a corner an eighth, and less does not count. Fluid that fills seven eighths of that is all
+/// around: its particles are never quite even. At a flat surface it is four sevenths.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -99,7 +100,7 @@ pub fn suspended<C: Coordinate<R>, R: Real>(
             density: density * per_share,
             viscosity: viscosity * per_share,
             thickness: thickness * per_share,
-            wetness: smaller::<R>(share / room, one),
+            wetness: smaller::<R>(share / (room * R::new(0.875)), one),
             // A grain counts as one more where others are, and as none where it is alone.
             crowding: of_grains / larger::<R>(room - own_volume * smoother.value(zero, plan.smoothing), least),
             own: own_volume * sharp * per_share * per_share,

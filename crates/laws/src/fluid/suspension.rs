@@ -92,7 +92,7 @@ pub struct Bath<R: Real> {
     pub viscosity: R,
     /// With what its artificial viscosity comes to beside it \[Pa s\].
     pub thickness: R,
-    /// The share of what is around, other grains aside, that is fluid: 1 inside of it, a half at its surface \[-\].
+    /// How far it is around the grain: 1 inside of it, about a half at its surface, 0 outside \[-\].
     pub wetness: R,
     /// The share φ of it that other grains fill \[-\].
     pub crowding: R,
@@ -112,7 +112,7 @@ pub struct GrainForce<R: Real> {
 /// Re = ρ d w/μ \[-\]; zero where there is no viscosity.
 #[cube]
 #[inline(always)]
-pub fn reynolds<R: Real>(speed: R, density: R, viscosity: R, diameter: R) -> R {
+fn reynolds<R: Real>(speed: R, density: R, viscosity: R, diameter: R) -> R {
     let mut number = R::new(0.0);
     if viscosity > R::new(0.0) {
         number = density * speed * diameter / viscosity;
@@ -173,7 +173,7 @@ pub fn hindrance<R: Real>(crowding: R, number: R) -> R {
 /// Wertheim 1963, Phys. Rev. Lett. 10:321).
 #[cube]
 #[inline(always)]
-pub fn undisturbed<R: Real>(met: R, speed: R, bath: &Bath<R>, coupling: &Coupling<R>) -> R {
+fn undisturbed<R: Real>(met: R, speed: R, bath: &Bath<R>, coupling: &Coupling<R>) -> R {
     let one = R::new(1.0);
     let zero = R::new(0.0);
     let a = coupling.reach;

@@ -5,8 +5,8 @@ use crate::refusal::Refusal;
 use crate::world::{Body, Vec3};
 use std::collections::HashMap;
 
-/// Radius of the largest grains that fluids can carry without flowing around them \[supports\]. As large ones stir the fluid whose velocity is taken
-/// for that around them with more than half of their own, see [`seixo_laws::fluid::suspension`].
+/// Radius of the largest grains that fluids can carry without flowing around them \[supports\]. In slow flow these stir what is taken for the fluid
+/// around them with half of their own velocity, see [`seixo_laws::fluid::suspension`].
 pub const LARGEST_SUSPENDED: f64 = 0.25;
 
 /// The particles of a rigid body that fluids feel, as they feel those of walls: all that is within a support of its surface, half a spacing and more

@@ -128,11 +128,14 @@ fn settled(mut simulation: Simulation, steps: u64) -> f64 {
     sum / steps as f64
 }
 
-/// Viscosity of slow flows \[Pa s\], radius of balls in them \[m\], and the force that lets one sink there with Re = 0.05 \[N\].
+/// Viscosity of slow flows \[Pa s\].
 const THICK: f64 = 100.0;
+/// Radius of balls in them \[m\].
 const RADIUS: f64 = 0.4 * SPACING;
+/// Velocity at which Re is 0.05 there \[m/s\].
 const STOKES: f64 = 0.3125;
 
+/// The force with which one sinks as fast by Stokes' law \[N\].
 fn stokes_force() -> f64 {
     6.0 * PI * THICK * RADIUS * STOKES
 }

@@ -8,9 +8,14 @@ use seixo_laws::contact::cohesion::longest_gap;
 use seixo_laws::contact::{Adhesive, COEFFICIENTS, NormalLaw, PairOfMaterials, TangentialLaw, derive};
 use seixo_sweeps::views::{RECORD, supplement};
 
+/// Volume of a sphere \[m³\].
+pub(crate) fn volume_of_sphere(radius: f64) -> f64 {
+    4.0 / 3.0 * std::f64::consts::PI * radius.powi(3)
+}
+
 /// Mass of a sphere \[kg\].
 pub(crate) fn mass_of_sphere(radius: f64, density: f64) -> f64 {
-    4.0 / 3.0 * std::f64::consts::PI * radius.powi(3) * density
+    volume_of_sphere(radius) * density
 }
 
 /// Columns of grains, in the order of their ids; `densities` are those of the materials \[kg/m³\].

@@ -205,12 +205,13 @@ fields! {
     FluidFields, "fluid", reference:
     /// Identity: those of fluids as the world gives them and then as they come, those of walls from 2³¹ on.
     id: u32, 1, spare_u32;
-    /// Index of the fluid; with [`seixo_sweeps::fluid::WALL`] beside it of the wall, and with [`seixo_sweeps::fluid::PASSING`] of the inlet or
-    /// outlet.
+    /// Index of the fluid; with [`seixo_sweeps::fluid::WALL`] beside it of the wall or hull, and with [`seixo_sweeps::fluid::PASSING`] of the inlet or
+    /// outlet; [`seixo_sweeps::fluid::SUSPENDED`] marks grains that are smaller than particles.
     kind: u32, 1, spare_u32;
-    /// Place x y z \[m\], volume \[m³\], which is negative for particles of walls.
+    /// Place x y z \[m\], volume \[m³\], which is negative for particles of walls and for small grains.
     position: f64, 4, spare_f64;
-    /// Velocity at whole steps x y z \[m/s\], of particles of walls that which viscosity sees; pressure \[Pa\].
+    /// Velocity at whole steps x y z \[m/s\], of particles of walls that which viscosity sees; pressure \[Pa\]. Of small grains what fluid sees of them, see
+    /// [`seixo_sweeps::suspension`].
     flow: f64, 4, spare_f64;
     /// Velocity at whole steps x y z \[m/s\], padding; empty where walls stand still.
     motion: f64, 4, spare_f64;
@@ -220,7 +221,7 @@ fields! {
     /// Excess of density over that at rest, (ρ − ρ₀)/ρ₀ \[-\]; of incompressible fluids never below zero, as what is thinner has room.
     excess: f64, 1, spare_f64;
     /// Force x y z \[N\], gravity not included, and relative rate of change of the density \[1/s\] or, with Müller's solver, the power that viscosity
-    /// takes \[W\].
+    /// takes \[W\]; of small grains, that which drag takes.
     rate: f64, 4, spare_f64;
     /// The latter a step before \[1/s\].
     swelling_before: f64, 1, spare_f64;

@@ -15,6 +15,7 @@ mod place;
 mod projector;
 mod sample;
 mod saved;
+mod suspension;
 mod tension;
 
 use hulls::Hulls;
@@ -26,6 +27,7 @@ use projector::Projector;
 pub use projector::Solves;
 pub(crate) use projector::{Constraint, iterate};
 pub use sample::FluidLook;
+use suspension::Suspension;
 
 use crate::fields::FluidFields;
 use crate::gpu::RemoteFlow;
@@ -79,6 +81,8 @@ pub(crate) struct Flow {
     pub left: f64,
     /// Bodies that fluids feel.
     pub hulls: Hulls,
+    /// Grains that are smaller than the particles.
+    pub suspension: Suspension,
     /// Inlets and outlets at work.
     pub passages: Passages,
     /// What Müller's solver has beside all others, if the fluids move by it.
@@ -211,6 +215,7 @@ impl Flow {
             work: FlowTally::default(),
             surface: 0.0,
             left: 0.0,
+            suspension: Suspension::new(&fluids, simulation.stepping.dt),
             hulls,
             passages: Passages::default(),
             muller: Muller::of(&fluids, &simulation.walls)?,
@@ -256,6 +261,7 @@ impl Flow {
             Solver::WeaklyCompressible => {
                 self.press_walls(simulation, false);
                 self.exchange(simulation);
+                self.suspend(simulation);
                 self.last = self.powers();
                 self.pull_back_half_a_step(|_| true);
             }
@@ -322,12 +328,12 @@ impl Simulation {
         self.with_flow(|flow, simulation| {
             flow.take_particles();
             flow.put_boundary_up(simulation);
+            flow.put_hulls_up(simulation);
             flow.put_passages_up(simulation);
             flow.renew_lists(simulation);
             flow.begin(simulation);
         });
-        self.load_bodies();
-        self.with_flow(|flow, _| flow.last.wall += flow.hulls.power);
+        self.load_bodies_anew();
         Ok(())
     }
 }

@@ -89,6 +89,7 @@ impl Simulation {
         self.pass(Pass::Cells, Simulation::renew_lists_of_fluids_when_stale);
         self.pass(Pass::Boundaries, Simulation::press_boundaries);
         self.pass(Pass::Fluids, Simulation::exchange_fluids);
+        self.pass(Pass::Fluids, Simulation::suspend_grains);
         self.pass(Pass::Fluids, Simulation::load_bodies);
         self.pass(Pass::Measure, Simulation::book_work_of_fluids);
         self.pass(Pass::Boundaries, Simulation::let_fluids_pass)

@@ -13,8 +13,8 @@ pub use conduction::{Conduction, Thermal};
 pub(crate) use conduction::{check_conduction, check_temperatures};
 pub(crate) use fluid::check_fluids;
 pub use fluid::{
-    Boundary, CONTACT_ANGLES, Fluid, Fluids, Hull, LEAST_COHESIVE_SUPPORT, Particles, Projection, Smoothing, Solver, Space, StateLaw,
-    capillary_speed,
+    Boundary, CONTACT_ANGLES, Fluid, Fluids, Hull, LARGEST_SUSPENDED, LEAST_COHESIVE_SUPPORT, Particles, Projection, Smoothing, Solver,
+    Space, StateLaw, capillary_speed,
 };
 pub use passage::{FluidInlet, FluidOutlet, Opening};
 pub use seixo_device::gpu::Api;

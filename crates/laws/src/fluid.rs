@@ -13,6 +13,8 @@
 //! - diffusion of density: (dρ/dt)_i += −Σ_j V_j 2δ (h/c) (W′/r) (p_j − p_i − ρ₀ g·(x_j − x_i)) (Antuono et al. 2010 with the hydrostatic part taken
 //!   out as by Fourtakas et al. 2019, Comput. Fluids 190:346, eq. 10);
 //! - tension: f_i = −(U′/r) (x_i − x_j), with the potential of [`tension`].
+//!
+//! What fluids and grains that are smaller than these particles do to each other is in [`suspension`].
 
 pub mod cubic_spline;
 pub mod dfsph;
@@ -21,6 +23,7 @@ pub mod poly6;
 pub mod smoothing;
 pub mod spiky;
 pub mod state;
+pub mod suspension;
 pub mod tension;
 pub mod viscosity;
 pub mod wendland;

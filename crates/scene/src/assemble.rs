@@ -362,11 +362,17 @@ impl Bodies {
                 instead: "write the boundary as a wall",
             });
         }
-        section.displaces_fluid.then_some(Bodies {
-            what: "bodies that displace fluids",
-            key: "displaces_fluid",
+        let key = section.key_to_fluids()?;
+        let [what, instead] = if section.displaces_fluid {
+            ["bodies that displace fluids", "leave `displaces_fluid` out"]
+        } else {
+            ["grains that fluids carry", "leave `carried_by_fluid` out"]
+        };
+        Some(Bodies {
+            what,
+            key,
             early: "let them be there from the start, for instance above a wall that a stage removes",
-            instead: "leave `displaces_fluid` out",
+            instead,
         })
     }
 }

@@ -68,6 +68,12 @@ pub(crate) fn motion(section: &mut GrainsSection, findings: &Findings) -> Result
             "write motion = { rotate = \"2 rad/s\", axis = [0, 1, 0], through = [0, 0, 0] }",
         ),
         (
+            "carried_by_fluid",
+            section.carried_by_fluid,
+            is_pushed,
+            "remove it, or write displaces_fluid = true for grains that are thicker than some spacings of the fluid",
+        ),
+        (
             "force",
             section.force.is_some(),
             is_pushed,

@@ -141,9 +141,10 @@ pub(crate) fn fluids(
         let slippery = file.wall.iter().filter(|(_, section)| section.slip.is_some());
         let notes = slippery.map(|(name, _)| format!("wall.{name}.slip has no effect: the scene has no fluid"));
         findings.notices.extend(notes);
-        let displacing = file.grains.iter().filter(|(_, section)| section.displaces_fluid);
-        let notes = displacing.map(|(name, _)| format!("grains.{name}.displaces_fluid has no effect: the scene has no fluid"));
-        findings.notices.extend(notes);
+        for (name, section) in &file.grains {
+            let note = |key: &str| format!("grains.{name}.{key} has no effect: the scene has no fluid");
+            findings.notices.extend(section.key_to_fluids().map(note));
+        }
         refuse_dry_passages(file, findings);
         return None;
     }

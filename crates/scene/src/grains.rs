@@ -35,7 +35,8 @@ pub(crate) type Outlines = BTreeMap<u32, Vec<Triangle>>;
 struct Unnumbered<'a> {
     name: &'a str,
     shape: Option<String>,
-    displaces_fluid: bool,
+    /// Whether fluids feel its grains.
+    is_felt: bool,
     /// How its grains move as one; none if each moves on its own.
     motion: Option<WallMotion>,
     loose: Vec<Loose>,
@@ -67,7 +68,7 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
         sections.push(Unnumbered {
             name: name.as_str(),
             shape,
-            displaces_fluid: section.displaces_fluid,
+            is_felt: section.key_to_fluids().is_some(),
             motion,
             loose,
         });
@@ -96,7 +97,7 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
         let Unnumbered {
             name,
             shape,
-            displaces_fluid,
+            is_felt,
             motion,
             loose,
         } = section;
@@ -117,10 +118,10 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
                     .remedy("enlarge world.domain or move the grains"),
             );
         }
-        // What moves on its own and displaces fluids is a body, though it be of one sphere.
-        let is_ball = shape.is_none() && *displaces_fluid && motion.is_none();
+        // What moves on its own and is felt by fluids is a body, though it be of one sphere.
+        let is_ball = shape.is_none() && *is_felt && motion.is_none();
         if let Some(shape) = shape.or(is_ball.then_some(&ball)) {
-            if *displaces_fluid && !shape.outline.is_empty() {
+            if *is_felt && !shape.outline.is_empty() {
                 outlines.insert(group as u32, shape.outline.clone());
             }
             for one in loose {
@@ -232,13 +233,16 @@ fn loose(
                 .remedy("let them fall from a fill with method = \"rain\", or leave `shape` out"),
         ));
     }
-    if section.displaces_fluid && section.inlet.is_some() {
+    if let Some(key) = section.key_to_fluids().filter(|_| section.inlet.is_some()) {
         return Err((
-            "displaces_fluid",
-            Complaint::new("what displaces fluids is a rigid body, and bodies do not come through inlets yet")
+            key,
+            Complaint::new("what fluids feel is a rigid body, and bodies do not come through inlets yet")
                 .limit("`file`, `fill` or `at`")
-                .remedy("leave `displaces_fluid` out: fluids then pass through these grains"),
+                .remedy(format!("leave `{key}` out: fluids then pass through these grains")),
         ));
+    }
+    if section.carried_by_fluid {
+        refuse_to_be_carried(section)?;
     }
     if section.file.is_none() && (section.rows.is_some() || section.scale.is_some()) {
         let key = if section.rows.is_some() { "rows" } else { "scale" };
@@ -349,6 +353,28 @@ fn loose(
             })
         })
         .collect()
+}
+
+/// Refuses what fluids do not carry without flowing around it.
+fn refuse_to_be_carried(section: &GrainsSection) -> Result<(), At> {
+    if section.displaces_fluid {
+        let complaint = Complaint::new("a fluid flows around what displaces it, and through what it carries");
+        return Err((
+            "carried_by_fluid",
+            complaint.remedy(
+                "keep `displaces_fluid` for what is thicker than some spacings of the fluid, `carried_by_fluid` for what is smaller",
+            ),
+        ));
+    }
+    if section.shape.is_some() {
+        let complaint = Complaint::new("a fluid carries spheres, whose drag is known, and no clumps");
+        return Err((
+            "carried_by_fluid",
+            complaint
+                .remedy("leave `shape` out, or write displaces_fluid = true for clumps that are thicker than some spacings of the fluid"),
+        ));
+    }
+    Ok(())
 }
 
 fn from_file(section: &mut GrainsSection, findings: &Findings) -> Result<Vec<GrainRow>, At> {

@@ -334,12 +334,25 @@ pub(crate) struct GrainsSection {
     pub displaces_fluid: bool,
     /// Name of the fluid that they become when a stage melts them, as in "water"; for those that displace fluids.
     pub melts_into: Option<String>,
+    /// Lets fluids lift them, carry them along and slow them down, and be slowed down in turn, by laws of drag and buoyancy: for spheres that are small
+    /// beside the particles of the fluid, which makes no room for them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub carried_by_fluid: bool,
 }
 
 impl GrainsSection {
     /// Whether its grains move as one, whatever pushes them.
     pub fn is_boundary(&self) -> bool {
         self.fixed || self.motion.is_some()
+    }
+
+    /// The key by which fluids and its grains act on each other.
+    pub fn key_to_fluids(&self) -> Option<&'static str> {
+        let keys = [
+            ("displaces_fluid", self.displaces_fluid),
+            ("carried_by_fluid", self.carried_by_fluid),
+        ];
+        keys.into_iter().find(|(_, is_given)| *is_given).map(|(key, _)| key)
     }
 }
 

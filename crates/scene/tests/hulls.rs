@@ -1,4 +1,4 @@
-//! Bodies in fluids: the particles that fluids feel, and the room that they take.
+//! Bodies and small grains in fluids: the particles that fluids feel, and the room that they take.
 
 use seixo_engine::world::{Fluids, World};
 use seixo_scene::{Act, Scene, load_text};
@@ -200,4 +200,43 @@ fn what_cannot_melt_is_refused() {
     let found = load_staged(&of_grains, "solver = \"dfsph\"", &thaw("grains.blocks")).map(|_| ());
     let told = found.expect_err("a refusal");
     assert!(told.contains("compressible fluids alone"), "{told}");
+}
+
+#[test]
+fn small_grains_have_a_particle_each_and_take_no_room() {
+    let places = "at = [[0.2, 0.2, 0.16], [0.2, 0.2, 0.45]]\nradius = 0.01\ncarried_by_fluid = true";
+    let scene = load(places, "").unwrap();
+    let fluids = wet(&scene.world);
+    assert_eq!(fluids.particles.len(), 20 * 20 * 15);
+    assert_eq!(fluids.hulls.len(), 2);
+    let bodies = &scene.world.grains.bodies;
+    for (hull, body) in fluids.hulls.iter().zip(bodies) {
+        assert_eq!((hull.body, hull.suspended), (body.id, Some(0.01)));
+        assert_eq!(hull.offset, [[0.0; 3]]);
+        let mass = 4.0 / 3.0 * std::f64::consts::PI * 0.01f64.powi(3) * 500.0;
+        assert!((body.mass / mass - 1.0).abs() < 1e-12, "{} kg", body.mass);
+    }
+}
+
+#[test]
+fn what_fluids_do_not_carry_is_refused() {
+    let refused = |of_grains: &str, of_fluid: &str| {
+        let text = format!("{of_grains}\ncarried_by_fluid = true");
+        load(&text, of_fluid).map(|_| ()).expect_err("a refusal")
+    };
+    let small = "at = [[0.2, 0.2, 0.16]]\nradius = 0.01";
+    // A quarter of a support of 6 cm is 15 mm.
+    let large = refused("at = [[0.2, 0.2, 0.16]]\nradius = 0.016", "");
+    assert!(
+        large.contains("at most 1.5000e-2 m") && large.contains("displaces_fluid"),
+        "{large}"
+    );
+    let both = refused(&format!("{small}\ndisplaces_fluid = true"), "");
+    assert!(both.contains("flows around what displaces it"), "{both}");
+    let clump = refused(CUBE, "");
+    assert!(clump.contains("no clumps"), "{clump}");
+    let fixed = refused(&format!("{small}\nfixed = true"), "");
+    assert!(fixed.contains("`carried_by_fluid` does not go with `fixed`"), "{fixed}");
+    let incompressible = refused(small, "solver = \"dfsph\"");
+    assert!(incompressible.contains("solver = \"dfsph\" does not carry"), "{incompressible}");
 }

@@ -22,6 +22,17 @@ pub const PASSING: u32 = 1 << 30;
 /// Bit beside [`PASSING`] of a particle in an outlet, which keeps its pressure; one in an inlet has that of the fluid before it.
 pub const OUTWARD: u32 = 1 << 29;
 
+/// Bit beside [`WALL`], without [`PASSING`], of a grain that is smaller than these particles, see [`crate::suspension`]. The bits below are then the
+/// number of its hull among walls and hulls.
+pub const SUSPENDED: u32 = 1 << 29;
+
+/// Whether a kind is that of a grain that is smaller than these particles.
+#[cube]
+#[inline(always)]
+pub fn is_suspended(kind: u32) -> bool {
+    (kind >> 29u32) == 5u32
+}
+
 /// Whether a kind is that of a particle in an inlet or an outlet.
 #[cube]
 #[inline(always)]

@@ -43,6 +43,7 @@ pub mod pose;
 pub mod rows;
 pub mod shortlist;
 pub mod sides;
+pub mod suspension;
 pub mod tiles;
 pub mod units;
 pub mod views;

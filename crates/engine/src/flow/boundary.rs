@@ -8,7 +8,7 @@ use crate::search::{cells_between, is_small};
 use crate::simulation::Simulation;
 use seixo_device::Strided;
 use seixo_laws::Vector3;
-use seixo_sweeps::fluid::{Carried, WALL, carried, drag_velocity, fluid_before, is_outward, is_passing, led_on};
+use seixo_sweeps::fluid::{Carried, WALL, carried, drag_velocity, fluid_before, is_outward, is_passing, is_suspended, led_on};
 use seixo_sweeps::motion::{Moved, STALE};
 use seixo_sweeps::pose::point_of_wall;
 use seixo_sweeps::views::{RECORD, load, store};
@@ -41,9 +41,9 @@ impl Flow {
         )
     }
 
-    /// Sets up the particles of all walls that are there, where the walls are now; those in inlets and outlets stay.
+    /// Sets up the particles of all walls that are there, where the walls are now; those of bodies, and in inlets and outlets, stay.
     pub fn put_boundary_up(&mut self, simulation: &Simulation) {
-        let stays = |i: &usize| !self.is_wall(*i) || self.is_passing(*i);
+        let stays = |i: &usize| !self.is_wall(*i) || self.is_passing(*i) || self.hulls.of_kind(self.fields.kind[*i]).is_some();
         let order: Vec<u32> = (0..self.fields.len()).filter(stays).map(|i| i as u32).collect();
         if order.len() < self.fields.len() {
             self.fields.reorder(&simulation.device, &order);
@@ -63,15 +63,22 @@ impl Flow {
             let id = WALL | k as u32;
             self.put(&mut walls, [id, WALL | wall], [x, y, z, volume], [u, v, w, 0.0], kept);
         }
-        self.put_hulls_up(simulation, &mut walls);
         self.fields.append(&walls);
     }
 
-    /// Finds the places of particles of walls.
+    /// Finds the places of particles of walls, and of grains that are smaller.
     pub fn find_walls(&mut self) {
+        let (walls, grains) = (&mut self.walls, &mut self.suspension.grains);
+        walls.clear();
+        grains.clear();
         let kinds = self.fields.kind.iter().zip(0..);
-        self.walls.clear();
-        self.walls.extend(kinds.filter(|(kind, _)| **kind & WALL != 0).map(|(_, i)| i));
+        for (&kind, i) in kinds.filter(|(kind, _)| **kind & WALL != 0) {
+            if is_suspended(kind) {
+                grains.push(i);
+            } else {
+                walls.push(i);
+            }
+        }
         self.find_hulls();
     }
 
@@ -102,7 +109,8 @@ impl Flow {
         let around = |k: usize| (k / 9 * width[1] + k / 3 % 3) * width[0] + k % 3;
         let corner = around(13);
         let sees = |i: usize| !(0..3).all(|axis| is_far(i, axis)) || (0..27).any(|k| filled[cube(i) + around(k) - corner]);
-        (0..n).map(|i| self.is_wall(i) && sees(i)).collect()
+        let is_asked = |i: usize| self.is_wall(i) && !is_suspended(self.fields.kind[i]);
+        (0..n).map(|i| is_asked(i) && sees(i)).collect()
     }
 
     /// Ids of the bodies that fluid may come near until lists are made anew.
@@ -168,12 +176,14 @@ impl Flow {
     /// Puts the particles of moving walls where their walls are now, and those of bodies where these are, and flags parts of which one is too far
     /// from where it is listed.
     pub fn place_boundary(&mut self, simulation: &Simulation) {
-        if self.walls.is_empty() || !simulation.walls.has_moving() && self.hulls.is_empty() {
+        let moves = simulation.walls.has_moving() && !self.walls.is_empty();
+        if !moves && self.hulls.is_empty() {
             return;
         }
         self.pose_walls(simulation);
-        if self.follow_bodies(simulation) {
-            self.moves[0].flags |= STALE;
+        let has_lost_some = self.follow_bodies(simulation);
+        if let Some(first) = self.moves.first_mut().filter(|_| has_lost_some) {
+            first.flags |= STALE;
         }
         let n = self.fields.len();
         let FluidFields {

@@ -1,6 +1,7 @@
-//! Rigid bodies that fluids feel: the particles of their hulls, which are as those of walls, and what fluids do to them.
+//! Rigid bodies that fluids feel: the particles of their hulls, which are as those of walls or grains of their own, and what fluids do to them.
 
 use super::Flow;
+use crate::assemble::volume_of_sphere;
 use crate::bodies::Bodies;
 use crate::contact_records::array;
 use crate::fields::{FluidFields, Sorted};
@@ -8,9 +9,10 @@ use crate::simulation::Simulation;
 use crate::world::{Fluids, Hull};
 use seixo_laws::Vector3;
 use seixo_sweeps::bodies::{FREE, LOAD, carry, push_on, turn_at};
-use seixo_sweeps::fluid::{Carried, WALL};
+use seixo_sweeps::fluid::{Carried, SUSPENDED, WALL};
 use seixo_sweeps::motion::{STALE, Stepping};
 use seixo_sweeps::views::{RECORD, load, store};
+use std::collections::HashMap;
 
 /// The hulls of all bodies that fluids feel.
 #[derive(Default)]
@@ -21,10 +23,16 @@ pub(crate) struct Hulls {
     row: Vec<u32>,
     /// Where particles are from the centers of their bodies, records in the frames of the principal axes \[m\].
     offset: Vec<f64>,
+    /// Of each, the volume for which a particle stands \[m³\].
+    volume: Vec<f64>,
+    /// Of each, whether it is a grain that is smaller than the particles of fluids.
+    is_suspended: Vec<bool>,
     /// Where the particles are among all.
     place: Vec<u32>,
     /// Where the bodies are in their table; those that left are nowhere.
     seat: Vec<Option<u32>>,
+    /// Ids of the table when that was looked up.
+    seated: Vec<u32>,
     /// Number of the first hull among walls and hulls, and of its first particle among those of walls and hulls.
     first: [u32; 2],
     /// Power that bodies gain \[W\].
@@ -63,8 +71,13 @@ impl Hulls {
             first: [walls as u32, plan.boundary.position.len() as u32],
             ..Hulls::default()
         };
-        for Hull { body, offset, .. } in &plan.hulls {
+        for Hull {
+            body, offset, suspended, ..
+        } in &plan.hulls
+        {
             hulls.body.push(*body);
+            hulls.volume.push(suspended.map_or(plan.volume(), volume_of_sphere));
+            hulls.is_suspended.push(suspended.is_some());
             hulls.offset.extend(offset.iter().flat_map(|[x, y, z]| [*x, *y, *z, 0.0]));
             hulls.row.push(hulls.particles() as u32);
         }
@@ -85,7 +98,7 @@ impl Hulls {
 
     /// The hull that a particle of this kind is of, if it is one.
     pub fn of_kind(&self, kind: u32) -> Option<usize> {
-        let number = (kind & !WALL).checked_sub(self.first[0])? as usize;
+        let number = (kind & !(WALL | SUSPENDED)).checked_sub(self.first[0])? as usize;
         (kind & WALL != 0 && number < self.body.len()).then_some(number)
     }
 
@@ -99,23 +112,42 @@ impl Hulls {
         self.body[hull]
     }
 
+    /// The kind of the particles of a hull.
+    fn kind_of(&self, hull: usize) -> u32 {
+        let number = WALL | (self.first[0] + hull as u32);
+        if self.is_suspended[hull] { SUSPENDED | number } else { number }
+    }
+
+    /// Whether a hull is that of a grain which is smaller than the particles of fluids.
+    pub fn has_suspended(&self) -> bool {
+        self.is_suspended.contains(&true)
+    }
+
+    /// Where the body is in the table whose hull a particle of this kind is of, if it is there.
+    pub fn seat_of(&self, kind: u32) -> Option<usize> {
+        let seat = self.seat[self.of_kind(kind)?]?;
+        Some(seat as usize)
+    }
+
     /// Whether there can be a particle of a hull with this id and kind.
     pub fn knows(&self, id: u32, kind: u32) -> bool {
         let particle = (id & !WALL).wrapping_sub(self.first[1]);
-        let row = self.of_kind(kind).map(|hull| self.row[hull]..self.row[hull + 1]);
-        id & WALL != 0 && row.is_some_and(|row| row.contains(&particle))
+        let hull = self.of_kind(kind).filter(|hull| self.kind_of(*hull) == kind);
+        id & WALL != 0 && hull.is_some_and(|hull| (self.row[hull]..self.row[hull + 1]).contains(&particle))
     }
 
     /// Looks up where the bodies are; tells whether one left since the last time.
     fn find_seats(&mut self, bodies: &Bodies) -> bool {
+        if self.seated == bodies.id {
+            return false;
+        }
+        self.seated.clone_from(&bodies.id);
+        let seats: HashMap<u32, u32> = bodies.id.iter().copied().zip(0..).collect();
         let mut left = false;
         for (seat, body) in self.seat.iter_mut().zip(&self.body) {
-            let is_there = |seat: u32| bodies.id.get(seat as usize) == Some(body);
-            if !seat.is_some_and(is_there) {
-                let found = bodies.id.iter().position(|id| id == body).map(|seat| seat as u32);
-                left |= seat.is_some() && found.is_none();
-                *seat = found;
-            }
+            let found = seats.get(body).copied();
+            left |= seat.is_some() && found.is_none();
+            *seat = found;
         }
         left
     }
@@ -153,12 +185,12 @@ impl Hulls {
 }
 
 impl Flow {
-    /// Adds the particles of the hulls of all bodies that are there to some fields.
-    pub fn put_hulls_up(&mut self, simulation: &Simulation, fields: &mut FluidFields) {
+    /// Adds the particles of the hulls of all bodies that are there.
+    pub fn put_hulls_up(&mut self, simulation: &Simulation) {
         let bodies = &simulation.bodies;
         self.hulls.find_seats(bodies);
         let hulls = &self.hulls;
-        let volume = -self.plan.volume();
+        let mut fields = FluidFields::default();
         for (hull, seat) in hulls.seat.iter().enumerate() {
             let Some(seat) = *seat else { continue };
             let center: Vector3<f64> = load(&bodies.center, seat as usize * RECORD);
@@ -167,10 +199,11 @@ impl Flow {
                 let carried = hulls.carried(bodies, (id, hull), &center, (&self.stepping, self.compiled_for.sides));
                 let Some(now) = carried else { continue };
                 let ([x, y, z], [u, v, w]) = (array(&now.position), array(&now.velocity));
-                let kind = WALL | (hulls.first[0] + hull as u32);
-                self.put(fields, [id, kind], [x, y, z, volume], [u, v, w, 0.0], [0.0; 3]);
+                let (kind, volume) = (hulls.kind_of(hull), -hulls.volume[hull]);
+                self.put(&mut fields, [id, kind], [x, y, z, volume], [u, v, w, 0.0], [0.0; 3]);
             }
         }
+        self.fields.append(&fields);
     }
 
     /// Looks up where bodies are; tells whether one that fluids feel left.
@@ -194,7 +227,7 @@ impl Flow {
             return;
         }
         self.hulls.place.fill(FREE);
-        for &i in &self.walls {
+        for &i in self.walls.iter().chain(&self.suspension.grains) {
             let [id, kind] = [self.fields.id[i as usize], self.fields.kind[i as usize]];
             if self.hulls.of_kind(kind).is_some() {
                 self.hulls.place[((id & !WALL) - self.hulls.first[1]) as usize] = i;
@@ -248,6 +281,12 @@ impl Simulation {
             std::mem::swap(&mut flow.hulls.load, &mut self.bodies.load);
             self.bodies.load.resize(self.bodies.len() * LOAD, 0.0);
         }
+    }
+
+    /// As [`Simulation::load_bodies`], once forces were found outside of a step.
+    pub(crate) fn load_bodies_anew(&mut self) {
+        self.load_bodies();
+        self.with_flow(|flow, _| flow.last.wall += flow.hulls.power);
     }
 
     /// Takes what bodies gained in a step of incompressible fluids off the work of walls.

@@ -155,7 +155,7 @@ impl Flow {
     /// Bytes that the arrays hold.
     pub fn bytes(&self) -> u64 {
         let of_solvers = self.projector.bytes() + self.muller.as_ref().map_or(0, Muller::bytes);
-        self.fields.bytes() + self.cells.bytes() + self.pairs.bytes() + self.before_walls.bytes() + of_solvers
+        self.fields.bytes() + self.cells.bytes() + self.pairs.bytes() + self.before_walls.bytes() + self.suspension.bytes() + of_solvers
     }
 
     fn snapshot(&self) -> FluidSnapshot {

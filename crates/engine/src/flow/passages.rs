@@ -371,6 +371,7 @@ impl Flow {
         self.renew_lists(simulation);
         self.press_walls(simulation, false);
         self.exchange(simulation);
+        self.suspend(simulation);
         self.last = self.powers();
         self.set_out();
     }
@@ -425,6 +426,7 @@ impl Simulation {
         }
         if !self.flows_remotely() {
             self.with_flow(|flow, simulation| flow.settle_anew(simulation));
+            self.load_bodies_anew();
         }
         self.with_flow(|flow, _| flow.passages.inserted += flow.held_and_left() - before);
         Ok(())

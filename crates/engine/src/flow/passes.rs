@@ -8,7 +8,7 @@ use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_laws::fluid::Smoothing;
 use seixo_sweeps::bodies::FREE;
-use seixo_sweeps::fluid::{FlowPlan, WALL, drifted, flown, is_passing, mass_at};
+use seixo_sweeps::fluid::{FlowPlan, WALL, drifted, flown, is_passing, is_suspended, mass_at};
 use seixo_sweeps::fluid_lanes::{FlowRows, FlowTally, FlowView, flow_of_part};
 use seixo_sweeps::motion::{LEFT, Moved, STALE, STILL};
 use seixo_sweeps::sides::{OPEN, PERIODIC, put_back};
@@ -242,7 +242,7 @@ impl Flow {
         self.find_walls();
         let n = self.fields.len();
         let (device, index, places) = (&simulation.device, self.cells.index(), &self.fields.reference[..]);
-        if self.walls.is_empty() {
+        if self.walls.is_empty() && self.suspension.is_empty() {
             if self.lists_once() {
                 self.pairs.fill_rows::<true>(device, &index, places, n);
             } else {
@@ -267,6 +267,15 @@ impl Flow {
                 self.pairs.fill_rows_of::<false>(device, &index, places, n, has_row);
             }
             self.pairs.drop_inside_bodies(&member, &[0]);
+        }
+        if !self.suspension.is_empty() {
+            // They are no part of what particles do to each other.
+            let kind = &self.fields.kind[..];
+            let is_grain = |i: usize| is_suspended(kind[i]);
+            self.pairs.drop_partners(|j| is_grain(j as usize));
+            self.suspension.around.fill_rows_of::<false>(device, &index, places, n, is_grain);
+            let is_fluid = |j: u32| kind[j as usize] & WALL == 0;
+            self.suspension.near.turn_around(&self.suspension.around, is_fluid);
         }
         if self.is_incompressible() {
             self.projector.make_room(n);
@@ -323,7 +332,7 @@ impl Flow {
 
     /// Powers of this moment \[W\].
     pub fn powers(&self) -> FlowTally {
-        self.tallies.iter().fold(FlowTally::default(), |all, one| all.plus(one))
+        self.tallies.iter().fold(self.suspension.tally, |all, one| all.plus(one))
     }
 
     /// Books the work of this step: its share is the mean of the powers at its two ends.

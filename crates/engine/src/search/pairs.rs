@@ -203,21 +203,66 @@ impl Pairs {
 
     /// Drops pairs of grains that one body carries: they do not touch each other.
     pub fn drop_inside_bodies(&mut self, member: &[u32], body_of: &[u32]) {
+        self.shorten_rows(|i, first, count, neighbors| {
+            if member[i] == FREE {
+                return count;
+            }
+            let own = body_of[member[i] as usize];
+            drop_own(own, first as usize, count, 1, neighbors, member, body_of)
+        });
+    }
+
+    /// Drops partners.
+    pub fn drop_partners(&mut self, is_dropped: impl Fn(u32) -> bool) {
+        self.shorten_rows(|_, first, count, neighbors| {
+            let mut kept = first;
+            for k in first..first + count {
+                let j = neighbors[k as usize];
+                if !is_dropped(j) {
+                    neighbors[kept as usize] = j;
+                    kept += 1;
+                }
+            }
+            kept - first
+        });
+    }
+
+    /// Lets something move what stays of each row to its beginning, and closes the gaps; it is given the grain, the first entry of its row, how many
+    /// there are, and all entries, and tells how many stay.
+    fn shorten_rows(&mut self, shorten: impl Fn(usize, u32, u32, &mut [u32]) -> u32) {
         let n = self.row.len() - 1;
         let (mut next, mut kept) = (0, 0);
         for i in 0..n {
             let first = std::mem::replace(&mut next, self.row[i + 1]);
-            let mut count = next - first;
-            if member[i] != FREE {
-                let own = body_of[member[i] as usize];
-                count = drop_own(own, first as usize, count, 1, &mut self.neighbors, member, body_of);
-            }
+            let count = shorten(i, first, next - first, &mut self.neighbors);
             self.neighbors.copy_within(first as usize..(first + count) as usize, kept as usize);
             self.row[i] = kept;
             kept += count;
         }
         self.row[n] = kept;
         self.neighbors.truncate(kept as usize);
+        self.divide();
+    }
+
+    /// The rows of another list seen from its partners: in the row of each of those that are wanted stand the grains in whose rows it stands, in their
+    /// order.
+    pub fn turn_around(&mut self, list: &Pairs, is_wanted: impl Fn(u32) -> bool) {
+        let n = list.row.len() - 1;
+        self.row.clear();
+        self.row.resize(n + 1, 0);
+        for &j in list.neighbors.iter().filter(|j| is_wanted(**j)) {
+            self.row[j as usize] += 1;
+        }
+        let entries = exclusive_scan(&mut self.row) as usize;
+        resize_with_room(&mut self.neighbors, entries);
+        let mut next = self.row.clone();
+        for i in 0..n {
+            for &j in list.of(i).iter().filter(|j| is_wanted(**j)) {
+                let slot = &mut next[j as usize];
+                self.neighbors[*slot as usize] = i as u32;
+                *slot += 1;
+            }
+        }
         self.divide();
     }
 

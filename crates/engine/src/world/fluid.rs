@@ -7,8 +7,8 @@ use super::Vec3;
 use super::body::Body;
 use super::passage::{FluidInlet, FluidOutlet, check_passages};
 use crate::refusal::Refusal;
-pub use hull::Hull;
 use hull::check_hulls;
+pub use hull::{Hull, LARGEST_SUSPENDED};
 use seixo_laws::fluid::muller::longest_step;
 pub use seixo_laws::fluid::{Smoothing, Space, StateLaw};
 pub use seixo_sweeps::fluid::Solver;
@@ -174,11 +174,7 @@ impl Fluids {
 
     /// The kinematic viscosity ν = α h c/(2 (d + 2)) that the artificial one comes to in d dimensions \[m²/s\].
     pub fn artificial_kinematic_viscosity(&self, fluid: &Fluid) -> f64 {
-        let dimensions = match self.space() {
-            Space::Volume => 3.0,
-            Space::Plane => 2.0,
-        };
-        fluid.artificial_viscosity * self.smoothing_length() * fluid.sound_speed / (2.0 * (dimensions + 2.0))
+        fluid.artificial_viscosity * self.smoothing_length() * fluid.sound_speed / self.space().artificial_over_shear()
     }
 
     /// The longest stable time step \[s\], and what limits it.

@@ -44,6 +44,7 @@ impl Block {
             body: id,
             offset,
             slips: true,
+            suspended: None,
         });
         remove_inside(fluids, self);
         let sphere = Sphere {

@@ -30,6 +30,18 @@ pub enum Space {
     Plane,
 }
 
+impl Space {
+    /// 2(d + 2): the coefficient of an artificial viscosity, α h c ρ₀, over the viscosity that it comes to in a shear flow (docs/fluids.md
+    /// derives it).
+    pub fn artificial_over_shear(self) -> f64 {
+        let dimensions = match self {
+            Space::Volume => 3.0,
+            Space::Plane => 2.0,
+        };
+        2.0 * (dimensions + 2.0)
+    }
+}
+
 impl Smoothing {
     /// Every function that a scene may choose for a flow, with its word.
     pub const ALL: [(Smoothing, &'static str); 2] = [(Smoothing::Wendland, "wendland"), (Smoothing::CubicSpline, "cubic_spline")];

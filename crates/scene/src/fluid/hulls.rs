@@ -1,4 +1,4 @@
-//! Hulls of bodies: the particles with which fluids feel them, and the room that these take.
+//! Hulls of bodies: the particles with which fluids feel them, and the room that these take. Small grains that fluids carry have one, and take no room.
 
 use super::{Layout, Shared, cut::kept, places::Places, shells, surface::Surface};
 use crate::{
@@ -8,11 +8,12 @@ use crate::{
     grains::Outlines,
     schema::SceneFile,
     stage::{Act, Stage},
+    words::Word,
 };
 use glam::{DQuat, DVec3};
 use seixo_engine::{
     Melting,
-    world::{Body, Hull, Particles, Solver, Triangle, Vec3, WallShape, World},
+    world::{Body, Hull, LARGEST_SUSPENDED, Particles, Solver, Triangle, Vec3, WallShape, World},
 };
 use std::collections::{BTreeMap, HashMap, btree_map::Entry};
 
@@ -147,7 +148,7 @@ impl Form {
     }
 }
 
-/// The hulls of all bodies of sections that displace fluids.
+/// The hulls of all bodies of sections that displace fluids, and of all grains that fluids carry.
 pub(super) fn hulls(
     file: &SceneFile,
     world: &World,
@@ -165,6 +166,23 @@ pub(super) fn hulls(
         let Some(&(first, offset)) = body.carries.first() else { continue };
         let group = world.grains.group[known[&first]];
         let (name, section) = sections[group as usize];
+        if section.carried_by_fluid {
+            match carried(shared, radii[&first]) {
+                Ok(radius) => hulls.push(Hull {
+                    body: body.id,
+                    offset: vec![[0.0; 3]],
+                    slips: false,
+                    suspended: Some(radius),
+                }),
+                Err(complaint) => {
+                    findings.add(
+                        &format!("grains.{name}.carried_by_fluid"),
+                        complaint.within(&format!("grains.{name}")),
+                    );
+                    return Vec::new();
+                }
+            }
+        }
         if !section.displaces_fluid {
             continue;
         }
@@ -198,6 +216,7 @@ pub(super) fn hulls(
             body: body.id,
             offset: places.iter().map(|place| place.to_array()).collect(),
             slips: false,
+            suspended: None,
         });
     }
     make_room(&room, &forms, shared, particles, findings);
@@ -209,6 +228,29 @@ fn too_thin() -> Complaint {
     Complaint::new("a body has no room for a particle that fluids could feel")
         .limit("bodies thicker than a spacing")
         .remedy("use a smaller spacing, or leave displaces_fluid out")
+}
+
+/// The radius of a grain that is carried \[m\], if such fluids carry such grains.
+fn carried(shared: &Shared, radius: f64) -> Result<f64, Complaint> {
+    if shared.across.is_some() {
+        return Err(Complaint::new("grains are spheres in space, and the fluid flows in a plane").remedy("leave `plane` out"));
+    }
+    if shared.solver != Solver::WeaklyCompressible {
+        let word = Word(shared.solver).text();
+        return Err(
+            Complaint::new(format!("a fluid of solver = \"{word}\" does not carry small grains yet")).remedy("use solver = \"wcsph\""),
+        );
+    }
+    let largest = LARGEST_SUSPENDED * shared.support * shared.spacing;
+    if radius > largest * (1.0 + 1e-9) {
+        let complaint = Complaint::new(format!(
+            "a grain with a radius of {radius} m is too large to be carried by a fluid that flows through it"
+        ));
+        return Err(complaint
+            .limit(format!("a radius of at most {largest:.4e} m, a quarter of the fluid's support"))
+            .remedy("use a larger spacing; or write displaces_fluid = true for what is thicker than some spacings, or use a smaller spacing for that"));
+    }
+    Ok(radius)
 }
 
 /// Why bodies are felt by no such fluid.

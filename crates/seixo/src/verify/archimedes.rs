@@ -80,6 +80,7 @@ impl Block {
             body: 0,
             offset: self.lattice(spacing),
             slips: true,
+            suspended: None,
         });
         let all = std::mem::take(&mut fluids.particles);
         fluids.particles = outside(&all, self);

@@ -114,6 +114,7 @@ fn together(line: &Line, shape: &Shape, coupling: Coupling) -> World {
         body,
         offset: shape.offsets.clone(),
         slips: true,
+        suspended: None,
     };
     fluids.hulls = pile.grains.bodies.iter().map(|body| hull(body.id)).collect();
     pile.world(shape, walls, Some(fluids))

@@ -1,0 +1,148 @@
+//! Grains that are smaller than the particles of the fluid around them: what it does to them, and they to it. One text for CPU and GPU: the row of a
+//! grain lists all that is near it, the row of a particle of fluid the grains near it, with `stride` places from one entry to the next.
+//!
+//! Records as in [`crate::fluid`], but of these grains `position` = x y z and their volume, negative, `motion` = their velocities x y z and padding,
+//! `flow` = what fluid sees of them: the force on them over Σ V W of the fluid around x y z, and the power that it loses by that. `rate` holds the forces
+//! that fluid meets but for those of grains.
+
+use crate::fluid::{FlowPlan, is_suspended, kind_of, medium_at};
+use crate::sides::{Sides, near_image};
+use crate::views::load;
+use cubecl::prelude::*;
+use seixo_laws::fluid::Smoother;
+use seixo_laws::fluid::suspension::{Bath, Coupling, Grain, grain_force};
+use seixo_laws::{Coordinate, Real, Vector3, larger, smaller};
+
+/// What fluid does to a grain, and sees of it.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct Suspended<R: Real> {
+    /// Force on the grain \[N\].
+    pub force: Vector3<R>,
+    /// Power that drag takes from the motion of both \[W\].
+    pub drag_power: R,
+    /// The force over Σ V W of the fluid around \[N\].
+    pub pull: Vector3<R>,
+    /// Power that the fluid loses to it \[W\].
+    pub lost_power: R,
+}
+
+/// What fluid does to grain i, whose `mass` is that of its body and on which `before` acted a step ago.
+///
+/// Its row begins at entry `first` of the list, and has `count` entries. Σ V W of walls, and of what else is solid around, says which share of the
+/// surroundings fluid could fill: beside a wall a half, in a corner an eighth, and less does not count. Fluid that fills seven eighths of that is all
+/// around: its particles are never quite even. At a flat surface it is four sevenths.
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub fn suspended<C: Coordinate<R>, R: Real>(
+    i: usize,
+    first: usize,
+    count: u32,
+    list: &[u32],
+    position: &[C],
+    flow: &[R],
+    motion: &[R],
+    rate: &[R],
+    kind: &[u32],
+    media: &[R],
+    mass: R,
+    before: &Vector3<R>,
+    coupling: &Coupling<R>,
+    smoother: &Smoother<R>,
+    sides: &Sides<C, R>,
+    #[comptime] stride: usize,
+    #[comptime] plan: FlowPlan,
+) -> Suspended<R> {
+    let here = load::<C>(position, i * 4usize);
+    let own_volume = -C::near(position[i * 4usize + 3usize]);
+    let zero = R::new(0.0);
+    let one = R::new(1.0);
+    let (mut share, mut of_walls, mut of_grains, mut sharp) = (zero, zero, zero, zero);
+    let (mut density, mut viscosity, mut thickness) = (zero, zero, zero);
+    let mut velocity = Vector3::<R>::zero();
+    let mut push = Vector3::<R>::zero();
+    for s in 0..count {
+        let j = list[first + s as usize * stride] as usize;
+        let apart = near_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, plan.sides);
+        let value = smoother.value(apart.length(), plan.smoothing);
+        let weight = C::near(position[j * 4usize + 3usize]) * value;
+        if weight > zero {
+            let medium = medium_at::<R>(media, kind_of(kind, j, plan.mixed));
+            share += weight;
+            sharp += weight * value;
+            velocity = velocity.plus(&load::<R>(flow, j * 4usize).times(weight));
+            push = push.plus(&load::<R>(rate, j * 4usize).times(value));
+            density += weight * medium.rest_density;
+            viscosity += weight * medium.viscosity;
+            thickness += weight * (medium.viscosity + medium.artificial_viscosity / coupling.artificial_over_shear);
+        } else if is_suspended(kind[j]) {
+            of_grains -= weight;
+        } else {
+            of_walls -= weight;
+        }
+    }
+    let mut force = Vector3::<R>::zero();
+    let mut pull = Vector3::<R>::zero();
+    let (mut drag_power, mut lost_power) = (zero, zero);
+    if share > zero {
+        let least = R::new(0.125);
+        let room = larger::<R>(one - of_walls, least);
+        let per_share = one / share;
+        let grain = Grain::<R> {
+            velocity: load::<R>(motion, i * 4usize),
+            volume: own_volume,
+            mass,
+            before: before.plus(&Vector3::<R>::zero()),
+        };
+        let bath = Bath::<R> {
+            velocity: velocity.times(per_share),
+            push: push.times(per_share),
+            density: density * per_share,
+            viscosity: viscosity * per_share,
+            thickness: thickness * per_share,
+            wetness: smaller::<R>(share / (room * R::new(0.875)), one),
+            // A grain counts as one more where others are, and as none where it is alone.
+            crowding: of_grains / larger::<R>(room - own_volume * smoother.value(zero, plan.smoothing), least),
+            own: own_volume * sharp * per_share * per_share,
+        };
+        let found = grain_force::<R>(&grain, &bath, coupling);
+        drag_power = found.drag_power;
+        lost_power = found.force.dot(&bath.velocity);
+        pull = found.force.times(per_share);
+        force = found.force.plus(&Vector3::<R>::zero());
+    }
+    Suspended::<R> {
+        force,
+        drag_power,
+        pull,
+        lost_power,
+    }
+}
+
+/// Force of the grains around on particle j of fluid: its shares V_j W/ΣV W of what each grain bears on it \[N\].
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub fn borne_by<C: Coordinate<R>, R: Real>(
+    j: usize,
+    first: usize,
+    count: u32,
+    list: &[u32],
+    position: &[C],
+    flow: &[R],
+    smoother: &Smoother<R>,
+    sides: &Sides<C, R>,
+    #[comptime] stride: usize,
+    #[comptime] plan: FlowPlan,
+) -> Vector3<R> {
+    let here = load::<C>(position, j * 4usize);
+    let volume = C::near(position[j * 4usize + 3usize]);
+    let mut sum = Vector3::<R>::zero();
+    for s in 0..count {
+        let i = list[first + s as usize * stride] as usize;
+        let apart = near_image::<C, R>(&here.minus(&load::<C>(position, i * 4usize)), sides, plan.sides);
+        let value = smoother.value(apart.length(), plan.smoothing);
+        sum = sum.minus(&load::<R>(flow, i * 4usize).times(value));
+    }
+    sum.times(volume)
+}

@@ -243,19 +243,18 @@ impl Simulation {
     }
 
     /// Takes over what fluids did to these bodies, of which some may have left meanwhile: then, fluids feel them no more.
-    fn take_loads_of(&mut self, before: &[u32], load: Vec<f64>) -> Result<(), Stop> {
+    fn take_loads_of(&mut self, before: &[u32], mut load: Vec<f64>) -> Result<(), Stop> {
+        if self.bodies.id != before {
+            let seats: HashMap<u32, usize> = before.iter().copied().zip(0..).collect();
+            let of_body = |id: &u32| load.get(LOAD * seats[id]..).map_or(&[][..], |load| &load[..LOAD]);
+            load = self.bodies.id.iter().flat_map(of_body).copied().collect();
+            if self.with_flow(|flow, simulation| flow.follow_bodies(simulation)) {
+                self.observe_fluids()?;
+                self.send_fluids_anew()?;
+            }
+        }
+        load.truncate(LOAD * self.bodies.len());
         self.bodies.load = load;
-        if self.bodies.id == before {
-            self.bodies.load.truncate(LOAD * before.len());
-            return Ok(());
-        }
-        let seats: HashMap<u32, usize> = before.iter().copied().zip(0..).collect();
-        let of_body = |id: &u32| self.bodies.load.get(LOAD * seats[id]..).map_or(&[][..], |load| &load[..LOAD]);
-        self.bodies.load = self.bodies.id.iter().flat_map(of_body).copied().collect();
-        if self.with_flow(|flow, simulation| flow.follow_bodies(simulation)) {
-            self.observe_fluids()?;
-            self.send_fluids_anew()?;
-        }
         Ok(())
     }
 

@@ -20,6 +20,7 @@ pub mod muller;
 pub mod poly6;
 pub mod smoothing;
 pub mod spiky;
+pub mod spring;
 pub mod state;
 pub mod tension;
 pub mod viscosity;

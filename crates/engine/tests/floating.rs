@@ -45,6 +45,7 @@ impl Block {
         fluids.hulls.push(Hull {
             body: id,
             offset,
+            radius: Vec::new(),
             slips: true,
         });
         remove_inside(fluids, self);

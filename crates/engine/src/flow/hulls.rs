@@ -1,11 +1,12 @@
-//! Rigid bodies that fluids feel: the particles of their hulls, which are as those of walls, and what fluids do to them.
+//! Rigid bodies that fluids feel: the particles of their hulls, which are as those of walls or, to Müller's fluid, their own spheres, and what fluids do
+//! to them.
 
 use super::Flow;
 use crate::bodies::Bodies;
 use crate::contact_records::array;
 use crate::fields::{FluidFields, Sorted};
 use crate::simulation::Simulation;
-use crate::world::{Fluids, Hull};
+use crate::world::Fluids;
 use seixo_laws::Vector3;
 use seixo_sweeps::bodies::{FREE, LOAD, carry, push_on, turn_at};
 use seixo_sweeps::fluid::{Carried, WALL};
@@ -19,7 +20,8 @@ pub(crate) struct Hulls {
     body: Vec<u32>,
     /// First particle of each, and one more.
     row: Vec<u32>,
-    /// Where particles are from the centers of their bodies, records in the frames of the principal axes \[m\].
+    /// Where particles are from the centers of their bodies, in the frames of the principal axes \[m\], and what their places hold beside: minus a volume
+    /// \[m³\] or, of spheres, the distance from which on they touch fluid \[m\].
     offset: Vec<f64>,
     /// Where the particles are among all.
     place: Vec<u32>,
@@ -41,9 +43,11 @@ impl Hulls {
             first: [walls as u32, plan.boundary.position.len() as u32],
             ..Hulls::default()
         };
-        for Hull { body, offset, .. } in &plan.hulls {
-            hulls.body.push(*body);
-            hulls.offset.extend(offset.iter().flat_map(|[x, y, z]| [*x, *y, *z, 0.0]));
+        for hull in &plan.hulls {
+            hulls.body.push(hull.body);
+            let beside = |k: usize| -hull.radius.get(k).map_or(plan.volume(), |radius| radius + 0.5 * plan.spacing);
+            let records = hull.offset.iter().enumerate().map(|(k, [x, y, z])| [*x, *y, *z, beside(k)]);
+            hulls.offset.extend(records.flatten());
             hulls.row.push(hulls.particles() as u32);
         }
         hulls.seat = vec![None; hulls.body.len()];
@@ -72,6 +76,12 @@ impl Hulls {
         let particle = (id & !WALL).wrapping_sub(self.first[1]);
         let row = self.of_kind(kind).map(|hull| self.row[hull]..self.row[hull + 1]);
         id & WALL != 0 && row.is_some_and(|row| row.contains(&particle))
+    }
+
+    /// Whether there are particles of bodies that left.
+    pub fn has_lost(&self) -> bool {
+        let mut hulls = self.seat.iter().zip(self.row.windows(2));
+        hulls.any(|(seat, row)| seat.is_none() && self.place[row[0] as usize..row[1] as usize].iter().any(|place| *place != FREE))
     }
 
     /// Looks up where the bodies are; tells whether one left since the last time.
@@ -126,7 +136,6 @@ impl Flow {
         let bodies = &simulation.bodies;
         self.hulls.find_seats(bodies);
         let hulls = &self.hulls;
-        let volume = -self.plan.volume();
         for (hull, seat) in hulls.seat.iter().enumerate() {
             let Some(seat) = *seat else { continue };
             let center: Vector3<f64> = load(&bodies.center, seat as usize * RECORD);
@@ -136,7 +145,8 @@ impl Flow {
                 let Some(now) = carried else { continue };
                 let ([x, y, z], [u, v, w]) = (array(&now.position), array(&now.velocity));
                 let kind = WALL | (hulls.first[0] + hull as u32);
-                self.put(fields, [id, kind], [x, y, z, volume], [u, v, w, 0.0], [0.0; 3]);
+                let beside = hulls.offset[particle as usize * RECORD + 3];
+                self.put(fields, [id, kind], [x, y, z, beside], [u, v, w, 0.0], [0.0; 3]);
             }
         }
     }

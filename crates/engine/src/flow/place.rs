@@ -43,7 +43,12 @@ impl Simulation {
     pub(crate) fn keeps_fluids_here(&self) -> Option<String> {
         let flow = self.flow.as_ref()?;
         if !flow.hulls.is_empty() {
-            return Some("rigid bodies are in a fluid, which does not go on a GPU with them".to_owned());
+            let fluid = if flow.muller.is_some() {
+                "a fluid of solver = \"muller2003\""
+            } else {
+                "a fluid"
+            };
+            return Some(format!("rigid bodies are in {fluid}, which does not go on a GPU with them"));
         }
         let bounds = |wall: usize| flow.muller.is_some() || flow.plan.boundary.wall.contains(&(wall as u32));
         let mut walls = self.walls.given.iter().enumerate();

@@ -79,6 +79,7 @@ impl Block {
         fluids.hulls.push(Hull {
             body: 0,
             offset: self.lattice(spacing),
+            radius: Vec::new(),
             slips: true,
         });
         let all = std::mem::take(&mut fluids.particles);

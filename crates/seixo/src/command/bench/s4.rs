@@ -160,6 +160,8 @@ pub fn world(particles: usize) -> World {
             density_diffusion: 0.0,
             xsph: XSPH,
             restitution: 1.0,
+            body_stiffness: 0.0,
+            body_restitution: 0.0,
             surface_tension: 0.0,
             contact_angle: std::f64::consts::FRAC_PI_2,
         }],

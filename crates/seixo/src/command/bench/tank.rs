@@ -60,6 +60,8 @@ pub fn world(particles: usize, support: f64) -> World {
             surface_tension: 0.0,
             contact_angle: std::f64::consts::FRAC_PI_2,
             restitution: 0.0,
+            body_stiffness: 0.0,
+            body_restitution: 0.0,
         }],
         particles: water,
         boundary,

@@ -233,7 +233,7 @@ fn too_large(radius: f64, largest: f64) -> Complaint {
     Complaint::new(format!(
         "a sphere with a radius of {radius} m is larger than particles of solver = \"muller2003\" see, which touch it as spheres of half a spacing"
     ))
-    .limit(format!("radii of at most {largest} m, the fluid's support less half a spacing"))
+    .limit(format!("radii of at most {largest:.4e} m, the fluid's support less half a spacing"))
     .remedy("make the body of finer spheres, by a `shape`, or give the fluid a larger `support`; or use solver = \"wcsph\"")
 }
 

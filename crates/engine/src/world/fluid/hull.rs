@@ -167,9 +167,9 @@ fn check_spheres(fluids: &Fluids) -> Result<(), Refusal> {
         let is_wrong = |radius: &&f64| !(**radius > 0.0 && **radius <= largest * (1.0 + 1e-9));
         if let Some(radius) = hull.radius.iter().find(is_wrong) {
             return refuse(format!(
-                "fluids are to feel body {id}, which has a sphere with a radius of {radius} m; it must be positive and, as solver = \"muller2003\" looks no \
-                 farther than the support of {support} m, at most {largest:.4e} m, that less half a spacing: make the body of finer spheres, or take a larger \
-                 support"
+                "fluids are to feel body {id}, which has a sphere with a radius of {radius} m; it must be positive and, as solver = \"muller2003\" \
+                 looks no farther than the support of {support} m, at most {largest:.4e} m, that less half a spacing: make the body of finer spheres, or \
+                 take a larger support"
             ));
         }
     }

@@ -77,6 +77,8 @@ pub(crate) struct Flow {
     pub work: FlowTally,
     /// What the surface stored when a GPU was last looked at \[J\].
     pub surface: f64,
+    /// What springs to bodies stored then \[J\].
+    pub springs: f64,
     /// Taken along by particles that left \[J\].
     pub left: f64,
     /// Bodies that fluids feel.
@@ -124,7 +126,11 @@ fn medium(fluids: &Fluids, kind: usize) -> [f64; MEDIUM] {
 /// What fluids leave of a time step.
 pub(crate) fn limited_by_fluids(step: TimeStep, world: &World) -> TimeStep {
     let Some(fluids) = &world.fluids else { return step };
-    let (limit, cause) = fluids.limit_of_time_step(world.gravity);
+    let (of_flow, of_bodies) = (
+        fluids.limit_of_time_step(world.gravity),
+        fluids.limit_by_bodies(&world.grains.bodies),
+    );
+    let (limit, cause) = if of_bodies.0 < of_flow.0 { of_bodies } else { of_flow };
     let auto = AUTO_OF_LIMIT * limit;
     TimeStep {
         value: step.value.min(auto),
@@ -214,6 +220,7 @@ impl Flow {
             last: FlowTally::default(),
             work: FlowTally::default(),
             surface: 0.0,
+            springs: 0.0,
             left: 0.0,
             suspension: Suspension::new(&fluids, simulation.stepping.dt),
             hulls,

@@ -275,6 +275,7 @@ impl Simulation {
             compression: of_fluids.compression,
             surface: self.flow.as_ref().map_or(0.0, |flow| flow.surface_energy(&self.device)),
             gravity: of_grains.gravity + of_fluids.gravity,
+            elastic_normal: of_grains.elastic_normal + self.flow.as_ref().map_or(0.0, |flow| flow.spring_energy(&self.device)),
             ..of_grains
         }
     }

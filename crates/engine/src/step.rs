@@ -74,10 +74,12 @@ impl Simulation {
     fn step_muller(&mut self) -> Result<(), Stop> {
         self.pass(Pass::Advance, Simulation::smooth_velocities);
         self.pass(Pass::Boundaries, Simulation::move_in_container);
+        self.pass(Pass::Boundaries, Simulation::place_boundaries);
         self.pass(Pass::Guard, Simulation::guard_fluids)?;
         self.pass(Pass::Cells, Simulation::renew_lists_of_fluids_when_stale);
         self.pass(Pass::Fluids, Simulation::sum_densities);
         self.pass(Pass::Fluids, Simulation::drive_fluids);
+        self.pass(Pass::Fluids, Simulation::load_bodies);
         self.pass(Pass::Measure, Simulation::book_step_of_fluids);
         Ok(())
     }

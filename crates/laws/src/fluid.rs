@@ -22,6 +22,7 @@ pub mod muller;
 pub mod poly6;
 pub mod smoothing;
 pub mod spiky;
+pub mod spring;
 pub mod state;
 pub mod suspension;
 pub mod tension;

@@ -145,7 +145,7 @@ pub(crate) fn fluids(
             let note = |key: &str| format!("grains.{name}.{key} has no effect: the scene has no fluid");
             findings.notices.extend(section.key_to_fluids().map(note));
         }
-        refuse_dry_passages(file, findings);
+        passages::refuse_dry(file, findings);
         return None;
     }
     let shared = shared(file, findings)?;
@@ -204,6 +204,7 @@ pub(crate) fn fluids(
     let fastest = fastest(file, world, &particles, (&boundary, inlets.as_slice()), shared.spacing);
     if shared.is_muller() {
         muller::complete_stiffness(file, fastest);
+        muller::complete_springs(file, &shared, !hulls.is_empty(), findings);
     }
     let kinds = kinds(file, &shared, fastest, findings);
     passages::refuse_fast(file, &inlets, &kinds, findings);
@@ -239,16 +240,6 @@ pub(crate) fn fluids(
         inlets,
         outlets,
     })
-}
-
-/// Refuses inlets and outlets of a scene without fluids.
-fn refuse_dry_passages(file: &SceneFile, findings: &mut Findings) {
-    let inlets = file.inlet.keys().map(|name| format!("inlet.{name}"));
-    for path in inlets.chain(file.outlet.keys().map(|name| format!("outlet.{name}"))) {
-        let complaint = Complaint::new(format!("{path}: it is for fluids, and the scene has none"));
-        let remedy = "add a table [fluid.NAME]; grains come by `inlet` of their section [grains.NAME], and leave by a [zone.NAME]";
-        findings.add(&path, complaint.remedy(remedy));
-    }
 }
 
 /// Refuses fluids that are nowhere at the start and never come.
@@ -492,6 +483,8 @@ fn kinds(file: &SceneFile, shared: &Shared, fastest: f64, findings: &mut Finding
             density_diffusion: section.density_diffusion.unwrap_or_default().si,
             xsph: section.xsph.unwrap_or_default().si,
             restitution: section.restitution.unwrap_or_default().si,
+            body_stiffness: section.body_stiffness.unwrap_or_default().si,
+            body_restitution: section.body_restitution.unwrap_or_default().si,
             surface_tension: section.surface_tension.si,
             contact_angle: section.contact_angle.map_or(FRAC_PI_2, |angle| angle.si),
         });

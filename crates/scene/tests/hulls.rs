@@ -124,8 +124,71 @@ fn what_cannot_be_felt_is_refused() {
     let refused = |of_grains: &str, of_fluid: &str| load(of_grains, of_fluid).map(|_| ()).expect_err("a refusal");
     let thin = refused("at = [[0.2, 0.2, 0.16]]\nradius = 0.005\ndisplaces_fluid = true", "");
     assert!(thin.contains("no room for a particle"), "{thin}");
-    let muller = refused(&format!("{CUBE}\ndisplaces_fluid = true"), "solver = \"muller2003\"\nfastest = 2");
-    assert!(muller.contains("does not feel bodies"), "{muller}");
+    // A support is three spacings, and the ball is as large.
+    let large = refused(
+        "at = [[0.2, 0.2, 0.16]]\nradius = 0.06\ndisplaces_fluid = true",
+        "solver = \"muller2003\"",
+    );
+    for phrase in [
+        "a sphere with a radius of 0.06 m",
+        "at most 5.0000e-2 m",
+        "finer spheres",
+        "larger `support`",
+    ] {
+        assert!(large.contains(phrase), "no `{phrase}` in {large}");
+    }
+}
+
+#[test]
+fn mullers_fluid_feels_the_spheres_themselves_and_starts_where_they_touch() {
+    let scene = load(&format!("{CUBE}\ndisplaces_fluid = true"), "solver = \"muller2003\"").unwrap();
+    let (fluids, body) = (wet(&scene.world), &scene.world.grains.bodies[0]);
+    let hull = &fluids.hulls[0];
+    assert_eq!(hull.offset.len(), body.carries.len());
+    assert!(
+        hull.offset
+            .iter()
+            .zip(&body.carries)
+            .all(|(offset, (_, carried))| offset == carried)
+    );
+    let grains = &scene.world.grains;
+    for ((id, _), radius) in body.carries.iter().zip(&hull.radius) {
+        let k = grains.id.iter().position(|known| known == id).unwrap();
+        assert_eq!(grains.radius[k], *radius);
+    }
+    let distance = |a: [f64; 3], b: [f64; 3]| (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt();
+    let mut nearest = f64::INFINITY;
+    for (offset, radius) in hull.offset.iter().zip(&hull.radius) {
+        let middle = body.place(*offset);
+        for place in &fluids.particles.position {
+            nearest = nearest.min(distance(middle, *place) - radius - 0.5 * SPACING);
+        }
+    }
+    // None overlaps a sphere, and some are no farther than the next site of the lattice.
+    assert!(nearest > -1e-6 * SPACING && nearest < SPACING, "{nearest}");
+    // A quarter of density × stiffness × spacing.
+    let kind = &fluids.kinds[0];
+    let usual = 0.25 * 1000.0 * kind.sound_speed.powi(2) * SPACING;
+    assert!((kind.body_stiffness / usual - 1.0).abs() < 1e-12, "{}", kind.body_stiffness);
+    assert_eq!(kind.body_restitution, 0.7);
+    assert!(
+        scene.resolved.contains("body_stiffness = ") && scene.resolved.contains("body_restitution = 0.7"),
+        "{}",
+        scene.resolved
+    );
+}
+
+#[test]
+fn springs_are_as_keys_say() {
+    let keys = "solver = \"muller2003\"\nbody_stiffness = \"120 N/m\"\nbody_restitution = 0.4";
+    let scene = load(&format!("{CUBE}\ndisplaces_fluid = true"), keys).unwrap();
+    let kind = &wet(&scene.world).kinds[0];
+    assert_eq!((kind.body_stiffness, kind.body_restitution), (120.0, 0.4));
+    let idle = load(CUBE, keys).unwrap();
+    for key in ["body_stiffness", "body_restitution"] {
+        let told = format!("fluid.water.{key} has no effect");
+        assert!(idle.notices.iter().any(|notice| notice.contains(&told)), "{:?}", idle.notices);
+    }
 }
 
 /// A stage, and one that begins with something melting.

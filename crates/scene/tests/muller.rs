@@ -190,6 +190,16 @@ const CASES: &[Case] = &[
         &["scene.toml:6:13", "`stiffness` is not for solver = \"wcsph\""],
     ),
     (
+        "spacing = 0.02",
+        "spacing = 0.02\nbody_restitution = 1",
+        &["scene.toml:10:20", "explicit Euler lets springs grow", "above 0 and below 1"],
+    ),
+    (
+        "solver = \"muller2003\"",
+        "body_stiffness = 30",
+        &["scene.toml:6:18", "`body_stiffness` is not for solver = \"wcsph\""],
+    ),
+    (
         "gravity = [0, 0, -9.81]",
         "gravity = [0, 0, 0]",
         &["nothing tells how fast it will flow", "fastest = \"1 m/s\"", "a stiffness"],

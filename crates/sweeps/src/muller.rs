@@ -1,8 +1,12 @@
-//! Müller's fluid: sums over neighbors, and what walls do to particles that went through them.
+//! Müller's fluid: sums over neighbors, what spheres of rigid bodies and it do to each other, and what walls do to particles that went through them.
 //!
 //! Every particle lists all its neighbors: its row begins at entry `first` of the list, and has `count` entries with `stride` places from one to the
-//! next. Records: `position` = x y z and what a sweep here does not read; `flow` and `kicked` = velocity x y z and the same; `dense` = volume, pressure,
-//! excess of density, padding; `container`, see [`HOLD`]. `media` is the table of [`crate::fluid`].
+//! next. Spheres of bodies stand in the same table, with the kind of particles of walls, and list the fluid around them.
+//!
+//! Records: `position` = x y z and, of fluid, a volume that no sweep here reads; of a sphere, minus the distance from which on it touches fluid, its
+//! radius and half a spacing: so what is below zero is a sphere. `flow` and `kicked` = velocity x y z and what is not read; `motion` = velocity x y z of
+//! spheres and padding, where there are any; `dense` = volume, pressure, excess of density, energy of springs; `container`, see [`HOLD`]. `media` is the
+//! table of [`crate::fluid`], `habits` that of [`HABITS`].
 
 use crate::fluid::{FlowPlan, kind_of, mass_at, pressure_at, rest_density_at};
 use crate::motion::{Stepping, flags_of};
@@ -10,18 +14,53 @@ use crate::sides::{Sides, near_image};
 use crate::views::{FRUSTUM, SPHERE, load};
 use cubecl::prelude::*;
 use seixo_laws::fluid::muller::{Functions, Particle, draw, gain, push, rebound, weight};
+use seixo_laws::fluid::spring::{Pressed, energy, overlap, press};
 use seixo_laws::motion::{drift, gravity_energy};
 use seixo_laws::wall::{Beside, beside_frustum, beside_sphere, nearest_on_frustum};
 use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector, widened};
 
-/// Numbers per fluid in a table of its own: XSPH's ε, and the share of the velocity into a wall that comes back.
-pub const HABITS: usize = 2;
+/// Numbers per fluid in a table of its own: XSPH's ε, the share of the velocity into a wall that comes back, and stiffness and damping between its
+/// particles and spheres of bodies.
+pub const HABITS: usize = 4;
 
 /// Numbers per element of a wall that holds fluid: nine that say where it is and its kind, as in [`crate::views::ELEMENT`]; the sign of distances
 /// on the side of the fluid; the number of its wall; a point of the wall's axis, its velocity and angular velocity, padding.
 pub const HOLD: usize = 24;
 
-/// Density of particle i \[kg/m³\].
+/// Whether particle i is one of fluid, and no sphere of a body; where nothing is `bounded`, all are.
+#[cube]
+#[inline(always)]
+pub fn is_fluid<C: Real>(position: &[C], i: usize, #[comptime] bounded: bool) -> bool {
+    let mut is_it = true;
+    if bounded {
+        is_it = position[i * 4usize + 3usize] > C::new(0.0);
+    }
+    is_it
+}
+
+/// As [`kind_of()`], and 0 of a sphere, which is of no fluid.
+#[cube]
+#[inline(always)]
+pub fn fluid_of(kind: &[u32], i: usize, #[comptime] plan: FlowPlan) -> usize {
+    let mut own = kind_of(kind, i, plan.mixed);
+    if comptime!(plan.mixed && plan.bounded) {
+        if (kind[i] >> 31u32) == 1u32 {
+            own = 0usize;
+        }
+    }
+    own
+}
+
+/// What is summed up over the neighbors of a particle of fluid.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct Summed<R: Real> {
+    /// Density \[kg/m³\].
+    pub density: R,
+    /// Energy of the springs between it and spheres of bodies \[J\].
+    pub elastic: R,
+}
+
+/// Density of particle i, which is one of fluid, and what springs to it store.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -33,19 +72,38 @@ pub fn density_of<C: Coordinate<R>, R: Real>(
     position: &[C],
     kind: &[u32],
     media: &[R],
+    habits: &[R],
     functions: &Functions<R>,
     sides: &Sides<C, R>,
     #[comptime] stride: usize,
     #[comptime] plan: FlowPlan,
-) -> R {
+) -> Summed<R> {
     let here = load::<C>(position, i * 4usize);
-    let mut density = mass_at::<R>(media, kind_of(kind, i, plan.mixed)) * weight::<R>(R::new(0.0), functions);
+    let own = kind_of(kind, i, plan.mixed);
+    let mut density = mass_at::<R>(media, own) * weight::<R>(R::new(0.0), functions);
+    let mut elastic = R::new(0.0);
     for s in 0..count {
         let j = list[first + s as usize * stride] as usize;
         let apart = near_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, plan.sides);
-        density += mass_at::<R>(media, kind_of(kind, j, plan.mixed)) * weight::<R>(apart.dot(&apart), functions);
+        let flows = is_fluid::<C>(position, j, plan.bounded);
+        if flows {
+            density += mass_at::<R>(media, kind_of(kind, j, plan.mixed)) * weight::<R>(apart.dot(&apart), functions);
+        }
+        if comptime!(plan.bounded) {
+            if !flows {
+                let depth = overlap::<R>(apart.dot(&apart), reach_of::<C, R>(position, j));
+                elastic += energy::<R>(depth, habits[own * 4usize + 2usize]);
+            }
+        }
     }
-    density
+    Summed::<R> { density, elastic }
+}
+
+/// The distance from which on sphere i of a body touches fluid \[m\].
+#[cube]
+#[inline(always)]
+fn reach_of<C: Coordinate<R>, R: Real>(position: &[C], i: usize) -> R {
+    -C::near(position[i * 4usize + 3usize])
 }
 
 /// What a density means.
@@ -78,23 +136,51 @@ pub fn dense_of<R: Real>(i: usize, density: R, kind: &[u32], media: &[R], #[comp
 pub struct Driven<R: Real> {
     /// Force \[N\].
     pub force: Vector3<R>,
-    /// Power that viscosity takes from its motion \[W\].
+    /// Power that viscosity takes from its motion, and dampers from that of it and of what it touches \[W\].
     pub viscous_power: R,
 }
 
 /// Particle i as others see it.
 #[cube]
 #[inline(always)]
-fn particle<R: Real>(i: usize, flow: &[R], dense: &[R], kind: &[u32], media: &[R], #[comptime] mixed: bool) -> Particle<R> {
+fn particle<R: Real>(i: usize, flow: &[R], dense: &[R], kind: &[u32], media: &[R], #[comptime] plan: FlowPlan) -> Particle<R> {
     Particle::<R> {
         volume: dense[i * 4usize],
         pressure: dense[i * 4usize + 1usize],
-        viscosity: media[kind_of(kind, i, mixed) * 11usize],
+        viscosity: media[fluid_of(kind, i, plan) * 11usize],
         velocity: load::<R>(flow, i * 4usize),
     }
 }
 
-/// What neighbors do to particle i.
+/// What a sphere of a body does to a particle of fluid, which is `apart` from it.
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+fn press_of<C: Coordinate<R>, R: Real>(
+    sphere: usize,
+    fluid: usize,
+    apart: &Vector3<R>,
+    position: &[C],
+    flow: &[R],
+    motion: &[R],
+    kind: &[u32],
+    habits: &[R],
+    functions: &Functions<R>,
+    #[comptime] mixed: bool,
+) -> Pressed<R> {
+    let habit = kind_of(kind, fluid, mixed) * 4usize;
+    let moving = load::<R>(flow, fluid * 4usize).minus(&load::<R>(motion, sphere * 4usize));
+    press::<R>(
+        apart,
+        &moving,
+        overlap::<R>(apart.dot(apart), reach_of::<C, R>(position, sphere)),
+        habits[habit + 2usize],
+        habits[habit + 3usize],
+        functions.softening,
+    )
+}
+
+/// What neighbors do to particle i. Of a sphere that is what fluid does to it, exactly the opposite of what it does to fluid.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -105,33 +191,58 @@ pub fn force_on<C: Coordinate<R>, R: Real>(
     list: &[u32],
     position: &[C],
     flow: &[R],
+    motion: &[R],
     dense: &[R],
     kind: &[u32],
     media: &[R],
+    habits: &[R],
     functions: &Functions<R>,
     sides: &Sides<C, R>,
     #[comptime] stride: usize,
     #[comptime] plan: FlowPlan,
 ) -> Driven<R> {
     let here = load::<C>(position, i * 4usize);
-    let own = particle::<R>(i, flow, dense, kind, media, plan.mixed);
+    let own = particle::<R>(i, flow, dense, kind, media, plan);
+    let flows = is_fluid::<C>(position, i, plan.bounded);
     let mut pressing = Vector3::<R>::zero();
     let mut dragging = Vector3::<R>::zero();
+    let mut springing = Vector3::<R>::zero();
+    let mut braking = R::new(0.0);
     for s in 0..count {
         let j = list[first + s as usize * stride] as usize;
-        let apart = near_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, plan.sides);
-        let other = particle::<R>(j, flow, dense, kind, media, plan.mixed);
-        let passed = push::<R>(&apart, apart.dot(&apart), &own, &other, functions);
-        pressing = pressing.plus(&passed.pressure);
-        dragging = dragging.plus(&passed.viscous);
+        let there = load::<C>(position, j * 4usize);
+        let apart = near_image::<C, R>(&here.minus(&there), sides, plan.sides);
+        let other_flows = is_fluid::<C>(position, j, plan.bounded);
+        if flows && other_flows {
+            let other = particle::<R>(j, flow, dense, kind, media, plan);
+            let passed = push::<R>(&apart, apart.dot(&apart), &own, &other, functions);
+            pressing = pressing.plus(&passed.pressure);
+            dragging = dragging.plus(&passed.viscous);
+        }
+        if comptime!(plan.bounded) {
+            if !other_flows {
+                let pressed = press_of::<C, R>(j, i, &apart, position, flow, motion, kind, habits, functions, plan.mixed);
+                springing = springing.plus(&pressed.force);
+                braking += pressed.taken;
+            }
+            if !flows {
+                // Seen from the same end as the fluid sees it, so that both get the same numbers.
+                let from_here = near_image::<C, R>(&there.minus(&here), sides, plan.sides);
+                let pressed = press_of::<C, R>(i, j, &from_here, position, flow, motion, kind, habits, functions, plan.mixed);
+                springing = springing.minus(&pressed.force);
+            }
+        }
     }
-    Driven::<R> {
-        force: pressing.plus(&dragging),
-        viscous_power: -(dragging.dot(&own.velocity)),
+    let mut force = pressing.plus(&dragging);
+    let mut viscous_power = -(dragging.dot(&own.velocity));
+    if comptime!(plan.bounded) {
+        force = force.plus(&springing);
+        viscous_power += braking;
     }
+    Driven::<R> { force, viscous_power }
 }
 
-/// By how much neighbors draw the velocity of particle i to theirs, before that is multiplied by ε \[m/s\]; `kicked` are velocities after forces.
+/// By how much neighbors draw the velocity of particle i of fluid to theirs, before that is multiplied by ε \[m/s\]; `kicked` are velocities after forces.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -154,8 +265,10 @@ pub fn draw_on<C: Coordinate<R>, R: Real>(
     for s in 0..count {
         let j = list[first + s as usize * stride] as usize;
         let apart = near_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, plan.sides);
-        let other = load::<R>(kicked, j * 4usize);
-        all = all.plus(&draw::<R>(apart.dot(&apart), dense[j * 4usize], &own, &other, functions));
+        if is_fluid::<C>(position, j, plan.bounded) {
+            let other = load::<R>(kicked, j * 4usize);
+            all = all.plus(&draw::<R>(apart.dot(&apart), dense[j * 4usize], &own, &other, functions));
+        }
     }
     all
 }

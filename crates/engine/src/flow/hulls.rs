@@ -1,4 +1,5 @@
-//! Rigid bodies that fluids feel: the particles of their hulls, which are as those of walls or grains of their own, and what fluids do to them.
+//! Rigid bodies that fluids feel: the particles of their hulls, which are as those of walls, grains of their own or, to Müller's fluid, spheres; and
+//! what fluids do to them.
 
 use super::Flow;
 use crate::assemble::volume_of_sphere;
@@ -6,7 +7,7 @@ use crate::bodies::Bodies;
 use crate::contact_records::array;
 use crate::fields::{FluidFields, Sorted};
 use crate::simulation::Simulation;
-use crate::world::{Fluids, Hull};
+use crate::world::Fluids;
 use seixo_laws::Vector3;
 use seixo_sweeps::bodies::{FREE, LOAD, carry, push_on, turn_at};
 use seixo_sweeps::fluid::{Carried, SUSPENDED, WALL};
@@ -21,10 +22,9 @@ pub(crate) struct Hulls {
     body: Vec<u32>,
     /// First particle of each, and one more.
     row: Vec<u32>,
-    /// Where particles are from the centers of their bodies, records in the frames of the principal axes \[m\].
+    /// Where particles are from the centers of their bodies, in the frames of the principal axes \[m\], and what their places hold beside: minus a volume
+    /// \[m³\] or, of spheres, the distance from which on they touch fluid \[m\].
     offset: Vec<f64>,
-    /// Of each, the volume for which a particle stands \[m³\].
-    volume: Vec<f64>,
     /// Of each, whether it is a grain that is smaller than the particles of fluids.
     is_suspended: Vec<bool>,
     /// Where the particles are among all.
@@ -71,14 +71,13 @@ impl Hulls {
             first: [walls as u32, plan.boundary.position.len() as u32],
             ..Hulls::default()
         };
-        for Hull {
-            body, offset, suspended, ..
-        } in &plan.hulls
-        {
-            hulls.body.push(*body);
-            hulls.volume.push(suspended.map_or(plan.volume(), volume_of_sphere));
-            hulls.is_suspended.push(suspended.is_some());
-            hulls.offset.extend(offset.iter().flat_map(|[x, y, z]| [*x, *y, *z, 0.0]));
+        for hull in &plan.hulls {
+            hulls.body.push(hull.body);
+            hulls.is_suspended.push(hull.suspended.is_some());
+            let volume = hull.suspended.map_or(plan.volume(), volume_of_sphere);
+            let beside = |k: usize| -hull.radius.get(k).map_or(volume, |radius| radius + 0.5 * plan.spacing);
+            let records = hull.offset.iter().enumerate().map(|(k, [x, y, z])| [*x, *y, *z, beside(k)]);
+            hulls.offset.extend(records.flatten());
             hulls.row.push(hulls.particles() as u32);
         }
         hulls.seat = vec![None; hulls.body.len()];
@@ -134,6 +133,12 @@ impl Hulls {
         let particle = (id & !WALL).wrapping_sub(self.first[1]);
         let hull = self.of_kind(kind).filter(|hull| self.kind_of(*hull) == kind);
         id & WALL != 0 && hull.is_some_and(|hull| (self.row[hull]..self.row[hull + 1]).contains(&particle))
+    }
+
+    /// Whether there are particles of bodies that left.
+    pub fn has_lost(&self) -> bool {
+        let mut hulls = self.seat.iter().zip(self.row.windows(2));
+        hulls.any(|(seat, row)| seat.is_none() && self.place[row[0] as usize..row[1] as usize].iter().any(|place| *place != FREE))
     }
 
     /// Looks up where the bodies are; tells whether one left since the last time.
@@ -199,8 +204,8 @@ impl Flow {
                 let carried = hulls.carried(bodies, (id, hull), &center, (&self.stepping, self.compiled_for.sides));
                 let Some(now) = carried else { continue };
                 let ([x, y, z], [u, v, w]) = (array(&now.position), array(&now.velocity));
-                let (kind, volume) = (hulls.kind_of(hull), -hulls.volume[hull]);
-                self.put(&mut fields, [id, kind], [x, y, z, volume], [u, v, w, 0.0], [0.0; 3]);
+                let beside = hulls.offset[particle as usize * RECORD + 3];
+                self.put(&mut fields, [id, hulls.kind_of(hull)], [x, y, z, beside], [u, v, w, 0.0], [0.0; 3]);
             }
         }
         self.fields.append(&fields);

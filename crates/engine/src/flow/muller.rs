@@ -1,16 +1,16 @@
-//! Müller's fluid on the CPU: the passes of a step, and the walls that hold it.
+//! Müller's fluid on the CPU: the passes of a step, the walls that hold it, and what springs between it and bodies store.
 
 use super::Flow;
 use crate::fields::{FluidFields, Numbers, numbers, one_each, part_range, parts};
 use crate::refusal::Refusal;
 use crate::simulation::Simulation;
 use crate::walls::Walls;
-use crate::world::{Fluids, Solver, WallShape};
-use seixo_device::Strided;
+use crate::world::{Fluid, Fluids, Solver, WallShape};
+use seixo_device::{Cpu, Strided};
 use seixo_laws::Vector3;
 use seixo_laws::fluid::muller::Functions;
 use seixo_laws::wall::beside_frustum;
-use seixo_sweeps::fluid::{kicked, mass_at};
+use seixo_sweeps::fluid::{self, kicked, mass_at};
 use seixo_sweeps::fluid_lanes::FlowTally;
 use seixo_sweeps::motion::{Moved, STILL};
 use seixo_sweeps::muller::{HABITS, HOLD, dense_of, density_of, draw_on, drawn, force_on, settled};
@@ -51,7 +51,7 @@ impl Muller {
         }
         Ok(Some(Muller {
             functions: Functions::new(fluids.support),
-            habits: fluids.kinds.iter().flat_map(|fluid| [fluid.xsph, fluid.restitution]).collect(),
+            habits: fluids.kinds.iter().flat_map(|fluid| habit(fluids, fluid)).collect(),
             container: Vec::new(),
             dense: Vec::new(),
             driven: Vec::new(),
@@ -81,6 +81,17 @@ impl Muller {
         }
         self.driven.resize(fields.len() * RECORD, 0.0);
     }
+}
+
+/// Whether a particle of this kind is one of fluid, and no sphere of a body.
+fn is_fluid(kind: u32) -> bool {
+    kind & fluid::WALL == 0
+}
+
+/// The row of a fluid's habits.
+fn habit(fluids: &Fluids, fluid: &Fluid) -> [f64; HABITS] {
+    let [stiffness, damping] = fluids.spring(fluid);
+    [fluid.xsph, fluid.restitution, stiffness, damping]
 }
 
 /// Appends what walls that are there hold fluid by, see [`HOLD`]; they and their elements have these records.
@@ -167,7 +178,7 @@ impl Flow {
         let data = (numbers(&mut muller.driven, RECORD), numbers(half_velocity, 3));
         simulation.device.run(parts(n), data, |part, (driven, velocity): Data| {
             let (first, end) = part_range(part, n);
-            for slot in 0..end - first {
+            for slot in (0..end - first).filter(|slot| is_fluid(kind[first + slot])) {
                 let i = first + slot;
                 let after = kicked::<f64, f64>(&recall(velocity.items, 3 * slot), &load(rate, i * RECORD), mass(i), stepping);
                 store(driven.items, slot * RECORD, &after);
@@ -181,7 +192,7 @@ impl Flow {
             .run(parts(n), data, |part, (velocity, tally): (Numbers, Strided<FlowTally>)| {
                 let (first, end) = part_range(part, n);
                 let mut viscous = 0.0;
-                for slot in 0..end - first {
+                for slot in (0..end - first).filter(|slot| is_fluid(kind[first + slot])) {
                     let i = first + slot;
                     let mut all = Vector3::zero();
                     if smooths {
@@ -250,7 +261,7 @@ impl Flow {
             .run(parts(n), data, |part, (position, flow, velocity, moves, tally): Data| {
                 let (first, end) = part_range(part, n);
                 let mut all = STILL;
-                for slot in 0..end - first {
+                for slot in (0..end - first).filter(|slot| is_fluid(kind[first + slot])) {
                     let (i, at) = (first + slot, slot * RECORD);
                     let fluid = kind[i] as usize;
                     let now = settled::<f64, f64>(
@@ -278,7 +289,10 @@ impl Flow {
     fn sum_densities(&mut self, simulation: &Simulation) {
         let n = self.fields.len();
         let Some(muller) = &mut self.muller else { return };
-        let functions = muller.functions;
+        let Muller {
+            functions, habits, dense, ..
+        } = muller;
+        let (functions, habits) = (*functions, &habits[..]);
         let (media, sides, plan) = (&self.media[..], &self.stepping.sides, self.compiled_for);
         let FluidFields {
             kind,
@@ -290,16 +304,20 @@ impl Flow {
         let kind = &kind[..];
         let (row, neighbors) = (&self.pairs.row[..], &self.pairs.neighbors[..]);
         let (device, places) = (&simulation.device, &position[..]);
-        device.run(parts(n), (numbers(&mut muller.dense, RECORD),), |part, (dense,): (Numbers,)| {
+        device.run(parts(n), (numbers(dense, RECORD),), |part, (dense,): (Numbers,)| {
             let (first, end) = part_range(part, n);
             for (slot, i) in (first..end).enumerate() {
+                if !is_fluid(kind[i]) {
+                    dense.items[slot * RECORD..][..3].copy_from_slice(&[places[i * RECORD + 3], 0.0, 0.0]);
+                    continue;
+                }
                 let (from, count) = (row[i] as usize, row[i + 1] - row[i]);
-                let density = density_of::<f64, f64>(i, from, count, neighbors, places, kind, media, &functions, sides, 1, plan);
-                let found = dense_of::<f64>(i, density, kind, media, plan);
+                let summed = density_of::<f64, f64>(i, from, count, neighbors, places, kind, media, habits, &functions, sides, 1, plan);
+                let found = dense_of::<f64>(i, summed.density, kind, media, plan);
                 dense.items[slot * RECORD..][..3].copy_from_slice(&[found.volume, found.pressure, found.excess]);
             }
         });
-        let dense = &muller.dense[..];
+        let dense = &dense[..];
         type Data<'a> = (Numbers<'a>, Numbers<'a>, Numbers<'a>);
         let data = (numbers(position, RECORD), numbers(flow, RECORD), numbers(excess, 1));
         device.run(parts(n), data, |part, (position, flow, excess): Data| {
@@ -316,16 +334,17 @@ impl Flow {
     fn drive(&mut self, simulation: &Simulation) {
         let n = self.fields.len();
         let Some(muller) = &mut self.muller else { return };
-        let (functions, dense) = (muller.functions, &muller.dense[..]);
+        let (functions, habits, dense) = (muller.functions, &muller.habits[..], &muller.dense[..]);
         let (media, sides, plan) = (&self.media[..], &self.stepping.sides, self.compiled_for);
         let FluidFields {
             kind,
             position,
             flow,
+            motion,
             rate,
             ..
         } = &mut self.fields;
-        let (kind, position, flow) = (&kind[..], &position[..], &flow[..]);
+        let (kind, position, flow, motion) = (&kind[..], &position[..], &flow[..], &motion[..]);
         let (row, neighbors) = (&self.pairs.row[..], &self.pairs.neighbors[..]);
         simulation
             .device
@@ -334,12 +353,43 @@ impl Flow {
                 for (slot, i) in (first..end).enumerate() {
                     let (from, count) = (row[i] as usize, row[i + 1] - row[i]);
                     let found = force_on::<f64, f64>(
-                        i, from, count, neighbors, position, flow, dense, kind, media, &functions, sides, 1, plan,
+                        i, from, count, neighbors, position, flow, motion, dense, kind, media, habits, &functions, sides, 1, plan,
                     );
                     store(rate.items, slot * RECORD, &found.force);
                     rate.items[slot * RECORD + 3] = found.viscous_power;
                 }
             });
+    }
+
+    /// What springs between fluids and bodies store \[J\], or what a GPU last found them to.
+    pub fn spring_energy(&self, device: &Cpu) -> f64 {
+        let felt = self.muller.as_ref().filter(|_| self.remote.is_none() && self.compiled_for.bounded);
+        let Some(muller) = felt else { return self.springs };
+        let n = self.fields.len();
+        let FluidFields { kind, position, .. } = &self.fields;
+        let (row, neighbors) = (&self.pairs.row[..], &self.pairs.neighbors[..]);
+        let mut shares = vec![0.0; parts(n)];
+        device.run(parts(n), (one_each(&mut shares),), |part, (share,): (Strided<f64>,)| {
+            let (first, end) = part_range(part, n);
+            for i in (first..end).filter(|&i| is_fluid(kind[i])) {
+                let summed = density_of::<f64, f64>(
+                    i,
+                    row[i] as usize,
+                    row[i + 1] - row[i],
+                    neighbors,
+                    position,
+                    kind,
+                    &self.media,
+                    &muller.habits,
+                    &muller.functions,
+                    &self.stepping.sides,
+                    1,
+                    self.compiled_for,
+                );
+                share.items[0] += summed.elastic;
+            }
+        });
+        shares.iter().sum()
     }
 
     /// Finds densities and forces of the start.

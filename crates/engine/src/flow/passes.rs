@@ -4,7 +4,7 @@ use super::Flow;
 use crate::fields::{FluidFields, Numbers, Sorted, numbers, one_each, part_range, parts};
 use crate::simulation::Simulation;
 use crate::world::{Leaving, Solver};
-use seixo_device::Strided;
+use seixo_device::{Cpu, Strided};
 use seixo_laws::Vector3;
 use seixo_laws::fluid::Smoothing;
 use seixo_sweeps::bodies::FREE;
@@ -189,24 +189,30 @@ impl Flow {
 
     /// Sorts the particles into cells and lists their pairs anew; fluid outside the domain is removed.
     pub fn renew_lists(&mut self, simulation: &Simulation) {
-        let held_by_surface = self.settle(simulation);
+        let held_by_pairs = self.settle(simulation);
         self.list_anew(simulation);
-        if let Some(held) = held_by_surface {
-            self.left += held - self.surface_energy(&simulation.device);
+        if let Some(held) = held_by_pairs {
+            self.left += held - self.held_by_pairs(&simulation.device);
         }
     }
 
-    /// Removes fluid outside the domain, and keeps where all others are, for new lists. If fluid was removed, tells what the surface stored before \[J\]:
-    /// what it then stores less is known with the new lists.
+    /// What the surface and springs to bodies store \[J\].
+    fn held_by_pairs(&self, device: &Cpu) -> f64 {
+        self.surface_energy(device) + self.spring_energy(device)
+    }
+
+    /// Removes fluid outside the domain, and keeps where all others are, for new lists. If fluid was removed, or a body is to be, tells what pairs stored
+    /// before \[J\]: what they then store less is known with the new lists.
     pub fn settle(&mut self, simulation: &Simulation) -> Option<f64> {
         let at = |i: usize| i * RECORD;
-        let mut held_by_surface = None;
+        // At the start nothing is listed yet, and nothing is in the books.
+        let is_listed = !self.pairs.row.is_empty();
+        let mut held_by_pairs = (is_listed && self.hulls.has_lost()).then(|| self.held_by_pairs(&simulation.device));
         if let Some(domain) = simulation.domain.filter(|domain| domain.leaving == Leaving::Delete) {
             let lost = |i: usize| !self.is_wall(i) && domain.has_lost(&self.fields.position[at(i)..][..3]);
             let kept: Vec<u32> = (0..self.fields.len()).filter(|&i| !lost(i)).map(|i| i as u32).collect();
             if kept.len() < self.fields.len() {
-                // At the start nothing is listed yet, and nothing is in the books.
-                held_by_surface = (!self.pairs.row.is_empty()).then(|| self.surface_energy(&simulation.device));
+                held_by_pairs = held_by_pairs.or_else(|| is_listed.then(|| self.held_by_pairs(&simulation.device)));
                 self.left += (0..self.fields.len())
                     .filter(|&i| lost(i))
                     .map(|i| self.energy_of(i).total())
@@ -216,7 +222,7 @@ impl Flow {
             }
         }
         self.stand_here(simulation);
-        held_by_surface
+        held_by_pairs
     }
 
     /// Puts particles back that left through periodic sides, and keeps where all are, for new lists.

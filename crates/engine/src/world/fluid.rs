@@ -45,6 +45,10 @@ pub struct Fluid {
     pub contact_angle: f64,
     /// Share of its velocity into a wall with which a particle leaves it \[-\]; of [`Solver::Muller2003`] only.
     pub restitution: f64,
+    /// Stiffness of the spring between a particle and a sphere of a body \[N/m\]; of [`Solver::Muller2003`] with bodies only.
+    pub body_stiffness: f64,
+    /// Share of its velocity onto the sphere of a heavy body with which a particle leaves it \[-\]: likewise.
+    pub body_restitution: f64,
 }
 
 impl Fluid {
@@ -259,13 +263,13 @@ impl Fluids {
 pub(crate) fn check_fluids(fluids: &Fluids, walls: usize, bodies: &[Body]) -> Result<(), Refusal> {
     let refuse = |what: String| Err(Refusal::Fluid(what));
     check_columns(fluids, walls)?;
-    check_hulls(fluids, bodies)?;
     let Fluids { spacing, support, .. } = *fluids;
     if !(spacing.is_finite() && spacing > 0.0 && support.is_finite() && support >= 1.2 * spacing) {
         return refuse(format!(
             "a support of {support} m with a spacing of {spacing} m: it must be at least 1.2 spacings, or particles have no neighbors"
         ));
     }
+    check_hulls(fluids, bodies)?;
     for fluid in &fluids.kinds {
         let Fluid { name, sound_speed, .. } = fluid;
         let positive = [("density", fluid.density), ("sound speed", *sound_speed)];

@@ -44,6 +44,7 @@ impl Block {
             body: id,
             offset,
             slips: true,
+            radius: Vec::new(),
             suspended: None,
         });
         remove_inside(fluids, self);

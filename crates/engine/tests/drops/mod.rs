@@ -59,6 +59,8 @@ pub fn droplet(radius: i64, contact_angle: Option<f64>) -> World {
             density_diffusion: 0.0,
             xsph: 0.0,
             restitution: 0.0,
+            body_stiffness: 0.0,
+            body_restitution: 0.0,
             surface_tension: SIGMA,
             contact_angle: contact_angle.unwrap_or(FRAC_PI_2),
         }],

@@ -23,6 +23,8 @@ pub fn water(sound_speed: f64) -> Fluid {
         surface_tension: 0.0,
         contact_angle: std::f64::consts::FRAC_PI_2,
         restitution: 0.0,
+        body_stiffness: 0.0,
+        body_restitution: 0.0,
     }
 }
 

@@ -31,6 +31,8 @@ pub fn fluids(fastest: f64) -> Fluids {
             density_diffusion: 0.0,
             xsph: 0.5,
             restitution: 1.0,
+            body_stiffness: 0.0,
+            body_restitution: 0.0,
             surface_tension: 0.0,
             contact_angle: std::f64::consts::FRAC_PI_2,
         }],

@@ -1,4 +1,5 @@
-//! Hulls of bodies: the particles with which fluids feel them, and the room that these take. Small grains that fluids carry have one, and take no room.
+//! Hulls of bodies: the particles, or with Müller's solver the spheres, with which fluids feel them, and the room that these take. Small grains that
+//! fluids carry have one, and take no room.
 
 use super::{Layout, Shared, cut::kept, places::Places, shells, surface::Surface};
 use crate::{
@@ -19,6 +20,8 @@ use std::collections::{BTreeMap, HashMap, btree_map::Entry};
 
 /// How near the particles of a hull one of a fluid may start \[spacings\]. Side by side on a lattice they are a spacing apart.
 const NEAREST: f64 = 0.75;
+/// By how much of half a spacing particles may be nearer to spheres than they touch, for rounding.
+const ROUNDING: f64 = 1e-6;
 
 /// What a body fills, in the frame of its principal axes.
 enum Form {
@@ -45,9 +48,33 @@ impl Form {
 
     /// Whether a place is inside.
     fn holds(&self, at: DVec3) -> bool {
+        self.reaches(at, 0.0)
+    }
+
+    /// Whether a place is inside, or nearer than this to one of its spheres \[m\].
+    fn reaches(&self, at: DVec3, margin: f64) -> bool {
         match self {
             Form::Mesh { inside, .. } => inside.is_inside(at).unwrap_or(true),
-            Form::Spheres(spheres) => spheres.iter().any(|(center, radius)| center.distance_squared(at) < radius * radius),
+            Form::Spheres(spheres) => spheres
+                .iter()
+                .any(|(center, radius)| center.distance_squared(at) < (radius + margin).powi(2)),
+        }
+    }
+
+    /// Centers and radii of its spheres \[m\]; of a mesh there are none.
+    fn spheres(&self) -> &[(DVec3, f64)] {
+        match self {
+            Form::Mesh { .. } => &[],
+            Form::Spheres(spheres) => spheres,
+        }
+    }
+
+    /// The middles of its spheres, if fluid looks far enough to touch each.
+    fn middles(&self, shared: &Shared) -> Result<Vec<DVec3>, Complaint> {
+        let largest = shared.support * shared.spacing - 0.5 * shared.spacing;
+        match self.spheres().iter().find(|(_, radius)| *radius > largest * (1.0 + 1e-9)) {
+            Some((_, radius)) => Err(too_large(*radius, largest)),
+            None => Ok(self.spheres().iter().map(|(center, _)| *center).collect()),
         }
     }
 
@@ -173,6 +200,7 @@ pub(super) fn hulls(
                     offset: vec![[0.0; 3]],
                     slips: false,
                     suspended: Some(radius),
+                    radius: Vec::new(),
                 }),
                 Err(complaint) => {
                     findings.add(
@@ -197,10 +225,14 @@ pub(super) fn hulls(
         let entry = match forms.entry(key) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
-                let form = Form::of(body, &radii, outlines.get(&group));
-                let places = form
-                    .places(shared)
-                    .and_then(|places| if places.is_empty() { Err(too_thin()) } else { Ok(places) });
+                let outline = outlines.get(&group).filter(|_| !shared.is_muller());
+                let form = Form::of(body, &radii, outline);
+                let places = if shared.is_muller() {
+                    form.middles(shared)
+                } else {
+                    form.places(shared)
+                };
+                let places = places.and_then(|places| if places.is_empty() { Err(too_thin()) } else { Ok(places) });
                 match places {
                     Ok(places) => entry.insert((form, places)),
                     Err(complaint) => {
@@ -210,11 +242,13 @@ pub(super) fn hulls(
                 }
             }
         };
-        let places = &entry.1;
+        let (form, places) = &*entry;
+        let spheres = if shared.is_muller() { form.spheres() } else { &[] };
         room.push((body, key));
         hulls.push(Hull {
             body: body.id,
             offset: places.iter().map(|place| place.to_array()).collect(),
+            radius: spheres.iter().map(|(_, radius)| *radius).collect(),
             slips: false,
             suspended: None,
         });
@@ -253,13 +287,19 @@ fn carried(shared: &Shared, radius: f64) -> Result<f64, Complaint> {
     Ok(radius)
 }
 
+/// What is wrong with a sphere that fluid does not see the whole of.
+fn too_large(radius: f64, largest: f64) -> Complaint {
+    Complaint::new(format!(
+        "a sphere with a radius of {radius} m is larger than particles of solver = \"muller2003\" see, which touch it as spheres of half a spacing"
+    ))
+    .limit(format!("radii of at most {largest:.4e} m, the fluid's support less half a spacing"))
+    .remedy("make the body of finer spheres, by a `shape`, or give the fluid a larger `support`; or use solver = \"wcsph\"")
+}
+
 /// Why bodies are felt by no such fluid.
 fn refused(shared: &Shared) -> Option<Complaint> {
-    if shared.across.is_some() {
-        return Some(Complaint::new("bodies are in space, and the fluid flows in a plane").remedy("leave `plane` out"));
-    }
-    (shared.solver == Solver::Muller2003)
-        .then(|| Complaint::new("a fluid of solver = \"muller2003\" does not feel bodies yet").remedy("use solver = \"wcsph\""))
+    let flows_in_plane = shared.across.is_some();
+    flows_in_plane.then(|| Complaint::new("bodies are in space, and the fluid flows in a plane").remedy("leave `plane` out"))
 }
 
 /// Takes fluid away that starts where bodies are; ids count what stays.
@@ -274,20 +314,28 @@ fn make_room(
         return;
     }
     let spacing = shared.spacing;
+    // Spheres are touched half a spacing away.
+    let margin = if shared.is_muller() {
+        0.5 * spacing * (1.0 - ROUNDING)
+    } else {
+        0.0
+    };
     let mut hulls = Places::new(spacing, [None; 3]);
     let mut bodies = Vec::new();
     for (body, key) in room {
         let (form, places) = &forms[key];
         let [w, x, y, z] = body.orientation;
         let (turn, center) = (DQuat::from_xyzw(x, y, z, w), DVec3::from(body.center));
-        places.iter().for_each(|place| hulls.add(center + turn * *place, 0));
+        if !shared.is_muller() {
+            places.iter().for_each(|place| hulls.add(center + turn * *place, 0));
+        }
         let [low, high] = form.bounds();
         bodies.push((form, turn.inverse(), center, low.abs().max(high.abs()).length()));
     }
     let is_in_body = |at: DVec3| {
         bodies
             .iter()
-            .any(|(form, back, center, reach)| at.distance(*center) < *reach && form.holds(*back * (at - *center)))
+            .any(|(form, back, center, reach)| at.distance(*center) < *reach + margin && form.reaches(*back * (at - *center), margin))
     };
     let stays = |k: &usize| {
         let at = DVec3::from(particles.position[*k]);

@@ -24,15 +24,36 @@ const ROOT_OVER_FLOW: f64 = 5.0;
 const USUAL_XSPH: f64 = 0.5;
 /// Share of the velocity into a wall that comes back: all of it, as in S4 \[-\].
 const USUAL_RESTITUTION: f64 = 1.0;
+/// Stiffness of springs to bodies over density × stiffness × spacing: the weight of all fluid above a particle at the bottom then presses one spring
+/// together by 8 % of a spacing, and several at once by less.
+const SPRING_OF_FLUID: f64 = 0.25;
+/// Share of the velocity onto a heavy body that comes back \[-\]: explicit Euler then asks for no shorter steps than sound does.
+const USUAL_BODY_RESTITUTION: f64 = 0.7;
 /// How far behind a wall a particle may start for rounding \[spacings\].
 const ROUNDING: f64 = 1e-6;
 
-/// Complains of a speed of sound, and of fluids that nothing calms.
+/// Complains of a speed of sound, of fluids that nothing calms, and of springs that nothing damps, or too much.
 pub(super) fn refuse_values(file: &SceneFile, findings: &mut Findings) {
     for (name, section) in &file.fluid {
         if let Some(speed) = section.sound_speed.value() {
             let remedy = format!("write stiffness = \"{} J/kg\", the square of it, instead", speed.si * speed.si);
             refuse(name, "sound_speed", Solver::Muller2003, remedy, findings);
+        }
+        if let Some(share) = section.body_restitution.filter(|share| share.si == 0.0 || share.si == 1.0) {
+            let complaint = Complaint::new(format!(
+                "fluid.{name}: with `body_restitution` {} {}",
+                share.si,
+                if share.si == 0.0 {
+                    "no damping is enough"
+                } else {
+                    "explicit Euler lets springs grow at any time step"
+                }
+            ));
+            let complaint = complaint.limit("above 0 and below 1");
+            findings.add(
+                &format!("fluid.{name}.body_restitution"),
+                complaint.remedy(format!("write body_restitution = {USUAL_BODY_RESTITUTION}, or leave it out")),
+            );
         }
         if section.viscosity.si == 0.0 && section.xsph.is_some_and(|share| share.si == 0.0) {
             let complaint = Complaint::new(format!(
@@ -103,6 +124,24 @@ pub(super) fn complete_stiffness(file: &mut SceneFile, fastest: f64) {
     let root = ROOT_OVER_FLOW * fastest;
     for section in file.fluid.values_mut().filter(|_| root > 0.0) {
         section.stiffness.get_or_insert(Quantity::new(root * root));
+    }
+}
+
+/// Fills in what sections leave out of the springs to bodies, where fluids feel any; else tells that keys have no effect.
+pub(super) fn complete_springs(file: &mut SceneFile, shared: &Shared, feels: bool, findings: &mut Findings) {
+    for (name, section) in &mut file.fluid {
+        let given = [
+            ("body_stiffness", section.body_stiffness.is_some()),
+            ("body_restitution", section.body_restitution.is_some()),
+        ];
+        let idle = given.into_iter().filter(|(_, is_given)| *is_given && !feels);
+        let notes = idle.map(|(key, _)| format!("fluid.{name}.{key} has no effect: no grains have displaces_fluid = true"));
+        findings.notices.extend(notes);
+        if let Some(stiffness) = section.stiffness.filter(|_| feels) {
+            let usual = SPRING_OF_FLUID * section.density.si * stiffness.si * shared.spacing;
+            section.body_stiffness.get_or_insert(Quantity::new(usual));
+            section.body_restitution.get_or_insert(Quantity::new(USUAL_BODY_RESTITUTION));
+        }
     }
 }
 

@@ -390,6 +390,16 @@ fn refuse_periodic(normal: DVec3, domain: Option<&Domain>) -> Result<(), At> {
     }
 }
 
+/// Refuses inlets and outlets of a scene without fluids.
+pub(super) fn refuse_dry(file: &SceneFile, findings: &mut Findings) {
+    let inlets = file.inlet.keys().map(|name| format!("inlet.{name}"));
+    for path in inlets.chain(file.outlet.keys().map(|name| format!("outlet.{name}"))) {
+        let complaint = Complaint::new(format!("{path}: it is for fluids, and the scene has none"));
+        let remedy = "add a table [fluid.NAME]; grains come by `inlet` of their section [grains.NAME], and leave by a [zone.NAME]";
+        findings.add(&path, complaint.remedy(remedy));
+    }
+}
+
 /// Complains of inlets through which a fluid comes faster than a tenth of its speed of sound.
 pub(super) fn refuse_fast(file: &SceneFile, inlets: &[FluidInlet], kinds: &[Fluid], findings: &mut Findings) {
     for inlet in inlets {

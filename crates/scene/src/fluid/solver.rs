@@ -36,7 +36,7 @@ const OF_INCOMPRESSIBLE: [Key; 3] = [
 ];
 
 /// Keys that "muller2003" alone knows.
-const OF_MULLER: [Key; 2] = [
+const OF_MULLER: [Key; 4] = [
     (
         "stiffness",
         |section| section.stiffness.is_some(),
@@ -46,6 +46,16 @@ const OF_MULLER: [Key; 2] = [
         "restitution",
         |section| section.restitution.is_some(),
         "remove it, or write solver = \"muller2003\"",
+    ),
+    (
+        "body_stiffness",
+        |section| section.body_stiffness.is_some(),
+        "remove it: bodies bear its pressure; or write solver = \"muller2003\"",
+    ),
+    (
+        "body_restitution",
+        |section| section.body_restitution.is_some(),
+        "remove it: bodies bear its pressure; or write solver = \"muller2003\"",
     ),
 ];
 

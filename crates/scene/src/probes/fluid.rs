@@ -157,6 +157,8 @@ mod tests {
             surface_tension: 0.0,
             contact_angle: std::f64::consts::FRAC_PI_2,
             restitution: 0.0,
+            body_stiffness: 0.0,
+            body_restitution: 0.0,
         }
     }
 

@@ -3,8 +3,8 @@
 use super::{Region, Vector};
 use crate::{
     quantity::{
-        Angle, Any, Density, Length, NotNegative, Number, Positive, Pressure, Quantity, SpecificEnergy, SurfaceTension, Velocity,
-        Viscosity, ZeroToOne,
+        Angle, Any, Density, Length, NotNegative, Number, Positive, Pressure, Quantity, SpecificEnergy, Stiffness, SurfaceTension,
+        Velocity, Viscosity, ZeroToOne,
     },
     words::{AutoOr, FlowPlane, InitialPressure, Whole, Word},
 };
@@ -73,6 +73,11 @@ pub(crate) struct FluidSection {
     pub xsph: Option<Quantity<Number, ZeroToOne>>,
     /// With "muller2003" the share of its velocity into a wall with which a particle leaves it; 1 if left out.
     pub restitution: Option<Quantity<Number, ZeroToOne>>,
+    /// With "muller2003" and bodies that displace it, stiffness of the spring between a particle and a sphere that overlap; if left out a quarter of
+    /// density × stiffness × spacing.
+    pub body_stiffness: Option<Quantity<Stiffness, Positive>>,
+    /// With them, the share of its velocity onto a heavy body with which a particle leaves it, above 0 and below 1; 0.7 if left out.
+    pub body_restitution: Option<Quantity<Number, ZeroToOne>>,
     /// Pressure at the start, beside that of the background: "hydrostatic", as at rest, or "none". Hydrostatic if left out where there is
     /// gravity.
     pub initial_pressure: Option<Word<InitialPressure>>,

@@ -79,6 +79,7 @@ impl Block {
         fluids.hulls.push(Hull {
             body: 0,
             offset: self.lattice(spacing),
+            radius: Vec::new(),
             slips: true,
             suspended: None,
         });

@@ -27,11 +27,13 @@ impl<C: Number> Carriage<C> {
     /// That of the host's walls; none where no wall moves, or none bounds fluids.
     pub fn new(gpu: &Gpu, host: &Flow, simulation: &Simulation) -> Result<Option<Carriage<C>>, GpuError> {
         let walls = &simulation.walls;
-        if !host.compiled_for.bounded || !walls.has_moving() {
+        if host.plan.boundary.position.is_empty() || !walls.has_moving() {
             return Ok(None);
         }
         let count = walls.given.len();
-        let moves: Vec<u32> = (0..count).map(|wall| u32::from(walls.moves(wall))).collect();
+        // Hulls of bodies are numbered behind walls, and are moved by other means.
+        let of_hulls = std::iter::repeat_n(0, host.hulls.layout().seat.len());
+        let moves: Vec<u32> = (0..count).map(|wall| u32::from(walls.moves(wall))).chain(of_hulls).collect();
         let upload = |values: &[f64]| gpu.upload(&numbers::<C>(values.iter().copied()), "walls");
         Ok(Some(Carriage {
             walls: count,

@@ -8,6 +8,7 @@ use crate::simulation::Simulation;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
 use seixo_laws::fluid::muller::FunctionsLaunch;
+use seixo_sweeps::fluid::WALL;
 use seixo_sweeps::fluid_lanes::FlowTally;
 use seixo_sweeps::kernels::muller::{drive, hold, move_on, sum_densities};
 use seixo_sweeps::muller::HOLD;
@@ -71,6 +72,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         let (Some(muller), Some(given)) = (&self.muller, &host.muller) else {
             return;
         };
+        self.place_hulls(host, parity, advance);
         let n = self.n as u32;
         let (count, dim) = units(self.n);
         sum_densities::launch::<R, C>(
@@ -82,6 +84,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             self.rows.list.argument(),
             self.kind.argument(),
             self.media.argument(),
+            muller.habits.argument(),
             self.position[self.now].argument(),
             muller.dense.records(),
             self.flags.argument(),
@@ -100,8 +103,10 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             self.rows.list.argument(),
             self.kind.argument(),
             self.media.argument(),
+            muller.habits.argument(),
             self.position[self.now].argument(),
             self.flowing[self.now].argument(),
+            self.motion.argument(),
             muller.dense.argument(),
             self.half_velocity.records(),
             self.rate.records(),
@@ -113,6 +118,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             parity,
             self.plan,
         );
+        self.bear_on_bodies(parity, advance);
         if !advance {
             return;
         }
@@ -170,11 +176,14 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         let dense = self.read(&muller.dense)?;
         let fields = &mut host.fields;
         let mut sums = FlowEnergies::default();
-        for i in 0..self.n {
+        host.springs = 0.0;
+        // Of spheres of bodies the host knows all.
+        for i in (0..self.n).filter(|&i| fields.kind[i] & WALL == 0) {
             let at = RECORD * i;
             fields.position[at + 3] = dense[at];
             fields.flow[at + 3] = dense[at + 1];
             fields.excess[i] = dense[at + 2];
+            host.springs += dense[at + 3];
             sums.viscous += thermal[at + 2];
             sums.gained += half[at + 3];
         }

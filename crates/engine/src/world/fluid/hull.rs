@@ -1,27 +1,136 @@
 //! What of rigid bodies fluids feel.
 
-use super::{Fluids, Solver};
+use super::{Fluid, Fluids, Solver};
 use crate::refusal::Refusal;
 use crate::world::{Body, Vec3};
+use seixo_laws::fluid::spring::{damping, longest_braked_step, longest_step};
 use std::collections::HashMap;
+use std::f64::consts::PI;
 
 /// Radius of the largest grains that fluids can carry without flowing around them \[supports\]. In slow flow these stir what is taken for the fluid
 /// around them with half of their own velocity, see [`seixo_laws::fluid::suspension`].
 pub const LARGEST_SUSPENDED: f64 = 0.25;
 
 /// The particles of a rigid body that fluids feel, as they feel those of walls: all that is within a support of its surface, half a spacing and more
-/// inside. Or a grain that is too small for that.
+/// inside. Or a grain that is too small for that. With [`Solver::Muller2003`] its own spheres.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hull {
     /// Id of the body, one of [`crate::world::Grains::bodies`].
     pub body: u32,
     /// Where they are from its center, in the frame of its principal axes \[m\].
     pub offset: Vec<Vec3>,
-    /// Whether fluids slip along it freely; else they stick to it.
+    /// Radii of the spheres \[m\], with [`Solver::Muller2003`]; with others, whose particles are all alike, empty.
+    pub radius: Vec<f64>,
+    /// Whether fluids slip along it freely; else they stick to it. Not asked for by [`Solver::Muller2003`].
     pub slips: bool,
     /// Radius of a grain that is smaller than the particles of fluids \[m\]: it has one particle, at its center, and drag and buoyancy stand for what fluids
     /// do at its surface, see [`seixo_laws::fluid::suspension`]. `None` for a body around which fluids flow.
     pub suspended: Option<f64>,
+}
+
+/// The fewest spheres that a particle is taken to touch at once: those around a hollow of a layer of them.
+const FEWEST_AT_ONCE: usize = 4;
+
+impl Hull {
+    /// How many of its spheres a particle touches at once, that is a sphere of half a spacing: at most as many as one in the middle of any of them.
+    fn at_once(&self, half_spacing: f64) -> usize {
+        let mut order: Vec<usize> = (0..self.offset.len()).collect();
+        order.sort_by(|a, b| self.offset[*a][0].total_cmp(&self.offset[*b][0]));
+        let along: Vec<f64> = order.iter().map(|&k| self.offset[k][0]).collect();
+        let farthest = self.radius.iter().copied().fold(0.0, f64::max) + half_spacing;
+        let touched = |at: &Vec3| {
+            let (first, end) = (
+                along.partition_point(|x| *x <= at[0] - farthest),
+                along.partition_point(|x| *x < at[0] + farthest),
+            );
+            let is_touched = |k: &&usize| {
+                let square: f64 = (0..3).map(|axis| (self.offset[**k][axis] - at[axis]).powi(2)).sum();
+                square < (self.radius[**k] + half_spacing).powi(2)
+            };
+            order[first..end].iter().filter(is_touched).count()
+        };
+        self.offset.iter().map(touched).max().unwrap_or(0).max(FEWEST_AT_ONCE)
+    }
+
+    /// With how many pairs its spheres and fluid all around it touch, at most: as many as there are around each sphere by itself, or as particles around
+    /// the box that holds all have with so many spheres at once.
+    fn pairs(&self, spacing: f64, at_once: usize) -> f64 {
+        let around = |radius: &f64| 4.0 * PI * (radius / spacing + 0.5).powi(2);
+        let alone: f64 = self.radius.iter().map(around).sum();
+        let [x, y, z] = [0, 1, 2].map(|axis| {
+            let ends = self
+                .offset
+                .iter()
+                .zip(&self.radius)
+                .map(|(at, radius)| [at[axis] - radius, at[axis] + radius]);
+            let [low, high] = ends.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], end| {
+                [low.min(end[0]), high.max(end[1])]
+            });
+            (high - low) / spacing + 1.0
+        });
+        alone.min(2.0 * (x * y + y * z + z * x) * at_once as f64)
+    }
+}
+
+impl Fluids {
+    /// Stiffness \[N/m\] and damping \[N s/m\] between a particle of a fluid and a sphere of a body; zeros where they do not touch as spheres do, and for a
+    /// restitution with which no world is accepted.
+    pub(crate) fn spring(&self, fluid: &Fluid) -> [f64; 2] {
+        let touches = self.solver == Solver::Muller2003 && !self.hulls.is_empty();
+        if touches && fluid.body_restitution > 0.0 && fluid.body_restitution <= 1.0 {
+            let mass = fluid.density * self.volume();
+            return [fluid.body_stiffness, damping(fluid.body_stiffness, mass, fluid.body_restitution)];
+        }
+        [0.0; 2]
+    }
+
+    /// The longest time step \[s\] at which springs and dampers between fluids and these bodies are stable, and what limits it; without any there is no
+    /// limit. See [`longest_step()`] and [`longest_braked_step()`].
+    pub(crate) fn limit_by_bodies(&self, bodies: &[Body]) -> (f64, String) {
+        let mut limit = (f64::INFINITY, String::new());
+        if self.solver != Solver::Muller2003 {
+            return limit;
+        }
+        // What holds a body lets no damper turn it around.
+        let free = bodies.iter().filter(|body| body.motion.is_none());
+        let masses: HashMap<u32, f64> = free.map(|body| (body.id, body.mass)).collect();
+        let touching = |hull: &Hull| {
+            let at_once = hull.at_once(0.5 * self.spacing);
+            let mass = masses.get(&hull.body).copied().unwrap_or(f64::INFINITY);
+            (hull.body, at_once as f64, [hull.pairs(self.spacing, at_once), mass])
+        };
+        let touching: Vec<(u32, f64, [f64; 2])> = self.hulls.iter().map(touching).collect();
+        for fluid in self.kinds.iter().filter(|_| !touching.is_empty()) {
+            let name = &fluid.name;
+            let [k, eta] = self.spring(fluid);
+            let swinging = longest_step(k, eta);
+            if swinging < limit.0 {
+                limit = (
+                    swinging,
+                    format!(
+                        "springs between {name:?} and bodies, which explicit Euler lets grow unless k\u{394}t \u{2264} \u{3b7}, with k = {k:.3e} N/m \
+                         (body_stiffness), \u{3b7} = {eta:.3e} N s/m (by body_restitution = {})",
+                        fluid.body_restitution
+                    ),
+                );
+            }
+            let m = fluid.density * self.volume();
+            for (body, n, [pairs, mass]) in &touching {
+                let braked = longest_braked_step(eta, [*n, m], [*pairs, *mass]);
+                if braked < limit.0 {
+                    limit = (
+                        braked,
+                        format!(
+                            "dampers between {name:?} and body {body}: 1/(\u{3b7}(n/(2m) + N/M)) with \u{3b7} = {eta:.3e} N s/m (by body_stiffness and \
+                             body_restitution = {}), n = {n} on a particle of m = {m:.3e} kg and N = {pairs:.0} on the body of M = {mass:.3e} kg",
+                            fluid.body_restitution
+                        ),
+                    );
+                }
+            }
+        }
+        limit
+    }
 }
 
 /// Refuses hulls of bodies that are not there, or that have several.
@@ -45,11 +154,49 @@ pub(super) fn check_hulls(fluids: &Fluids, bodies: &[Body]) -> Result<(), Refusa
         .hulls
         .iter()
         .try_for_each(|hull| hull.suspended.map_or(Ok(()), |radius| check_suspended(fluids, hull, radius)))?;
-    if let (Solver::Muller2003, Some(hull)) = (fluids.solver, fluids.hulls.first()) {
-        return Err(Refusal::Fluid(format!(
-            "fluids are to feel body {}, which solver = \"muller2003\" does not do; use solver = \"wcsph\"",
-            hull.body
-        )));
+    if fluids.solver == Solver::Muller2003 && !fluids.hulls.is_empty() {
+        check_spheres(fluids)?;
+    }
+    Ok(())
+}
+
+/// Refuses spheres that Müller's fluid cannot touch as one sphere touches another.
+fn check_spheres(fluids: &Fluids) -> Result<(), Refusal> {
+    let refuse = |what: String| Err(Refusal::Fluid(what));
+    let Fluids { spacing, support, .. } = *fluids;
+    let largest = support - 0.5 * spacing;
+    for hull in &fluids.hulls {
+        let id = hull.body;
+        if hull.radius.len() != hull.offset.len() {
+            return refuse(format!(
+                "fluids are to feel body {id} with {} radii for {} spheres; solver = \"muller2003\" asks for one of each",
+                hull.radius.len(),
+                hull.offset.len()
+            ));
+        }
+        // A radius that is no number is not at most anything.
+        let is_wrong = |radius: &&f64| !(**radius > 0.0 && **radius <= largest * (1.0 + 1e-9));
+        if let Some(radius) = hull.radius.iter().find(is_wrong) {
+            return refuse(format!(
+                "fluids are to feel body {id}, which has a sphere with a radius of {radius} m; it must be positive and, as solver = \"muller2003\" \
+                 looks no farther than the support of {support} m, at most {largest:.4e} m, that less half a spacing: make the body of finer spheres, or \
+                 take a larger support"
+            ));
+        }
+    }
+    for fluid in &fluids.kinds {
+        let (name, stiffness, restitution) = (&fluid.name, fluid.body_stiffness, fluid.body_restitution);
+        if !(stiffness.is_finite() && stiffness > 0.0) {
+            return refuse(format!(
+                "fluid {name:?} has a stiffness of {stiffness} N/m at bodies; it must be positive"
+            ));
+        }
+        if !(restitution > 0.0 && restitution < 1.0) {
+            return refuse(format!(
+                "fluid {name:?} has a restitution of {restitution} at bodies; it must be above 0 and below 1: with 1 explicit Euler lets springs grow at \
+                 any time step"
+            ));
+        }
     }
     Ok(())
 }

@@ -6,6 +6,8 @@ use seixo_engine::world::{Boundary, Fluid, Fluids, Particles, Projection, Smooth
 pub const DENSITY: f64 = 1000.0;
 /// Acceleration of gravity \[m/s²\].
 pub const GRAVITY: f64 = 9.81;
+/// Share of their speed with which particles of it leave bodies.
+const RESTITUTION_AT_BODIES: f64 = 0.7;
 /// Support of the fluid of 2003 \[spacings\]: 32 neighbors. S4 does not tell its own.
 const SUPPORT_OF_MULLER: f64 = 2.0;
 /// Root of its stiffness over the speed of the fastest flow.
@@ -82,6 +84,8 @@ pub fn muller(particles: Particles, spacing: f64, fastest: f64, walls: usize) ->
                 state: StateLaw::Linear,
                 xsph: XSPH,
                 restitution: 1.0,
+                body_stiffness: 0.25 * DENSITY * (ROOT_OVER_FLOW * fastest).powi(2) * spacing,
+                body_restitution: RESTITUTION_AT_BODIES,
                 ..ideal("fluid")
             },
             particles,
@@ -106,6 +110,8 @@ fn ideal(name: &str) -> Fluid {
         surface_tension: 0.0,
         contact_angle: std::f64::consts::FRAC_PI_2,
         restitution: 0.0,
+        body_stiffness: 0.0,
+        body_restitution: 0.0,
     }
 }
 

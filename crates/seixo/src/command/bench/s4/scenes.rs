@@ -31,12 +31,12 @@ const SUPPORT: f64 = 2.7;
 /// How bodies and fluid act on each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Coupling {
-    /// Water presses on particles at the centers of the spheres, as on those of walls
-    #[default]
-    Wcsph,
     /// The fluid of 2003, which springs and dampers hold off the spheres, as S4 does it
+    #[default]
     #[value(name = "muller2003")]
     Muller2003,
+    /// Water presses on particles at the centers of the spheres, as on those of walls
+    Wcsph,
 }
 
 impl Coupling {
@@ -114,6 +114,11 @@ fn together(line: &Line, shape: &Shape, coupling: Coupling) -> World {
         body,
         offset: shape.offsets.clone(),
         slips: true,
+        // Bodies of S4 touch the fluid by their spheres.
+        radius: match coupling {
+            Coupling::Muller2003 => vec![0.5 * SPACING; shape.offsets.len()],
+            Coupling::Wcsph => Vec::new(),
+        },
         suspended: None,
     };
     fluids.hulls = pile.grains.bodies.iter().map(|body| hull(body.id)).collect();

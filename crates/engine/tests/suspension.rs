@@ -56,6 +56,7 @@ impl Ball {
             body: id,
             offset: vec![[0.0; 3]],
             slips: false,
+            radius: Vec::new(),
             suspended: Some(self.radius),
         });
         world.groups = vec!["balls".to_owned()];

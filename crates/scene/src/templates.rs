@@ -9,11 +9,18 @@ pub struct Template {
     pub about: &'static str,
     /// The scene file.
     pub text: &'static str,
+    /// The files that it reads, by their names in its folder, and what is in them.
+    pub beside: &'static [(&'static str, &'static str)],
 }
 
 macro_rules! templates {
-    ($($folder:literal / $name:literal: $about:literal;)+) => {
-        &[$(Template { name: $name, about: $about, text: include_str!(concat!("../", $folder, "/", $name, ".toml")) }),+]
+    ($($folder:literal / $name:literal $(with $beside:literal)?: $about:literal;)+) => {
+        &[$(Template {
+            name: $name,
+            about: $about,
+            text: include_str!(concat!("../", $folder, "/", $name, ".toml")),
+            beside: &[$(($beside, include_str!(concat!("../", $folder, "/", $beside))))?],
+        }),+]
     };
 }
 
@@ -37,5 +44,8 @@ pub fn templates() -> &'static [Template] {
         "../../examples" / "real_time_fluid": "a cube of fluid collapses in a box as in the first fluids in real time (2003)";
         "../../examples" / "still_water": "water at rest in a tank, in a plane: pressure over depth";
         "../../examples" / "wave_tank": "a paddle makes waves that run up a beach, in a plane, with gauges";
+        "../../examples" / "floating" with "raft.obj": "a raft, cork, wood and stone fall into a tank of water";
+        "../../examples" / "teapots" with "teapot.obj": "a dozen teapots fall into a tank of water, and float or sink";
+        "../../examples" / "everything" with "teapot.obj": "sand, a block that breaks, water and teapots in one scene";
     }
 }

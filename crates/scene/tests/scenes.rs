@@ -6,7 +6,7 @@ use loaded::{GLASS, scene};
 use seixo_analysis::Region;
 use seixo_engine::Simulation;
 use seixo_engine::world::{Api, DeviceChoice, Frustum, Precision, Search, WallShape};
-use seixo_scene::{Act, Measure, ProbeKind, Thing, load, load_text, schema, templates};
+use seixo_scene::{Act, Measure, ProbeKind, Template, Thing, load, load_text, schema, templates};
 use std::path::{Path, PathBuf};
 
 #[test]
@@ -47,10 +47,20 @@ fn every_search_has_a_word() {
     }
 }
 
+/// Where the scene file of a template would be in this folder, with the files that it reads beside it.
+fn unpacked(template: &Template, folder: &Path) -> PathBuf {
+    for (name, text) in template.beside {
+        std::fs::write(folder.join(name), text).unwrap();
+    }
+    folder.join("scene.toml")
+}
+
 #[test]
 fn templates_load_and_resolve_to_themselves() {
+    let folder = tempfile::tempdir().unwrap();
     for template in templates() {
-        let first = load_text(template.text, Path::new("scene.toml"), &[]).unwrap_or_else(|found| panic!("{}: {found}", template.name));
+        let path = unpacked(template, folder.path());
+        let first = load_text(template.text, &path, &[]).unwrap_or_else(|found| panic!("{}: {found}", template.name));
         assert!(first.notices.is_empty(), "{}: {:?}", template.name, first.notices);
         let again = load_text(&first.resolved, Path::new("elsewhere/scene.toml"), &[]).unwrap_or_else(|found| panic!("{found}"));
         assert_eq!(again.resolved, first.resolved);
@@ -63,8 +73,9 @@ fn templates_load_and_resolve_to_themselves() {
 
 #[test]
 fn templates_start_and_step() {
+    let folder = tempfile::tempdir().unwrap();
     for template in templates() {
-        let scene = load_text(template.text, Path::new("scene.toml"), &[]).unwrap();
+        let scene = load_text(template.text, &unpacked(template, folder.path()), &[]).unwrap();
         let count = scene.world.grains.len();
         let mut simulation = Simulation::new(scene.world, scene.settings).unwrap_or_else(|refusal| panic!("{}: {refusal}", template.name));
         for _ in 0..20 {

@@ -5,7 +5,7 @@ use crate::say;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use seixo::scene::templates;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Write a commented scene to start from
 #[derive(Args)]
@@ -13,14 +13,15 @@ use std::path::PathBuf;
 Examples:
   seixo new                    which templates there are
   seixo new silo               writes silo.toml
-  seixo new silo wide.toml     writes wide.toml")]
+  seixo new silo wide.toml     writes wide.toml
+  seixo new teapots            writes teapots.toml, and beside it the mesh that it reads")]
 pub struct NewArguments {
     /// The template; all are listed if left out
     #[arg(value_parser = PossibleValuesParser::new(templates().iter().map(|template| PossibleValue::new(template.name).help(template.about))))]
     template: Option<String>,
     /// The file to write; TEMPLATE.toml if left out
     file: Option<PathBuf>,
-    /// Overwrite the file if it exists
+    /// Overwrite files that exist
     #[arg(long)]
     force: bool,
 }
@@ -43,16 +44,37 @@ pub fn new(arguments: &NewArguments) -> Done {
         .file
         .clone()
         .unwrap_or_else(|| PathBuf::from(format!("{}.toml", template.name)));
-    if file.exists() && !arguments.force {
-        let file = file.display();
-        return Err(Failure::Input(format!(
-            "{file}: exists already, and nothing was overwritten; name another file, or use --force"
-        )));
+    let beside: Vec<(PathBuf, &str)> = template
+        .beside
+        .iter()
+        .map(|(name, text)| (file.with_file_name(name), *text))
+        .collect();
+    if !arguments.force {
+        if file.exists() {
+            return Err(in_the_way(&file, "name another file"));
+        }
+        // Several templates read the same files.
+        let is_another = |(path, text): &&(PathBuf, &str)| path.exists() && std::fs::read(path).ok().as_deref() != Some(text.as_bytes());
+        if let Some((path, _)) = beside.iter().find(is_another) {
+            return Err(in_the_way(path, "name a file in another folder"));
+        }
     }
     write_file(&file, template.text.as_bytes())?;
+    let mut written = file.display().to_string();
+    for (path, text) in &beside {
+        write_file(path, text.as_bytes())?;
+        written += &format!(" and {}", path.display());
+    }
     let file = file.display();
     say::out(&format!(
-        "wrote {file}: {}\nnext: seixo check {file}, then seixo run {file}",
+        "wrote {written}: {}\nnext: seixo check {file}, then seixo run {file}",
         template.about
+    ))
+}
+
+fn in_the_way(path: &Path, remedy: &str) -> Failure {
+    Failure::Input(format!(
+        "{}: exists already, and nothing was overwritten; {remedy}, or use --force",
+        path.display()
     ))
 }

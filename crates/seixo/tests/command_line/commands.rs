@@ -313,6 +313,23 @@ fn templates_are_listed_written_once_and_right() {
 }
 
 #[test]
+fn templates_bring_the_files_that_they_read() {
+    let stage = Stage::new();
+    assert!(stage.succeed("new teapots").out.contains("teapot.obj"));
+    stage.succeed("check teapots.toml");
+    // Another that reads the same file.
+    stage.succeed("new everything");
+    stage.write("teapot.obj", "mine");
+    let done = stage.seixo("new everything other.toml");
+    assert_eq!(done.code, 2);
+    assert!(done.err.contains("teapot.obj") && done.err.contains("--force"), "{}", done.err);
+    assert_eq!(stage.read("teapot.obj"), "mine");
+    assert!(!stage.path("other.toml").exists());
+    stage.succeed("new everything other.toml --force");
+    assert_ne!(stage.read("teapot.obj"), "mine");
+}
+
+#[test]
 fn the_schema_names_every_section() {
     let schema: Value = serde_json::from_str(&Stage::new().succeed("schema").out).unwrap();
     for section in [

@@ -45,14 +45,42 @@ fn load(of_grains: &str, of_fluid: &str) -> Result<Scene, String> {
 }
 
 fn load_staged(of_grains: &str, of_fluid: &str, stages: &str) -> Result<Scene, String> {
-    let folder = tempfile::tempdir().unwrap();
-    let corner = |k: usize| [0, 1, 2].map(|axis| if k >> axis & 1 == 0 { -0.06 } else { 0.06 });
+    load_with(&boxes(&[[0.06; 3]]), of_grains, of_fluid, stages)
+}
+
+/// Boxes about the origin with these halves of their edges, each a closed part of a mesh, as OBJ.
+fn boxes(halves: &[[f64; 3]]) -> String {
+    let faces = [
+        [1, 3, 4],
+        [1, 4, 2],
+        [5, 6, 8],
+        [5, 8, 7],
+        [1, 2, 6],
+        [1, 6, 5],
+        [3, 7, 8],
+        [3, 8, 4],
+        [1, 5, 7],
+        [1, 7, 3],
+        [2, 4, 8],
+        [2, 8, 6],
+    ];
     let mut mesh = String::new();
-    for k in 0..8 {
-        let [x, y, z] = corner(k);
-        mesh += &format!("v {x} {y} {z}\n");
+    for half in halves {
+        for k in 0..8 {
+            let [x, y, z] = [0, 1, 2].map(|axis| if k >> axis & 1 == 0 { -half[axis] } else { half[axis] });
+            mesh += &format!("v {x} {y} {z}\n");
+        }
     }
-    mesh += "f 1 3 4\nf 1 4 2\nf 5 6 8\nf 5 8 7\nf 1 2 6\nf 1 6 5\nf 3 7 8\nf 3 8 4\nf 1 5 7\nf 1 7 3\nf 2 4 8\nf 2 8 6\n";
+    for part in 0..halves.len() {
+        for [a, b, c] in faces.map(|face| face.map(|corner| corner + 8 * part)) {
+            mesh += &format!("f {a} {b} {c}\n");
+        }
+    }
+    mesh
+}
+
+fn load_with(mesh: &str, of_grains: &str, of_fluid: &str, stages: &str) -> Result<Scene, String> {
+    let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("cube.obj"), mesh).unwrap();
     let text = text(of_grains, of_fluid) + stages;
     load_text(&text, &folder.path().join("scene.toml"), &[]).map_err(|found| found.to_string())
@@ -302,4 +330,34 @@ fn what_fluids_do_not_carry_is_refused() {
     assert!(fixed.contains("`carried_by_fluid` does not go with `fixed`"), "{fixed}");
     let incompressible = refused(small, "solver = \"dfsph\"");
     assert!(incompressible.contains("solver = \"dfsph\" does not carry"), "{incompressible}");
+}
+
+#[test]
+fn a_cross_of_two_beams_is_whole_where_they_overlap() {
+    let beams = [[0.1, 0.04, 0.04], [0.04, 0.1, 0.04]];
+    let text = "shape = \"cube\"\nat = [[0.2, 0.2, 0.16]]\nradius = 0.1\ndisplaces_fluid = true";
+    let scene = load_with(&boxes(&beams), text, "", "").unwrap();
+    let (fluids, body) = (wet(&scene.world), &scene.world.grains.bodies[0]);
+    let offsets = &fluids.hulls[0].offset;
+    let size = |axis: usize| offsets.iter().map(|at| at[axis].abs()).fold(0.0, f64::max) + 0.5 * SPACING;
+    // Scaled to the radius of the section, as the mass tells, which is that of the spheres.
+    let scale = size(0).max(size(1)) / 0.1;
+    let holds = |at: [f64; 3]| beams.iter().any(|half| (0..3).all(|axis| at[axis].abs() < half[axis] * scale));
+    assert!(body.mass > 0.0 && offsets.iter().all(|at| holds(*at)), "{scale}");
+    // Beams that are no thicker than fluids see on both sides are full of particles: so is all around the middle.
+    let steps = (-6..=6).map(|k| f64::from(k) * 0.5 * SPACING);
+    for x in steps.clone() {
+        for y in steps.clone() {
+            for z in steps.clone().filter(|z| z.abs() < 0.03 * scale) {
+                let at = [x, y, z];
+                let is_deep = beams
+                    .iter()
+                    .any(|half| (0..3).all(|axis| at[axis].abs() < half[axis] * scale - 0.5 * SPACING));
+                let far = |place: &[f64; 3]| (0..3).map(|axis| (place[axis] - at[axis]).powi(2)).sum::<f64>().sqrt();
+                let nearest = offsets.iter().map(far).fold(f64::INFINITY, f64::min);
+                // Half of the diagonal of a cell of the lattice.
+                assert!(!is_deep || nearest < 0.87 * SPACING, "nothing within {nearest} m of {at:?}");
+            }
+        }
+    }
 }

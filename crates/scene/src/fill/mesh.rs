@@ -37,6 +37,8 @@ pub(crate) struct Mesh {
     nodes: Vec<Node>,
     /// The volume inside \[m³\].
     pub(super) volume: f64,
+    /// 1 where normals point outward, −1 where inward.
+    outward: f64,
 }
 
 impl Mesh {
@@ -45,10 +47,12 @@ impl Mesh {
         refuse_open(triangles, center)?;
         let mut flat = degenerate(triangles).into_iter().peekable();
         let solid = (0..triangles.len()).filter(|index| flat.next_if_eq(index).is_none());
+        let volume = solid_of_mesh(triangles).volume;
         let mut mesh = Mesh {
             triangles: solid.map(|index| triangles[index].map(DVec3::from)).collect(),
             nodes: Vec::new(),
-            volume: solid_of_mesh(triangles).volume.abs(),
+            volume: volume.abs(),
+            outward: volume.signum(),
         };
         mesh.build(0..mesh.triangles.len());
         if mesh.volume > 0.0 {
@@ -96,7 +100,7 @@ impl Mesh {
     }
 
     /// Visits the triangles within `reach`: distance, and unit vector from the triangle's nearest point.
-    pub(super) fn visit_near(&self, at: DVec3, reach: f64, mut visit: impl FnMut(f64, DVec3)) {
+    pub(crate) fn visit_near(&self, at: DVec3, reach: f64, mut visit: impl FnMut(f64, DVec3)) {
         let passes = |node: &Node| at.clamp(node.min, node.max).distance_squared(at) <= reach * reach;
         self.walk(passes, |triangle| {
             let away = at - nearest(triangle, at);
@@ -107,34 +111,46 @@ impl Mesh {
         });
     }
 
-    /// Whether a point is inside, by the parity of the triangles that a ray from it passes; `None` where all rays graze an edge.
+    /// Whether a point is inside, by the winding number: closed parts that overlap are one body, and a hollow is one if its surface faces it. `None` where
+    /// all rays graze an edge.
     pub(crate) fn is_inside(&self, at: DVec3) -> Option<bool> {
-        let parity = |direction: &DVec3| {
+        let look = |direction: &DVec3| {
             let inverse = direction.recip();
             let is_met = |node: &Node| {
                 let (a, b) = ((node.min - at) * inverse, (node.max - at) * inverse);
                 // A flat box is as thick as rounding.
                 a.min(b).max_element() <= a.max(b).min_element() * (1.0 + 1e-12) + 1e-300 && a.max(b).min_element() >= 0.0
             };
-            let (mut is_odd, mut is_sure) = (false, true);
+            let (mut winding, mut is_sure) = (0, true);
             self.walk(is_met, |triangle| match passes(triangle, at, *direction) {
-                Some(is_through) => is_odd ^= is_through,
+                Some(way) => winding += way,
                 None => is_sure = false,
             });
-            is_sure.then_some(is_odd)
+            is_sure.then_some(winding != 0)
         };
-        DIRECTIONS.iter().find_map(parity)
+        DIRECTIONS.iter().find_map(look)
+    }
+
+    /// Whether some of the surface is inside: closed parts overlap.
+    pub(crate) fn overlaps_itself(&self) -> bool {
+        let Some(root) = self.nodes.first() else { return false };
+        let step = 1e-6 * (root.max - root.min).max_element() * self.outward;
+        self.triangles.iter().any(|[a, b, c]| {
+            let normal = (*b - *a).cross(*c - *a).normalize_or_zero();
+            self.is_inside((*a + *b + *c) / 3.0 + normal * step) == Some(true)
+        })
     }
 }
 
-/// Whether a ray goes through a triangle; `None` where it passes too close to an edge to tell (Möller and Trumbore 1997).
-fn passes([a, b, c]: &[DVec3; 3], from: DVec3, direction: DVec3) -> Option<bool> {
+/// Whether a ray goes through a triangle, 1 or −1 by the side that it comes from, or 0; `None` where it passes too close to an edge to tell (Möller and
+/// Trumbore 1997).
+fn passes([a, b, c]: &[DVec3; 3], from: DVec3, direction: DVec3) -> Option<i32> {
     let (u, v) = (*b - *a, *c - *a);
     let normal = direction.cross(v);
     let determinant = u.dot(normal);
     if determinant.abs() <= 1e-14 * u.length() * v.length() {
         // In the plane of the triangle: the ray meets it, if at all, at the edges of its neighbors.
-        return Some(false);
+        return Some(0);
     }
     let offset = from - *a;
     let first = offset.dot(normal) / determinant;
@@ -143,8 +159,8 @@ fn passes([a, b, c]: &[DVec3; 3], from: DVec3, direction: DVec3) -> Option<bool>
     let least = first.min(second).min(1.0 - first - second);
     let is_ahead = v.dot(across) / determinant > 0.0;
     match least {
-        _ if !is_ahead || least < -GRAZE => Some(false),
-        _ if least > GRAZE => Some(true),
+        _ if !is_ahead || least < -GRAZE => Some(0),
+        _ if least > GRAZE => Some(if determinant > 0.0 { 1 } else { -1 }),
         _ => None,
     }
 }

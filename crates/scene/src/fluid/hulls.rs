@@ -25,8 +25,12 @@ const ROUNDING: f64 = 1e-6;
 
 /// What a body fills, in the frame of its principal axes.
 enum Form {
-    /// A closed mesh.
-    Mesh { triangles: Vec<Triangle>, inside: Mesh },
+    /// A closed mesh, whose parts may overlap.
+    Mesh {
+        triangles: Vec<Triangle>,
+        inside: Mesh,
+        overlaps: bool,
+    },
     /// Spheres together: centers and radii \[m\].
     Spheres(Vec<(DVec3, f64)>),
 }
@@ -41,7 +45,11 @@ impl Form {
         });
         let mesh = triangles.and_then(|triangles| Some((Mesh::new(&triangles, DVec3::ZERO).ok()?, triangles)));
         match mesh {
-            Some((inside, triangles)) => Form::Mesh { triangles, inside },
+            Some((inside, triangles)) => Form::Mesh {
+                overlaps: inside.overlaps_itself(),
+                triangles,
+                inside,
+            },
             None => Form::Spheres(spheres),
         }
     }
@@ -97,7 +105,7 @@ impl Form {
     }
 
     /// Places inside, as deep as fluids see, that follow the surface where that is a mesh or a sphere, and stand on a lattice where it is that of
-    /// several spheres.
+    /// several spheres, or of parts of a mesh that overlap: from within one, nothing tells what of the other is hidden.
     fn places(&self, shared: &Shared) -> Result<Vec<DVec3>, Complaint> {
         let [low, high] = self.bounds();
         let layout = Layout {
@@ -108,6 +116,7 @@ impl Form {
             periods: [None; 3],
         };
         let shape = match self {
+            Form::Mesh { overlaps: true, .. } => return self.lattice(&layout),
             Form::Mesh { triangles, .. } => WallShape::Mesh(triangles.clone()),
             Form::Spheres(spheres) => match spheres[..] {
                 [(center, radius)] => WallShape::Sphere {
@@ -133,15 +142,21 @@ impl Form {
 
     /// Those of a lattice that are inside, but no deeper than fluids see.
     fn lattice(&self, layout: &Layout) -> Result<Vec<DVec3>, Complaint> {
-        let Form::Spheres(spheres) = self else { return Ok(Vec::new()) };
-        let depth = |at: DVec3| {
-            spheres
+        let band = layout.band();
+        let depth = |at: DVec3| match self {
+            Form::Spheres(spheres) => spheres
                 .iter()
                 .map(|(center, radius)| radius - center.distance(at))
-                .fold(f64::NEG_INFINITY, f64::max)
+                .fold(f64::NEG_INFINITY, f64::max),
+            Form::Mesh { inside, .. } if self.holds(at) => {
+                let mut nearest = f64::INFINITY;
+                inside.visit_near(at, band, |distance, _| nearest = nearest.min(distance));
+                nearest
+            }
+            Form::Mesh { .. } => f64::NEG_INFINITY,
         };
         let mut places = self.sites(layout.spacing)?;
-        places.retain(|at| (0.0..layout.band()).contains(&depth(*at)));
+        places.retain(|at| (0.0..band).contains(&depth(*at)));
         Ok(places)
     }
 

@@ -68,7 +68,7 @@ pub fn place_hulls<R: Real, C: Coordinate<R> + Coordinate<C>>(
     }
 }
 
-/// Sums up what fluid does to the `n` hulls, a cube each, as loads of their bodies, see [`crate::bodies::with_load`]. Of the power that each body gains,
+/// Sums up what fluid does to the `n` hulls, a cube each, as loads of their bodies, see [`crate::bodies::with_load()`]. Of the power that each body gains,
 /// `power` gets two numbers: the sum over the steps that it `adds_up`, and that of now.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]

@@ -334,30 +334,29 @@ fn what_fluids_do_not_carry_is_refused() {
 
 #[test]
 fn a_cross_of_two_beams_is_whole_where_they_overlap() {
-    let beams = [[0.1, 0.04, 0.04], [0.04, 0.1, 0.04]];
     let text = "shape = \"cube\"\nat = [[0.2, 0.2, 0.16]]\nradius = 0.1\ndisplaces_fluid = true";
-    let scene = load_with(&boxes(&beams), text, "", "").unwrap();
-    let (fluids, body) = (wet(&scene.world), &scene.world.grains.bodies[0]);
-    let offsets = &fluids.hulls[0].offset;
-    let size = |axis: usize| offsets.iter().map(|at| at[axis].abs()).fold(0.0, f64::max) + 0.5 * SPACING;
-    // Scaled to the radius of the section, as the mass tells, which is that of the spheres.
-    let scale = size(0).max(size(1)) / 0.1;
-    let holds = |at: [f64; 3]| beams.iter().any(|half| (0..3).all(|axis| at[axis].abs() < half[axis] * scale));
-    assert!(body.mass > 0.0 && offsets.iter().all(|at| holds(*at)), "{scale}");
-    // Beams that are no thicker than fluids see on both sides are full of particles: so is all around the middle.
-    let steps = (-6..=6).map(|k| f64::from(k) * 0.5 * SPACING);
-    for x in steps.clone() {
-        for y in steps.clone() {
-            for z in steps.clone().filter(|z| z.abs() < 0.03 * scale) {
-                let at = [x, y, z];
-                let is_deep = beams
-                    .iter()
-                    .any(|half| (0..3).all(|axis| at[axis].abs() < half[axis] * scale - 0.5 * SPACING));
-                let far = |place: &[f64; 3]| (0..3).map(|axis| (place[axis] - at[axis]).powi(2)).sum::<f64>().sqrt();
-                let nearest = offsets.iter().map(far).fold(f64::INFINITY, f64::min);
-                // Half of the diagonal of a cell of the lattice.
-                assert!(!is_deep || nearest < 0.87 * SPACING, "nothing within {nearest} m of {at:?}");
-            }
-        }
+    let scene = load_with(&boxes(&[[0.1, 0.04, 0.04], [0.04, 0.1, 0.04]]), text, "", "").unwrap();
+    let offsets = &wet(&scene.world).hulls[0].offset;
+    let reach = [0, 1, 2].map(|axis| offsets.iter().map(|at| at[axis].abs()).fold(0.0, f64::max));
+    // In the frame of the principal axes one of them is across both beams: the one along which the cross is thinnest.
+    let across = (0..3).min_by(|a, b| reach[*a].total_cmp(&reach[*b])).unwrap();
+    let half = |along: usize, axis: usize| if axis == along { 0.1 } else { 0.04 };
+    let is_in = |at: &[f64; 3], scale: f64, margin: f64| {
+        let mut beams = (0..3).filter(|along| *along != across);
+        beams.any(|along| (0..3).all(|axis| at[axis].abs() < half(along, axis) * scale - margin))
+    };
+    // The cross is scaled until its spheres fill the radius of the section. By how much, its outermost particles tell to a spacing.
+    let outermost = reach.iter().copied().fold(0.0, f64::max);
+    let [scale, largest] = [outermost, outermost + SPACING].map(|reach| reach / 0.1);
+    assert!(offsets.iter().all(|at| is_in(at, largest, 0.0)), "{offsets:?}");
+    // Beams that are no thicker than fluids see from both sides are full of particles: so is all around the middle.
+    let places = (0..13usize.pow(3)).map(|k| [k % 13, k / 13 % 13, k / 169].map(|k| (k as f64 - 6.0) * 0.5 * SPACING));
+    let inside: Vec<[f64; 3]> = places.filter(|at| is_in(at, scale, 0.5 * SPACING)).collect();
+    assert!(inside.len() > 100, "{}", inside.len());
+    for at in inside {
+        let far = |place: &[f64; 3]| (0..3).map(|axis| (place[axis] - at[axis]).powi(2)).sum::<f64>().sqrt();
+        let nearest = offsets.iter().map(far).fold(f64::INFINITY, f64::min);
+        // Half of the diagonal of a cell of the lattice.
+        assert!(nearest < 0.87 * SPACING, "nothing within {nearest} m of {at:?}");
     }
 }

@@ -116,7 +116,7 @@ pub(crate) trait Remote: Send + Sync {
 }
 
 /// Steps that were queued, and came to an end.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Closed {
     /// The flags that they raised.
     pub raised: u32,

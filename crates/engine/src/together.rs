@@ -31,20 +31,6 @@ impl Simulation {
             .is_some_and(|flow| flow.remote.is_some() && !flow.hulls.is_empty())
     }
 
-    /// Steps until something comes or goes at inlets and outlets, `most` at most and one at least.
-    fn until_passage(&self, most: u64) -> u64 {
-        let next = self.flow.as_ref().map_or(u64::MAX, |flow| flow.next_passage());
-        next.saturating_sub(self.steps).clamp(1, most)
-    }
-
-    /// Lets come and go what is due at inlets and outlets.
-    fn let_pass_when_due(&mut self) -> Result<(), Stop> {
-        if self.flow.as_ref().is_some_and(|flow| flow.next_passage() <= self.steps) {
-            self.let_fluids_pass()?;
-        }
-        Ok(())
-    }
-
     /// Takes steps in which grains and fluids on one GPU wait for each other, as bodies are in the fluids.
     pub(crate) fn advance_together(&mut self, steps: u64) -> Result<(), Stop> {
         let end = self.steps + steps;
@@ -53,7 +39,7 @@ impl Simulation {
                 return self.advance_remotely(end - self.steps);
             }
             self.is_current = false;
-            let most = self.until_passage(end - self.steps);
+            let most = self.until_passage(self.steps, end - self.steps);
             let Taken { grains, fluids } = match self.solver_of_fluids() {
                 Solver::Incompressible => self.step_one_after_the_other()?,
                 _ => self.step_together(most)?,
@@ -183,10 +169,6 @@ impl Simulation {
         self.move_grains()?;
         self.owes_forces = true;
         self.settle_what_is_owed()?;
-        self.with_remote_flow(|remote, _, simulation| {
-            remote.see_bodies(&simulation.bodies);
-            Ok(())
-        })?;
         let start = Instant::now();
         self.advance_fluids_remotely(1)?;
         self.profile.book(Pass::Fluids as usize, start, 1);

@@ -21,49 +21,27 @@ pub(crate) struct Hulls {
     /// Ids of the bodies.
     body: Vec<u32>,
     /// First particle of each, and one more.
-    row: Vec<u32>,
+    pub row: Vec<u32>,
     /// Where particles are from the centers of their bodies, in the frames of the principal axes \[m\], and what their places hold beside: minus a volume
     /// \[m³\] or, of spheres, the distance from which on they touch fluid \[m\].
-    offset: Vec<f64>,
+    pub offset: Vec<f64>,
     /// Of each, whether it is a grain that is smaller than the particles of fluids.
     is_suspended: Vec<bool>,
     /// Where the particles are among all.
     place: Vec<u32>,
     /// Where the bodies are in their table; those that left are nowhere.
-    seat: Vec<Option<u32>>,
+    pub seat: Vec<Option<u32>>,
     /// Ids of the table when that was looked up.
     seated: Vec<u32>,
     /// Number of the first hull among walls and hulls, and of its first particle among those of walls and hulls.
-    first: [u32; 2],
+    pub first: [u32; 2],
     /// Power that bodies gain \[W\].
     pub power: f64,
     /// Loads of all bodies, on their way to the table.
     pub load: Vec<f64>,
 }
 
-/// What of hulls does not change from step to step.
-pub(crate) struct HullLayout<'a> {
-    /// Number of the first hull among walls and hulls, and of its first particle among those of walls and hulls.
-    pub first: [u32; 2],
-    /// First particle of each, and one more.
-    pub row: &'a [u32],
-    /// Where bodies are in their table; those that left are nowhere.
-    pub seat: &'a [Option<u32>],
-    /// Where particles are from the centers of their bodies, records in the frames of the principal axes \[m\].
-    pub offset: &'a [f64],
-}
-
 impl Hulls {
-    /// How they are laid out.
-    pub fn layout(&self) -> HullLayout<'_> {
-        HullLayout {
-            first: self.first,
-            row: &self.row,
-            seat: &self.seat,
-            offset: &self.offset,
-        }
-    }
-
     /// Those of a plan in a world of so many walls.
     pub fn of(plan: &Fluids, walls: usize) -> Hulls {
         let mut hulls = Hulls {

@@ -142,8 +142,7 @@ impl Simulation {
             simulation.keep_grains(|i| !melted[i]);
             simulation.change_forces(|simulation| {
                 simulation.with_flow(|flow, simulation| flow.take_in(&melts, simulation));
-                simulation.load_bodies();
-                simulation.with_flow(|flow, _| flow.last.wall += flow.hulls.power);
+                simulation.load_bodies_anew();
             });
         })?;
         self.work.inserted += gained;

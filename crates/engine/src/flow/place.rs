@@ -96,18 +96,36 @@ impl Simulation {
         result.map_err(|error| self.failed(error.to_string()))
     }
 
+    /// Steps from one on until something comes or goes at inlets and outlets, `most` at most and one at least.
+    pub(crate) fn until_passage(&self, from: u64, most: u64) -> u64 {
+        let next = self.flow.as_ref().map_or(u64::MAX, |flow| flow.next_passage());
+        next.saturating_sub(from).clamp(1, most)
+    }
+
+    /// Lets come and go what is due at inlets and outlets of fluids on a GPU.
+    pub(crate) fn let_pass_when_due(&mut self) -> Result<(), Stop> {
+        if self.flow.as_ref().is_some_and(|flow| flow.next_passage() <= self.steps) {
+            let start = Instant::now();
+            self.let_fluids_pass()?;
+            self.profile.book_on_gpu(PASSAGES, start, 1);
+        }
+        Ok(())
+    }
+
     /// Takes the fluids so many steps on, on the GPU, to where the clock is.
     pub(crate) fn advance_fluids_remotely(&mut self, steps: u64) -> Result<(), Stop> {
         let end = self.steps;
         let mut left = steps;
         while left > 0 && self.flows_remotely() {
             // No further than to where something comes or goes.
-            let next = self.flow.as_ref().map_or(u64::MAX, |flow| flow.next_passage());
-            let most = next.saturating_sub(end - left).clamp(1, left);
+            let most = self.until_passage(end - left, left);
             // Poses of walls are those of the steps until there.
             self.steps = end - left + most;
             let mut profile = std::mem::take(&mut self.profile);
-            let advanced = self.with_remote_flow(|remote, flow, simulation| remote.advance(flow, simulation, most, &mut profile));
+            let advanced = self.with_remote_flow(|remote, flow, simulation| {
+                remote.see_bodies(&simulation.bodies);
+                remote.advance(flow, simulation, most, &mut profile)
+            });
             self.profile = profile;
             let (raised, taken) = advanced?;
             left -= taken;
@@ -115,11 +133,7 @@ impl Simulation {
             if raised != 0 {
                 self.see_to_fluids(raised)?;
             }
-            if self.flow.as_ref().is_some_and(|flow| flow.next_passage() <= self.steps) {
-                let start = Instant::now();
-                self.let_fluids_pass()?;
-                self.profile.book_on_gpu(PASSAGES, start, 1);
-            }
+            self.let_pass_when_due()?;
             self.steps = end;
         }
         Ok(())

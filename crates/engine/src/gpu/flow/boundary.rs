@@ -32,7 +32,7 @@ impl<C: Number> Carriage<C> {
         }
         let count = walls.given.len();
         // Hulls of bodies are numbered behind walls, and are moved by other means.
-        let of_hulls = std::iter::repeat_n(0, host.hulls.layout().seat.len());
+        let of_hulls = std::iter::repeat_n(0, host.hulls.seat.len());
         let moves: Vec<u32> = (0..count).map(|wall| u32::from(walls.moves(wall))).chain(of_hulls).collect();
         let upload = |values: &[f64]| gpu.upload(&numbers::<C>(values.iter().copied()), "walls");
         Ok(Some(Carriage {

@@ -49,7 +49,7 @@ impl<C: Number> HullsOnGpu<C> {
         if host.hulls.is_empty() {
             return Ok(None);
         }
-        let layout = host.hulls.layout();
+        let layout = &host.hulls;
         let of_bodies = of_bodies.and_then(|shared| shared.downcast::<OfBodies<C>>().ok());
         let (bodies, flags_of_grains) = match of_bodies {
             Some(shared) => (shared.bodies, Some(shared.flags)),
@@ -63,7 +63,7 @@ impl<C: Number> HullsOnGpu<C> {
             hulls: body.len(),
             particles,
             first: [WALL | layout.first[0], WALL | layout.first[1]],
-            row: gpu.upload(layout.row, "hulls of bodies")?,
+            row: gpu.upload(&layout.row, "hulls of bodies")?,
             power: gpu.zeros(2 * body.len(), "hulls of bodies")?,
             body: gpu.upload(&body, "hulls of bodies")?,
             body_of: gpu.upload(&body_of, "hulls of bodies")?,

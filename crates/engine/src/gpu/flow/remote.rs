@@ -62,11 +62,7 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
 
     fn close(&mut self, host: &mut Flow, profile: &mut Profile) -> Result<Closed, GpuError> {
         let Some(opened) = self.opened.take() else {
-            return Ok(Closed {
-                raised: 0,
-                taken: 0,
-                must_be_seen_to: false,
-            });
+            return Ok(Closed::default());
         };
         // Where the last step leads, walls and bodies may be too far from where they are listed.
         self.place_boundaries(host, opened.queued & 1, true);

@@ -18,6 +18,7 @@ mod saved;
 mod suspension;
 mod tension;
 
+use boundary::check_running;
 use hulls::Hulls;
 pub(crate) use measure::{FlowEnergies, FlowEnergy};
 pub use melting::Melting;
@@ -185,6 +186,9 @@ impl Flow {
         if let Some(domain) = &simulation.domain {
             check_periods(domain, fluids.support + skin)?;
         }
+        for &wall in &fluids.boundary.wall {
+            check_running(&simulation.walls.given[wall as usize])?;
+        }
         Ok(Flow {
             media: (0..fluids.kinds.len()).flat_map(|kind| medium(&fluids, kind)).collect(),
             stepping: Stepping {
@@ -285,7 +289,7 @@ impl Flow {
         fields.position.extend(place);
         fields.flow.extend(flow);
         if self.compiled_for.moving {
-            fields.motion.extend(flow);
+            fields.motion.extend([flow[0], flow[1], flow[2], 0.0]);
         }
         fields.half_velocity.extend(kept);
         fields.excess.push(0.0);

@@ -86,9 +86,12 @@ impl Bodies {
 }
 
 impl Simulation {
-    /// Refuses to hold, free or load what cannot be held, freed or loaded.
+    /// Refuses to hold, free or load what cannot be held, freed or loaded, and motions that walls of fluids cannot have.
     pub(crate) fn check_switches(&self, changes: &[Change]) -> Result<(), Refusal> {
         for change in changes {
+            if let Change::Motion { wall, motion } = change {
+                self.check_motion(*wall, motion)?;
+            }
             let (Change::Hold { group, .. } | Change::Free { group } | Change::Load(Load { group, .. })) = change else {
                 continue;
             };

@@ -4,7 +4,7 @@ mod couette;
 mod driven;
 mod pools;
 
-use couette::{GAP, couette};
+use couette::{GAP, cavity, couette};
 use driven::{PADDLE, drum, paddled, pressed, round_and_round};
 use pools::{G, domain, drop_in, fluids, sites, tank, water, wet};
 use seixo_engine::state::Column;
@@ -451,4 +451,33 @@ fn a_running_surface_drags_fluid_along() {
     let after = simulation.ledger();
     let (work, taken) = (after.wall_work - before.wall_work, after.viscosity - before.viscosity);
     assert!((work - taken).abs() < 0.02 * taken && taken > 0.0, "{work} {taken}");
+}
+
+#[test]
+fn a_surface_that_runs_compresses_nothing() {
+    let mut simulation = started(cavity());
+    let at_rest = |simulation: &Simulation| simulation.fluid().unwrap().density;
+    let before = at_rest(&simulation);
+    // Fluid that is at rest between walls that stand cannot change its density, whatever a surface among them does.
+    simulation.advance(1).unwrap();
+    assert_eq!(at_rest(&simulation), before);
+}
+
+#[test]
+fn what_bounds_a_fluid_moves_or_runs() {
+    let mut world = cavity();
+    world.walls[1].motion.velocity = [0.1, 0.0, 0.0];
+    let refusal = Simulation::new(world, on_threads(1)).err().unwrap().to_string();
+    assert!(
+        refusal.contains("wall lid bounds a fluid and moves while its surface runs"),
+        "{refusal}"
+    );
+    let mut simulation = started(cavity());
+    let motion = Box::new(WallMotion {
+        velocity: [0.1, 0.0, 0.0],
+        ..cavity().walls[1].motion.clone()
+    });
+    let refusal = simulation.change(&[Change::Motion { wall: 1, motion }]).unwrap_err().to_string();
+    assert!(refusal.contains("wall lid"), "{refusal}");
+    simulation.advance(10).unwrap();
 }

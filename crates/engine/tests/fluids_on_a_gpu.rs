@@ -7,7 +7,7 @@ mod drops;
 mod pools;
 
 use channels::{channel, jet, shaken, speeding};
-use couette::couette;
+use couette::{cavity, couette};
 use driven::{drum, paddled, pressed, round_and_round};
 use drops::{SIGMA, SPACING, droplet};
 use pools::{G, domain, drop_in, fluids, sites, tank, water, wet};
@@ -253,12 +253,18 @@ fn what_leaves_is_taken_away_on_a_gpu_too() {
 
 #[test]
 fn a_running_surface_drags_as_much_on_a_gpu() {
-    let mut here = on(DeviceChoice::Cpu, None, couette());
-    let mut there = on(DeviceChoice::Gpu(None), Some(Precision::F64), couette());
-    let (mine, its) = (after(&mut here, 200), after(&mut there, 200));
-    assert!(apart(&mine.velocity, &its.velocity) < 1e-11);
-    let forces = |simulation: &Simulation| simulation.walls().iter().map(|wall| wall.force).collect::<Vec<_>>();
-    assert!(apart(&forces(&here), &forces(&there)) < 1e-11);
+    for world in [couette, cavity] {
+        let mut here = on(DeviceChoice::Cpu, None, world());
+        let mut there = on(DeviceChoice::Gpu(None), Some(Precision::F64), world());
+        let (mine, its) = (after(&mut here, 200), after(&mut there, 200));
+        assert!(apart(&mine.velocity, &its.velocity) < 1e-11);
+        let forces = |simulation: &Simulation| simulation.walls().iter().map(|wall| wall.force).collect::<Vec<_>>();
+        assert!(apart(&forces(&here), &forces(&there)) < 1e-11);
+        let books = |simulation: &Simulation| [simulation.ledger().viscosity, simulation.ledger().wall_work];
+        for (mine, its) in books(&here).into_iter().zip(books(&there)) {
+            assert!((mine - its).abs() < 1e-9 * mine.abs(), "{mine} {its}");
+        }
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 mod couette;
 mod pools;
 
-use couette::{GAP, couette};
+use couette::{GAP, cavity, couette};
 use pools::{G, domain, drop_in, floor, fluids, sites, tank, water, wet};
 use seixo_engine::state::FluidSnapshot;
 use seixo_engine::world::{FluidOutlet, Fluids, Opening, Projection, Settings, Solver, WallMotion, World};
@@ -385,6 +385,45 @@ fn what_no_pressure_keeps_is_refused_or_told() {
     assert!(
         warning.contains("10 of 10 steps went on after 2 iterations") && warning.contains("`iterations`"),
         "{warning}"
+    );
+}
+
+#[test]
+fn a_box_keeps_incompressible_fluid_though_its_lid_runs() {
+    let mut world = incompressible(cavity());
+    let fluids = world.fluids.as_mut().unwrap();
+    fluids.kinds[0].background_pressure = 0.0;
+    fluids.particles.pressure.fill(0.0);
+    let mut simulation = started(world);
+    // The lid has gone by four times, and the flow is steady: what the lid puts in, viscosity takes.
+    let width = 0.25;
+    let period = (width / GAP[1] / simulation.time_step().value) as u64;
+    simulation.advance(3 * period).unwrap();
+    let before = simulation.ledger();
+    simulation.advance(period).unwrap();
+    let after = simulation.ledger();
+    let (work, taken) = (after.wall_work - before.wall_work, after.viscosity - before.viscosity);
+    assert!((work - taken).abs() < 0.02 * taken && taken > 0.0, "{work} {taken}");
+    let fluid = simulation.fluid().unwrap();
+    let beyond = |x: &[f64; 3]| [x[0], x[2]].iter().fold(0.0, |most: f64, x| most.max(-x).max(x - width));
+    // The first particles of walls stand half a spacing behind their surfaces.
+    let farthest = fluid.position.iter().map(beyond).fold(0.0, f64::max);
+    assert!(farthest < 0.0125, "{farthest}");
+    // It goes round: with the lid above, back below.
+    let mean = |is_above: bool| {
+        let chosen = fluid
+            .position
+            .iter()
+            .zip(&fluid.velocity)
+            .filter(|(x, _)| (x[2] > 0.8 * width) == is_above);
+        let (sum, count) = chosen.fold((0.0, 0), |(sum, count), (_, v)| (sum + v[0], count + 1));
+        sum / f64::from(count)
+    };
+    assert!(
+        mean(true) > 0.1 * GAP[1] && mean(false) < -0.02 * GAP[1],
+        "{} {}",
+        mean(true),
+        mean(false)
     );
 }
 

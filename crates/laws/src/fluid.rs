@@ -41,8 +41,10 @@ use cubecl::prelude::*;
 pub struct Parcel<R: Real> {
     /// V = m/ρ \[m³\].
     pub volume: R,
-    /// Velocity \[m/s\].
+    /// Velocity with which it goes on \[m/s\].
     pub velocity: Vector3<R>,
+    /// Velocity of its surface \[m/s\]: that with which it goes on, but of a wall that stands while its surface runs.
+    pub surface_velocity: Vector3<R>,
     /// The velocity that viscosity sees \[m/s\]: of a wall, that which makes the fluid stick to it or slip along it.
     pub drag_velocity: Vector3<R>,
     /// Pressure \[Pa\].
@@ -134,15 +136,14 @@ pub fn exchange<R: Real>(
     let slope = smoother.slope(distance, smoothing);
     let volumes = i.volume * j.volume;
     let common = volumes * slope;
-    let moving = i.velocity.minus(&j.velocity);
-    let parting = moving.dot(&apart.vector);
+    let parting = i.velocity.minus(&j.velocity).dot(&apart.vector);
     let brake = medium.artificial_viscosity * parting * apart.per_distance * apart.per_distance * common;
     let mut force = apart.vector.times(brake - (i.pressure + j.pressure) * common);
     let mut viscous_power = -(brake * parting);
     if laminar {
         let dragged = i.drag_velocity.minus(&j.drag_velocity);
         let shear = dragged.times(R::new(2.0) * medium.viscosity * common);
-        viscous_power -= shear.dot(&moving);
+        viscous_power -= shear.dot(&i.surface_velocity.minus(&j.surface_velocity));
         force = force.plus(&shear);
     }
     let mut tension_power = R::new(0.0);

@@ -217,6 +217,7 @@ fn parcel(volume: f64, velocity: V, pressure: f64) -> Parcel<f64> {
     Parcel {
         volume,
         velocity,
+        surface_velocity: velocity,
         drag_velocity: velocity,
         pressure,
     }

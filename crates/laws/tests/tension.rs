@@ -43,6 +43,7 @@ fn passed(apart: &V, velocities: [V; 2]) -> Exchange<f64> {
     let [i, j] = velocities.map(|velocity| Parcel {
         volume: 1e-6,
         velocity,
+        surface_velocity: velocity,
         drag_velocity: velocity,
         pressure: 0.0,
     });

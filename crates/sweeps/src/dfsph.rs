@@ -2,10 +2,10 @@
 //! neighbors of a particle, those of fluid for one of a wall, with `stride` places from one entry to the next.
 //!
 //! Records beside those of [`crate::fluid`]: `moving` = velocities x y z and padding of fluid, or its accelerations x y z and the pressure that they come
-//! from; `walls` = velocities of walls, read where they move; `solving` = the pressure that is looked at, the one that the last iteration found, the
+//! from; `walls` = how surfaces of walls move, read where they do; `solving` = the pressure that is looked at, the one that the last iteration found, the
 //! source, the step of pressure.
 
-use crate::fluid::{FlowPlan, kind_of, medium_at, medium_of, parcel, rest_density_at};
+use crate::fluid::{FlowPlan, going, kind_of, medium_at, medium_of, parcel, rest_density_at};
 use crate::sides::{Sides, near_image};
 use crate::views::load;
 use cubecl::prelude::*;
@@ -63,7 +63,7 @@ pub fn crowd_of<C: Coordinate<R>, R: Real>(
         } else {
             volume = -volume;
             if plan.moving {
-                other = load::<R>(walls, j * 4usize);
+                other = going::<R>(&load::<R>(walls, j * 4usize), walls[j * 4usize + 3usize]);
             }
         }
         let parting = own.minus(&other);
@@ -162,14 +162,16 @@ pub fn swelling_of<C: Coordinate<R>, R: Real>(
 fn dragged<R: Real>(i: usize, volume: R, flow: &[R], seen: &[R], walls: &[R], #[comptime] plan: FlowPlan) -> Parcel<R> {
     let zero = R::new(0.0);
     let mut velocity = Vector3::<R>::zero();
+    let mut runs = zero;
     let mut drag = load::<R>(seen, i * 4usize);
     if volume > zero {
         velocity = load::<R>(flow, i * 4usize);
         drag = load::<R>(flow, i * 4usize);
     } else if comptime!(plan.moving) {
         velocity = load::<R>(walls, i * 4usize);
+        runs = walls[i * 4usize + 3usize];
     }
-    parcel::<R>(volume, &velocity, &drag, zero)
+    parcel::<R>(volume, &velocity, runs, &drag, zero)
 }
 
 /// Force of viscosities on particle i, of fluid or of a wall \[N\]. Fluid moves with `flow`, and sees in walls what `seen` has for them.

@@ -1,7 +1,8 @@
 //! Fluids: what particles exchange, what walls feel of the fluid before them, and how particles move.
 //!
 //! Records: `position` = x y z and the volume, negative for particles of walls; `flow` = velocity x y z and pressure; `drag` = the velocity that
-//! viscosity sees x y z and padding; `rate` = force x y z and relative rate of change of the density.
+//! viscosity sees x y z and padding; `rate` = force x y z and relative rate of change of the density; `motion`, where walls move = velocity x y z of a
+//! surface, and 1 if it runs while its wall stands, else 0.
 
 use crate::motion::{Stepping, flags_of};
 use crate::pose::point_of_wall;
@@ -431,17 +432,26 @@ pub fn drifted<C: Coordinate<R>, R: Real>(
     Drifted::<C> { position: place, flags }
 }
 
+/// Velocity with which a particle goes on whose surface has this one \[m/s\]: none if the surface `runs`, which is 1 then and else 0. Were that of a
+/// surface that runs taken for it, fluid would be compressed for ever where the surface ends.
+#[cube]
+#[inline(always)]
+pub fn going<R: Real>(surface_velocity: &Vector3<R>, runs: R) -> Vector3<R> {
+    surface_velocity.times(R::new(1.0) - runs)
+}
+
 /// A particle as its neighbors see it, with a volume that is positive.
 #[cube]
 #[inline(always)]
-pub fn parcel<R: Real>(volume: R, velocity: &Vector3<R>, drag_velocity: &Vector3<R>, pressure: R) -> Parcel<R> {
+pub fn parcel<R: Real>(volume: R, surface_velocity: &Vector3<R>, runs: R, drag_velocity: &Vector3<R>, pressure: R) -> Parcel<R> {
     let mut positive = volume;
     if volume < R::new(0.0) {
         positive = -volume;
     }
     Parcel::<R> {
         volume: positive,
-        velocity: velocity.plus(&Vector3::<R>::zero()),
+        velocity: going::<R>(surface_velocity, runs),
+        surface_velocity: surface_velocity.plus(&Vector3::<R>::zero()),
         drag_velocity: drag_velocity.plus(&Vector3::<R>::zero()),
         pressure,
     }

@@ -20,7 +20,7 @@ pub struct FlowView<'a> {
     pub position: &'a [f64],
     /// Velocities that viscosity sees, and pressures.
     pub flow: &'a [f64],
-    /// Velocities; empty where walls stand still and fluid moves as viscosity sees it.
+    /// Velocities of surfaces; empty where walls stand still and fluid moves as viscosity sees it.
     pub motion: &'a [f64],
     /// Fluids, or walls.
     pub kind: &'a [u32],
@@ -126,10 +126,14 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
         let at = i * RECORD;
         let in_fluid = is_in_fluid(view.position[at + 3]);
         let drag: Vector3<f64> = load(view.flow, at);
-        let velocity = if MOVING { load(view.motion, at) } else { drag.times(in_fluid) };
+        let (velocity, runs) = if MOVING {
+            (load(view.motion, at), view.motion[at + 3])
+        } else {
+            (drag.times(in_fluid), 0.0)
+        };
         Own {
             place: load(view.position, at),
-            parcel: parcel(view.position[at + 3], &velocity, &drag, view.flow[at + 3]),
+            parcel: parcel(view.position[at + 3], &velocity, runs, &drag, view.flow[at + 3]),
             in_fluid,
         }
     }
@@ -198,8 +202,12 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
             let in_fluid = is_in_fluid(volume);
             let drag = vector(&numbers[1], lane);
             // Walls that stand still have no velocity, whatever viscosity sees.
-            let velocity = if MOVING { vector(&numbers[2], lane) } else { drag.times(in_fluid) };
-            let (i, j) = (&own.parcel, parcel(volume, &velocity, &drag, numbers[1][3][lane]));
+            let (velocity, runs) = if MOVING {
+                (vector(&numbers[2], lane), numbers[2][3][lane])
+            } else {
+                (drag.times(in_fluid), 0.0)
+            };
+            let (i, j) = (&own.parcel, parcel(volume, &velocity, runs, &drag, numbers[1][3][lane]));
             let mut medium = media[if MIXED { lane } else { 0 }];
             let in_fluids = own.in_fluid * in_fluid;
             medium.diffusion *= in_fluids;

@@ -6,6 +6,8 @@ use crate::fields::{FluidFields, Numbers, Sorted, numbers, one_each, part_range,
 use crate::refusal::Refusal;
 use crate::search::{cells_between, is_small};
 use crate::simulation::Simulation;
+use crate::walls::is_moving;
+use crate::world::{SurfaceMotion, Wall, WallMotion};
 use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_sweeps::fluid::{Carried, WALL, carried, drag_velocity, fluid_before, is_outward, is_passing, is_suspended, led_on};
@@ -13,6 +15,31 @@ use seixo_sweeps::motion::{Moved, STALE};
 use seixo_sweeps::pose::point_of_wall;
 use seixo_sweeps::views::{RECORD, load, store};
 use std::collections::HashSet;
+
+/// Refuses a wall that bounds a fluid and moves while its surface runs: of a particle, only one velocity is known.
+pub fn check_running(wall: &Wall) -> Result<(), Refusal> {
+    if wall.motion.surface == SurfaceMotion::default() || !is_moving(&wall.motion) {
+        return Ok(());
+    }
+    let name = &wall.name;
+    Err(Refusal::Fluid(format!(
+        "wall {name} bounds a fluid and moves while its surface runs; let it do one of both, or make two walls of it"
+    )))
+}
+
+impl Simulation {
+    /// Refuses a motion of a wall that bounds a fluid, see [`check_running()`].
+    pub(crate) fn check_motion(&self, wall: usize, motion: &WallMotion) -> Result<(), Refusal> {
+        let bounds = |flow: &&Flow| flow.plan.boundary.wall.contains(&(wall as u32));
+        if self.flow.as_deref().filter(bounds).is_none() {
+            return Ok(());
+        }
+        check_running(&Wall {
+            motion: motion.clone(),
+            ..self.walls.given[wall].clone()
+        })
+    }
+}
 
 impl Flow {
     /// Finds the poses that walls have now.
@@ -64,6 +91,18 @@ impl Flow {
             self.put(&mut walls, [id, WALL | wall], [x, y, z, volume], [u, v, w, 0.0], kept);
         }
         self.fields.append(&walls);
+        self.find_running(simulation);
+    }
+
+    /// Notes which particles are of surfaces that run while their walls stand.
+    pub fn find_running(&mut self, simulation: &Simulation) {
+        let (hulls, given) = (&self.hulls, &simulation.walls.given);
+        let FluidFields { kind, motion, .. } = &mut self.fields;
+        for (&kind, record) in kind.iter().zip(motion.chunks_exact_mut(RECORD)) {
+            let is_of_wall = kind & WALL != 0 && !is_passing(kind) && hulls.of_kind(kind).is_none();
+            let runs = is_of_wall && given[(kind & !WALL) as usize].motion.surface != SurfaceMotion::default();
+            record[3] = f64::from(u8::from(runs));
+        }
     }
 
     /// Finds the places of particles of walls, and of grains that are smaller.
@@ -150,6 +189,7 @@ impl Flow {
             for &i in &self.walls {
                 self.fields.motion[i as usize * RECORD..][..3].fill(0.0);
             }
+            self.find_running(simulation);
         }
         self.pose_walls(simulation);
         for k in 0..self.plan.boundary.wall.len() {
@@ -171,6 +211,7 @@ impl Flow {
                 store(&mut self.fields.half_velocity, 3 * i, &now.acceleration);
             }
         }
+        self.find_running(simulation);
     }
 
     /// Puts the particles of moving walls where their walls are now, and those of bodies where these are, and flags parts of which one is too far

@@ -8,7 +8,7 @@ use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_laws::fluid::dfsph;
 use seixo_sweeps::dfsph::{crowd_of, drag_of, lean_of, pushed, swelling_of};
-use seixo_sweeps::fluid::{WALL, flowed, kicked, mass_at};
+use seixo_sweeps::fluid::{WALL, flowed, going, kicked, mass_at};
 use seixo_sweeps::fluid_lanes::FlowTally;
 use seixo_sweeps::motion::{Moved, STILL};
 use seixo_sweeps::views::{RECORD, load, recall, store};
@@ -272,8 +272,9 @@ impl Flow {
                         let force = sum.times(volume);
                         store(rate.items, at, &felt.plus(&force));
                         if plan.moving {
-                            let way = load::<f64>(motion, i * RECORD).times(stepping.dt);
-                            let (viscous, projected) = (-drag.dot(&way), -force.dot(&way));
+                            let surface = load::<f64>(motion, i * RECORD).times(stepping.dt);
+                            let way = going(&surface, motion[i * RECORD + 3]);
+                            let (viscous, projected) = (-drag.dot(&surface), -force.dot(&way));
                             took.viscous += viscous;
                             took.diffusive += projected;
                             took.wall += viscous + projected;

@@ -155,6 +155,7 @@ impl Simulation {
             flow.passages.next_id = next_id.first().copied().ok_or_else(|| misfit("section fluid/next_id is empty"))?;
         }
         flow.there = self.walls.all_there().to_vec();
+        flow.find_running(self);
         flow.follow_bodies(self);
         flow.list_anew(self);
         flow.count = flow.of_fluid().count();

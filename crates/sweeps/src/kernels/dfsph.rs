@@ -3,7 +3,7 @@
 use super::{note, raise};
 use crate::dfsph::{crowd_of, drag_of, lean_of, pushed, swelling_of};
 use crate::entries::first_entry;
-use crate::fluid::{FlowPlan, flowed, kicked, kind_of, mass_at};
+use crate::fluid::{FlowPlan, flowed, going, kicked, kind_of, mass_at};
 use crate::motion::Stepping;
 use crate::views::{Record, four_numbers, last, load, record, xyz};
 use cubecl::prelude::*;
@@ -281,8 +281,9 @@ pub fn push<R: Real, C: Coordinate<R>>(
             let force = sum.times(volume);
             rate[i] = record::<R>(&xyz::<R>(felt).plus(&force), R::new(0.0));
             if comptime!(plan.moving) {
-                let way = load::<R>(walls, i * 4usize).times(stepping.dt);
-                let viscous = -drag.dot(&way);
+                let surface = load::<R>(walls, i * 4usize).times(stepping.dt);
+                let way = going::<R>(&surface, walls[i * 4usize + 3usize]);
+                let viscous = -drag.dot(&surface);
                 let projected = -force.dot(&way);
                 thermal[i] = record::<C>(&xyz::<C>(heat), last::<C>(heat) + C::wide(viscous));
                 half_velocity[i] = record::<C>(&xyz::<C>(half), last::<C>(half) + C::wide(projected));

@@ -212,6 +212,7 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
             let place = xyz::<C>(here);
             let mut drag = xyz::<R>(moving);
             let mut velocity = xyz::<R>(moving);
+            let mut runs = zero;
             let mut pressure = last::<R>(moving);
             let mut own_kind = 0usize;
             if !is_fluid {
@@ -219,13 +220,14 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                 velocity = Vector3::<R>::zero();
                 if comptime!(plan.moving) {
                     velocity = xyz::<R>(motion[i]);
+                    runs = last::<R>(motion[i]);
                 }
                 pressure = last::<R>(seen[i]);
             } else if comptime!(plan.mixed) {
                 own_kind = kind[i] as usize;
             }
             let volume = C::near(last::<C>(here));
-            let this = parcel::<R>(volume, &velocity, &drag, pressure);
+            let this = parcel::<R>(volume, &velocity, runs, &drag, pressure);
             let mut force = Vector3::<R>::zero();
             let (mut swelling, mut viscous, mut diffusive) = (zero, zero, zero);
             let (mut stored, mut surface) = (zero, zero);
@@ -255,6 +257,7 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                 let other_volume = C::near(last::<C>(there));
                 let mut is_wall = !is_fluid;
                 let mut other_velocity = xyz::<R>(far);
+                let mut other_runs = zero;
                 // A pair of fluid is looked at from both of its ends, one with a wall from one.
                 let mut share = R::new(0.5);
                 if comptime!(plan.bounded) {
@@ -265,13 +268,14 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                         other_velocity = Vector3::<R>::zero();
                         if comptime!(plan.moving) {
                             other_velocity = xyz::<R>(motion[at]);
+                            other_runs = last::<R>(motion[at]);
                         }
                         share = R::new(1.0);
                     }
                 }
                 let apart = near_image::<C, R>(&place.minus(&xyz::<C>(there)), &stepping.sides, plan.sides);
                 let other_drag = xyz::<R>(far);
-                let other = parcel::<R>(other_volume, &other_velocity, &other_drag, last::<R>(far));
+                let other = parcel::<R>(other_volume, &other_velocity, other_runs, &other_drag, last::<R>(far));
                 let mut other_kind = own_kind;
                 if comptime!(plan.mixed) {
                     // Of two of which one is a wall, the kind of the other counts; a wall has none.

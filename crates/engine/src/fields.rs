@@ -216,7 +216,7 @@ fields! {
     /// Velocity at whole steps x y z \[m/s\], padding; empty where walls stand still.
     motion: f64, 4, spare_f64;
     /// Velocity at half steps \[m/s\], with Euler's methods at whole ones; of particles of walls, the acceleration of the wall there \[m/s²\], of
-    /// those in outlets the normal.
+    /// those in outlets the normal; of small grains, the force of fluids a step before \[N\].
     half_velocity: f64, 3, spare_f64;
     /// Excess of density over that at rest, (ρ − ρ₀)/ρ₀ \[-\]; of incompressible fluids never below zero, as what is thinner has room.
     excess: f64, 1, spare_f64;

@@ -211,6 +211,7 @@ impl Flow {
                 laminar: fluids.kinds.iter().any(|fluid| fluid.viscosity > 0.0),
                 cohesive: fluids.kinds.iter().any(|fluid| fluid.surface_tension > 0.0),
                 laden: !hulls.is_empty(),
+                carrying: hulls.has_suspended(),
             },
             projector: Projector::new(&fluids),
             fields: FluidFields::default(),

@@ -186,6 +186,8 @@ pub struct FlowPlan {
     pub cohesive: bool,
     /// Whether bodies bear the forces on some particles of walls, which are found at every step then.
     pub laden: bool,
+    /// Whether there are grains that are smaller than these particles, see [`crate::suspension`].
+    pub carrying: bool,
 }
 
 /// What fluid is before a particle of a wall.

@@ -17,6 +17,7 @@ pub mod measure;
 pub mod muller;
 pub mod peel;
 pub mod step;
+pub mod suspension;
 pub mod walls;
 
 use crate::views::{Record, four_numbers, last};

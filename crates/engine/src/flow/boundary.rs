@@ -271,7 +271,9 @@ impl Flow {
                     let Some(now) = now else { continue };
                     store(position.items, (i - first) * RECORD, &now.position);
                     store(motion.items, (i - first) * RECORD, &now.velocity);
-                    store(acceleration.items, 3 * (i - first), &now.acceleration);
+                    if !is_suspended(kind[i]) {
+                        store(acceleration.items, 3 * (i - first), &now.acceleration);
+                    }
                     moves.items[0].flags |= now.flags;
                 }
             });

@@ -112,6 +112,7 @@ impl Flow {
         self.renew_lists(simulation);
         self.press_walls(simulation, false);
         self.exchange(simulation);
+        self.suspend(simulation);
         self.last = self.powers();
         self.pull_back_half_a_step(|_| true);
     }

@@ -127,6 +127,10 @@ impl Flow {
                         store(position.items, at, &now.position);
                         all.flags |= now.flags;
                     }
+                    if is_suspended(kind[first + i]) {
+                        // A step on, what acts on it now is what acted a step before.
+                        store(half_velocity.items, 3 * i, &load::<f64>(rate, (first + i) * RECORD));
+                    }
                     if kind[first + i] & WALL != 0 {
                         continue;
                     }

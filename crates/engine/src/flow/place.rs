@@ -33,6 +33,7 @@ impl Flow {
         self.surface = self.surface_energy(&simulation.device);
         self.remote = Some(remote);
         (self.pairs, self.before_walls) = (Pairs::default(), Pairs::default());
+        self.suspension.forget_rows();
         Ok(())
     }
 }
@@ -46,9 +47,6 @@ impl Simulation {
     /// Why fluids cannot go to a GPU, if they cannot: there, they are stepped after all grains, and a servo follows these step by step.
     pub(crate) fn keeps_fluids_here(&self) -> Option<String> {
         let flow = self.flow.as_ref()?;
-        if flow.hulls.has_suspended() {
-            return Some("small grains are in a fluid (carried_by_fluid), which does not go on a GPU with them".to_owned());
-        }
         let bounds = |wall: usize| flow.muller.is_some() || flow.plan.boundary.wall.contains(&(wall as u32));
         let mut walls = self.walls.given.iter().enumerate();
         let (_, wall) = walls.find(|(index, wall)| wall.motion.servo.is_some() && bounds(*index))?;

@@ -5,9 +5,7 @@ use crate::fields::{FluidFields, Numbers, numbers, part_range, parts};
 use crate::search::Pairs;
 use crate::simulation::Simulation;
 use crate::world::Fluids;
-use seixo_laws::Vector3;
 use seixo_laws::fluid::suspension::{Coupling, coupling};
-use seixo_sweeps::bodies::LOAD;
 use seixo_sweeps::fluid_lanes::FlowTally;
 use seixo_sweeps::suspension::{borne_by, suspended};
 use seixo_sweeps::views::{RECORD, add, load, store};
@@ -25,7 +23,7 @@ pub(crate) struct Suspension {
     pub near: Pairs,
     /// What was found of the grains, in the order of `grains`.
     found: Vec<f64>,
-    coupling: Coupling<f64>,
+    pub coupling: Coupling<f64>,
     /// Powers at the last step: what drag takes, and what fluid gained and drag took beyond what it lost to grains \[W\].
     pub tally: FlowTally,
 }
@@ -46,6 +44,11 @@ impl Suspension {
     /// Whether there are no grains.
     pub fn is_empty(&self) -> bool {
         self.grains.is_empty()
+    }
+
+    /// Drops all lists of pairs.
+    pub fn forget_rows(&mut self) {
+        (self.around, self.near) = (Pairs::default(), Pairs::default());
     }
 
     /// Bytes that the lists hold.
@@ -99,11 +102,6 @@ impl Flow {
                 let (i, at) = (i as usize, slot * FOUND);
                 found.items[at..][..FOUND].fill(0.0);
                 let Some(b) = hulls.seat_of(fields.kind[i]) else { continue };
-                let before = if bodies.load.is_empty() {
-                    Vector3::zero()
-                } else {
-                    load(&bodies.load, b * LOAD)
-                };
                 let now = suspended::<f64, f64>(
                     i,
                     around.row[i] as usize,
@@ -116,7 +114,7 @@ impl Flow {
                     &fields.kind,
                     media,
                     bodies.center[b * RECORD + 3],
-                    &before,
+                    &load(&fields.half_velocity, 3 * i),
                     coupling,
                     &smoother,
                     sides,

@@ -6,6 +6,7 @@ mod hulls;
 mod muller;
 mod passages;
 mod remote;
+mod suspension;
 
 use super::lists::{Keys, UNBOUNDED};
 use super::tables::{Index, Tables};
@@ -23,7 +24,7 @@ use seixo_device::gpu::{Buffer, Gpu, GpuError, units, units_in_cubes_of};
 use seixo_laws::fluid::smoothing::SmootherLaunch;
 use seixo_laws::{Coordinate, Vector3};
 use seixo_sweeps::bodies::FREE;
-use seixo_sweeps::fluid::{FlowPlan, Solver, WALL};
+use seixo_sweeps::fluid::{FlowPlan, Solver, WALL, is_suspended};
 use seixo_sweeps::kernels::FLAGS;
 use seixo_sweeps::kernels::bodies::drop_inside_bodies;
 use seixo_sweeps::kernels::flow::{flow, mark_walls, put_back_inside, remember};
@@ -32,6 +33,7 @@ use seixo_sweeps::views::{RECORD, load, store};
 use std::any::Any;
 use std::mem::swap;
 use std::time::Instant;
+use suspension::SuspensionOnGpu;
 
 /// Fluids on a GPU, whatever its precision.
 pub(crate) trait RemoteFlow: Send + Sync {
@@ -67,7 +69,7 @@ pub(crate) struct FlowOnGpu<C, R> {
     plan: FlowPlan,
     id: Buffer<u32>,
     kind: Buffer<u32>,
-    /// The body that each is of as far as lists go: particles of walls do nothing to each other.
+    /// The body that each is of as far as lists go: particles of walls do nothing to each other, but small grains see them.
     member: Buffer<u32>,
     touching: Buffer<u32>,
     media: Buffer<R>,
@@ -78,9 +80,9 @@ pub(crate) struct FlowOnGpu<C, R> {
     now: usize,
     /// Velocities of walls, where they move or their surfaces run.
     motion: Buffer<R>,
-    /// What fluid sees in walls.
+    /// What fluid sees in walls and of small grains.
     seen: Buffer<R>,
-    /// Of particles of walls, their accelerations.
+    /// Of particles of walls, their accelerations; of small grains, the forces of a step before.
     half_velocity: Buffer<C>,
     thermal: Buffer<C>,
     rate: Buffer<R>,
@@ -98,6 +100,8 @@ pub(crate) struct FlowOnGpu<C, R> {
     nothing: Buffer<u32>,
     /// Bodies that fluids feel.
     hulls: Option<HullsOnGpu<C>>,
+    /// Where they carry grains that are smaller than their particles.
+    suspension: Option<SuspensionOnGpu<R>>,
     /// Where fluids move by Müller's solver.
     muller: Option<MullerOnGpu<C, R>>,
     flags: Buffer<u32>,
@@ -140,7 +144,8 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         } else {
             kept_densities(fields)
         };
-        let member: Vec<u32> = fields.kind.iter().map(|kind| if kind & WALL != 0 { 0 } else { FREE }).collect();
+        let is_bounding = |kind: u32| kind & WALL != 0 && !is_suspended(kind);
+        let member: Vec<u32> = fields.kind.iter().map(|kind| if is_bounding(*kind) { 0 } else { FREE }).collect();
         let slips: Vec<u32> = host.plan.slips.iter().map(|&slips| u32::from(slips)).chain([0]).collect();
         let words = |what| gpu.buffer(n, what);
         let mut remote = FlowOnGpu {
@@ -175,6 +180,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             carriage: Carriage::new(&gpu, host, simulation)?,
             nothing: gpu.zeros(1, "walls")?,
             hulls: HullsOnGpu::new(&gpu, host, simulation, of_bodies)?,
+            suspension: SuspensionOnGpu::new(&gpu, host)?,
             muller: host
                 .muller
                 .as_ref()
@@ -227,6 +233,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
                 self.touching.argument(),
                 n as u32,
             );
+            self.put_grains_aside();
             let (count, dim) = units(n);
             mark_walls::launch(gpu.client(), count, dim, self.kind.argument(), self.key.argument(), n as u32);
             gpu.compact(&self.key, n, &self.walls, &self.cells.kept)?;
@@ -377,6 +384,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
                 advance,
             );
         }
+        self.suspend(host, parity, advance);
         self.bear_on_bodies(parity, advance);
         if advance {
             self.now ^= 1;

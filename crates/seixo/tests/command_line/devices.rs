@@ -151,6 +151,24 @@ fn a_run_on_a_gpu_writes_what_one_on_the_cpu_writes() {
 }
 
 #[test]
+fn water_carries_gravel_on_every_device() {
+    let stage = Stage::new();
+    let example = include_str!("../../../../examples/gravel_in_water.toml");
+    let above = r#"min = ["6 cm", "2 cm", "15 cm"], max = ["18 cm", "10 cm", "25 cm"]"#;
+    assert!(example.contains(above), "{example}");
+    let under_water = r#"min = ["8 cm", "1 cm", "1 cm"], max = ["18 cm", "11 cm", "11 cm"]"#;
+    stage.write("gravel.toml", &example.replace(above, under_water));
+    let short = "--until 0.004 --set output.energies_every=1ms";
+    stage.succeed(&format!("run gravel.toml --quiet {short} --out cpu"));
+    for device in ["gpu", "heterogeneous"] {
+        stage.succeed(&format!(
+            "run gravel.toml --quiet {short} --device {device} --precision f64 --out {device}"
+        ));
+        assert_same_energies(&stage, device, "cpu");
+    }
+}
+
+#[test]
 fn a_run_goes_on_on_another_device() {
     let stage = Stage::new();
     stage.succeed("run heap.toml --quiet --until 0.03 --out whole");

@@ -3,7 +3,8 @@
 use super::{begins, is_halted, note, raise};
 use crate::entries::first_entry;
 use crate::fluid::{
-    FlowPlan, carried, drag_velocity, drifted, flown, fluid_before, is_outward, is_passing, led_on, medium_at, medium_of, parcel,
+    FlowPlan, carried, drag_velocity, drifted, flown, fluid_before, is_outward, is_passing, is_suspended, led_on, medium_at, medium_of,
+    parcel,
 };
 use crate::motion::Stepping;
 use crate::sides::near_image;
@@ -146,8 +147,69 @@ pub fn press_walls<R: Real, C: Coordinate<R>>(
     }
 }
 
+/// Adds what was done to particle i to its sums: the powers that viscosity and diffusion took, and that it gained.
+#[cube]
+pub(super) fn add_up<R: Real, C: Coordinate<R>>(i: usize, took: Record<R>, half_velocity: &mut [Record<C>], thermal: &mut [Record<C>]) {
+    let half = half_velocity[i];
+    let heat = thermal[i];
+    half_velocity[i] = record::<C>(&xyz::<C>(half), last::<C>(half) + C::wide(took.extract(2usize)));
+    thermal[i] = four_numbers::<C>(
+        heat.extract(0usize),
+        heat.extract(1usize),
+        heat.extract(2usize) + C::wide(took.extract(0usize)),
+        last::<C>(heat) + C::wide(took.extract(1usize)),
+    );
+}
+
+/// Takes particle i of fluid on to the next step, with all that pushes it at this one, and adds up what was done to it, as [`add_up()`].
+#[cube]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub(super) fn fly_on<R: Real, C: Coordinate<R>>(
+    i: usize,
+    place: &Vector3<C>,
+    force: &Vector3<R>,
+    swelling: R,
+    took: Record<R>,
+    own_kind: usize,
+    media: &[R],
+    half_velocity: &mut [Record<C>],
+    thermal: &mut [Record<C>],
+    reference: &[Record<C>],
+    new_position: &mut [Record<C>],
+    new_flow: &mut [Record<R>],
+    flags: &mut [u32],
+    stepping: &Stepping<C, R>,
+    parity: u32,
+) {
+    let half = half_velocity[i];
+    let heat = thermal[i];
+    let now = flown::<C, R>(
+        place,
+        &xyz::<C>(half),
+        heat.extract(0usize),
+        force,
+        swelling,
+        C::near(heat.extract(1usize)),
+        &xyz::<C>(reference[i]),
+        media,
+        own_kind,
+        stepping,
+    );
+    half_velocity[i] = record::<C>(&now.half, last::<C>(half) + C::wide(took.extract(2usize)));
+    thermal[i] = four_numbers::<C>(
+        now.excess,
+        C::wide(swelling),
+        heat.extract(2usize) + C::wide(took.extract(0usize)),
+        last::<C>(heat) + C::wide(took.extract(1usize)),
+    );
+    new_position[i] = record::<C>(&now.position, now.volume);
+    new_flow[i] = record::<R>(&now.velocity, now.pressure);
+    raise(flags, parity, now.flags);
+}
+
 /// Forces and rates at this step, and particles of fluid on to the next; without `advance`, `rate` gets the former. With it, `rate` gets those of
-/// particles that bodies bear: their kinds are the numbers from `first_laden` on.
+/// particles that bodies bear: their kinds are the numbers from `first_laden` on. Where fluid carries small grains, `rate` gets all but theirs in any
+/// case, and fluid waits for what they do to it, see [`super::suspension`].
 ///
 /// Places and flows are read from one set of buffers, which no unit writes, and written to another. The last number of `half_velocity` adds up the
 /// powers that a particle gains, what tension stores among them; `thermal` holds its excess of density, the rate of change of that a step before,
@@ -208,7 +270,13 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
         if comptime!(plan.laden) {
             is_found = is_fluid || kind[i] >= first_laden;
         }
-        if is_found || comptime!(!advance) {
+        if comptime!(!advance) {
+            is_found = true;
+        }
+        if comptime!(plan.carrying) {
+            is_found = is_found && !is_suspended(kind[i]);
+        }
+        if is_found {
             let place = xyz::<C>(here);
             let mut drag = xyz::<R>(moving);
             let mut velocity = xyz::<R>(moving);
@@ -310,39 +378,36 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
             if is_fluid {
                 gained = force.dot(&velocity) + volume * pressure * swelling + stored;
             }
-            if comptime!(advance) {
+            let of_pairs = four_numbers::<R>(viscous, diffusive, gained, surface);
+            if comptime!(advance && !plan.carrying) {
                 if is_fluid {
-                    let half = half_velocity[i];
-                    let heat = thermal[i];
-                    let now = flown::<C, R>(
+                    fly_on::<R, C>(
+                        i,
                         &place,
-                        &xyz::<C>(half),
-                        heat.extract(0usize),
                         &force,
                         swelling,
-                        C::near(heat.extract(1usize)),
-                        &xyz::<C>(reference[i]),
-                        media,
+                        of_pairs,
                         own_kind,
+                        media,
+                        half_velocity,
+                        thermal,
+                        reference,
+                        new_position,
+                        new_flow,
+                        flags,
                         stepping,
+                        parity,
                     );
-                    half_velocity[i] = record::<C>(&now.half, last::<C>(half) + C::wide(gained));
-                    thermal[i] = four_numbers::<C>(
-                        now.excess,
-                        C::wide(swelling),
-                        heat.extract(2usize) + C::wide(viscous),
-                        last::<C>(heat) + C::wide(diffusive),
-                    );
-                    new_position[i] = record::<C>(&now.position, now.volume);
-                    new_flow[i] = record::<R>(&now.velocity, now.pressure);
-                    raise(flags, parity, now.flags);
                 } else {
                     rate[i] = record::<R>(&force, swelling);
                 }
             } else {
                 rate[i] = record::<R>(&force, swelling);
                 if is_fluid {
-                    took = four_numbers::<R>(viscous, diffusive, gained, surface);
+                    if comptime!(advance) {
+                        add_up::<R, C>(i, of_pairs, half_velocity, thermal);
+                    }
+                    took = of_pairs;
                 }
             }
         }
@@ -373,12 +438,16 @@ pub fn put_back_inside<R: Real, C: Coordinate<R>>(position: &mut [Record<C>], st
     }
 }
 
-/// Writes 1 for every particle of a wall, else 0.
+/// Writes 1 for every particle of a wall, else 0, as for small grains.
 #[cube(launch)]
 pub fn mark_walls(kind: &[u32], marks: &mut [u32], n: u32) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
-        marks[i] = kind[i] >> 31u32;
+        let mut mark = kind[i] >> 31u32;
+        if is_suspended(kind[i]) {
+            mark = 0u32;
+        }
+        marks[i] = mark;
     }
 }
 

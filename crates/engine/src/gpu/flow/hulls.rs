@@ -19,18 +19,18 @@ use std::sync::Arc;
 /// Hulls on a GPU.
 pub(super) struct HullsOnGpu<C> {
     hulls: usize,
-    particles: usize,
+    pub particles: usize,
     /// Kind of the first, and id of its first particle.
-    first: [u32; 2],
+    pub first: [u32; 2],
     /// First particle of each, and one more.
     row: Buffer<u32>,
     /// Bodies of hulls and of their particles, by their places in the table.
     body: Buffer<u32>,
-    body_of: Buffer<u32>,
+    pub body_of: Buffer<u32>,
     offset: Buffer<C>,
     /// Where the particles are among all.
-    place: Buffer<u32>,
-    bodies: Arc<FeltBodies<C>>,
+    pub place: Buffer<u32>,
+    pub bodies: Arc<FeltBodies<C>>,
     /// Flags of grains that wait for fluids.
     flags_of_grains: Option<Arc<Buffer<u32>>>,
     /// Of each hull: the sum of the powers that its body gained at all steps, and that of now \[W\].

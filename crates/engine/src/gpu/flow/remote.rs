@@ -9,7 +9,7 @@ use crate::simulation::Simulation;
 use crate::state::Profile;
 use seixo_device::gpu::{GpuError, units};
 use seixo_laws::Coordinate;
-use seixo_sweeps::fluid::WALL;
+use seixo_sweeps::fluid::{WALL, is_suspended};
 use seixo_sweeps::fluid_lanes::FlowTally;
 use seixo_sweeps::kernels::flow::count_near;
 use seixo_sweeps::kernels::{DONE, UNITS};
@@ -147,22 +147,26 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
         }
         let (n, seen) = (self.n, self.read(&self.seen)?);
         let fields = &mut host.fields;
-        let mut sums = FlowEnergies::default();
+        let (mut sums, mut now) = (FlowEnergies::default(), FlowEnergies::default());
         for i in 0..n {
             let (half, thermal) = (&half[RECORD * i..][..RECORD], &thermal[RECORD * i..][..RECORD]);
             (fields.excess[i], fields.swelling_before[i]) = (thermal[0], thermal[1]);
             if fields.kind[i] & WALL != 0 {
                 fields.flow[RECORD * i..][..RECORD].copy_from_slice(&seen[RECORD * i..][..RECORD]);
-            } else {
-                sums = sums.plus(&FlowEnergies {
-                    viscous: thermal[2],
-                    diffusive: thermal[3],
-                    gained: half[3],
-                });
             }
+            if is_suspended(fields.kind[i]) {
+                // What drag takes, and what fluid loses to the grain.
+                now.viscous += fields.rate[RECORD * i + 3];
+                now.gained -= fields.flow[RECORD * i + 3];
+            }
+            // Of particles of walls they are zero.
+            sums = sums.plus(&FlowEnergies {
+                viscous: thermal[2],
+                diffusive: thermal[3],
+                gained: half[3],
+            });
         }
         let power = self.gpu.download(&self.power)?;
-        let mut now = FlowEnergies::default();
         host.surface = 0.0;
         for cube in power.chunks_exact(2 * RECORD).take(n.div_ceil(UNITS)) {
             now = now.plus(&FlowEnergies {

@@ -132,6 +132,10 @@ impl Simulation {
             return (0..steps).try_for_each(|_| self.step_beside_incompressible_fluids());
         }
         while self.steps < end {
+            self.with_remote_flow(|remote, _, simulation| {
+                remote.see_bodies(&simulation.bodies);
+                Ok(())
+            })?;
             self.send_fluids_ahead()?;
             let bodies = self.bodies.id.clone();
             let pushed = self.push_grains_if_owed();
@@ -176,13 +180,12 @@ impl Simulation {
         Ok(())
     }
 
-    /// Lets fluids on the GPU begin with their step, beside bodies as they are now.
+    /// Lets fluids on the GPU begin with their step, beside bodies as they saw them last.
     fn send_fluids_ahead(&mut self) -> Result<(), Stop> {
         if let Some(trace) = &mut self.trace {
             trace.ask();
         }
         self.with_remote_flow(|remote, flow, simulation| {
-            remote.see_bodies(&simulation.bodies);
             remote.open(flow, simulation, simulation.steps, 1);
             remote.queue(flow, 0);
             Ok(())
@@ -219,7 +222,7 @@ impl Simulation {
                 }
                 return Ok(load);
             }
-            // A body went too far from where it was listed.
+            // A body went too far from where it was listed. Some may have left meanwhile, which fluids are told of when this step is taken.
             self.send_fluids_ahead()?;
         }
     }
@@ -231,7 +234,8 @@ impl Simulation {
             let of_body = |id: &u32| load.get(LOAD * seats[id]..).map_or(&[][..], |load| &load[..LOAD]);
             load = self.bodies.id.iter().flat_map(of_body).copied().collect();
             if self.with_flow(|flow, simulation| flow.follow_bodies(simulation)) {
-                self.observe_fluids()?;
+                // On the GPU, bodies stand in the order before.
+                self.with_remote_flow(|remote, flow, simulation| remote.observe(flow, simulation))?;
                 self.send_fluids_anew()?;
             }
         }

@@ -7,9 +7,7 @@ use crate::guard::Stop;
 use crate::simulation::{Pass, Simulation};
 use crate::world::{DeviceChoice, Leaving, Solver};
 use seixo_device::gpu::GpuError;
-use seixo_sweeps::bodies::LOAD;
 use seixo_sweeps::motion::{LEFT, STALE};
-use std::collections::HashMap;
 use std::time::Instant;
 
 /// What came of steps that both took.
@@ -133,11 +131,10 @@ impl Simulation {
         }
         while self.steps < end {
             self.send_fluids_ahead()?;
-            let bodies = self.bodies.id.clone();
             let pushed = self.push_grains_if_owed();
             let load = self.wait_for_fluids()?;
             pushed?;
-            self.take_loads_of(&bodies, load)?;
+            self.take_loads(load)?;
             self.move_grains()?;
             self.owes_forces = true;
             self.let_pass_when_due()?;
@@ -159,9 +156,9 @@ impl Simulation {
             return Ok(());
         }
         let device = self.device.clone();
-        let (bodies, load) = (self.bodies.id.clone(), self.bodies.load.clone());
         device.enter(|| self.push_grains_if_owed())?;
-        self.take_loads_of(&bodies, load)
+        let load = std::mem::take(&mut self.bodies.load);
+        self.take_loads(load)
     }
 
     /// A step beside fluids whose steps wait for the host, which so does nothing else meanwhile.
@@ -196,7 +193,7 @@ impl Simulation {
             let mut profile = std::mem::take(&mut self.profile);
             let closed = self.with_remote_flow(|remote, flow, simulation| {
                 let closed = remote.close(flow, &mut profile)?;
-                let load = std::mem::take(&mut flow.hulls.load);
+                let load = flow.hulls.take_load(&simulation.bodies);
                 if !closed.must_be_seen_to {
                     remote.renew_when_stale(flow, simulation, closed.raised, &mut profile)?;
                 }
@@ -224,18 +221,12 @@ impl Simulation {
         }
     }
 
-    /// Takes over what fluids did to these bodies, of which some may have left meanwhile: then, fluids feel them no more.
-    fn take_loads_of(&mut self, before: &[u32], mut load: Vec<f64>) -> Result<(), Stop> {
-        if self.bodies.id != before {
-            let seats: HashMap<u32, usize> = before.iter().copied().zip(0..).collect();
-            let of_body = |id: &u32| load.get(LOAD * seats[id]..).map_or(&[][..], |load| &load[..LOAD]);
-            load = self.bodies.id.iter().flat_map(of_body).copied().collect();
-            if self.with_flow(|flow, simulation| flow.follow_bodies(simulation)) {
-                self.observe_fluids()?;
-                self.send_fluids_anew()?;
-            }
+    /// Takes over what fluids did to bodies; those that left meanwhile, fluids feel no more.
+    fn take_loads(&mut self, load: Vec<f64>) -> Result<(), Stop> {
+        if self.with_flow(|flow, simulation| flow.follow_bodies(simulation)) {
+            self.observe_fluids()?;
+            self.send_fluids_anew()?;
         }
-        load.truncate(LOAD * self.bodies.len());
         self.bodies.load = load;
         Ok(())
     }

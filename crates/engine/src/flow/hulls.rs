@@ -135,6 +135,18 @@ impl Hulls {
         left
     }
 
+    /// Takes what fluids did to bodies, in the order of their table as it is now; some may have left since they were looked up.
+    pub fn take_load(&mut self, bodies: &Bodies) -> Vec<f64> {
+        let mut load = std::mem::take(&mut self.load);
+        if self.seated != bodies.id {
+            let seats: HashMap<u32, usize> = self.seated.iter().copied().zip(0..).collect();
+            let of_body = |id: &u32| load.get(LOAD * seats[id]..LOAD * (seats[id] + 1)).unwrap_or_default();
+            load = bodies.id.iter().flat_map(of_body).copied().collect();
+        }
+        load.truncate(LOAD * bodies.len());
+        load
+    }
+
     /// The particle with this id, of this hull, as its body carries it: nearest to where it is listed.
     pub fn carried(
         &self,

@@ -90,19 +90,15 @@ impl Simulation {
             if !of_grains.must_be_seen_to {
                 grains.renew_when_stale(host, of_grains.raised)?;
             }
-            let (mut raised, mut taken) = (0, 0);
+            let mut of_fluids = Closed::default();
             if of_grains.taken > 0 {
                 let mut profile = std::mem::take(&mut host.profile);
-                (raised, taken) = fluids.advance(flow, host, 1, &mut profile)?;
+                of_fluids = fluids.advance(flow, host, 1, &mut profile)?;
                 host.profile = profile;
             }
             Ok(Taken {
                 grains: of_grains,
-                fluids: Closed {
-                    raised,
-                    taken,
-                    must_be_seen_to: raised != 0,
-                },
+                fluids: of_fluids,
             })
         })
     }

@@ -37,9 +37,8 @@ use suspension::SuspensionOnGpu;
 
 /// Fluids on a GPU, whatever its precision.
 pub(crate) trait RemoteFlow: Send + Sync {
-    /// Takes up to `steps` steps, to where the host's clock is; fewer if a flag was raised that the host must see to. Returns the flags and the steps
-    /// taken.
-    fn advance(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64, profile: &mut Profile) -> Result<(u32, u64), GpuError>;
+    /// Takes up to `steps` steps, to where the host's clock is; fewer if a flag was raised that the host must see to.
+    fn advance(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64, profile: &mut Profile) -> Result<Closed, GpuError>;
     /// How many steps are best queued at once, `most` at most.
     fn batch(&self, most: u64) -> u64;
     /// Gets ready for so many steps from this one on, which are to be queued one by one. Not of incompressible fluids, whose steps wait for the host.

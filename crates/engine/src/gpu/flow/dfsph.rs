@@ -1,7 +1,7 @@
 //! Incompressible fluids on a GPU. How many iterations a step takes is known when they are done: the host waits for each, and queues no steps.
 
 use super::super::step::{FLUIDS, LISTS_OF_FLUIDS};
-use super::super::{Number, raised, room_for_cubes, stepping};
+use super::super::{Closed, Number, raised, room_for_cubes, stepping};
 use super::FlowOnGpu;
 use crate::flow::{Constraint, Flow, FlowEnergies, iterate};
 use crate::simulation::Simulation;
@@ -43,16 +43,23 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         simulation: &Simulation,
         steps: u64,
         profile: &mut Profile,
-    ) -> Result<(u32, u64), GpuError> {
+    ) -> Result<Closed, GpuError> {
         let leaves = if simulation.leaving() == Leaving::Error { LEFT } else { 0 };
         for taken in 1..=steps {
             self.send_poses(simulation, simulation.steps - steps + taken, 0);
             let raised = self.step_incompressible(host, simulation, leaves, profile)?;
             if raised != 0 {
-                return Ok((raised, taken));
+                return Ok(Closed {
+                    raised,
+                    taken,
+                    must_be_seen_to: true,
+                });
             }
         }
-        Ok((0, steps))
+        Ok(Closed {
+            taken: steps,
+            ..Closed::default()
+        })
     }
 
     /// One step, to where walls have the poses that were sent. Returns the flags that the host must see to; where they are errors, of which LEFT is one

@@ -2,9 +2,10 @@
 //! machine and on the GPU.
 
 use crate::flow::Flow;
-use crate::gpu::{Closed, Remote, RemoteFlow};
+use crate::gpu::{Closed, PASSES, Remote, RemoteFlow};
 use crate::guard::Stop;
 use crate::simulation::{Pass, Simulation};
+use crate::state::Profile;
 use crate::world::{DeviceChoice, Leaving, Solver};
 use seixo_device::gpu::GpuError;
 use seixo_sweeps::motion::{LEFT, STALE};
@@ -67,7 +68,7 @@ impl Simulation {
             let mut profile = std::mem::take(&mut host.profile);
             let of_fluids = fluids.close(flow, &mut profile)?;
             if !of_fluids.must_be_seen_to {
-                fluids.renew_when_stale(flow, host, of_fluids.raised, &mut profile)?;
+                fluids.renew_when_stale(flow, of_fluids.raised, &mut profile)?;
             }
             host.profile = profile;
             let of_grains = grains.close(host)?;
@@ -157,16 +158,41 @@ impl Simulation {
         self.take_loads(load)
     }
 
-    /// A step beside fluids whose steps wait for the host, which so does nothing else meanwhile.
+    /// A step beside fluids whose steps wait for the host: one of its threads sees to them, while the others find what pushes grains.
     fn step_beside_incompressible_fluids(&mut self) -> Result<(), Stop> {
         self.move_grains()?;
-        self.owes_forces = true;
-        self.settle_what_is_owed()?;
-        let start = Instant::now();
-        self.advance_fluids_remotely(1)?;
-        self.profile.book(Pass::Fluids as usize, start, 1);
-        self.take_loads_of_fluids();
-        Ok(())
+        let Some(mut flow) = self.flow.take() else {
+            return self.push_grains();
+        };
+        let Some(mut remote) = flow.remote.take() else {
+            self.flow = Some(flow);
+            return self.push_grains();
+        };
+        if let Some(trace) = &mut self.trace {
+            trace.ask();
+        }
+        remote.see_bodies(&self.bodies);
+        remote.see_walls(self);
+        let (device, mut of_gpu) = (self.device.clone(), Profile::new(&PASSES));
+        let (stepped, (pushed, done)) = device.both(
+            || remote.step_alone(&mut flow, &mut of_gpu),
+            || (self.push_grains(), Instant::now()),
+        );
+        let load = flow.hulls.take_load(&self.bodies);
+        flow.remote = Some(remote);
+        self.flow = Some(flow);
+        self.profile.add_of_gpu(&of_gpu);
+        self.profile.book(Pass::Fluids as usize, done, 1);
+        if let Some(trace) = &mut self.trace {
+            trace.note("fluids", None, self.steps);
+            trace.note("waiting", Some(done), self.steps);
+        }
+        pushed?;
+        let closed = stepped.map_err(|error| self.failed(error.to_string()))?;
+        if closed.must_be_seen_to {
+            self.see_to_fluids(closed.raised)?;
+        }
+        self.take_loads(load)
     }
 
     /// Lets fluids on the GPU begin with their step, beside bodies as they are now.
@@ -191,7 +217,7 @@ impl Simulation {
                 let closed = remote.close(flow, &mut profile)?;
                 let load = flow.hulls.take_load(&simulation.bodies);
                 if !closed.must_be_seen_to {
-                    remote.renew_when_stale(flow, simulation, closed.raised, &mut profile)?;
+                    remote.renew_when_stale(flow, closed.raised, &mut profile)?;
                 }
                 Ok(Some((closed, load)))
             });

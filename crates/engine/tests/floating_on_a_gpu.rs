@@ -98,6 +98,23 @@ fn momentum_of_block_and_water_is_kept_on_a_gpu_and_beside_it() {
 }
 
 #[test]
+fn contacts_are_found_while_incompressible_water_takes_its_step() {
+    let mut simulation = on(BOTH, Some(Precision::F64), incompressible());
+    after(&mut simulation, 10);
+    let trace = simulation.trace();
+    let spans = |pass: &str, is_on_gpu: bool| {
+        let of_pass = trace.iter().filter(|span| span.pass == pass && span.is_on_gpu == is_on_gpu);
+        of_pass.copied().collect::<Vec<_>>()
+    };
+    let (fluids, contacts) = (spans("fluids", true), spans("contacts", false));
+    assert_eq!((fluids.len(), contacts.len()), (10, 10));
+    for (fluid, contact) in fluids.iter().zip(&contacts) {
+        assert_eq!(fluid.step, contact.step);
+        assert!(fluid.from <= contact.from && contact.to <= fluid.to, "{fluid:?} {contact:?}");
+    }
+}
+
+#[test]
 fn looking_changes_no_bit_and_runs_repeat() {
     for device in [GPU, BOTH] {
         let run = |parts: &[u64]| {

@@ -24,7 +24,7 @@ pub use fragments::{Fragment, FragmentSizes, Fragments, fragments};
 pub use mixing::{Mixing, mixing};
 pub use region::{Region, solid_fraction};
 pub use scalar::Scalar;
-pub use solid::{Solid, connected_parts, solid_of_apart, solid_of_mesh, solid_of_spheres};
+pub use solid::{Plate, Solid, connected_parts, plate_of_disks, solid_of_apart, solid_of_mesh, solid_of_spheres};
 pub use strain::{Strain, Unstrained, strain};
 pub use stress::{Stress, pressure_of_grains, stress_in, stress_of_grains};
 pub use surface::{FreeSurface, SurfaceError, SurfaceOptions, free_surface};

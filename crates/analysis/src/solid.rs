@@ -1,11 +1,13 @@
-//! Volume, center and inertia of solids: of what spheres make together, and of what a mesh encloses.
+//! Volume, center and inertia of solids: of what spheres make together, and of what a mesh encloses; and the same of plates.
 
 use crate::tensor::{outer, principal};
-use glam::{DMat3, DVec3};
+use glam::{DMat3, DVec2, DVec3};
 use seixo_engine::world::Triangle;
 
 /// Lines that the solid is looked at through, along the longer of the two sides across them.
 const LINES: usize = 512;
+/// Lines that a plate is looked at through.
+const LINES_OF_PLATE: usize = 4096;
 /// Gap over radius across which spheres still count as one: what rounding leaves between two that touch.
 const TOUCHING: f64 = 1e-6;
 
@@ -111,6 +113,75 @@ fn by_lines(spheres: &[(DVec3, f64)]) -> Solid {
     }
 }
 
+/// A plate of density one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plate {
+    /// Area, in lengths².
+    pub area: f64,
+    /// Center of mass.
+    pub center: DVec2,
+    /// Moment of inertia about it, in lengths⁴.
+    pub moment: f64,
+}
+
+/// The union of disks, by centers and radii. Disks that keep apart are summed up by Steiner's theorem, exactly. Where some overlap, the union is cut by
+/// 4096 parallel lines, along each of which it is measured exactly: good to 2·10⁻⁶ of the area and 5·10⁻⁶ of the moment.
+pub fn plate_of_disks(disks: &[(DVec2, f64)]) -> Plate {
+    let overlap = |(a, r): &(DVec2, f64), (b, s): &(DVec2, f64)| a.distance(*b) < (r + s) * (1.0 - TOUCHING);
+    let do_overlap = disks
+        .iter()
+        .enumerate()
+        .any(|(k, one)| disks[..k].iter().any(|other| overlap(one, other)));
+    // About the middle of the box: nothing large cancels.
+    let low = disks.iter().fold(DVec2::INFINITY, |low, (at, radius)| low.min(*at - *radius));
+    let high = disks.iter().fold(DVec2::NEG_INFINITY, |high, (at, radius)| high.max(*at + *radius));
+    let middle = 0.5 * (low + high);
+    let (mut area, mut first, mut second) = (0.0, DVec2::ZERO, 0.0);
+    // A piece, by where it is and its own second moment over its area.
+    let mut add = |piece: f64, at: DVec2, own: f64| {
+        area += piece;
+        first += at * piece;
+        second += (at.length_squared() + own) * piece;
+    };
+    if do_overlap {
+        let edge = (high.y - low.y) / LINES_OF_PLATE as f64;
+        let mut cuts: Vec<(f64, f64)> = Vec::new();
+        for row in 0..LINES_OF_PLATE {
+            let y = (row as f64 + 0.5 - 0.5 * LINES_OF_PLATE as f64) * edge;
+            cuts.clear();
+            cuts.extend(disks.iter().filter_map(|(at, radius)| {
+                let at = *at - middle;
+                let half = (radius * radius - (at.y - y).powi(2)).max(0.0).sqrt();
+                (half > 0.0).then_some((at.x - half, at.x + half))
+            }));
+            cuts.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+            let mut end = f64::NEG_INFINITY;
+            for &(from, to) in &cuts {
+                let from = from.max(end);
+                if to > from {
+                    end = to;
+                    let length = to - from;
+                    add(
+                        length * edge,
+                        DVec2::new(0.5 * (from + to), y),
+                        (length * length + edge * edge) / 12.0,
+                    );
+                }
+            }
+        }
+    } else {
+        for (at, radius) in disks {
+            add(std::f64::consts::PI * radius * radius, *at - middle, 0.5 * radius * radius);
+        }
+    }
+    let center = first / area;
+    Plate {
+        area,
+        center: middle + center,
+        moment: second - center.length_squared() * area,
+    }
+}
+
 /// What a closed mesh encloses, as tetrahedra from a point to its triangles (Mirtich 1996, Journal of Graphics Tools 1:31; Eberly 2002): exact but
 /// for rounding. Volume and inertia are negative where it faces inward; where parts of it overlap they count as often as they do.
 pub fn solid_of_mesh(triangles: &[Triangle]) -> Solid {
@@ -160,8 +231,8 @@ pub fn connected_parts(spheres: &[(DVec3, f64)]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{connected_parts, solid_of_mesh, solid_of_spheres};
-    use glam::{DMat3, DQuat, DVec3};
+    use super::{connected_parts, plate_of_disks, solid_of_mesh, solid_of_spheres};
+    use glam::{DMat3, DQuat, DVec2, DVec3};
     use std::f64::consts::PI;
 
     /// Volume, transverse moment about the origin and moment about the axis of a body of revolution about z, from its radius at each height,
@@ -201,6 +272,31 @@ mod tests {
         }
         assert!((axes.determinant() - 1.0).abs() < 1e-12);
         assert!((axes.z_axis.dot(turn * DVec3::Z).abs() - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn two_disks_that_overlap_are_a_lens_less_than_both() {
+        let (half, at) = (0.6f64, DVec2::new(3.0, -2.0));
+        for turn in [0.0, 0.4, 0.5 * PI] {
+            let arm = DVec2::from_angle(turn) * half;
+            let plate = plate_of_disks(&[(at + arm, 1.0), (at - arm, 1.0)]);
+            let lens = 2.0 * half.acos() - 2.0 * half * (1.0 - half * half).sqrt();
+            assert!((plate.area / (2.0 * PI - lens) - 1.0).abs() < 2e-6, "{turn}: {}", plate.area);
+            assert!(plate.center.distance(at) < 1e-6, "{turn}: {}", plate.center);
+            // In slices across the line from one center to the other, of which each is twice as long as the square root of this.
+            let slices = 20_000;
+            let width = 2.0 * (1.0 + half) / f64::from(slices);
+            let slice = |k: i32| {
+                let x = (f64::from(k) + 0.5) * width - 1.0 - half;
+                let square = 1.0 - (x.abs() - half).powi(2);
+                2.0 * square.sqrt() * (x * x + square / 3.0) * width
+            };
+            let moment: f64 = (0..slices).map(slice).sum();
+            assert!((plate.moment / moment - 1.0).abs() < 6e-6, "{turn}: {} {moment}", plate.moment);
+        }
+        // Side by side: Steiner.
+        let apart = plate_of_disks(&[-2.0, 0.0, 2.0].map(|x| (DVec2::new(x, 0.0), 1.0)));
+        assert!((apart.area / (3.0 * PI) - 1.0).abs() < 1e-14 && (apart.moment / (9.5 * PI) - 1.0).abs() < 1e-14);
     }
 
     #[test]

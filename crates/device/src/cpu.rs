@@ -55,6 +55,15 @@ impl Cpu {
         if self.threads() == 1 { body() } else { self.pool.install(body) }
     }
 
+    /// Runs `waits`, which mostly waits for something else, on one thread of the pool and `works` on the others; where there is but one, after each other.
+    pub fn both<A: Send, B: Send>(&self, waits: impl FnOnce() -> A + Send, works: impl FnOnce() -> B + Send) -> (A, B) {
+        if self.threads() == 1 {
+            let done = works();
+            return (waits(), done);
+        }
+        self.enter(|| rayon::join(waits, works))
+    }
+
     /// Runs `body(part, data of that part)` for every part, side by side. What a part computes must not depend on the others,
     /// so the result is the same on any number of threads. Allocates nothing.
     pub fn run<D: Split>(&self, parts: usize, data: D, body: impl Fn(usize, D) + Sync) {
@@ -94,6 +103,18 @@ impl Cpu {
 mod tests {
     use super::*;
     use crate::split::{Ranges, Strided};
+
+    #[test]
+    fn what_waits_holds_nothing_up() {
+        for threads in [1, 2, 8] {
+            let (tell, told) = std::sync::mpsc::channel();
+            let both = Cpu::new(threads).unwrap().both(
+                move || told.recv_timeout(std::time::Duration::from_secs(60)),
+                move || tell.send(6).is_ok(),
+            );
+            assert_eq!(both, (Ok(6), true), "{threads}");
+        }
+    }
 
     #[test]
     fn every_part_gets_its_own_items() {

@@ -20,7 +20,7 @@ mod voxels;
 mod wear;
 
 #[cfg(test)]
-mod search_tests;
+pub(crate) mod search_tests;
 
 use crate::simulation::Simulation;
 use assembly::Contacts;

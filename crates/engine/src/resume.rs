@@ -9,11 +9,13 @@ use crate::fields::Fields;
 use crate::guard::Stop;
 use crate::measure::Work;
 use crate::place::of_partner;
+use crate::placement::placed;
 use crate::refusal::Refusal;
 use crate::simulation::Simulation;
 use crate::state::{Column, Sections, State};
 use crate::world::{Settings, World};
 use seixo_sweeps::contact::Tally;
+use seixo_sweeps::fluid::WALL;
 use seixo_sweeps::views::{COMPOUND, RECORD, TOUCH, remembered};
 
 /// Sections of the work of sliding on walls that wear: of each element, of entries of the list, and which those are by grain and element.
@@ -38,6 +40,12 @@ fn words<'a>(state: &'a State, name: &str) -> Result<&'a [u32], Refusal> {
         Some(Column::U32(values)) => Ok(values),
         _ => Err(misfit(&format!("section {name} is missing"))),
     }
+}
+
+/// How many particles of fluid were saved.
+fn particles_of_fluid(state: &State) -> usize {
+    let kinds = words(state, "fluid/kind").unwrap_or_default();
+    kinds.iter().filter(|&&kind| kind & WALL == 0).count()
 }
 
 /// What a contact remembers, with zeros for what this kind of contact does not.
@@ -221,7 +229,10 @@ impl Simulation {
         if fields.position.len() != n * RECORD || fields.material.iter().any(|&m| m >= materials) {
             return Err(misfit("its grains have other columns or materials"));
         }
+        let again = |settings| Simulation::restore_changed(world.clone(), settings, state, past);
+        let (settings, tried) = placed(settings, [n, particles_of_fluid(state)], again);
         let mut simulation = Simulation::prepare(&world, settings, fields)?;
+        simulation.notices.extend(tried);
         let fluids = world.fluids.take();
         if simulation.frictional == simulation.fields.spin.is_empty() && n > 0 {
             return Err(misfit("one of the two has friction, the other has not"));

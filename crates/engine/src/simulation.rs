@@ -10,14 +10,14 @@ use crate::gpu::Remote;
 use crate::heat::Heat;
 use crate::loads::Loads;
 use crate::measure::{NO_CONTACT, Work};
-use crate::placement::fastest;
+use crate::placement::placed;
 use crate::refusal::Refusal;
 use crate::search::{Cells, Pairs};
 use crate::sides::{check_sides, kind_of, sides_of};
 use crate::state::{Ledger, Profile, Span, Trace};
 use crate::time_step::{TimeStep, left_to_bonds, plan_with_bonds};
 use crate::walls::Walls;
-use crate::world::{Bonds, DeviceChoice, Domain, Expected, Leaving, Settings, Vec3, World};
+use crate::world::{Bonds, Domain, Expected, Leaving, Settings, Vec3, World};
 use seixo_device::Cpu;
 use seixo_device::gpu::Gpu;
 use seixo_laws::Vector3;
@@ -137,11 +137,10 @@ impl Simulation {
     ///
     /// # Errors
     /// If the world or a setting cannot be simulated.
-    pub fn new(mut world: World, mut settings: Settings) -> Result<Simulation, Refusal> {
-        let mut tried = Vec::new();
-        if settings.device == DeviceChoice::Auto {
-            (settings.device, tried) = fastest(&world, &settings);
-        }
+    pub fn new(mut world: World, settings: Settings) -> Result<Simulation, Refusal> {
+        let fluid = world.fluids.as_ref().map_or(0, |fluids| fluids.particles.len());
+        let again = |settings| Simulation::new(world.clone(), settings);
+        let (settings, tried) = placed(settings, [world.grains.len(), fluid], again);
         let (mut simulation, found) = Simulation::planned(&world, settings, Fields::default())?;
         simulation.notices.extend(tried);
         simulation.fields = fields_of(&world.grains, &simulation.densities, simulation.frictional);

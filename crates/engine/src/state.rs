@@ -336,6 +336,14 @@ impl Profile {
         self.book(self.of_gpu + pass, start, calls);
     }
 
+    /// Adds what was booked elsewhere of the passes of a GPU alone.
+    pub(crate) fn add_of_gpu(&mut self, other: &Profile) {
+        for (pass, (_, seconds, calls)) in self.passes[self.of_gpu..].iter_mut().zip(&other.passes) {
+            pass.1 += seconds;
+            pass.2 += calls;
+        }
+    }
+
     /// Books the time since `start`, in which a pass was called so often.
     pub(crate) fn book(&mut self, pass: usize, start: Instant, calls: u64) {
         let entry = &mut self.passes[pass];

@@ -2,14 +2,13 @@
 //! machine and on the GPU.
 
 use crate::flow::Flow;
-use crate::gpu::{Closed, Remote, RemoteFlow};
+use crate::gpu::{Closed, PASSES, Remote, RemoteFlow};
 use crate::guard::Stop;
 use crate::simulation::{Pass, Simulation};
+use crate::state::Profile;
 use crate::world::{DeviceChoice, Leaving, Solver};
 use seixo_device::gpu::GpuError;
-use seixo_sweeps::bodies::LOAD;
 use seixo_sweeps::motion::{LEFT, STALE};
-use std::collections::HashMap;
 use std::time::Instant;
 
 /// What came of steps that both took.
@@ -69,7 +68,7 @@ impl Simulation {
             let mut profile = std::mem::take(&mut host.profile);
             let of_fluids = fluids.close(flow, &mut profile)?;
             if !of_fluids.must_be_seen_to {
-                fluids.renew_when_stale(flow, host, of_fluids.raised, &mut profile)?;
+                fluids.renew_when_stale(flow, of_fluids.raised, &mut profile)?;
             }
             host.profile = profile;
             let of_grains = grains.close(host)?;
@@ -92,19 +91,15 @@ impl Simulation {
             if !of_grains.must_be_seen_to {
                 grains.renew_when_stale(host, of_grains.raised)?;
             }
-            let (mut raised, mut taken) = (0, 0);
+            let mut of_fluids = Closed::default();
             if of_grains.taken > 0 {
                 let mut profile = std::mem::take(&mut host.profile);
-                (raised, taken) = fluids.advance(flow, host, 1, &mut profile)?;
+                of_fluids = fluids.advance(flow, host, 1, &mut profile)?;
                 host.profile = profile;
             }
             Ok(Taken {
                 grains: of_grains,
-                fluids: Closed {
-                    raised,
-                    taken,
-                    must_be_seen_to: raised != 0,
-                },
+                fluids: of_fluids,
             })
         })
     }
@@ -137,11 +132,10 @@ impl Simulation {
                 Ok(())
             })?;
             self.send_fluids_ahead()?;
-            let bodies = self.bodies.id.clone();
             let pushed = self.push_grains_if_owed();
             let load = self.wait_for_fluids()?;
             pushed?;
-            self.take_loads_of(&bodies, load)?;
+            self.take_loads(load)?;
             self.move_grains()?;
             self.owes_forces = true;
             self.let_pass_when_due()?;
@@ -163,21 +157,46 @@ impl Simulation {
             return Ok(());
         }
         let device = self.device.clone();
-        let (bodies, load) = (self.bodies.id.clone(), self.bodies.load.clone());
         device.enter(|| self.push_grains_if_owed())?;
-        self.take_loads_of(&bodies, load)
+        let load = std::mem::take(&mut self.bodies.load);
+        self.take_loads(load)
     }
 
-    /// A step beside fluids whose steps wait for the host, which so does nothing else meanwhile.
+    /// A step beside fluids whose steps wait for the host: one of its threads sees to them, while the others find what pushes grains.
     fn step_beside_incompressible_fluids(&mut self) -> Result<(), Stop> {
         self.move_grains()?;
-        self.owes_forces = true;
-        self.settle_what_is_owed()?;
-        let start = Instant::now();
-        self.advance_fluids_remotely(1)?;
-        self.profile.book(Pass::Fluids as usize, start, 1);
-        self.take_loads_of_fluids();
-        Ok(())
+        let Some(mut flow) = self.flow.take() else {
+            return self.push_grains();
+        };
+        let Some(mut remote) = flow.remote.take() else {
+            self.flow = Some(flow);
+            return self.push_grains();
+        };
+        if let Some(trace) = &mut self.trace {
+            trace.ask();
+        }
+        remote.see_bodies(&self.bodies);
+        remote.see_walls(self);
+        let (device, mut of_gpu) = (self.device.clone(), Profile::new(&PASSES));
+        let (stepped, (pushed, done)) = device.both(
+            || remote.step_alone(&mut flow, &mut of_gpu),
+            || (self.push_grains(), Instant::now()),
+        );
+        let load = flow.hulls.take_load(&self.bodies);
+        flow.remote = Some(remote);
+        self.flow = Some(flow);
+        self.profile.add_of_gpu(&of_gpu);
+        self.profile.book(Pass::Fluids as usize, done, 1);
+        if let Some(trace) = &mut self.trace {
+            trace.note("fluids", None, self.steps);
+            trace.note("waiting", Some(done), self.steps);
+        }
+        pushed?;
+        let closed = stepped.map_err(|error| self.failed(error.to_string()))?;
+        if closed.must_be_seen_to {
+            self.see_to_fluids(closed.raised)?;
+        }
+        self.take_loads(load)
     }
 
     /// Lets fluids on the GPU begin with their step, beside bodies as they saw them last.
@@ -199,9 +218,9 @@ impl Simulation {
             let mut profile = std::mem::take(&mut self.profile);
             let closed = self.with_remote_flow(|remote, flow, simulation| {
                 let closed = remote.close(flow, &mut profile)?;
-                let load = std::mem::take(&mut flow.hulls.load);
+                let load = flow.hulls.take_load(&simulation.bodies);
                 if !closed.must_be_seen_to {
-                    remote.renew_when_stale(flow, simulation, closed.raised, &mut profile)?;
+                    remote.renew_when_stale(flow, closed.raised, &mut profile)?;
                 }
                 Ok(Some((closed, load)))
             });
@@ -227,19 +246,13 @@ impl Simulation {
         }
     }
 
-    /// Takes over what fluids did to these bodies, of which some may have left meanwhile: then, fluids feel them no more.
-    fn take_loads_of(&mut self, before: &[u32], mut load: Vec<f64>) -> Result<(), Stop> {
-        if self.bodies.id != before {
-            let seats: HashMap<u32, usize> = before.iter().copied().zip(0..).collect();
-            let of_body = |id: &u32| load.get(LOAD * seats[id]..).map_or(&[][..], |load| &load[..LOAD]);
-            load = self.bodies.id.iter().flat_map(of_body).copied().collect();
-            if self.with_flow(|flow, simulation| flow.follow_bodies(simulation)) {
-                // On the GPU, bodies stand in the order before.
-                self.with_remote_flow(|remote, flow, simulation| remote.observe(flow, simulation))?;
-                self.send_fluids_anew()?;
-            }
+    /// Takes over what fluids did to bodies; those that left meanwhile, fluids feel no more.
+    fn take_loads(&mut self, load: Vec<f64>) -> Result<(), Stop> {
+        if self.with_flow(|flow, simulation| flow.follow_bodies(simulation)) {
+            // On the GPU, bodies stand in the order before.
+            self.with_remote_flow(|remote, flow, simulation| remote.observe(flow, simulation))?;
+            self.send_fluids_anew()?;
         }
-        load.truncate(LOAD * self.bodies.len());
         self.bodies.load = load;
         Ok(())
     }

@@ -3,10 +3,10 @@
 mod blocks;
 mod pools;
 
-use blocks::{Block, DENSITY, SPACING, momentum, pool, pushed};
+use blocks::{Block, DENSITY, SPACING, momentum, pool, pushed, pushed_in_a_plane};
 use pools::G;
 use seixo_engine::Simulation;
-use seixo_engine::world::{Settings, Vec3, World};
+use seixo_engine::world::{Load, Settings, Vec3, World};
 
 fn started(world: World) -> Simulation {
     let settings = Settings {
@@ -30,7 +30,7 @@ fn mean_force(simulation: &mut Simulation, steps: u64) -> Vec3 {
 #[test]
 fn a_block_that_is_held_under_water_is_lifted_by_the_weight_of_its_volume() {
     for floor in [2, 5] {
-        let mut world = pool(SPACING, [10, 10, 18], 13);
+        let mut world = pool([10, 10, 18], 13, None);
         let block = Block {
             low: [3, 3, floor],
             cells: [4; 3],
@@ -49,7 +49,7 @@ fn a_block_that_is_held_under_water_is_lifted_by_the_weight_of_its_volume() {
 
 #[test]
 fn a_block_as_dense_as_water_neither_rises_nor_sinks() {
-    let mut world = pool(SPACING, [10, 10, 18], 13);
+    let mut world = pool([10, 10, 18], 13, None);
     let block = Block {
         low: [3, 3, 5],
         cells: [4; 3],
@@ -70,7 +70,7 @@ fn a_block_as_dense_as_water_neither_rises_nor_sinks() {
 #[test]
 fn a_raft_half_as_dense_as_water_sinks_in_by_half() {
     let (spacing, depth) = (SPACING, 8);
-    let mut world = pool(spacing, [14, 14, 14], depth);
+    let mut world = pool([14, 14, 14], depth, None);
     // Wide enough to lie flat: stable above √1.5 times its height.
     let block = Block {
         low: [3, 3, depth - 1],
@@ -133,4 +133,106 @@ fn going_on_from_a_checkpoint_and_more_threads_change_no_bit() {
     assert_eq!(one.bodies(), again.bodies());
     assert_eq!(one.fluid(), again.fluid());
     assert_eq!(one.loads_of_fluids_on_bodies(), again.loads_of_fluids_on_bodies());
+}
+
+#[test]
+fn in_a_plane_a_block_is_lifted_by_the_weight_of_the_water_in_its_section() {
+    let mut world = pool([14, 1, 18], 13, Some(1));
+    let block = Block {
+        low: [5, -1, 5],
+        cells: [4, 2, 4],
+        density_ratio: 3.0,
+    };
+    block.put(&mut world, [0.0; 3], true);
+    let mut simulation = started(world);
+    let steps = (0.15 / simulation.time_step().value) as u64;
+    simulation.advance(steps).unwrap();
+    let force = mean_force(&mut simulation, 2 * steps);
+    // A meter deep.
+    let lift = DENSITY * G * (4.0 * SPACING).powi(2);
+    assert!((force[2] / lift - 1.0).abs() < 0.02, "{} of {lift} N/m", force[2]);
+    assert!(force[0].abs() < 0.02 * lift && force[1] == 0.0, "{force:?}");
+}
+
+#[test]
+fn in_a_plane_a_raft_half_as_dense_as_water_sinks_in_by_half() {
+    let depth = 8;
+    let mut world = pool([14, 1, 14], depth, Some(1));
+    let block = Block {
+        low: [3, -1, depth - 1],
+        cells: [8, 2, 4],
+        density_ratio: 0.5,
+    };
+    block.put(&mut world, [0.0; 3], false);
+    let mut simulation = started(world);
+    let steps = (0.8 / simulation.time_step().value) as u64;
+    simulation.advance(steps).unwrap();
+    // It still bobs a little.
+    let (mut height, looks) = (0.0, steps / 2);
+    for _ in 0..looks {
+        simulation.step().unwrap();
+        height += simulation.bodies()[0].center[2] / looks as f64;
+    }
+    // The level, from the cells that water and raft fill together.
+    let level = ((14 * depth - 8) as f64 + 0.5 * 32.0) / 14.0;
+    let draft = level - (height / SPACING - 2.0);
+    assert!((draft - 2.0).abs() < 0.5, "{draft} of 2 spacings");
+    let raft = simulation.bodies()[0];
+    assert!(1.0 - raft.orientation[0].abs() < 0.01, "{:?}", raft.orientation);
+    // To the bit: what is a little beside the plane would be pushed out of it by all pressures.
+    assert_eq!([raft.center[1], raft.orientation[1], raft.orientation[3]], [0.0; 3]);
+    assert!(simulation.fluid().position.iter().all(|at| at[1] == 0.0));
+}
+
+#[test]
+fn what_pulls_a_block_out_of_the_plane_of_a_flow_moves_no_water() {
+    let after = |force: f64| {
+        let mut world = pushed_in_a_plane();
+        world.loads = vec![Load {
+            group: 0,
+            force: [0.0, force, 0.0],
+            torque: [0.0; 3],
+        }];
+        let mut simulation = started(world);
+        simulation.advance(150).unwrap();
+        simulation
+    };
+    let (left, pulled) = (after(0.0), after(5.0));
+    let [before, block] = [&left, &pulled].map(|simulation| simulation.bodies()[0]);
+    // Nothing holds it along its own section.
+    let way = 0.5 * 5.0 / block.mass * pulled.time().powi(2);
+    assert!((block.center[1] / way - 1.0).abs() < 1e-6, "{} of {way} m", block.center[1]);
+    assert_eq!(before.center[1], 0.0);
+    let (there, here) = (left.fluid().position, pulled.fluid().position);
+    for (a, b) in there.iter().zip(&here) {
+        assert_eq!(b[1], 0.0);
+        // Lists may be made anew at other steps, and sums be taken in another order.
+        assert!((a[0] - b[0]).abs() < 1e-9 && (a[2] - b[2]).abs() < 1e-9, "{a:?} {b:?}");
+    }
+}
+
+#[test]
+fn a_body_that_leaves_the_plane_of_a_flow_is_refused() {
+    let refused = |change: fn(&mut World)| {
+        let mut world = pushed_in_a_plane();
+        change(&mut world);
+        let refusal = Simulation::new(world, Settings::default()).err().expect("a refusal");
+        refusal.to_string()
+    };
+    let cases: [(fn(&mut World), &str); 4] = [
+        (|world| world.grains.bodies[0].center[1] = 1e-3, "center"),
+        (|world| world.grains.bodies[0].velocity[1] = 0.1, "velocity"),
+        (|world| world.grains.bodies[0].angular_velocity[0] = 1.0, "angular velocity"),
+        (
+            |world| world.fluids.as_mut().expect("a wet world").hulls[0].offset[3][1] = 1e-3,
+            "hull",
+        ),
+    ];
+    for (change, what) in cases {
+        let told = refused(change);
+        assert!(
+            told.contains(&format!("leaves it by its {what};")) && told.contains("y = 0 m"),
+            "{told}"
+        );
+    }
 }

@@ -3,7 +3,7 @@
 mod blocks;
 mod pools;
 
-use blocks::{Block, DENSITY, SPACING, momentum, pool, pushed};
+use blocks::{Block, DENSITY, SPACING, momentum, pool, pushed, pushed_in_a_plane};
 use pools::G;
 use seixo_engine::world::{DeviceChoice, Domain, Leaving, Precision, Settings, Solver, World};
 use seixo_engine::{BodySnapshot, Simulation};
@@ -45,7 +45,7 @@ fn incompressible() -> World {
 
 #[test]
 fn a_block_goes_the_same_way_wherever_it_and_the_water_are() {
-    for (world, steps) in [(pushed as fn() -> World, 120), (incompressible, 20)] {
+    for (world, steps) in [(pushed as fn() -> World, 120), (pushed_in_a_plane, 120), (incompressible, 20)] {
         let start = world().grains.bodies[0].clone();
         let here = after(&mut on(DeviceChoice::Cpu, None, world()), steps);
         let way = apart(&here.center, &start.center);
@@ -70,6 +70,17 @@ fn a_block_goes_the_same_way_wherever_it_and_the_water_are() {
 }
 
 #[test]
+fn what_flows_in_a_plane_stays_in_it_to_the_bit() {
+    for (device, precision) in [(GPU, Precision::F64), (GPU, Precision::Mixed), (BOTH, Precision::Mixed)] {
+        let mut simulation = on(device, Some(precision), pushed_in_a_plane());
+        let block = after(&mut simulation, 120);
+        assert_eq!(block.center[1], 0.0, "{device:?} {precision:?}");
+        let strays = simulation.fluid().position.iter().filter(|at| at[1] != 0.0).count();
+        assert_eq!(strays, 0, "{device:?} {precision:?}");
+    }
+}
+
+#[test]
 fn momentum_of_block_and_water_is_kept_on_a_gpu_and_beside_it() {
     for device in [GPU, BOTH] {
         let mut simulation = on(device, Some(Precision::F64), pushed());
@@ -83,6 +94,23 @@ fn momentum_of_block_and_water_is_kept_on_a_gpu_and_beside_it() {
         let size = simulation.bodies()[0].mass;
         assert!(apart(&before, &after) < 1e-11 * size, "{device:?}: {before:?} {after:?}");
         assert!((now.residual - start.residual).abs() < 2e-3 * start.kinetic, "{device:?}: {now:?}");
+    }
+}
+
+#[test]
+fn contacts_are_found_while_incompressible_water_takes_its_step() {
+    let mut simulation = on(BOTH, Some(Precision::F64), incompressible());
+    after(&mut simulation, 10);
+    let trace = simulation.trace();
+    let spans = |pass: &str, is_on_gpu: bool| {
+        let of_pass = trace.iter().filter(|span| span.pass == pass && span.is_on_gpu == is_on_gpu);
+        of_pass.copied().collect::<Vec<_>>()
+    };
+    let (fluids, contacts) = (spans("fluids", true), spans("contacts", false));
+    assert_eq!((fluids.len(), contacts.len()), (10, 10));
+    for (fluid, contact) in fluids.iter().zip(&contacts) {
+        assert_eq!(fluid.step, contact.step);
+        assert!(fluid.from <= contact.from && contact.to <= fluid.to, "{fluid:?} {contact:?}");
     }
 }
 
@@ -126,7 +154,7 @@ fn a_run_goes_on_elsewhere_from_what_was_saved() {
 
 /// Two blocks over water, of which one is thrown out of the domain and the other falls in.
 fn thrown_out() -> World {
-    let mut world = pool(SPACING, [14, 8, 16], 6);
+    let mut world = pool([14, 8, 16], 6, None);
     let block = |low: [i64; 3]| Block {
         low,
         cells: [4, 4, 3],
@@ -162,7 +190,7 @@ fn a_body_that_leaves_is_felt_no_more_and_the_others_are() {
 #[test]
 fn water_on_a_gpu_lifts_what_it_displaces() {
     for device in [GPU, BOTH] {
-        let mut world = pool(SPACING, [10, 10, 18], 13);
+        let mut world = pool([10, 10, 18], 13, None);
         let block = Block {
             low: [3, 3, 5],
             cells: [4; 3],

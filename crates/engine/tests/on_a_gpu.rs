@@ -4,8 +4,8 @@ mod beds;
 mod devices;
 
 use devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
-use seixo_device::gpu::Gpu;
-use seixo_engine::world::{Domain, Leaving, Precision, Search, Settings, World};
+use seixo_device::gpu::{Gpu, list};
+use seixo_engine::world::{DeviceChoice, Domain, Leaving, Precision, Search, Settings, World};
 use seixo_engine::{Cause, Simulation};
 use seixo_laws::contact::TangentialLaw;
 
@@ -177,6 +177,27 @@ fn a_gpu_goes_on_while_the_host_tells_what_it_saw() {
             assert!(a == b, "section {name} differs");
         }
     }
+}
+
+#[test]
+fn places_are_tried_anew_where_a_run_goes_on_and_it_goes_on_from_what_was_saved() {
+    let world = beds::falling(300, TangentialLaw::Mindlin);
+    let mut whole = after(&world, on_cpu(), 500);
+    let anywhere = Settings {
+        device: DeviceChoice::Auto,
+        ..on_gpu(Precision::F64)
+    };
+    let mut second = Simulation::restore(world, anywhere, &whole.save().unwrap()).unwrap();
+    // A driver that draws in software is no GPU to it: then, there is nothing to choose.
+    let has_choice = list().found.iter().any(|gpu| !gpu.is_software);
+    let told = second.notices().iter().any(|notice| notice.starts_with("tried "));
+    assert_eq!(told, has_choice, "{:?}", second.notices());
+    assert_eq!(second.steps(), 500);
+    for simulation in [&mut whole, &mut second] {
+        simulation.advance(100).unwrap();
+        simulation.observe().unwrap();
+    }
+    assert!(apart(&whole.snapshot(), &second.snapshot()) < 1e-9);
 }
 
 #[test]

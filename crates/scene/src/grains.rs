@@ -49,6 +49,7 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
     let known: Vec<String> = file.shape.keys().cloned().collect();
     let seed = file.run.seed.0;
     let gravity = si(&file.world.gravity);
+    let across = file.fluid.values().find_map(|section| section.plane).map(|plane| plane.0.across());
     let (mut sections, mut so_far) = (Vec::new(), Vec::new());
     for (name, section) in &mut file.grains {
         let shape = section.shape.clone();
@@ -121,6 +122,12 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
         // What moves on its own and is felt by fluids is a body, though it be of one sphere.
         let is_ball = shape.is_none() && *is_felt && motion.is_none();
         if let Some(shape) = shape.or(is_ball.then_some(&ball)) {
+            let flat = across.filter(|_| *is_felt).map(|axis| shape.flat(axis)).transpose();
+            let flat = flat.unwrap_or_else(|complaint| {
+                findings.add(&format!("grains.{name}.shape"), complaint.within(&format!("grains.{name}")));
+                None
+            });
+            let shape = flat.as_ref().unwrap_or(shape);
             if *is_felt && !shape.outline.is_empty() {
                 outlines.insert(group as u32, shape.outline.clone());
             }

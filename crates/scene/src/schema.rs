@@ -330,7 +330,8 @@ pub(crate) struct GrainsSection {
     #[serde(default)]
     pub fixed: bool,
     /// Lets fluids feel them: they are lifted, carried and slowed down, and fluids make way. For what is thicker than a few spacings of the fluid; with
-    /// solver = "muller2003" for spheres whose radius is at most the fluid's support less half a spacing.
+    /// solver = "muller2003" for spheres whose radius is at most the fluid's support less half a spacing. Where fluids flow in a plane, all spheres are in it,
+    /// and are disks of a meter of depth.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub displaces_fluid: bool,
     /// Name of the fluid that they become when a stage melts them, as in "water"; for those that displace fluids.

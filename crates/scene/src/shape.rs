@@ -8,10 +8,10 @@ use crate::{
     spheres::{SphereWish, spheres_of_mesh},
     walls::unit,
 };
-use glam::{DMat3, DQuat, DVec3};
+use glam::{DMat3, DQuat, DVec2, DVec3};
 use rand::RngExt;
 use rand_chacha::ChaCha12Rng;
-use seixo_analysis::{Solid, connected_parts, solid_of_spheres};
+use seixo_analysis::{Solid, connected_parts, plate_of_disks, solid_of_spheres};
 use seixo_engine::voxels::Filling;
 use seixo_engine::world::{Body, DeviceChoice, Grains, Sphere, Triangle, Vec3};
 use seixo_files::grains_in::{self, Limits};
@@ -27,12 +27,16 @@ const ROUNDING: f64 = 1e-9;
 pub(crate) struct Shape {
     /// Offsets from the center of mass along the principal axes, and radii.
     spheres: Vec<(DVec3, f64)>,
-    /// Volume of the solid.
+    /// Volume of the solid; of a flat one its area.
     volume: f64,
     /// Principal moments of inertia at density one.
     moments: DVec3,
     /// Turns the principal axes into the axes along which the shape is drawn.
     axes: DQuat,
+    /// Whether the scene says what the solid is like, which its spheres do not tell then.
+    is_given: bool,
+    /// Whether it is what a plane flow sees, a meter deep.
+    is_flat: bool,
     /// The mesh that it was made from, as the spheres are; empty where there was none.
     pub outline: Vec<Triangle>,
 }
@@ -60,8 +64,49 @@ impl Shape {
             volume: 4.0 / 3.0 * PI,
             moments: DVec3::splat(8.0 / 15.0 * PI),
             axes: DQuat::IDENTITY,
+            is_given: false,
+            is_flat: false,
             outline: Vec::new(),
         }
+    }
+
+    /// What flow in a plane across an axis sees of it as it is drawn: the disks of its spheres, a meter deep.
+    pub fn flat(&self, axis: usize) -> Result<Shape, Complaint> {
+        let drawn: Vec<(DVec3, f64)> = self.spheres.iter().map(|(at, radius)| (self.axes * *at, *radius)).collect();
+        let along = ["x", "y", "z"][axis];
+        if drawn.iter().any(|(at, _)| at[axis].abs() > ROUNDING) {
+            let complaint = Complaint::new("the fluid flows in a plane, and the spheres of the shape are not in one");
+            return Err(complaint
+                .limit(format!("centers with one and the same {along}"))
+                .remedy("draw the shape in that plane, or leave `plane` out of the fluids"));
+        }
+        if self.is_given {
+            let complaint = Complaint::new("`solid` says what the shape is in space, and the fluid flows in a plane");
+            return Err(
+                complaint.remedy("leave `solid` out: the shape is then what its disks are together; or leave `plane` out of the fluids")
+            );
+        }
+        let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
+        let disks: Vec<(DVec2, f64)> = drawn.iter().map(|(at, radius)| (DVec2::new(at[u], at[v]), *radius)).collect();
+        let plate = plate_of_disks(&disks);
+        let reach = disks
+            .iter()
+            .map(|(at, radius)| at.distance(plate.center) + radius)
+            .fold(0.0, f64::max);
+        let place = |at: DVec2| {
+            let DVec2 { x, y } = (at - plate.center) / reach;
+            DVec3::AXES[u] * x + DVec3::AXES[v] * y
+        };
+        // It turns in the plane alone: what the other moments are does not matter.
+        let mut moments = DVec3::splat(0.5 * plate.moment / reach.powi(4));
+        moments[axis] *= 2.0;
+        Ok(Shape {
+            spheres: disks.iter().map(|(at, radius)| (place(*at), radius / reach)).collect(),
+            volume: plate.area / reach.powi(2),
+            moments,
+            is_flat: true,
+            ..Shape::ball()
+        })
     }
 
     /// Number of spheres.
@@ -81,10 +126,11 @@ impl Shape {
             })
             .collect();
         let turn = placed.orientation * self.axes;
+        let (to_mass, to_moment) = if self.is_flat { (2, 4) } else { (3, 5) };
         let body = Body {
             id: grains.bodies.len() as u32,
-            mass: density * self.volume * placed.radius.powi(3),
-            moments: (self.moments * density * placed.radius.powi(5)).to_array(),
+            mass: density * self.volume * placed.radius.powi(to_mass),
+            moments: (self.moments * density * placed.radius.powi(to_moment)).to_array(),
             center: placed.center,
             orientation: [turn.w, turn.x, turn.y, turn.z],
             velocity: placed.velocity,
@@ -251,6 +297,8 @@ fn shape(section: &ShapeSection, drawn: Drawn, path: &str, findings: &mut Findin
         volume: solid.volume / reach.powi(3),
         moments: moments / reach.powi(5),
         axes: DQuat::from_mat3(&axes).normalize(),
+        is_given: section.solid.is_some(),
+        is_flat: false,
         outline: outline
             .iter()
             .map(|triangle| triangle.map(|corner| (to_axes * (DVec3::from(corner) - solid.center) / reach).to_array()))

@@ -80,10 +80,20 @@ fn boxes(halves: &[[f64; 3]]) -> String {
 }
 
 fn load_with(mesh: &str, of_grains: &str, of_fluid: &str, stages: &str) -> Result<Scene, String> {
+    load_beside(mesh, &(text(of_grains, of_fluid) + stages))
+}
+
+/// What flows in the plane y = 0, in the middle of the tank.
+fn load_in_plane(of_grains: &str, more: &str) -> Result<Scene, String> {
+    let text = text(of_grains, "plane = \"xz\"").replace("min = [0, 0, 0]", "min = [0, -0.4, 0]") + more;
+    load_beside(&boxes(&[[0.06; 3]]), &text)
+}
+
+/// A scene in whose folder this mesh is.
+fn load_beside(mesh: &str, text: &str) -> Result<Scene, String> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("cube.obj"), mesh).unwrap();
-    let text = text(of_grains, of_fluid) + stages;
-    load_text(&text, &folder.path().join("scene.toml"), &[]).map_err(|found| found.to_string())
+    load_text(text, &folder.path().join("scene.toml"), &[]).map_err(|found| found.to_string())
 }
 
 fn wet(world: &World) -> &Fluids {
@@ -359,4 +369,75 @@ fn a_cross_of_two_beams_is_whole_where_they_overlap() {
         // Half of the diagonal of a cell of the lattice.
         assert!(nearest < 0.87 * SPACING, "nothing within {nearest} m of {at:?}");
     }
+}
+
+#[test]
+fn in_a_plane_a_ball_is_a_log_a_meter_long() {
+    let scene = load_in_plane("at = [[0.2, 0, 0.16]]\nradius = 0.06\ndisplaces_fluid = true", "").unwrap();
+    let (fluids, body) = (wet(&scene.world), &scene.world.grains.bodies[0]);
+    let section = std::f64::consts::PI * 0.06f64.powi(2);
+    assert!((body.mass / (500.0 * section) - 1.0).abs() < 1e-12, "{} kg", body.mass);
+    // A cylinder's, about its axis.
+    let moment = 0.5 * body.mass * 0.06f64.powi(2);
+    assert!((body.moments[1] / moment - 1.0).abs() < 1e-12, "{:?}", body.moments);
+    // A support is three spacings, and so is the radius: it is full.
+    let hull = &fluids.hulls[0];
+    let filled = hull.offset.len() as f64 * SPACING.powi(2);
+    assert!((filled / section - 1.0).abs() < 0.08, "{filled} of {section} m²");
+    assert!(
+        hull.offset
+            .iter()
+            .all(|at| at[1] == 0.0 && at[0].hypot(at[2]) < 0.06 - 0.4 * SPACING)
+    );
+    // Fluid makes way for as much, up to the layer of particles at the surface.
+    let gone = (20 * 15 - fluids.particles.len()) as f64 * SPACING.powi(2);
+    let layer = std::f64::consts::TAU * 0.06 * SPACING;
+    assert!((gone - section).abs() < 0.6 * layer, "{gone} of {section} m²");
+}
+
+#[test]
+fn in_a_plane_a_clump_is_its_disks_together_whichever_way_it_is_turned() {
+    let pair = "[shape.pair]\nspheres = [{ at = [-0.6, 3, 0], radius = 1 }, { at = [0.6, 3, 0], radius = 1 }]\n";
+    let of_grains = "shape = \"pair\"\nat = [[0.2, 0, 0.16]]\nradius = 0.08\norientation = { axis = [0, 1, 0], angle = \"30 deg\" }";
+    let scene = load_in_plane(&format!("{of_grains}\ndisplaces_fluid = true"), pair).unwrap();
+    let (fluids, body) = (wet(&scene.world), &scene.world.grains.bodies[0]);
+    // Two disks less the lens that both share; the whole is 3.2 radii long.
+    let lens = 2.0 * 0.6f64.acos() - 1.2 * (1.0f64 - 0.36).sqrt();
+    let section = (std::f64::consts::TAU - lens) * (0.08f64 / 1.6).powi(2);
+    assert!((body.mass / (500.0 * section) - 1.0).abs() < 1e-5, "{} kg", body.mass);
+    for (id, offset) in &body.carries {
+        let k = scene.world.grains.id.iter().position(|known| known == id).unwrap();
+        assert_eq!([offset[1], scene.world.grains.position[k][1]], [0.0; 2]);
+    }
+    let hull = &fluids.hulls[0];
+    assert!(hull.offset.iter().all(|at| at[1] == 0.0 && body.place(*at)[1] == 0.0));
+    let filled = hull.offset.len() as f64 * SPACING.powi(2);
+    assert!((filled / section - 1.0).abs() < 0.2, "{filled} of {section} m²");
+}
+
+#[test]
+fn what_is_not_in_the_plane_of_a_flow_is_refused() {
+    let ball = "radius = 0.06\ndisplaces_fluid = true";
+    let in_plane = format!("at = [[0.2, 0, 0.16]]\n{ball}");
+    let cases = [
+        (format!("at = [[0.2, 0.1, 0.16]]\n{ball}"), "by its center"),
+        (format!("{in_plane}\nvelocity = [0, 1, 0]"), "by its velocity"),
+        (format!("{in_plane}\nangular_velocity = [1, 0, 0]"), "by its angular velocity"),
+        (
+            format!("{in_plane}\nmotion = {{ translate = [0, 1, 0] }}"),
+            "by its motion.translate",
+        ),
+        (format!("{CUBE}\ndisplaces_fluid = true"), "the spheres of the shape are not in one"),
+        (
+            "at = [[0.2, 0, 0.16]]\nradius = 0.01\ncarried_by_fluid = true".to_owned(),
+            "grains are spheres in space",
+        ),
+    ];
+    for (of_grains, phrase) in cases {
+        let found = load_in_plane(&of_grains, "").map(|_| ()).expect_err("a refusal");
+        assert!(found.contains(phrase), "no `{phrase}` in\n{found}");
+    }
+    let found = load_in_plane(&format!("{in_plane}\nmelts_into = \"water\""), &thaw("grains.blocks")).map(|_| ());
+    let told = found.expect_err("a refusal");
+    assert!(told.contains("flow in space alone"), "{told}");
 }

@@ -250,6 +250,29 @@ pub fn carry<C: Coordinate<C>>(
     }
 }
 
+/// No axis of [`in_plane()`]: flow in space.
+pub const IN_SPACE: u32 = 3;
+
+/// A vector of what a body carries as flow in a plane across an axis, 0 to 2, sees it: along that axis it has what is in the `plane`, so neither rounding
+/// nor what pulls a body aside takes the flow out of it.
+#[cube]
+#[inline(always)]
+pub fn in_plane<C: Real>(v: &Vector3<C>, plane: &Vector3<C>, #[comptime] across: u32) -> Vector3<C> {
+    let mut x = v.x;
+    let mut y = v.y;
+    let mut z = v.z;
+    if comptime!(across == 0u32) {
+        x = plane.x;
+    }
+    if comptime!(across == 1u32) {
+        y = plane.y;
+    }
+    if comptime!(across == 2u32) {
+        z = plane.z;
+    }
+    Vector3::<C> { x, y, z }
+}
+
 /// Drops the entries of a row of neighbors that belong to the body of its owner, `own`: its grains do not touch each other. The entries stand
 /// `stride` places apart from `at` on; tells how many are left.
 #[cube]

@@ -6,6 +6,8 @@
 )]
 
 use crate::views::RECORD;
+use std::convert::identity;
+use std::ops::{Add, Mul, Sub};
 
 /// Records that are turned into lanes at once.
 pub const LANES: usize = 8;
@@ -18,6 +20,19 @@ pub type Records = [[f64; RECORD]; LANES];
 
 /// Records, a lane for every number.
 pub type Numbers = [Lane; RECORD];
+
+/// The text of [`Unit::inverse_roots`]: 1/√x from a first guess, in whatever a unit holds numbers; with what makes such ones of a number, and what
+/// multiplies, subtracts and adds them.
+macro_rules! inverse_roots {
+    ($x:expr, $guess:expr, $of:path, $times:path, $minus:path, $plus:path) => {{
+        let half = $times($of(0.5), $x);
+        let mut y = $guess;
+        for _ in 0..3 {
+            y = $times(y, $minus($of(1.5), $times($times(half, y), y)));
+        }
+        $plus(y, $times(y, $minus($of(0.5), $times($times(half, y), y))))
+    }};
+}
 
 /// What a function is compiled for. All units give the same bits.
 pub trait Unit: Copy {
@@ -39,12 +54,8 @@ pub trait Unit: Copy {
     #[inline(always)]
     fn inverse_roots(self, numbers: &Lane) -> Lane {
         numbers.map(|x| {
-            let half = 0.5 * x;
-            let mut y = f64::from_bits(FIRST_GUESS.wrapping_sub(x.to_bits() >> 1));
-            for _ in 0..3 {
-                y *= 1.5 - half * y * y;
-            }
-            y + y * (0.5 - half * y * y)
+            let guess = f64::from_bits(FIRST_GUESS.wrapping_sub(x.to_bits() >> 1));
+            inverse_roots!(x, guess, identity, f64::mul, f64::sub, f64::add)
         })
     }
 }
@@ -175,16 +186,11 @@ mod wide {
         for (four, roots) in numbers.as_chunks::<4>().0.iter().zip(roots.as_chunks_mut::<4>().0) {
             // SAFETY: these are four numbers.
             let x = unsafe { _mm256_loadu_pd(four.as_ptr()) };
-            let half = _mm256_mul_pd(_mm256_set1_pd(0.5), x);
             let halved = _mm256_srli_epi64::<1>(_mm256_castpd_si256(x));
-            let mut y = _mm256_castsi256_pd(_mm256_sub_epi64(_mm256_set1_epi64x(FIRST_GUESS as i64), halved));
-            let square = |y| _mm256_mul_pd(_mm256_mul_pd(half, y), y);
-            for _ in 0..3 {
-                y = _mm256_mul_pd(y, _mm256_sub_pd(_mm256_set1_pd(1.5), square(y)));
-            }
-            let left = _mm256_sub_pd(_mm256_set1_pd(0.5), square(y));
+            let guess = _mm256_castsi256_pd(_mm256_sub_epi64(_mm256_set1_epi64x(FIRST_GUESS as i64), halved));
+            let y = inverse_roots!(x, guess, _mm256_set1_pd, _mm256_mul_pd, _mm256_sub_pd, _mm256_add_pd);
             // SAFETY: these are four numbers.
-            unsafe { _mm256_storeu_pd(roots.as_mut_ptr(), _mm256_add_pd(y, _mm256_mul_pd(y, left))) };
+            unsafe { _mm256_storeu_pd(roots.as_mut_ptr(), y) };
         }
         roots
     }
@@ -256,17 +262,12 @@ mod widest {
     pub(super) fn inverse_roots(numbers: &Lane) -> Lane {
         // SAFETY: a lane is eight numbers.
         let x = unsafe { _mm512_loadu_pd(numbers.as_ptr()) };
-        let half = _mm512_mul_pd(_mm512_set1_pd(0.5), x);
         let halved = _mm512_srli_epi64::<1>(_mm512_castpd_si512(x));
-        let mut y = _mm512_castsi512_pd(_mm512_sub_epi64(_mm512_set1_epi64(FIRST_GUESS as i64), halved));
-        let square = |y| _mm512_mul_pd(_mm512_mul_pd(half, y), y);
-        for _ in 0..3 {
-            y = _mm512_mul_pd(y, _mm512_sub_pd(_mm512_set1_pd(1.5), square(y)));
-        }
-        let left = _mm512_sub_pd(_mm512_set1_pd(0.5), square(y));
+        let guess = _mm512_castsi512_pd(_mm512_sub_epi64(_mm512_set1_epi64(FIRST_GUESS as i64), halved));
+        let y = inverse_roots!(x, guess, _mm512_set1_pd, _mm512_mul_pd, _mm512_sub_pd, _mm512_add_pd);
         let mut roots = [0.0; LANES];
         // SAFETY: a lane is eight numbers.
-        unsafe { _mm512_storeu_pd(roots.as_mut_ptr(), _mm512_add_pd(y, _mm512_mul_pd(y, left))) };
+        unsafe { _mm512_storeu_pd(roots.as_mut_ptr(), y) };
         roots
     }
 }

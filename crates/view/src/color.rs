@@ -58,3 +58,8 @@ pub fn distinct(index: usize) -> Rgb {
     ];
     HUES[index % HUES.len()]
 }
+
+/// The color of a fluid beside what has other colors: as [`distinct`], but pale.
+pub fn fluid(index: usize) -> Rgb {
+    distinct(index).map(|channel| ((3 * u16::from(channel) + 2 * 255) / 5) as u8)
+}

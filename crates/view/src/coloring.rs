@@ -1,6 +1,9 @@
 //! From the fields of a frame to the colors of its grains and the legend that explains them.
 
-use std::{cmp::Reverse, collections::BTreeMap};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use seixo_files::vtk::VtkPoints;
 
@@ -48,11 +51,34 @@ impl Coloring {
         let has_velocity = grains.scalars.iter().any(|(name, _, _)| name == "velocity");
         let field = options.field.as_deref().unwrap_or(if has_velocity { "speed" } else { "radius" });
         let (values, unit) = values_of(grains, field)?;
-        Ok(match field {
+        let mut coloring = match field {
             "material" | "group" | "fluid" => Coloring::classes(&values, field),
             "fragment" => Coloring::fragments(&values, field),
             _ => Coloring::scaled(&values, field, unit, options.range),
-        })
+        };
+        coloring.tell_fluids_apart(grains, &values);
+        Ok(coloring)
+    }
+
+    /// Gives each fluid a color of its own where the field is one of grains.
+    fn tell_fluids_apart(&mut self, points: &VtkPoints, values: &[f64]) {
+        let Some((_, fluids, _)) = points.scalars.iter().find(|(name, ..)| name == "fluid") else {
+            return;
+        };
+        let mut seen = BTreeSet::new();
+        let lacking = self.colors.iter_mut().zip(fluids).zip(values).filter(|(_, value)| value.is_nan());
+        for ((color, &fluid), _) in lacking {
+            if let Some(number) = whole_number(fluid) {
+                *color = color::fluid(number as usize);
+                seen.insert(number);
+            }
+        }
+        if let Legend::Classes { classes, .. } = &mut self.legend {
+            classes.extend(
+                seen.iter()
+                    .map(|&number| (format!("fluid {number}"), color::fluid(number as usize))),
+            );
+        }
     }
 
     /// A color for each whole number.
@@ -188,4 +214,44 @@ fn values_of(grains: &VtkPoints, field: &str) -> Result<(Vec<f64>, &'static str)
             unit,
         ),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_fluid_has_a_color_of_its_own_where_a_field_is_one_of_grains() {
+        let field = |name: &str, of_grains: [f64; 2], of_fluids: [f64; 2]| (name.to_owned(), [of_grains, of_fluids].concat(), 1);
+        let points = VtkPoints {
+            time: 0.0,
+            position: vec![[0.0; 3]; 4],
+            radius: vec![1.0; 4],
+            id: vec![0, 1, 0, 1],
+            scalars: vec![
+                field("group", [0.0, 1.0], [f64::NAN; 2]),
+                field("body", [-1.0, 7.0], [f64::NAN; 2]),
+                field("fluid", [f64::NAN; 2], [0.0, 1.0]),
+            ],
+        };
+        let of = |name: &str| {
+            let options = PictureOptions {
+                field: Some(name.to_owned()),
+                ..PictureOptions::default()
+            };
+            Coloring::of(&points, &options).unwrap()
+        };
+        for name in ["group", "body"] {
+            let colors = of(name).colors;
+            let all: BTreeSet<Rgb> = colors.iter().copied().chain([color::OTHERS]).collect();
+            assert_eq!(all.len(), 5, "{name}: {colors:?}");
+        }
+        let Legend::Classes { classes, .. } = of("group").legend else {
+            panic!("groups are classes")
+        };
+        let names: Vec<&str> = classes.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["0", "1", "fluid 0", "fluid 1"]);
+        // Grains are of no fluid.
+        assert_eq!(of("fluid").colors[..2], [color::OTHERS; 2]);
+    }
 }

@@ -46,8 +46,8 @@ pub struct PictureOptions {
     pub size: (u32, u32),
     /// Grains, or what stands for them.
     pub shown: Shown,
-    /// Field to color grains and particles of fluids by, where they have it; of a vector its magnitude, or a component as in `force_z`. `None` = speed, or
-    /// radius without it, and where a surface is shown, a color for each fluid. Of walls
+    /// Field to color grains and particles of fluids by, where they have it; of a vector its magnitude, or a component as in `force_z`. Grains that lack it
+    /// are gray, fluids have a pale color each. `None` = speed, or radius without it, and where a surface is shown, a color for each fluid. Of walls
     /// `wear_depth`, or `worn_volume`. Of bonds `used`, the share of their strength, or `tension`, `shear`, `bending`, `torsion`, `energy`,
     /// `force`, `kind`.
     pub field: Option<String>,

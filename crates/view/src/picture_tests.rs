@@ -269,7 +269,7 @@ fn fluids_are_drawn_beside_grains_and_alone() {
     };
     let wet = picture(folder.path(), &small(Shown::Grains)).unwrap();
     assert!(wet != dry);
-    // Grains have no density and fluids no group: they are there, but gray.
+    // Grains have no density and fluids no group: they are there all the same.
     for field in ["density", "group", "fluid", "pressure"] {
         assert!(picture(folder.path(), &of(field)).unwrap() != wet, "{field}");
     }

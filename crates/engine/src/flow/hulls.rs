@@ -9,7 +9,7 @@ use crate::fields::{FluidFields, Sorted};
 use crate::simulation::Simulation;
 use crate::world::Fluids;
 use seixo_laws::Vector3;
-use seixo_sweeps::bodies::{FREE, LOAD, carry, push_on, turn_at};
+use seixo_sweeps::bodies::{FREE, IN_SPACE, LOAD, carry, in_plane, push_on, turn_at};
 use seixo_sweeps::fluid::{Carried, SUSPENDED, WALL};
 use seixo_sweeps::motion::{STALE, Stepping};
 use seixo_sweeps::views::{RECORD, load, store};
@@ -35,6 +35,8 @@ pub(crate) struct Hulls {
     seated: Vec<u32>,
     /// Number of the first hull among walls and hulls, and of its first particle among those of walls and hulls.
     pub first: [u32; 2],
+    /// The axis across which nothing flows, as [`in_plane()`] takes it.
+    pub across: u32,
     /// Power that bodies gain \[W\].
     pub power: f64,
     /// Loads of all bodies, on their way to the table.
@@ -47,6 +49,7 @@ impl Hulls {
         let mut hulls = Hulls {
             row: vec![0],
             first: [walls as u32, plan.boundary.position.len() as u32],
+            across: plan.across.map_or(IN_SPACE, |axis| axis as u32),
             ..Hulls::default()
         };
         for hull in &plan.hulls {
@@ -135,6 +138,18 @@ impl Hulls {
         left
     }
 
+    /// Takes what fluids did to bodies, in the order of their table as it is now; some may have left since they were looked up.
+    pub fn take_load(&mut self, bodies: &Bodies) -> Vec<f64> {
+        let mut load = std::mem::take(&mut self.load);
+        if self.seated != bodies.id {
+            let seats: HashMap<u32, usize> = self.seated.iter().copied().zip(0..).collect();
+            let of_body = |id: &u32| load.get(LOAD * seats[id]..LOAD * (seats[id] + 1)).unwrap_or_default();
+            load = bodies.id.iter().flat_map(of_body).copied().collect();
+        }
+        load.truncate(LOAD * bodies.len());
+        load
+    }
+
     /// The particle with this id, of this hull, as its body carries it: nearest to where it is listed.
     pub fn carried(
         &self,
@@ -158,8 +173,8 @@ impl Hulls {
             sides,
         );
         Some(Carried {
-            position: now.position,
-            velocity: now.velocity,
+            position: in_plane(&now.position, listed, self.across),
+            velocity: in_plane(&now.velocity, &Vector3::zero(), self.across),
             // What follows from the force of this moment cannot be part of what leads to it.
             acceleration: Vector3::zero(),
             flags: now.flags & STALE,

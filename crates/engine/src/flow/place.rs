@@ -125,11 +125,11 @@ impl Simulation {
                 remote.advance(flow, simulation, most, &mut profile)
             });
             self.profile = profile;
-            let (raised, taken) = advanced?;
-            left -= taken;
+            let closed = advanced?;
+            left -= closed.taken;
             self.steps = end - left;
-            if raised != 0 {
-                self.see_to_fluids(raised)?;
+            if closed.must_be_seen_to {
+                self.see_to_fluids(closed.raised)?;
             }
             self.let_pass_when_due()?;
             self.steps = end;

@@ -37,9 +37,8 @@ use suspension::SuspensionOnGpu;
 
 /// Fluids on a GPU, whatever its precision.
 pub(crate) trait RemoteFlow: Send + Sync {
-    /// Takes up to `steps` steps, to where the host's clock is; fewer if a flag was raised that the host must see to. Returns the flags and the steps
-    /// taken.
-    fn advance(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64, profile: &mut Profile) -> Result<(u32, u64), GpuError>;
+    /// Takes up to `steps` steps, to where the host's clock is; fewer if a flag was raised that the host must see to.
+    fn advance(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64, profile: &mut Profile) -> Result<Closed, GpuError>;
     /// How many steps are best queued at once, `most` at most.
     fn batch(&self, most: u64) -> u64;
     /// Gets ready for so many steps from this one on, which are to be queued one by one. Not of incompressible fluids, whose steps wait for the host.
@@ -49,7 +48,11 @@ pub(crate) trait RemoteFlow: Send + Sync {
     /// Waits for the steps that were queued; where the host told how bodies move, it gets their loads.
     fn close(&mut self, host: &mut Flow, profile: &mut Profile) -> Result<Closed, GpuError>;
     /// Lists all anew where these flags ask for it.
-    fn renew_when_stale(&mut self, host: &mut Flow, simulation: &Simulation, raised: u32, profile: &mut Profile) -> Result<(), GpuError>;
+    fn renew_when_stale(&mut self, host: &mut Flow, raised: u32, profile: &mut Profile) -> Result<(), GpuError>;
+    /// Takes a step of incompressible fluids, to where walls and bodies were last seen: while it waits for the GPU, again and again, all else may go on.
+    fn step_alone(&mut self, host: &mut Flow, profile: &mut Profile) -> Result<Closed, GpuError>;
+    /// Lets walls be where they are at the host's clock.
+    fn see_walls(&self, simulation: &Simulation);
     /// Lets bodies that are not on this GPU be where they are now.
     fn see_bodies(&self, bodies: &Bodies);
     /// Finds forces for where particles are now, and brings fields and books of the host up to date.
@@ -188,7 +191,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
                 .transpose()?,
             flags: gpu.zeros(FLAGS, "flags")?,
             power: gpu.zeros(2 * RECORD * room_for_cubes(n), "the ledger")?,
-            projecting: Projecting::new(&gpu, if host.is_incompressible() { n } else { 1 })?,
+            projecting: Projecting::new(&gpu, if host.is_incompressible() { n } else { 1 }, simulation.leaving())?,
             booked: FlowEnergies::default(),
             is_led: true,
             opened: None,
@@ -196,14 +199,13 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             since_renewal: 64,
             gpu,
         };
-        remote.list(host, simulation)?;
+        remote.list(host)?;
         Ok(remote)
     }
 
     /// Sorts the particles and lists their pairs, by where they are kept to have been when that was done.
-    fn list(&mut self, host: &mut Flow, simulation: &Simulation) -> Result<(), GpuError> {
+    fn list(&mut self, host: &mut Flow) -> Result<(), GpuError> {
         let n = self.n;
-        host.cells.sides = simulation.stepping.sides;
         let keys = Keys {
             key: &self.key,
             id: &self.id,
@@ -270,7 +272,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
     }
 
     /// Lists all anew by where particles are now.
-    fn renew_lists(&mut self, host: &mut Flow, simulation: &Simulation) -> Result<(), GpuError> {
+    fn renew_lists(&mut self, host: &mut Flow) -> Result<(), GpuError> {
         self.interval = self.since_renewal;
         self.since_renewal = 0;
         host.rebuilds += 1;
@@ -293,7 +295,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             self.reference.records(),
             self.n as u32,
         );
-        self.list(host, simulation)
+        self.list(host)
     }
 
     /// The records of all particles.

@@ -12,7 +12,7 @@ use seixo_laws::contact::{NormalLaw, TangentialLaw};
 use seixo_sweeps::tiles::{PLACE, TILE};
 
 /// Spheres that nothing moves.
-fn world(spheres: &[Sphere]) -> World {
+pub(crate) fn world(spheres: &[Sphere]) -> World {
     let mut grains = Grains::default();
     for (id, (center, radius)) in spheres.iter().enumerate() {
         grains.push(id as u32, *center, [0.0; 3], [0.0; 3], *radius, 0, 0);

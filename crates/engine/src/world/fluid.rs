@@ -1,6 +1,7 @@
 //! Fluids: what flows, what bounds it, and how it is discretized.
 
 mod hull;
+mod kind;
 mod tension;
 
 use super::Vec3;
@@ -9,6 +10,7 @@ use super::passage::{FluidInlet, FluidOutlet, check_passages};
 use crate::refusal::Refusal;
 use hull::check_hulls;
 pub use hull::{Hull, LARGEST_SUSPENDED};
+pub use kind::Fluid;
 use seixo_laws::fluid::muller::longest_step;
 pub use seixo_laws::fluid::{Smoothing, Space, StateLaw};
 pub use seixo_sweeps::fluid::Solver;
@@ -16,48 +18,6 @@ use seixo_sweeps::fluid::WALL;
 use std::f64::consts::PI;
 use tension::check_tension;
 pub use tension::{CONTACT_ANGLES, LEAST_COHESIVE_SUPPORT, capillary_speed};
-
-/// A fluid.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Fluid {
-    /// Name as the scene spells it.
-    pub name: String,
-    /// Density ρ₀ at zero pressure \[kg/m³\].
-    pub density: f64,
-    /// Dynamic viscosity μ \[Pa s\].
-    pub viscosity: f64,
-    /// Speed of sound c \[m/s\]: not that of the real fluid but one at least ten times as fast as the flow, so that densities stay within 1 %. Of
-    /// [`Solver::Muller2003`] √k, the root of its stiffness, of any size. With [`Solver::Incompressible`] it scales artificial viscosity alone.
-    pub sound_speed: f64,
-    /// How density becomes pressure.
-    pub state: StateLaw,
-    /// Pressure at rest density \[Pa\]: what keeps pressures positive where a flow has no free surface; zero where it has one.
-    pub background_pressure: f64,
-    /// Artificial viscosity α \[-\].
-    pub artificial_viscosity: f64,
-    /// Diffusion of density δ \[-\].
-    pub density_diffusion: f64,
-    /// XSPH's ε \[-\]: by which share of the difference to its neighbors a particle moves with them; of [`Solver::Muller2003`] only.
-    pub xsph: f64,
-    /// Surface tension σ \[N/m\].
-    pub surface_tension: f64,
-    /// Angle at which its surface meets walls, inside the fluid \[rad\]; without a tension it does not count.
-    pub contact_angle: f64,
-    /// Share of its velocity into a wall with which a particle leaves it \[-\]; of [`Solver::Muller2003`] only.
-    pub restitution: f64,
-    /// Stiffness of the spring between a particle and a sphere of a body \[N/m\]; of [`Solver::Muller2003`] with bodies only.
-    pub body_stiffness: f64,
-    /// Share of its velocity onto the sphere of a heavy body with which a particle leaves it \[-\]: likewise.
-    pub body_restitution: f64,
-}
-
-impl Fluid {
-    /// Density at which it has this pressure \[Pa\], unless it is incompressible \[kg/m³\].
-    pub(crate) fn density_at(&self, pressure: f64) -> f64 {
-        self.state
-            .density(pressure - self.background_pressure, self.density, self.sound_speed)
-    }
-}
 
 /// Particles of fluids as parallel columns; every column has the same length. All stand for the same volume at rest, see [`Fluids::volume`].
 #[derive(Clone, Debug, Default, PartialEq)]

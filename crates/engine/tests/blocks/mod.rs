@@ -8,7 +8,8 @@ pub const DENSITY: f64 = 1000.0;
 /// Of particles in tanks \[m\].
 pub const SPACING: f64 = 0.02;
 
-/// A box of fluid's spacings: where its lower corner is, how many it is wide, and its density over that of water.
+/// A box of fluid's spacings: where its lower corner is, how many it is wide, and its density over that of water. In a plane, y = 0, one layer of its
+/// spacings counts.
 #[derive(Clone, Copy)]
 pub struct Block {
     pub low: [i64; 3],
@@ -34,10 +35,10 @@ impl Block {
         let fluids = world.fluids.as_mut().expect("a wet world");
         let spacing = fluids.spacing;
         let center = [0, 1, 2].map(|k| 0.5 * (self.low[k] + self.high()[k]) as f64 * spacing);
-        let mass = self.density_ratio * DENSITY * self.volume(spacing);
+        let places = sites(self.low, self.high(), spacing, fluids.across.is_some());
+        let mass = self.density_ratio * DENSITY * (places.len() as f64 * fluids.volume());
         let squares = self.cells.map(|n| (n as f64 * spacing).powi(2));
         let moments = [0, 1, 2].map(|k| mass / 12.0 * (squares[(k + 1) % 3] + squares[(k + 2) % 3]));
-        let places = sites(self.low, self.high(), spacing, false);
         let offset = places.iter().map(|at| [0, 1, 2].map(|k| at[k] - center[k])).collect();
         let id = world.grains.bodies.len() as u32;
         fluids.hulls.push(Hull {
@@ -78,36 +79,58 @@ fn remove_inside(fluids: &mut Fluids, block: &Block) {
     }
 }
 
-/// A tank of water of this spacing \[m\], with room above, of so many spacings.
-pub fn pool(spacing: f64, cells: [i64; 3], depth: i64) -> World {
-    let fastest = (2.0 * G * depth as f64 * spacing).sqrt();
+/// A tank of water of so many spacings, with room above; in space or in a plane.
+pub fn pool(cells: [i64; 3], depth: i64, across: Option<usize>) -> World {
+    let fastest = (2.0 * G * depth as f64 * SPACING).sqrt();
     let mut medium = water(10.0 * fastest);
     (medium.artificial_viscosity, medium.density_diffusion) = (0.1, 0.1);
-    let mut fluids = fluids(vec![medium], spacing, 3.0, None);
+    let layers = support(across);
+    let mut fluids = fluids(vec![medium], SPACING, layers as f64, across);
     fluids.fastest = fastest;
-    tank(fluids, cells, [cells[0], cells[1], depth], 3, None)
+    tank(fluids, cells, [cells[0], cells[1], depth], layers, None)
+}
+
+/// How far particles see \[spacings\]: in a plane they have fewer neighbors.
+fn support(across: Option<usize>) -> i64 {
+    if across.is_some() { 4 } else { 3 }
 }
 
 /// A block that is pushed through water, all around periodic, without gravity.
 pub fn pushed() -> World {
-    let (spacing, n) = (0.02, 12);
-    let mut medium = water(20.0);
-    (medium.artificial_viscosity, medium.density_diffusion, medium.background_pressure) = (0.1, 0.1, 2e4);
-    let mut fluids = fluids(vec![medium], spacing, 3.0, None);
-    fluids.fastest = 2.0;
-    for x in sites([0; 3], [n; 3], spacing, false) {
-        drop_in(&mut fluids, x, [0.0; 3], 2e4);
-    }
-    let edge = n as f64 * spacing;
-    let mut world = wet(fluids, 0.0, Some(domain([0.0; 3], [edge; 3], [true; 3])), Vec::new());
     let block = Block {
         low: [4, 5, 4],
         cells: [4, 3, 4],
         density_ratio: 2.0,
     };
-    block.put(&mut world, [1.0, 0.3, -0.2], false);
+    pushed_through(None, block, [[1.0, 0.3, -0.2], [3.0, 1.0, 5.0]])
+}
+
+/// As [`pushed()`], in a plane.
+pub fn pushed_in_a_plane() -> World {
+    let block = Block {
+        low: [4, -1, 4],
+        cells: [4, 2, 4],
+        density_ratio: 2.0,
+    };
+    pushed_through(Some(1), block, [[1.0, 0.0, -0.2], [0.0, 5.0, 0.0]])
+}
+
+fn pushed_through(across: Option<usize>, block: Block, [velocity, angular_velocity]: [Vec3; 2]) -> World {
+    let n = 12;
+    let mut medium = water(20.0);
+    (medium.artificial_viscosity, medium.density_diffusion, medium.background_pressure) = (0.1, 0.1, 2e4);
+    let mut fluids = fluids(vec![medium], SPACING, support(across) as f64, across);
+    fluids.fastest = 2.0;
+    for x in sites([0; 3], [n; 3], SPACING, across.is_some()) {
+        drop_in(&mut fluids, x, [0.0; 3], 2e4);
+    }
+    let edge = n as f64 * SPACING;
+    let periodic = [0, 1, 2].map(|axis| across != Some(axis));
+    let low = periodic.map(|is_periodic| if is_periodic { 0.0 } else { -edge });
+    let mut world = wet(fluids, 0.0, Some(domain(low, [edge; 3], periodic)), Vec::new());
+    block.put(&mut world, velocity, false);
     let grains: &mut Grains = &mut world.grains;
-    grains.bodies[0].angular_velocity = [3.0, 1.0, 5.0];
+    grains.bodies[0].angular_velocity = angular_velocity;
     world
 }
 

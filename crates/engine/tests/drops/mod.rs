@@ -1,8 +1,7 @@
 //! Drops of a fluid with a surface tension.
 
 use seixo_engine::world::{
-    Boundary, Fluid, Fluids, Later, Material, Particles, Projection, Smoothing, Solver, StateLaw, Wall, WallMotion, WallShape, World,
-    capillary_speed,
+    Boundary, Fluid, Fluids, Later, Material, Particles, Projection, Smoothing, Solver, Wall, WallMotion, WallShape, World, capillary_speed,
 };
 use std::f64::consts::FRAC_PI_2;
 
@@ -49,20 +48,10 @@ pub fn droplet(radius: i64, contact_angle: Option<f64>) -> World {
         support: 4.0 * SPACING,
         across: Some(1),
         kinds: vec![Fluid {
-            name: "water".to_owned(),
-            density: DENSITY,
-            viscosity: 0.0,
-            sound_speed: 10.0 * fastest,
-            state: StateLaw::Tait,
-            background_pressure: 0.0,
             artificial_viscosity: 0.5,
-            density_diffusion: 0.0,
-            xsph: 0.0,
-            restitution: 0.0,
-            body_stiffness: 0.0,
-            body_restitution: 0.0,
             surface_tension: SIGMA,
             contact_angle: contact_angle.unwrap_or(FRAC_PI_2),
+            ..Fluid::new("water", DENSITY, 10.0 * fastest)
         }],
         particles: Particles {
             id: (0..count as u32).collect(),

@@ -1,8 +1,7 @@
 //! Water in boxes and in periodic domains.
 
 use seixo_engine::world::{
-    Boundary, Domain, Fluid, Fluids, Later, Leaving, Particles, Projection, Smoothing, Solver, StateLaw, Vec3, Wall, WallMotion, WallShape,
-    World,
+    Boundary, Domain, Fluid, Fluids, Later, Leaving, Particles, Projection, Smoothing, Solver, Vec3, Wall, WallMotion, WallShape, World,
 };
 
 /// Gravity \[m/s²\].
@@ -10,22 +9,7 @@ pub const G: f64 = 9.81;
 
 /// Water with this speed of sound, neither viscous nor diffusive.
 pub fn water(sound_speed: f64) -> Fluid {
-    Fluid {
-        name: "water".to_owned(),
-        density: 1000.0,
-        viscosity: 0.0,
-        sound_speed,
-        state: StateLaw::Tait,
-        background_pressure: 0.0,
-        artificial_viscosity: 0.0,
-        density_diffusion: 0.0,
-        xsph: 0.0,
-        surface_tension: 0.0,
-        contact_angle: std::f64::consts::FRAC_PI_2,
-        restitution: 0.0,
-        body_stiffness: 0.0,
-        body_restitution: 0.0,
-    }
+    Fluid::new("water", 1000.0, sound_speed)
 }
 
 /// A fluid in space or, with `across`, in a plane; without particles.

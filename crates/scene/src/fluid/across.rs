@@ -88,7 +88,7 @@ pub(super) fn refuse_changes(
 }
 
 /// The key by which a motion has something along an axis, or turns about another.
-fn leaves_plane(motion: &WallMotion, axis: usize) -> Option<&'static str> {
+pub(super) fn leaves_plane(motion: &WallMotion, axis: usize) -> Option<&'static str> {
     let is_along = |vector: &Vec3| vector[axis] != 0.0;
     let is_about_another = |vector: &Vec3| (0..3).any(|other| other != axis && vector[other] != 0.0);
     let path = motion.path.as_ref();

@@ -1,7 +1,7 @@
 //! Hulls of bodies: the particles, or with Müller's solver the spheres, with which fluids feel them, and the room that these take. Small grains that
 //! fluids carry have one, and take no room.
 
-use super::{Layout, Shared, cut::kept, places::Places, shells, surface::Surface};
+use super::{AXES, Layout, Shared, across::leaves_plane, cut::kept, places::Places, shells, surface::Surface};
 use crate::{
     assemble::Findings,
     diagnostics::Complaint,
@@ -111,7 +111,7 @@ impl Form {
         let layout = Layout {
             spacing: shared.spacing,
             layers: (shared.support - 1e-9).ceil() as u32,
-            across: None,
+            across: shared.across,
             origin: low,
             periods: [None; 3],
         };
@@ -155,16 +155,19 @@ impl Form {
             }
             Form::Mesh { .. } => f64::NEG_INFINITY,
         };
-        let mut places = self.sites(layout.spacing)?;
+        let mut places = self.sites(layout.spacing, layout.across)?;
         places.retain(|at| (0.0..band).contains(&depth(*at)));
         Ok(places)
     }
 
-    /// A lattice about the middle of the box around it.
-    fn sites(&self, spacing: f64) -> Result<Vec<DVec3>, Complaint> {
+    /// A lattice about the middle of the box around it, of one layer across an axis across which nothing flows.
+    fn sites(&self, spacing: f64, across: Option<usize>) -> Result<Vec<DVec3>, Complaint> {
         let [low, high] = self.bounds();
         let middle = 0.5 * (low + high);
-        let counts = ((high - low) / spacing).ceil().to_array();
+        let mut counts = ((high - low) / spacing).ceil().to_array();
+        if let Some(axis) = across {
+            counts[axis] = 1.0;
+        }
         refuse_too_many_of(
             "particles of bodies",
             counts.iter().product(),
@@ -184,7 +187,7 @@ impl Form {
 
     /// Where particles have room if all of it becomes fluid.
     fn room(&self, spacing: f64) -> Result<Vec<DVec3>, Complaint> {
-        let mut sites = self.sites(spacing)?;
+        let mut sites = self.sites(spacing, None)?;
         sites.retain(|at| self.holds(*at));
         if sites.is_empty() { Err(too_thin()) } else { Ok(sites) }
     }
@@ -230,7 +233,7 @@ pub(super) fn hulls(
             continue;
         }
         let path = format!("grains.{name}.displaces_fluid");
-        if let Some(complaint) = refused(shared) {
+        if let Some(complaint) = shared.across.and_then(|axis| beside_plane(body, axis)) {
             findings.add(&path, complaint.within(&format!("grains.{name}")));
             return Vec::new();
         }
@@ -311,10 +314,21 @@ fn too_large(radius: f64, largest: f64) -> Complaint {
     .remedy("make the body of finer spheres, by a `shape`, or give the fluid a larger `support`; or use solver = \"wcsph\"")
 }
 
-/// Why bodies are felt by no such fluid.
-fn refused(shared: &Shared) -> Option<Complaint> {
-    let flows_in_plane = shared.across.is_some();
-    flows_in_plane.then(|| Complaint::new("bodies are in space, and the fluid flows in a plane").remedy("leave `plane` out"))
+/// What is wrong with a body that is not in the plane across an axis in which fluids flow, or does not stay in it.
+fn beside_plane(body: &Body, axis: usize) -> Option<Complaint> {
+    let by_motion = || leaves_plane(body.motion.as_ref()?, axis);
+    let what = body.leaves_plane(axis, 0.0).or_else(by_motion)?;
+    let along = AXES[axis];
+    let complaint = Complaint::new(format!(
+        "a body is not in the plane in which fluids flow, or leaves it, by its {what}"
+    ));
+    Some(
+        complaint
+            .limit(format!(
+                "all spheres at {along} = 0, and motion with nothing along {along}, turning about {along}"
+            ))
+            .remedy("put it there, or choose another `plane`"),
+    )
 }
 
 /// Takes fluid away that starts where bodies are; ids count what stays.
@@ -385,6 +399,11 @@ pub(crate) fn melting(file: &SceneFile, world: &World, outlines: &Outlines, stag
         if fluids.solver != Solver::WeaklyCompressible {
             let complaint = Complaint::new("bodies melt into compressible fluids alone");
             findings.add(&path, told(complaint.remedy("use solver = \"wcsph\", or let nothing melt")));
+            return;
+        }
+        if fluids.across.is_some() {
+            let complaint = Complaint::new("bodies melt into fluids that flow in space alone");
+            findings.add(&path, told(complaint.remedy("leave `plane` out, or let nothing melt")));
             return;
         }
         let into = section.melts_into.as_deref().unwrap_or_default();

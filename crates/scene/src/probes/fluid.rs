@@ -141,26 +141,7 @@ fn fluid_of(key: &str, name: Option<&str>, world: &World) -> Result<Option<u32>,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seixo_engine::world::{Boundary, Fluid, Fluids, Grains, Later, Particles, Projection, Smoothing, Solver, StateLaw};
-
-    fn fluid(name: &str) -> Fluid {
-        Fluid {
-            name: name.to_owned(),
-            density: 1000.0,
-            viscosity: 0.0,
-            sound_speed: 30.0,
-            state: StateLaw::Tait,
-            background_pressure: 0.0,
-            artificial_viscosity: 0.0,
-            density_diffusion: 0.0,
-            xsph: 0.0,
-            surface_tension: 0.0,
-            contact_angle: std::f64::consts::FRAC_PI_2,
-            restitution: 0.0,
-            body_stiffness: 0.0,
-            body_restitution: 0.0,
-        }
-    }
+    use seixo_engine::world::{Boundary, Fluid, Fluids, Grains, Later, Particles, Projection, Smoothing, Solver};
 
     /// A world with oil and water, or a dry one.
     fn world(is_wet: bool, gravity: Vec3) -> World {
@@ -171,7 +152,7 @@ mod tests {
             spacing: 0.01,
             support: 0.03,
             across: None,
-            kinds: vec![fluid("oil"), fluid("water")],
+            kinds: ["oil", "water"].map(|name| Fluid::new(name, 1000.0, 30.0)).to_vec(),
             particles: Particles::default(),
             boundary: Boundary::default(),
             slips: Vec::new(),

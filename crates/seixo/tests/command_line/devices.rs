@@ -92,8 +92,10 @@ fn without_a_gpu_only_auto_falls_back_and_says_so() {
         "{}",
         done.err
     );
+    let done = without_gpus(&stage, "resume heap.out --until 0.004 --device auto");
+    assert!(done.code == 0 && done.err.contains("note: no GPU found"), "{}", done.err);
     assert_eq!(record(&stage, "heap.out")["device"], "CPU");
-    stage.succeed("run heap.toml --until 0.002 --quiet --out plain");
+    stage.succeed("run heap.toml --until 0.004 --quiet --out plain");
     assert_eq!(stage.read("heap.out/energies.csv"), stage.read("plain/energies.csv"));
     let told = without_gpus(&stage, "info").out;
     assert!(told.contains("no driver offers an adapter") && !told.contains("gpu:0"), "{told}");

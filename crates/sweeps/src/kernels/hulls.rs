@@ -1,7 +1,7 @@
 //! Hulls of bodies in fluids: their particles go where bodies have them, and what fluid does to them is summed up for their bodies.
 
 use super::{is_halted, raise, sum_of_cube};
-use crate::bodies::{carry, turn_at};
+use crate::bodies::{carry, in_plane, turn_at};
 use crate::motion::Stepping;
 use crate::views::{Record, last, load, record, store, xyz};
 use cubecl::prelude::*;
@@ -38,6 +38,7 @@ pub fn place_hulls<R: Real, C: Coordinate<R> + Coordinate<C>>(
     n: u32,
     parity: u32,
     #[comptime] sides: u32,
+    #[comptime] across: u32,
     #[comptime] watch: bool,
 ) {
     let m = ABSOLUTE_POS;
@@ -59,8 +60,9 @@ pub fn place_hulls<R: Real, C: Coordinate<R> + Coordinate<C>>(
                 sides,
             );
             let before = position[i];
-            position[i] = record::<C>(&now.position, last::<C>(before));
-            motion[i] = record::<R>(&near_vector::<C, R>(&now.velocity), R::new(0.0));
+            let velocity = in_plane::<C>(&now.velocity, &Vector3::<C>::zero(), across);
+            position[i] = record::<C>(&in_plane::<C>(&now.position, &listed, across), last::<C>(before));
+            motion[i] = record::<R>(&near_vector::<C, R>(&velocity), R::new(0.0));
             if comptime!(watch) {
                 raise(flags, 1u32 - parity, now.flags & 1u32);
             }

@@ -1,7 +1,7 @@
 //! Incompressible fluids on a GPU. How many iterations a step takes is known when they are done: the host waits for each, and queues no steps.
 
 use super::super::step::{FLUIDS, LISTS_OF_FLUIDS};
-use super::super::{Number, raised, room_for_cubes, stepping};
+use super::super::{Closed, Number, raised, room_for_cubes, stepping};
 use super::FlowOnGpu;
 use crate::flow::{Constraint, Flow, FlowEnergies, iterate};
 use crate::simulation::Simulation;
@@ -23,12 +23,16 @@ pub(super) struct Projecting<R> {
     moving: Buffer<R>,
     /// See [`seixo_sweeps::dfsph`].
     solving: Buffer<R>,
+    /// The flags with which a step ends where it is.
+    fatal: u32,
 }
 
 impl<R: Number> Projecting<R> {
-    /// Room for n particles.
-    pub fn new(gpu: &Gpu, n: usize) -> Result<Projecting<R>, GpuError> {
+    /// Room for n particles, which may leave the domain or not.
+    pub fn new(gpu: &Gpu, n: usize, leaving: Leaving) -> Result<Projecting<R>, GpuError> {
+        let leaves = if leaving == Leaving::Error { LEFT } else { 0 };
         Ok(Projecting {
+            fatal: NOT_FINITE | TOO_FAST | leaves,
             moving: gpu.zeros(RECORD * n, "accelerations")?,
             solving: gpu.zeros(RECORD * n, "pressures")?,
         })
@@ -43,27 +47,27 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         simulation: &Simulation,
         steps: u64,
         profile: &mut Profile,
-    ) -> Result<(u32, u64), GpuError> {
-        let leaves = if simulation.leaving() == Leaving::Error { LEFT } else { 0 };
+    ) -> Result<Closed, GpuError> {
         for taken in 1..=steps {
             self.send_poses(simulation, simulation.steps - steps + taken, 0);
-            let raised = self.step_incompressible(host, simulation, leaves, profile)?;
-            if raised != 0 {
-                return Ok((raised, taken));
+            let closed = self.step_incompressible(host, profile)?;
+            if closed.must_be_seen_to {
+                return Ok(Closed { taken, ..closed });
             }
         }
-        Ok((0, steps))
+        Ok(Closed {
+            taken: steps,
+            ..Closed::default()
+        })
     }
 
-    /// One step, to where walls have the poses that were sent. Returns the flags that the host must see to; where they are errors, of which LEFT is one
-    /// if `leaves` has it, the step ends there.
-    fn step_incompressible(
-        &mut self,
-        host: &mut Flow,
-        simulation: &Simulation,
-        leaves: u32,
-        profile: &mut Profile,
-    ) -> Result<u32, GpuError> {
+    /// One step, to where walls have the poses that were sent. Of the flags it tells those that the host must see to.
+    pub(super) fn step_incompressible(&mut self, host: &mut Flow, profile: &mut Profile) -> Result<Closed, GpuError> {
+        let closed = |raised: u32| Closed {
+            raised,
+            taken: 1,
+            must_be_seen_to: raised != 0,
+        };
         let start = Instant::now();
         self.gpu.clear(&self.flags);
         if self.plan.laminar {
@@ -75,13 +79,13 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         self.place_boundaries(host, 0, true);
         let raised = raised(&self.gpu.download(&self.flags)?);
         profile.book_on_gpu(FLUIDS, start, 1);
-        if raised & (NOT_FINITE | TOO_FAST | leaves) != 0 {
-            return Ok(raised);
+        if raised & self.projecting.fatal != 0 {
+            return Ok(closed(raised));
         }
         self.since_renewal += 1;
         if raised & STALE != 0 {
             let start = Instant::now();
-            self.renew_lists(host, simulation)?;
+            self.renew_lists(host)?;
             profile.book_on_gpu(LISTS_OF_FLUIDS, start, 1);
         }
         let start = Instant::now();
@@ -93,7 +97,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             self.collect_flags(host)?;
         }
         profile.book_on_gpu(FLUIDS, start, 0);
-        Ok(raised & LEFT)
+        Ok(closed(raised & LEFT))
     }
 
     /// Finds the forces of viscosities; with them and gravity, velocities go on as they would without pressures.

@@ -121,6 +121,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             hulls.particles as u32,
             parity,
             self.plan.sides,
+            host.hulls.across,
             watch,
         );
         if let Some(flags) = hulls.flags_of_grains.as_ref().filter(|_| watch) {

@@ -18,7 +18,7 @@ use seixo_sweeps::views::RECORD;
 use std::time::Instant;
 
 impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
-    fn advance(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64, profile: &mut Profile) -> Result<(u32, u64), GpuError> {
+    fn advance(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64, profile: &mut Profile) -> Result<Closed, GpuError> {
         if host.is_incompressible() {
             return self.advance_incompressible(host, simulation, steps, profile);
         }
@@ -30,11 +30,14 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
             let closed = self.close(host, profile)?;
             taken += closed.taken;
             if closed.must_be_seen_to {
-                return Ok((closed.raised, taken));
+                return Ok(Closed { taken, ..closed });
             }
-            self.renew_when_stale(host, simulation, closed.raised, profile)?;
+            self.renew_when_stale(host, closed.raised, profile)?;
         }
-        Ok((0, taken))
+        Ok(Closed {
+            taken,
+            ..Closed::default()
+        })
     }
 
     fn batch(&self, most: u64) -> u64 {
@@ -80,13 +83,21 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
         })
     }
 
-    fn renew_when_stale(&mut self, host: &mut Flow, simulation: &Simulation, raised: u32, profile: &mut Profile) -> Result<(), GpuError> {
+    fn renew_when_stale(&mut self, host: &mut Flow, raised: u32, profile: &mut Profile) -> Result<(), GpuError> {
         if raised & STALE != 0 {
             let start = Instant::now();
-            self.renew_lists(host, simulation)?;
+            self.renew_lists(host)?;
             profile.book_on_gpu(LISTS_OF_FLUIDS, start, 1);
         }
         Ok(())
+    }
+
+    fn step_alone(&mut self, host: &mut Flow, profile: &mut Profile) -> Result<Closed, GpuError> {
+        self.step_incompressible(host, profile)
+    }
+
+    fn see_walls(&self, simulation: &Simulation) {
+        self.send_poses(simulation, simulation.steps, 0);
     }
 
     fn see_bodies(&self, bodies: &Bodies) {

@@ -133,6 +133,42 @@ impl Fluids {
     }
 }
 
+impl Body {
+    /// What of it leaves the plane across an axis, 0 to 2, with this coordinate \[m\]: nothing that moves in the plane takes such a body out of it.
+    pub fn leaves_plane(&self, axis: usize, at: f64) -> Option<&'static str> {
+        let is_about_another = |vector: &Vec3| (0..3).any(|other| other != axis && vector[other] != 0.0);
+        let [_, x, y, z] = self.orientation;
+        let flaws = [
+            ("center", self.center[axis] != at),
+            ("spheres", self.carries.iter().any(|(_, offset)| offset[axis] != 0.0)),
+            ("orientation", is_about_another(&[x, y, z])),
+            ("velocity", self.velocity[axis] != 0.0),
+            ("angular velocity", is_about_another(&self.angular_velocity)),
+        ];
+        flaws.into_iter().find(|(_, is)| *is).map(|(what, _)| what)
+    }
+}
+
+/// Refuses bodies with hulls that would take flow out of the plane across an axis.
+fn check_plane(fluids: &Fluids, bodies: &[Body], axis: usize) -> Result<(), Refusal> {
+    let mut places = fluids.particles.position.iter().chain(&fluids.boundary.position);
+    let at = places.next().map_or(0.0, |place| place[axis]);
+    let known: HashMap<u32, &Body> = bodies.iter().map(|body| (body.id, body)).collect();
+    for hull in &fluids.hulls {
+        let of_body = known.get(&hull.body).and_then(|body| body.leaves_plane(axis, at));
+        let of_hull = || hull.offset.iter().any(|place| place[axis] != 0.0).then_some("hull");
+        if let Some(what) = of_body.or_else(of_hull) {
+            let along = ["x", "y", "z"][axis];
+            return Err(Refusal::Fluid(format!(
+                "fluids that flow in the plane {along} = {at} m are to feel body {}, which leaves it by its {what}; have all of it in the plane, and let \
+                 it turn about {along} alone",
+                hull.body
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Refuses hulls of bodies that are not there, or that have several.
 pub(super) fn check_hulls(fluids: &Fluids, bodies: &[Body]) -> Result<(), Refusal> {
     let mut known: HashMap<u32, bool> = bodies.iter().map(|body| (body.id, false)).collect();
@@ -157,7 +193,7 @@ pub(super) fn check_hulls(fluids: &Fluids, bodies: &[Body]) -> Result<(), Refusa
     if fluids.solver == Solver::Muller2003 && !fluids.hulls.is_empty() {
         check_spheres(fluids)?;
     }
-    Ok(())
+    fluids.across.map_or(Ok(()), |axis| check_plane(fluids, bodies, axis))
 }
 
 /// Refuses spheres that Müller's fluid cannot touch as one sphere touches another.

@@ -59,10 +59,9 @@ pub fn water(particles: Particles, boundary: Boundary, [spacing, support]: [f64;
         fastest: 0.1 * sound_speed,
         ..fluids(
             Fluid {
-                sound_speed,
                 artificial_viscosity: 0.1,
                 density_diffusion: 0.1,
-                ..ideal("water")
+                ..Fluid::new("water", DENSITY, sound_speed)
             },
             particles,
             spacing,
@@ -73,6 +72,7 @@ pub fn water(particles: Particles, boundary: Boundary, [spacing, support]: [f64;
 
 /// The fluid of 2003, between walls without particles, that flows so fast \[m/s\].
 pub fn muller(particles: Particles, spacing: f64, fastest: f64, walls: usize) -> Fluids {
+    let sound_speed = ROOT_OVER_FLOW * fastest;
     Fluids {
         solver: Solver::Muller2003,
         smoothing: Smoothing::Poly6,
@@ -80,38 +80,17 @@ pub fn muller(particles: Particles, spacing: f64, fastest: f64, walls: usize) ->
         fastest,
         ..fluids(
             Fluid {
-                sound_speed: ROOT_OVER_FLOW * fastest,
                 state: StateLaw::Linear,
                 xsph: XSPH,
                 restitution: 1.0,
-                body_stiffness: 0.25 * DENSITY * (ROOT_OVER_FLOW * fastest).powi(2) * spacing,
+                body_stiffness: 0.25 * DENSITY * sound_speed.powi(2) * spacing,
                 body_restitution: RESTITUTION_AT_BODIES,
-                ..ideal("fluid")
+                ..Fluid::new("fluid", DENSITY, sound_speed)
             },
             particles,
             spacing,
             walls,
         )
-    }
-}
-
-/// Nothing rubs in it, and sound is yet to be given.
-fn ideal(name: &str) -> Fluid {
-    Fluid {
-        name: name.to_owned(),
-        density: DENSITY,
-        viscosity: 0.0,
-        sound_speed: 0.0,
-        state: StateLaw::Tait,
-        background_pressure: 0.0,
-        artificial_viscosity: 0.0,
-        density_diffusion: 0.0,
-        xsph: 0.0,
-        surface_tension: 0.0,
-        contact_angle: std::f64::consts::FRAC_PI_2,
-        restitution: 0.0,
-        body_stiffness: 0.0,
-        body_restitution: 0.0,
     }
 }
 

@@ -17,6 +17,7 @@ mod guard;
 mod heat;
 mod held;
 mod insertion;
+mod joints;
 mod loads;
 mod measure;
 mod passes;

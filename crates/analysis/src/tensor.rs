@@ -30,36 +30,9 @@ pub fn components(tensor: &DMat3) -> [f64; 6] {
     [x_axis.x, y_axis.y, z_axis.z, x_axis.y, x_axis.z, y_axis.z]
 }
 
-/// Principal values and unit directions of the symmetric part, largest value first, by Jacobi's rotations.
+/// Principal values and unit directions of the symmetric part, largest value first.
 pub fn principal(tensor: &DMat3) -> [(f64, DVec3); 3] {
-    let mut matrix = symmetric(tensor).to_cols_array_2d();
-    let mut directions = DMat3::IDENTITY.to_cols_array_2d();
-    // Each sweep squares what is left beside the diagonal: six are more than doubles can use.
-    for (p, q) in [(0, 1), (0, 2), (1, 2)].repeat(6) {
-        if matrix[p][q] == 0.0 {
-            continue;
-        }
-        let slant = (matrix[q][q] - matrix[p][p]) / (2.0 * matrix[p][q]);
-        let tangent = slant.signum() / (slant.abs() + slant.hypot(1.0));
-        let cosine = 1.0 / tangent.hypot(1.0);
-        let sine = tangent * cosine;
-        for row in &mut matrix {
-            (row[p], row[q]) = (cosine * row[p] - sine * row[q], sine * row[p] + cosine * row[q]);
-        }
-        for k in 0..3 {
-            (matrix[p][k], matrix[q][k]) = (
-                cosine * matrix[p][k] - sine * matrix[q][k],
-                sine * matrix[p][k] + cosine * matrix[q][k],
-            );
-            (directions[p][k], directions[q][k]) = (
-                cosine * directions[p][k] - sine * directions[q][k],
-                sine * directions[p][k] + cosine * directions[q][k],
-            );
-        }
-    }
-    let mut principal = [0, 1, 2].map(|k| (matrix[k][k], DVec3::from(directions[k])));
-    principal.sort_by(|a, b| b.0.total_cmp(&a.0));
-    principal
+    seixo_engine::principal(symmetric(tensor).to_cols_array_2d()).map(|(value, direction)| (value, DVec3::from(direction)))
 }
 
 #[cfg(test)]

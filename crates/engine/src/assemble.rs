@@ -264,7 +264,7 @@ pub(crate) fn check_grains(grains: &Grains, domain: Option<&Domain>) -> Result<(
     if let Some(pair) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
         return Err(Refusal::DuplicateId { id: pair[0] });
     }
-    grains.check_bodies()?;
+    grains.check_bodies(domain)?;
     let carriers = grains.carriers();
     for k in 0..grains.len() {
         let id = grains.id[k];

@@ -3,6 +3,7 @@
 use crate::contact_records::array;
 use crate::fields::Fields;
 use crate::held::HeldBodies;
+use crate::joints::{Joints, start_of};
 use crate::refusal::Refusal;
 use crate::simulation::vector;
 use crate::state::{Column, Sections, State};
@@ -11,6 +12,7 @@ use seixo_laws::motion::velocity_ahead;
 use seixo_laws::rotation::{angular_momentum, angular_velocity, energy_of_rotation};
 use seixo_laws::{Quaternion, Vector3};
 use seixo_sweeps::bodies::{FREE, LOAD, Push, push_on, turn_at, turning_of, with_load};
+use seixo_sweeps::joints::{center_on, spin_on, velocity_on, yielded};
 use seixo_sweeps::motion::{Stepping, acceleration};
 use seixo_sweeps::sides::{Sides, put_back};
 use seixo_sweeps::views::{RECORD, load, store};
@@ -47,6 +49,8 @@ pub(crate) struct Moving {
     pub momentum: Vector3<f64>,
     /// \[rad/s\].
     pub spin: Vector3<f64>,
+    /// The angular momentum that is kept of it: on a joint, about the pivot \[kg m²/s\].
+    pub kept: Vector3<f64>,
 }
 
 /// All bodies, a record of four numbers each in every column.
@@ -59,7 +63,7 @@ pub(crate) struct Bodies {
     pub center: Vec<f64>,
     /// Velocity that is kept, at half steps \[m/s\].
     pub half_velocity: Vec<f64>,
-    /// Angular momentum that is kept, in space \[kg m²/s\].
+    /// Angular momentum that is kept, in space, about the center of mass or, of a body on a joint, about the pivot \[kg m²/s\].
     pub momentum: Vec<f64>,
     /// Orientation w x y z.
     pub turn: Vec<f64>,
@@ -80,6 +84,8 @@ pub(crate) struct Bodies {
     pub load: Vec<f64>,
     /// Those that move as they are told. How is not in checkpoints: the world, or what changed it, has it.
     pub held: HeldBodies,
+    /// Those that are on joints; the world has them, too.
+    pub joints: Joints,
     /// What local damping took of bodies on a GPU since they were handed over \[J\].
     pub damped: f64,
     /// Power that what holds bodies puts in, when a GPU was last looked at \[W\].
@@ -112,18 +118,25 @@ impl Bodies {
         let radii: HashMap<u32, f64> = grains.id.iter().copied().zip(grains.radius.iter().copied()).collect();
         let mut bodies = Bodies {
             row: vec![0],
+            id: grains.bodies.iter().map(|body| body.id).collect(),
             ..Bodies::default()
         };
+        bodies.joints = Joints::new(&grains.bodies, &bodies.id);
         let mut members = HashMap::new();
-        for body in &grains.bodies {
-            let turn = body.turn();
-            let (moments, spin) = (vector(body.moments), vector(body.angular_velocity));
-            let (center, velocity) = (body.center, body.velocity);
-            bodies.center.extend([center[0], center[1], center[2], body.mass]);
-            bodies.half_velocity.extend([velocity[0], velocity[1], velocity[2], 0.0]);
-            bodies.velocity.extend([velocity[0], velocity[1], velocity[2], 0.0]);
+        for (b, body) in grains.bodies.iter().enumerate() {
+            let (turn, moments) = (body.turn(), vector(body.moments));
+            let [velocity, spin] = start_of(body);
+            let (center, momentum) = match bodies.joints.of(b) {
+                Some(joint) => (
+                    center_on(&joint, &turn, &vector(body.center)),
+                    angular_momentum(&turn.after(&joint.frame), &spin, &joint.moments),
+                ),
+                None => (vector(body.center), angular_momentum(&turn, &spin, &moments)),
+            };
+            bodies.center.extend([center.x, center.y, center.z, body.mass]);
+            bodies.half_velocity.extend([velocity.x, velocity.y, velocity.z, 0.0]);
+            bodies.velocity.extend([velocity.x, velocity.y, velocity.z, 0.0]);
             bodies.spin.extend([spin.x, spin.y, spin.z, 0.0]);
-            let momentum = angular_momentum(&turn, &spin, &moments);
             bodies.momentum.extend([momentum.x, momentum.y, momentum.z, 0.0]);
             bodies.turn.extend([turn.w, turn.x, turn.y, turn.z]);
             bodies.moments.extend([moments.x, moments.y, moments.z, 0.0]);
@@ -131,10 +144,9 @@ impl Bodies {
             for (id, offset) in &body.carries {
                 members.insert(*id, bodies.body_of.len() as u32);
                 bodies.offset.extend([offset[0], offset[1], offset[2], radii[id].powi(3) / cubes]);
-                bodies.body_of.push(bodies.id.len() as u32);
+                bodies.body_of.push(b as u32);
             }
             bodies.row.push(bodies.body_of.len() as u32);
-            bodies.id.push(body.id);
         }
         bodies.place = vec![FREE; bodies.body_of.len()];
         bodies.held = HeldBodies::new(&grains.bodies, &bodies.id);
@@ -161,6 +173,11 @@ impl Bodies {
     /// The body of a member, unless it is free.
     pub fn of(&self, member: u32) -> Option<usize> {
         (member != FREE).then(|| self.body_of[member as usize] as usize)
+    }
+
+    /// Whether body b is held or on a joint, so that a velocity cannot be given to it.
+    pub fn is_bound(&self, b: usize) -> bool {
+        self.held.holds(b) || self.joints.bears(b)
     }
 
     /// The body that each member is of as far as touching goes: all that are held count as one. Where two of them meet, no force moves anything,
@@ -199,11 +216,16 @@ impl Bodies {
         with_load(&push, b, &self.load)
     }
 
-    /// How fast velocity \[m/s²\] and angular momentum \[N m\] of body b change under these forces of its grains.
+    /// How fast velocity \[m/s²\] and angular momentum \[N m\] that are kept of body b change under these forces of its grains.
     pub fn rates(&self, b: usize, fields: &Fields, stepping: &Stepping<f64, f64>) -> [Vector3<f64>; 2] {
         let (at, push) = (b * RECORD, self.push(b, fields));
-        let linear = acceleration(&load(&self.velocity, at), self.center[at + 3], &push.force, stepping);
-        let turning = turning_of(&load(&self.spin, at), &push.torque, stepping.local_damping);
+        let (velocity, spin, mass) = (load(&self.velocity, at), load(&self.spin, at), self.center[at + 3]);
+        if let Some(joint) = self.joints.of(b) {
+            let yields = yielded(&push, &joint, &turn_at(&self.turn, at), &velocity, &spin, mass, stepping);
+            return [yields.sliding.rate, yields.turning.rate];
+        }
+        let linear = acceleration(&velocity, mass, &push.force, stepping);
+        let turning = turning_of(&spin, &push.torque, stepping.local_damping);
         [linear.rate, turning.rate]
     }
 
@@ -211,18 +233,34 @@ impl Bodies {
     pub fn moving(&self, b: usize, fields: &Fields, stepping: &Stepping<f64, f64>) -> Moving {
         let at = b * RECORD;
         if self.held.holds(b) {
+            let momentum = load(&self.momentum, at);
             return Moving {
                 velocity: load(&self.velocity, at),
-                momentum: load(&self.momentum, at),
+                momentum,
                 spin: load(&self.spin, at),
+                kept: momentum,
             };
         }
         let [linear, turning] = self.rates(b, fields, stepping);
-        let momentum = velocity_ahead(&load(&self.momentum, at), &turning, stepping.shows_ahead);
-        Moving {
-            velocity: velocity_ahead(&load(&self.half_velocity, at), &linear, stepping.shows_ahead),
-            spin: angular_velocity(&turn_at(&self.turn, at), &momentum, &load(&self.moments, at)),
-            momentum,
+        let velocity = velocity_ahead(&load(&self.half_velocity, at), &linear, stepping.shows_ahead);
+        let kept = velocity_ahead(&load(&self.momentum, at), &turning, stepping.shows_ahead);
+        let (turn, moments) = (turn_at(&self.turn, at), load(&self.moments, at));
+        match self.joints.of(b) {
+            Some(joint) => {
+                let spin = spin_on(&joint, &turn, &kept);
+                Moving {
+                    velocity: velocity_on(&joint, &turn, &spin, &velocity),
+                    momentum: angular_momentum(&turn, &spin, &moments),
+                    spin,
+                    kept,
+                }
+            }
+            None => Moving {
+                velocity,
+                momentum: kept,
+                spin: angular_velocity(&turn, &kept, &moments),
+                kept,
+            },
         }
     }
 
@@ -231,9 +269,24 @@ impl Bodies {
         (0..self.len()).map(|b| self.moving(b, fields, stepping)).collect()
     }
 
+    /// Lets body b, unless it is held, go on from this motion at the whole step, under these forces of its grains.
+    pub fn go_on_from(&mut self, b: usize, moving: &Moving, fields: &Fields, stepping: &Stepping<f64, f64>) {
+        if !self.held.holds(b) {
+            store(&mut self.half_velocity, b * RECORD, &moving.velocity);
+            store(&mut self.momentum, b * RECORD, &moving.kept);
+            self.pull_back(b, fields, stepping);
+        }
+    }
+
     /// Rotational energy of body b with this angular momentum \[J\].
     pub fn rotational(&self, b: usize, momentum: &Vector3<f64>) -> f64 {
         energy_of_rotation(&turn_at(&self.turn, b * RECORD), momentum, &load(&self.moments, b * RECORD))
+    }
+
+    /// How bodies on joints move at the whole step, by their places in the table.
+    pub fn moving_on_joints(&self, fields: &Fields, stepping: &Stepping<f64, f64>) -> Vec<(usize, Moving)> {
+        let on_joints = (0..self.len()).filter(|&b| self.joints.bears(b));
+        on_joints.map(|b| (b, self.moving(b, fields, stepping))).collect()
     }
 
     /// Velocities that are kept at half steps start half a step back, unless the body is held.
@@ -250,11 +303,11 @@ impl Bodies {
     }
 
     /// Puts centers that left through periodic sides back; returns Σ m g·Δx of all \[J\], which the sides did. Those of bodies that are held
-    /// are never outside.
+    /// are never outside, and those of bodies on pivots stay with them.
     pub fn put_back(&mut self, sides: &Sides<f64, f64>, gravity: &Vector3<f64>) -> f64 {
         let mut work = 0.0;
         let centers = self.center.chunks_exact_mut(RECORD).enumerate();
-        for (_, center) in centers.filter(|(b, _)| !self.held.holds(*b)) {
+        for (_, center) in centers.filter(|(b, _)| !self.held.holds(*b) && !self.joints.pivots(*b)) {
             let before: Vector3<f64> = load(center, 0);
             let returned = put_back(&before, sides).position;
             work -= center[3] * gravity.dot(&returned.minus(&before));
@@ -295,6 +348,7 @@ impl Bodies {
             self.id.push(old.id[b]);
         }
         self.place = vec![FREE; self.body_of.len()];
+        self.joints = old.joints.kept(&stays);
         self.held = old.held.kept(stays);
         renamed
     }
@@ -394,12 +448,14 @@ impl Bodies {
         bodies.place = vec![FREE; members];
         bodies.find_places(member);
         bodies.held = HeldBodies::new(given, &bodies.id);
+        bodies.joints = Joints::new(given, &bodies.id);
         Ok(bodies)
     }
 
     /// Bytes that the table holds.
     pub fn bytes(&self) -> u64 {
-        let numbers = 7 * self.center.capacity() + self.load.capacity() + self.offset.capacity() + self.own_turn.capacity();
+        let of_members = self.offset.capacity() + self.own_turn.capacity();
+        let numbers = 7 * self.center.capacity() + self.load.capacity() + self.joints.capacity() + of_members;
         let words = self.id.capacity() + self.row.capacity() + self.body_of.capacity() + self.place.capacity();
         (8 * numbers + 4 * words) as u64
     }

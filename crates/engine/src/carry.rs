@@ -8,6 +8,7 @@ use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_laws::motion::{gravity_energy, kinetic_energy};
 use seixo_sweeps::bodies::{FREE, advance_body, carry, push_on, turn_at, with_load};
+use seixo_sweeps::joints::advance_on_joint;
 use seixo_sweeps::motion::{Moved, STILL};
 use seixo_sweeps::sides::{OPEN, PERIODIC};
 use seixo_sweeps::views::{RECORD, load, store};
@@ -64,11 +65,11 @@ impl Simulation {
         }
     }
 
-    /// Gives all bodies of a group this velocity \[m/s\], but for those that are held; they turn as before.
+    /// Gives all bodies of a group this velocity \[m/s\], but for those that are held or on joints; they turn as before.
     pub(crate) fn set_velocity_of_bodies(&mut self, group: u32, velocity: Vec3) {
         let velocity = vector(velocity);
         for b in 0..self.bodies.len() {
-            if self.group_of_body(b) == group && !self.bodies.held.holds(b) {
+            if self.group_of_body(b) == group && !self.bodies.is_bound(b) {
                 let at = b * RECORD;
                 store(&mut self.bodies.velocity, at, &velocity);
                 let [rate, _] = self.bodies.rates(b, &self.fields, &self.stepping);
@@ -108,9 +109,11 @@ impl Simulation {
             place,
             load: loads,
             held,
+            joints,
             ..
         } = &mut self.bodies;
-        let (row, moments, offset, place, loads, held) = (&row[..], &moments[..], &offset[..], &place[..], &loads[..], &*held);
+        let (row, moments, offset, place, loads) = (&row[..], &moments[..], &offset[..], &place[..], &loads[..]);
+        let (held, joints) = (&*held, &*joints);
         let (force, torque, stepping) = (&self.fields.force[..], &self.fields.torque[..], &self.stepping);
         self.moves_of_bodies.resize(of_bodies, STILL);
         let records = |items| Strided {
@@ -153,18 +156,33 @@ impl Simulation {
                     if !loads.is_empty() {
                         push = with_load(&push, first + b, loads);
                     }
-                    let moved = advance_body(
-                        b,
-                        &push,
-                        center.items,
-                        half_velocity.items,
-                        momentum.items,
-                        turn.items,
-                        &moments[first * RECORD..],
-                        velocity.items,
-                        spin.items,
-                        stepping,
-                    );
+                    let moved = if joints.bears(first + b) {
+                        advance_on_joint(
+                            b,
+                            &push,
+                            joints.rest(first),
+                            center.items,
+                            half_velocity.items,
+                            momentum.items,
+                            turn.items,
+                            velocity.items,
+                            spin.items,
+                            stepping,
+                        )
+                    } else {
+                        advance_body(
+                            b,
+                            &push,
+                            center.items,
+                            half_velocity.items,
+                            momentum.items,
+                            turn.items,
+                            &moments[first * RECORD..],
+                            velocity.items,
+                            spin.items,
+                            stepping,
+                        )
+                    };
                     all.flags |= moved.flags;
                     all.damping_work += moved.damping_work;
                 }
@@ -243,6 +261,11 @@ impl Simulation {
     /// The body that carries the grain at place i.
     pub(crate) fn body_of(&self, i: usize) -> Option<usize> {
         self.fields.member.get(i).and_then(|&m| self.bodies.of(m))
+    }
+
+    /// Whether the grain at place i is of a body that is held or on a joint.
+    pub(crate) fn is_bound(&self, i: usize) -> bool {
+        self.body_of(i).is_some_and(|b| self.bodies.is_bound(b))
     }
 
     /// Whether the grains at places i and j never touch: those of one body, and those that are held.

@@ -159,14 +159,14 @@ impl Simulation {
         Ok(())
     }
 
-    /// Gives all grains of a group this velocity \[m/s\], as of this moment, but for those of bodies that are held.
+    /// Gives all grains of a group this velocity \[m/s\], as of this moment, but for those of bodies that are held or on joints.
     ///
     /// # Errors
     /// As [`Simulation::observe`].
     pub fn set_velocity(&mut self, group: u32, velocity: Vec3) -> Result<(), Refusal> {
         let gained = self.edit(Meets::Nothing, |simulation| {
             let of_group: Vec<usize> = (0..simulation.fields.len())
-                .filter(|&i| simulation.fields.group[i] == group && !simulation.is_held(i))
+                .filter(|&i| simulation.fields.group[i] == group && !simulation.is_bound(i))
                 .collect();
             for &i in &of_group {
                 simulation.fields.velocity[i * RECORD..][..3].copy_from_slice(&velocity);
@@ -198,6 +198,7 @@ impl Simulation {
         let mut refused = None;
         let gained = self.edit(meets, |simulation| {
             let (before, now) = (simulation.stepping.gravity, simulation.time());
+            let on_joints = simulation.bodies.moving_on_joints(&simulation.fields, &simulation.stepping);
             simulation.change_surroundings(changes, now);
             // The kick over this moment is half of the one gravity, half of the other.
             let pull = before.minus(&simulation.stepping.gravity).times(0.5 * simulation.stepping.dt);
@@ -206,8 +207,11 @@ impl Simulation {
             }
             let bodies = &mut simulation.bodies;
             let halves = bodies.half_velocity.chunks_exact_mut(RECORD).enumerate();
-            for (_, half) in halves.filter(|(b, _)| !bodies.held.holds(*b)) {
+            for (_, half) in halves.filter(|(b, _)| !bodies.held.holds(*b) && !bodies.joints.bears(*b)) {
                 half.iter_mut().zip([pull.x, pull.y, pull.z]).for_each(|(v, change)| *v += change);
+            }
+            for (b, moving) in &on_joints {
+                bodies.go_on_from(*b, moving, &simulation.fields, &simulation.stepping);
             }
             let gravity = simulation.stepping.gravity;
             refused = simulation.with_flow(|flow, simulation| {

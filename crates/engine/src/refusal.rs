@@ -85,7 +85,7 @@ pub enum Refusal {
         /// What it must be.
         must: &'static str,
     },
-    /// The motion of a rigid body that is held is not usable.
+    /// The motion of a rigid body that is held, or the joint of one, is not usable.
     #[error("body {id}: {what}")]
     BodyMotion {
         /// The body.

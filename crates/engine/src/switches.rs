@@ -215,12 +215,8 @@ impl Simulation {
         }
         self.pull_back_half_a_step(free);
         for (b, moving) in bodies.iter().enumerate() {
-            if !self.bodies.held.holds(b) {
-                store(&mut self.bodies.half_velocity, b * RECORD, &moving.velocity);
-                store(&mut self.bodies.momentum, b * RECORD, &moving.momentum);
-            }
+            self.bodies.go_on_from(b, moving, &self.fields, &self.stepping);
         }
-        self.pull_bodies_back(0..self.bodies.len());
     }
 
     /// Holds the grains of a group from where they are: what is not held yet as one body.

@@ -4,6 +4,7 @@ mod body;
 mod bond;
 mod conduction;
 mod fluid;
+mod joint;
 mod passage;
 mod wall;
 
@@ -16,6 +17,7 @@ pub use fluid::{
     Boundary, CONTACT_ANGLES, Fluid, Fluids, Hull, LARGEST_SUSPENDED, LEAST_COHESIVE_SUPPORT, Particles, Projection, Smoothing, Solver,
     Space, StateLaw, capillary_speed,
 };
+pub use joint::{Joint, JointFlaw};
 pub use passage::{FluidInlet, FluidOutlet, Opening};
 pub use seixo_device::gpu::Api;
 use seixo_laws::contact::{Adhesive, NormalLaw, Resistance, RollingLaw, TangentialLaw, TwistingLaw};

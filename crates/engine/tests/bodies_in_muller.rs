@@ -85,6 +85,7 @@ fn put(world: &mut World, center: Vec3, velocity: Vec3, spheres: &[(Vec3, f64)],
         velocity,
         angular_velocity: [0.0; 3],
         motion: None,
+        joint: None,
         carries: Vec::new(),
     };
     world.groups = vec!["bodies".to_owned()];

@@ -3,7 +3,7 @@
 mod blocks;
 mod pools;
 
-use blocks::{Block, DENSITY, SPACING, momentum, pool, pushed, pushed_in_a_plane};
+use blocks::{Block, DENSITY, SPACING, hinged, momentum, pool, pushed, pushed_in_a_plane};
 use pools::G;
 use seixo_engine::Simulation;
 use seixo_engine::world::{Load, Settings, Vec3, World};
@@ -111,6 +111,38 @@ fn what_a_body_loses_of_momentum_water_gains_and_of_energy_what_is_not_heat() {
     assert!(kept[0] < 0.9 * given[0], "water held nothing: {kept:?}");
     // Of second order in the time step.
     assert!((now.residual - start.residual).abs() < 2e-3 * start.kinetic, "{now:?}");
+}
+
+#[test]
+fn water_turns_a_block_on_a_hinge_by_its_torque_about_that() {
+    let mut simulation = started(hinged());
+    let (start, energy, dt) = (simulation.bodies()[0], simulation.ledger(), simulation.time_step().value);
+    let pivot = [start.center[0] - 0.04, start.center[1]];
+    let torque = |simulation: &Simulation| {
+        let [force, torque] = simulation.loads_of_fluids_on_bodies()[0];
+        let center = simulation.bodies()[0].center;
+        torque[2] + (center[0] - pivot[0]) * force[1] - (center[1] - pivot[1]) * force[0]
+    };
+    let (mut given, mut before) = (0.0, torque(&simulation));
+    for _ in 0..200 {
+        simulation.step().unwrap();
+        let now = torque(&simulation);
+        given += 0.5 * dt * (before + now);
+        before = now;
+    }
+    let body = simulation.bodies()[0];
+    let moment = body.moments[2] + body.mass * 0.04 * 0.04;
+    let gained = moment * (body.angular_velocity[2] - start.angular_velocity[2]);
+    // All forces of the step are there, so this is what leap-frog does.
+    assert!((gained / given - 1.0).abs() < 1e-9, "{gained} of {given} N m s");
+    assert!(gained < -0.01 * moment * start.angular_velocity[2], "water held nothing: {body:?}");
+    let [x, y, z] = [0, 1, 2].map(|k| body.center[k] - [pivot[0], pivot[1], start.center[2]][k]);
+    assert!((x.hypot(y) - 0.04).abs() < 1e-15 && z == 0.0, "{body:?}");
+    let now = simulation.ledger();
+    assert!(
+        (now.residual - energy.residual).abs() < 5e-3 * (energy.kinetic + energy.rotational),
+        "{now:?}"
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 mod blocks;
 mod pools;
 
-use blocks::{Block, DENSITY, SPACING, momentum, pool, pushed, pushed_in_a_plane};
+use blocks::{Block, DENSITY, SPACING, hinged, momentum, pool, pushed, pushed_in_a_plane};
 use pools::G;
 use seixo_engine::world::{DeviceChoice, Domain, Leaving, Precision, Settings, Solver, World};
 use seixo_engine::{BodySnapshot, Simulation};
@@ -45,7 +45,12 @@ fn incompressible() -> World {
 
 #[test]
 fn a_block_goes_the_same_way_wherever_it_and_the_water_are() {
-    for (world, steps) in [(pushed as fn() -> World, 120), (pushed_in_a_plane, 120), (incompressible, 20)] {
+    for (world, steps) in [
+        (pushed as fn() -> World, 120),
+        (pushed_in_a_plane, 120),
+        (hinged, 120),
+        (incompressible, 20),
+    ] {
         let start = world().grains.bodies[0].clone();
         let here = after(&mut on(DeviceChoice::Cpu, None, world()), steps);
         let way = apart(&here.center, &start.center);

@@ -50,6 +50,7 @@ fn put_block(world: &mut World, low: [i64; 3], cells: [i64; 3], density_ratio: f
         velocity,
         angular_velocity: spin,
         motion: None,
+        joint: None,
         carries: Vec::new(),
     };
     world.groups = vec!["ice".to_owned()];

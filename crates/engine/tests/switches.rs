@@ -306,6 +306,7 @@ fn what_cannot_be_switched_is_refused_by_name() {
             velocity: [0.0; 3],
             angular_velocity: [0.0; 3],
             motion: None,
+            joint: None,
             carries: Vec::new(),
         };
         let sphere = Sphere {

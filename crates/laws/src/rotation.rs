@@ -133,6 +133,21 @@ fn turned_about<R: Real>(turn: &Quaternion<R>, momentum: &Vector3<R>, axis: &Vec
     turn.after(&about.normalized())
 }
 
+/// Of the orientations that come from `start` by a turn about a unit axis of space, the one that is nearest to `turn`.
+#[cube]
+#[inline(always)]
+pub fn turned_about_alone<R: Real>(turn: &Quaternion<R>, start: &Quaternion<R>, axis: &Vector3<R>) -> Quaternion<R> {
+    let whole = turn.after(&start.back());
+    let sine = whole.x * axis.x + whole.y * axis.y + whole.z * axis.z;
+    let about = Quaternion::<R> {
+        w: whole.w,
+        x: sine * axis.x,
+        y: sine * axis.y,
+        z: sine * axis.z,
+    };
+    about.normalized().after(start)
+}
+
 /// An orientation turned with this angular velocity in space for a time: Cayley's map, about ω by 2 atan(½|ω|Δt), so of second order and its own
 /// reverse.
 #[cube]

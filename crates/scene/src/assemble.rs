@@ -362,6 +362,14 @@ impl Bodies {
                 instead: "write the boundary as a wall",
             });
         }
+        if section.joint.is_some() {
+            return Some(Bodies {
+                what: "bodies on joints",
+                key: "joint",
+                early: "let them be there from the start",
+                instead: "leave `joint` out",
+            });
+        }
         let key = section.key_to_fluids()?;
         let [what, instead] = if section.displaces_fluid {
             ["bodies that displace fluids", "leave `displaces_fluid` out"]

@@ -55,6 +55,7 @@ pub(crate) fn motion(section: &mut GrainsSection, findings: &Findings) -> Result
             "the grains of a boundary are there from the start",
             "use `file`, `fill` or `at`",
         ),
+        ("joint", section.joint.is_some(), is_pushed, "remove one of the two"),
         (
             "velocity",
             si(&section.velocity) != [0.0; 3],
@@ -138,5 +139,6 @@ pub(crate) fn put(grains: &mut Grains, members: &[Member], motion: WallMotion, g
         angular_velocity: [0.0; 3],
         carries,
         motion: Some(motion),
+        joint: None,
     });
 }

@@ -6,7 +6,8 @@ use crate::{
     diagnostics::Complaint,
     fill::{Surroundings, fill, refuse_too_many, si},
     interactions::Materials,
-    schema::{GrainsSection, SceneFile},
+    joint,
+    schema::{GrainsSection, JointSection, SceneFile},
     shape::{self, Placement, Shape},
 };
 use glam::DQuat;
@@ -39,6 +40,8 @@ struct Unnumbered<'a> {
     is_felt: bool,
     /// How its grains move as one; none if each moves on its own.
     motion: Option<WallMotion>,
+    /// What ties its bodies to space.
+    joint: Option<JointSection>,
     loose: Vec<Loose>,
 }
 
@@ -71,6 +74,7 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
             shape,
             is_felt: section.key_to_fluids().is_some(),
             motion,
+            joint: section.joint,
             loose,
         });
     }
@@ -100,6 +104,7 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
             shape,
             is_felt,
             motion,
+            joint,
             loose,
         } = section;
         let shape = shape.as_deref().map_or(Ok(None), |wanted| shape::find(wanted, &shapes, &known));
@@ -119,8 +124,8 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
                     .remedy("enlarge world.domain or move the grains"),
             );
         }
-        // What moves on its own and is felt by fluids is a body, though it be of one sphere.
-        let is_ball = shape.is_none() && *is_felt && motion.is_none();
+        // What moves on its own and is felt by fluids, or tied to space, is a body, though it be of one sphere.
+        let is_ball = shape.is_none() && (*is_felt || joint.is_some()) && motion.is_none();
         if let Some(shape) = shape.or(is_ball.then_some(&ball)) {
             let flat = across.filter(|_| *is_felt).map(|axis| shape.flat(axis)).transpose();
             let flat = flat.unwrap_or_else(|complaint| {
@@ -139,6 +144,7 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
                     orientation: one.orientation,
                     velocity: one.row.velocity,
                     angular_velocity: one.row.angular_velocity,
+                    joint: joint.and_then(|joint| joint::joint(&joint, one.row.position).ok()),
                 };
                 shape.put(
                     &mut grains,
@@ -151,6 +157,12 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
                     let temperature = one.temperature.unwrap_or(f64::NAN);
                     grains.temperature.resize(grains.len(), temperature);
                 }
+            }
+            // The bodies of this section are the last ones.
+            let of_section = &grains.bodies[grains.bodies.len() - loose.len()..];
+            if let Some(flaw) = of_section.iter().find_map(|body| body.flaw_of_joint(domain)) {
+                let complaint = Complaint::new(format!("grains.{name}: {}", flaw.what)).remedy(flaw.remedy);
+                findings.add(&format!("grains.{name}.joint"), complaint);
             }
             continue;
         }
@@ -248,6 +260,7 @@ fn loose(
                 .remedy(format!("leave `{key}` out: fluids then pass through these grains")),
         ));
     }
+    joint::check(section)?;
     if section.carried_by_fluid {
         refuse_to_be_carried(section)?;
     }

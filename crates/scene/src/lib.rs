@@ -15,6 +15,7 @@ mod grains;
 mod heat;
 mod inlet;
 mod interactions;
+mod joint;
 mod probes;
 pub mod quantity;
 mod range;

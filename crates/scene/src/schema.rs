@@ -13,7 +13,7 @@ pub(crate) use fill::{CylinderRegion, Discrete, Fill, Radius, Region, SphereRegi
 pub(crate) use fluid::FluidSection;
 pub(crate) use output::{CoarseSection, FragmentsOf, OutputSection, ProbeSection};
 pub(crate) use passage::{Drain, FluidInletSection, FluidOutletSection, Mouth};
-pub(crate) use shape::{EqualSpheres, ShapeSection, ShapeSpheres, Turn};
+pub(crate) use shape::{EqualSpheres, JointSection, ShapeSection, ShapeSpheres, Turn};
 pub(crate) use wall::{BoxWall, Motion, Plane, Segments, ServoSection, SurfaceRotation, Vibrate, WallSection};
 
 use crate::{
@@ -329,6 +329,8 @@ pub(crate) struct GrainsSection {
     /// Makes a boundary of the grains that stays where it is, whatever pushes it.
     #[serde(default)]
     pub fixed: bool,
+    /// Ties each clump, or grain, to space by a hinge, a ball joint or a slider. On a hinge or a ball joint velocities follow from `angular_velocity`.
+    pub joint: Option<JointSection>,
     /// Lets fluids feel them: they are lifted, carried and slowed down, and fluids make way. For what is thicker than a few spacings of the fluid; with
     /// solver = "muller2003" for spheres whose radius is at most the fluid's support less half a spacing. Where fluids flow in a plane, all spheres are in it,
     /// and are disks of a meter of depth.

@@ -13,7 +13,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha12Rng;
 use seixo_analysis::{Solid, connected_parts, plate_of_disks, solid_of_spheres};
 use seixo_engine::voxels::Filling;
-use seixo_engine::world::{Body, DeviceChoice, Grains, Sphere, Triangle, Vec3};
+use seixo_engine::world::{Body, DeviceChoice, Grains, Joint, Sphere, Triangle, Vec3};
 use seixo_files::grains_in::{self, Limits};
 use std::{collections::BTreeMap, f64::consts::PI, path::Path};
 
@@ -54,6 +54,8 @@ pub(crate) struct Placement {
     pub velocity: Vec3,
     /// \[rad/s\].
     pub angular_velocity: Vec3,
+    /// What ties it to space.
+    pub joint: Option<Joint>,
 }
 
 impl Shape {
@@ -136,6 +138,7 @@ impl Shape {
             velocity: placed.velocity,
             angular_velocity: placed.angular_velocity,
             motion: None,
+            joint: placed.joint,
             carries: Vec::new(),
         };
         grains.push_body(body, &spheres, material, group);

@@ -31,6 +31,7 @@ pub mod fluid;
 pub mod fluid_lanes;
 pub mod gear;
 pub mod heat;
+pub mod joints;
 pub mod kernels;
 pub mod lanes;
 pub mod motion;

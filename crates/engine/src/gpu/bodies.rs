@@ -7,6 +7,7 @@ use crate::simulation::Simulation;
 use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::{LOAD, POSE_OF_BODY};
+use seixo_sweeps::joints::JOINT;
 use seixo_sweeps::kernels::bodies::{advance_bodies, carry_grains, drop_inside_bodies, find_places, hold_bodies};
 use seixo_sweeps::sides::OPEN;
 use seixo_sweeps::views::RECORD;
@@ -32,6 +33,9 @@ pub(super) struct Carriers<C> {
     /// How members are turned in the frames of their bodies, where bonds ask for it.
     own_turn: Buffer<C>,
     moments: Buffer<C>,
+    /// Joints of bodies, and whether there are any.
+    joints: Buffer<C>,
+    jointed: bool,
     half_velocity: Buffer<C>,
     momentum: Buffer<C>,
     /// What fluids on the same GPU know of bodies, and do to them.
@@ -100,6 +104,7 @@ impl<C: Number> Carriers<C> {
             offset,
             body_of,
             place,
+            joints,
             ..
         } = &host.bodies;
         // Buffers cannot be empty, though all bodies may have left.
@@ -126,6 +131,9 @@ impl<C: Number> Carriers<C> {
             offset: upload(offset)?,
             own_turn: upload(&own_turn)?,
             moments: upload(moments)?,
+            // Bodies that came later are on none.
+            joints: gpu.upload(&with_room(joints.rest(0), JOINT * (host.bodies.len() + 1)), "rigid bodies")?,
+            jointed: !joints.is_empty(),
             half_velocity: upload(half_velocity)?,
             momentum: upload(momentum)?,
             felt: Arc::new(FeltBodies::new(gpu, &host.bodies)?),
@@ -201,10 +209,12 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             carriers.felt.spin.argument(),
             carriers.is_held.argument(),
             carriers.felt.load.argument(),
+            carriers.joints.argument(),
             self.flags.argument(),
             stepping::<C, C>(&host.stepping),
             carriers.bodies as u32,
             parity,
+            carriers.jointed,
         );
         if carriers.moving > 0 {
             let (count, dim) = units(carriers.moving);

@@ -1,7 +1,9 @@
 //! Rigid bodies made of spheres.
 
-use super::{Grains, Material, Vec3, WallMotion};
+use super::{Domain, Grains, Joint, Material, Vec3, WallMotion};
 use crate::assemble::mass_of_sphere;
+use crate::contact_records::array;
+use crate::joints::start_of;
 use crate::refusal::Refusal;
 use seixo_laws::{Quaternion, Vector3};
 use std::collections::HashMap;
@@ -19,13 +21,16 @@ pub struct Body {
     pub center: Vec3,
     /// Unit quaternion w x y z that turns the frame of its principal axes into that of space.
     pub orientation: [f64; 4],
-    /// Velocity of the center of mass \[m/s\]; that of a body which is held follows from its motion.
+    /// Velocity of the center of mass \[m/s\]; that of a body which is held follows from its motion, and that of one on a hinge or a ball joint from its
+    /// angular velocity: there, leave it zero.
     pub velocity: Vec3,
-    /// Angular velocity \[rad/s\]; likewise.
+    /// Angular velocity \[rad/s\]; that of a body which is held follows, too.
     pub angular_velocity: Vec3,
     /// How it is moved, whatever pushes it; `None` for a body that moves freely. Center and orientation are those at time zero, the axis and
     /// all else is as for walls.
     pub motion: Option<WallMotion>,
+    /// What ties it to space; `None` for a body that nothing ties, or that is held. Center and orientation are those at time zero.
+    pub joint: Option<Joint>,
     /// Ids of the grains that it carries, and where they are from its center, in the frame of its principal axes \[m\].
     pub carries: Vec<(u32, Vec3)>,
 }
@@ -102,16 +107,16 @@ impl Grains {
     /// Appends a body and its spheres, of one material and group; `body.carries` follows from the spheres.
     pub fn push_body(&mut self, mut body: Body, spheres: &[Sphere], material: u32, group: u32) {
         body.carries = spheres.iter().map(|sphere| (sphere.id, sphere.offset)).collect();
+        let [center_moves, w] = start_of(&body).map(|v| array(&v));
         for sphere in spheres {
             let at = body.place(sphere.offset);
             let arm = [0, 1, 2].map(|k| at[k] - body.center[k]);
-            let w = body.angular_velocity;
             let swing = [
                 w[1] * arm[2] - w[2] * arm[1],
                 w[2] * arm[0] - w[0] * arm[2],
                 w[0] * arm[1] - w[1] * arm[0],
             ];
-            let velocity = [0, 1, 2].map(|k| body.velocity[k] + swing[k]);
+            let velocity = [0, 1, 2].map(|k| center_moves[k] + swing[k]);
             self.push(sphere.id, at, velocity, w, sphere.radius, material, group);
         }
         self.bodies.push(body);
@@ -128,7 +133,8 @@ impl Grains {
     /// The least of the masses that contacts feel at spheres of bodies, over the masses of the spheres alone; 1 if none is less.
     ///
     /// A force through the middle of a sphere at o moves it as a mass of 1/(1/m + Σ (o² − o_k²)/I_k) at least, one at its surface as one of
-    /// 1/(1/m + Σ (d_k + R)²/I_k), with the distances d_k from the principal axes; for the sphere alone, the latter is m/8.5.
+    /// 1/(1/m + Σ (d_k + R)²/I_k), with the distances d_k from the principal axes; for the sphere alone, the latter is m/8.5. A joint makes a body
+    /// only harder to move.
     pub(crate) fn lightness(&self, materials: &[Material]) -> f64 {
         let places: HashMap<u32, usize> = self.id.iter().enumerate().map(|(k, &id)| (id, k)).collect();
         let mut least = 1.0f64;
@@ -151,8 +157,9 @@ impl Grains {
         least
     }
 
-    /// Refuses bodies with numbers that cannot be simulated, or that carry what is not there or is carried already.
-    pub(crate) fn check_bodies(&self) -> Result<(), Refusal> {
+    /// Refuses bodies with numbers that cannot be simulated, that carry what is not there or is carried already, or that cannot be on their joints in
+    /// this domain.
+    pub(crate) fn check_bodies(&self, domain: Option<&Domain>) -> Result<(), Refusal> {
         let mut carried: HashMap<u32, u32> = self.id.iter().map(|&id| (id, 0)).collect();
         let mut ids: Vec<u32> = self.bodies.iter().map(|body| body.id).collect();
         ids.sort_unstable();
@@ -173,7 +180,9 @@ impl Grains {
                 must,
             };
             body.flaw().map_or(Ok(()), |flaw| Err(wrong(flaw)))?;
-            if let Some(what) = body.motion.as_ref().and_then(WallMotion::flaw) {
+            let of_motion = body.motion.as_ref().and_then(WallMotion::flaw);
+            let of_joint = || body.flaw_of_joint(domain).map(|flaw| flaw.to_string());
+            if let Some(what) = of_motion.or_else(of_joint) {
                 return Err(Refusal::BodyMotion { id: body.id, what });
             }
             for (id, _) in &body.carries {

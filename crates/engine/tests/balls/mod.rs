@@ -73,6 +73,7 @@ fn put_sphere(world: &mut World, center: Vec3, radius: f64, mass: f64, velocity:
         velocity,
         angular_velocity: [0.0; 3],
         motion: is_held.then(WallMotion::default),
+        joint: None,
         carries: Vec::new(),
     };
     let sphere = Sphere {

@@ -2,7 +2,7 @@
 
 use super::pools::{G, domain, drop_in, fluids, sites, tank, water, wet};
 use seixo_engine::Simulation;
-use seixo_engine::world::{Body, Fluids, Grains, Hull, Interaction, Sphere, Vec3, WallMotion, World};
+use seixo_engine::world::{Body, Fluids, Grains, Hull, Interaction, Joint, Sphere, Vec3, WallMotion, World};
 
 pub const DENSITY: f64 = 1000.0;
 /// Of particles in tanks \[m\].
@@ -63,6 +63,7 @@ impl Block {
             velocity: if is_held { [0.0; 3] } else { velocity },
             angular_velocity: [0.0; 3],
             motion: is_held.then(WallMotion::default),
+            joint: None,
             carries: Vec::new(),
         };
         world.groups = vec!["blocks".to_owned()];
@@ -131,6 +132,19 @@ fn pushed_through(across: Option<usize>, block: Block, [velocity, angular_veloci
     block.put(&mut world, velocity, false);
     let grains: &mut Grains = &mut world.grains;
     grains.bodies[0].angular_velocity = angular_velocity;
+    world
+}
+
+/// The same with the block on a hinge beside its center, about which it turns.
+pub fn hinged() -> World {
+    let mut world = pushed();
+    let body = &mut world.grains.bodies[0];
+    let [x, y, z] = body.center;
+    body.joint = Some(Joint::Hinge {
+        through: [x - 0.04, y, z],
+        axis: [0.0, 0.0, 1.0],
+    });
+    (body.velocity, body.angular_velocity) = ([0.0, 0.8, 0.0], [0.0, 0.0, 20.0]);
     world
 }
 

@@ -59,6 +59,7 @@ impl Shape {
             velocity,
             angular_velocity,
             motion: None,
+            joint: None,
             carries: Vec::new(),
         };
         grains.push_body(body, &spheres, 0, 0);

@@ -1,8 +1,8 @@
 //! Keys of shapes.
 
-use super::Direction;
+use super::{Direction, Vector};
 use crate::{
-    quantity::{Angle, Number, Positive, Quantity},
+    quantity::{Angle, Length, Number, Positive, Quantity},
     words::Word,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -104,6 +104,41 @@ pub(crate) struct SolidSection {
     pub center: [Quantity<Number>; 3],
     /// Its inertia tensor about the center of mass: xx, yy, zz, xy, xz, yz, where xy = −∫ x y dV.
     pub inertia: [Quantity<Number>; 6],
+}
+
+/// What ties bodies to space, and bears what it does not let through, without friction.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum JointSection {
+    /// They turn about an axis that stands still.
+    Hinge(HingeSection),
+    /// A point of them stands still, about which they turn freely.
+    Ball(BallSection),
+    /// They move along a direction, and do not turn.
+    Slider(SliderSection),
+}
+
+/// A hinge.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct HingeSection {
+    /// A point of the axis; of each body its center of mass if left out.
+    pub through: Option<Vector<Length>>,
+    /// Direction of the axis, of any length.
+    pub axis: Direction,
+}
+
+/// A ball joint.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct BallSection {
+    /// The point that stands still; of each body its center of mass if left out.
+    pub through: Option<Vector<Length>>,
+}
+
+/// A slider.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct SliderSection {
+    /// Direction in which they move, of any length.
+    pub along: Direction,
 }
 
 /// A turn about an axis.

@@ -156,6 +156,11 @@ impl Cast<'_> {
             ));
             return Err(complaint.remedy("remove it, set them free with fixed = false, or say with `motion` how they move"));
         }
+        let is_on_joints = self.section_of(group).joint.is_some();
+        if is_on_joints && set.velocity.is_some() {
+            let complaint = Complaint::new("`velocity` is not for bodies on joints, which do not let every velocity through");
+            return Err(complaint.remedy("remove it, and push them with `force` or `torque`"));
+        }
         if let Some(velocity) = &set.velocity {
             acts.push(Act::Velocity(group, si(velocity)));
         }
@@ -175,12 +180,17 @@ impl Cast<'_> {
         Ok(acts)
     }
 
+    /// The section of a group.
+    fn section_of(&self, group: u32) -> &GrainsSection {
+        &self.file.grains[&self.world.groups[group as usize]]
+    }
+
     /// Refuses to hold grains that cannot be held by a stage.
     fn refuse_unholdable(&self, group: u32) -> Result<(), Complaint> {
-        let section = &self.file.grains[&self.world.groups[group as usize]];
-        if section.shape.is_some() {
-            let complaint = Complaint::new("clumps cannot be held by a stage").limit("spheres");
-            return Err(complaint.remedy("leave `shape` out, or use a wall"));
+        let section = self.section_of(group);
+        if section.shape.is_some() || section.joint.is_some() {
+            let complaint = Complaint::new("clumps, and bodies on joints, cannot be held by a stage").limit("spheres");
+            return Err(complaint.remedy("leave `shape` and `joint` out, or use a wall"));
         }
         if self.world.conduction.is_some() {
             let complaint = Complaint::new("grains through which heat flows cannot be held");

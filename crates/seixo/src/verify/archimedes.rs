@@ -95,6 +95,7 @@ impl Block {
             velocity,
             angular_velocity,
             motion: moves.is_none().then(WallMotion::default),
+            joint: None,
             carries: Vec::new(),
         };
         // A body carries a grain at least; this one touches nothing, and is soft so that the time step is that of the water.

@@ -4,13 +4,21 @@ use super::bonds::record_of;
 use super::{is_halted, raise};
 use crate::bodies::{advance_body, carry, drop_own, push_on, put_held, recalled_turn, turn_at, with_load};
 use crate::entries::first_entry;
-use crate::motion::{Stepping, flags_of};
+use crate::joints::{LOOSE, advance_on_joint};
+use crate::motion::{Moved, Stepping, flags_of};
 use crate::views::{Record, last, load, recall, record, xyz};
 use cubecl::prelude::*;
 use seixo_laws::{Coordinate, Real, near_vector};
 
-/// The n bodies one step on, but for those that are held; `loads` push beside their grains. What local damping takes adds up in the last numbers of `half_velocity`, the power
-/// that what holds bodies puts in in those of `momentum`.
+/// Books what came of moving body b: what local damping took adds up in the last number of its `half_velocity`.
+#[cube]
+fn book_moved<C: Real>(b: usize, moved: &Moved<C>, half_velocity: &mut [C], flags: &mut [u32], parity: u32) {
+    half_velocity[b * 4usize + 3usize] += moved.damping_work;
+    raise(flags, parity, moved.flags);
+}
+
+/// The n bodies one step on, but for those that are held; `loads` push beside their grains, and some may be on `joints`. What local damping takes adds up in the last numbers of
+/// `half_velocity`, the power that what holds bodies puts in in those of `momentum`.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn advance_bodies<R: Real, C: Coordinate<R> + Coordinate<C>>(
@@ -28,10 +36,12 @@ pub fn advance_bodies<R: Real, C: Coordinate<R> + Coordinate<C>>(
     spin: &mut [C],
     is_held: &[u32],
     loads: &[C],
+    joints: &[C],
     flags: &mut [u32],
     stepping: &Stepping<C, C>,
     n: u32,
     parity: u32,
+    #[comptime] jointed: bool,
 ) {
     let b = ABSOLUTE_POS;
     if b < n as usize {
@@ -52,10 +62,17 @@ pub fn advance_bodies<R: Real, C: Coordinate<R> + Coordinate<C>>(
                 let moving = recall::<C>(velocity, b * 4usize);
                 let turning = recall::<C>(spin, b * 4usize);
                 momentum[b * 4usize + 3usize] -= push.force.dot(&moving) + push.torque.dot(&turning);
+            } else if jointed {
+                if joints[b * 24usize] == C::new(LOOSE) {
+                    let moved = advance_body::<C>(b, &push, center, half_velocity, momentum, turn, moments, velocity, spin, stepping);
+                    book_moved::<C>(b, &moved, half_velocity, flags, parity);
+                } else {
+                    let moved = advance_on_joint::<C>(b, &push, joints, center, half_velocity, momentum, turn, velocity, spin, stepping);
+                    book_moved::<C>(b, &moved, half_velocity, flags, parity);
+                }
             } else {
                 let moved = advance_body::<C>(b, &push, center, half_velocity, momentum, turn, moments, velocity, spin, stepping);
-                half_velocity[b * 4usize + 3usize] += moved.damping_work;
-                raise(flags, parity, moved.flags);
+                book_moved::<C>(b, &moved, half_velocity, flags, parity);
             }
         }
     }

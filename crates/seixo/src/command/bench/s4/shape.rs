@@ -118,6 +118,7 @@ impl Shape {
             velocity,
             angular_velocity: [0.0; 3],
             motion: None,
+            joint: None,
             carries: Vec::new(),
         };
         grains.push_body(body, &spheres, 0, 0);

@@ -99,8 +99,9 @@ impl Simulation {
 
     /// Lists bonds in the order of the grains.
     pub(crate) fn list_bonds(&mut self) {
+        let is_divisible = self.settings.divisible;
         if let Some(network) = &mut self.bonds {
-            network.list(&self.fields.id);
+            network.list(&self.fields.id, is_divisible);
         }
     }
 
@@ -158,7 +159,7 @@ impl Simulation {
 
     /// Forces and torques of all bonds, added to those of contacts.
     pub(crate) fn hold_grains(&mut self) {
-        let time = self.time();
+        let (time, is_once) = (self.time(), self.lists_once());
         let Some(network) = &mut self.bonds else { return };
         let n = self.fields.len();
         let Fields {
@@ -210,7 +211,13 @@ impl Simulation {
         };
         self.device.run(parts(n), data, |part, (entries, force, torque, tally): Data| {
             let (first, end) = part_range(part, n);
-            let rows = BondRows { first, end, row, partner };
+            let rows = BondRows {
+                first,
+                end,
+                row,
+                partner,
+                is_once,
+            };
             tally.items[0] = bonds(&grains, &rows, entries.items, force.items, torque.items);
         });
         let now = network.tallies.iter().fold(BondTally::default(), |all, one| all.plus(one));

@@ -198,10 +198,22 @@ impl Simulation {
     /// Lists pairs of grains that are near each other, but for those of one body; of grains that bodies carry, only those are looked up that may be
     /// near to any other.
     pub(crate) fn list_pairs(&mut self) {
+        if self.lists_once() {
+            self.fill_rows::<true>();
+        } else {
+            self.fill_rows::<false>();
+        }
+        if self.settings.divisible {
+            self.pairs.sort_rows(&self.device, &self.fields.id);
+        }
+    }
+
+    /// Fills the rows of pairs; with `ONCE`, a pair inside a part stands in one row.
+    fn fill_rows<const ONCE: bool>(&mut self) {
         let n = self.fields.len();
         if !self.carries {
             self.pairs
-                .fill_rows::<true>(&self.device, &self.cells.index(), &self.fields.position, n);
+                .fill_rows::<ONCE>(&self.device, &self.cells.index(), &self.fields.position, n);
             return;
         }
         self.bodies.find_places(&self.fields.member);
@@ -239,7 +251,7 @@ impl Simulation {
             broad.forget();
         }
         let is_wanted = |i: usize| broad.may_meet(GRAINS, fields.member[i]);
-        pairs.fill_rows_of::<true>(device, &cells.index(), &fields.position, n, is_wanted);
+        pairs.fill_rows_of::<ONCE>(device, &cells.index(), &fields.position, n, is_wanted);
         pairs.drop_inside_bodies(&fields.member, &touching);
     }
 

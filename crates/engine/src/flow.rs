@@ -58,8 +58,10 @@ pub(crate) struct Flow {
     pub plan: Fluids,
     pub fields: FluidFields,
     pub cells: Cells,
-    /// Pairs inside a part in one row, pairs across parts in both; of solvers that list pairs twice, all in both.
+    /// Pairs inside a part in one row, pairs across parts in both; of solvers that list pairs twice, and in divisible worlds, all in both.
     pub pairs: Pairs,
+    /// Whether rows stand in the order of ids, see [`crate::world::Settings::divisible`].
+    pub divisible: bool,
     /// All fluid that each particle of a wall sees; empty where all pairs stand in both rows.
     before_walls: Pairs,
     /// What the fluid before each particle of a wall is like, in the order of `walls`: pressure, velocity.
@@ -217,6 +219,7 @@ impl Flow {
             fields: FluidFields::default(),
             cells,
             pairs: Pairs::default(),
+            divisible: settings.divisible,
             before_walls: Pairs::default(),
             before: Vec::new(),
             walls: Vec::new(),

@@ -107,7 +107,7 @@ impl Simulation {
             capacities: &heat.capacities,
             sides: (&self.stepping.sides, self.sides),
             rows: (&self.pairs.row, &self.pairs.neighbors),
-            is_once: self.frictional,
+            is_once: self.lists_once(),
             dt: self.stepping.dt,
         };
         let walls = HeatOfWalls {

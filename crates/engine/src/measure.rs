@@ -106,6 +106,8 @@ impl Simulation {
         let fields = &self.fields;
         let n = fields.len();
         let (part_first, part_end) = part_range(part, n);
+        // A pair that stands in both rows is stored by halves.
+        let (inside_first, inside_end) = if self.lists_once() { (part_first, part_end) } else { (0, 0) };
         for i in part_first..part_end {
             if self.body_of(i).is_none() {
                 let (v, w) = self.velocities(i, &[]);
@@ -132,8 +134,8 @@ impl Simulation {
                     &fields.material,
                     self.materials,
                     &self.table,
-                    part_first,
-                    part_end,
+                    inside_first,
+                    inside_end,
                     &self.stepping.sides,
                     self.sides,
                     true,

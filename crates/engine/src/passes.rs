@@ -11,7 +11,6 @@ use seixo_sweeps::compound::compound_contacts_of_part;
 use seixo_sweeps::contact::{Tally, press_through_cells};
 use seixo_sweeps::lanes::contacts_of_part;
 use seixo_sweeps::motion::{LEFT, Moved, STALE, STILL, advance};
-use seixo_sweeps::neighbors::Lookup;
 use seixo_sweeps::part::{GrainsView, Limits, PartOut, PartRows};
 use seixo_sweeps::rows::press_through_row;
 use seixo_sweeps::shortlist::Shortlist;
@@ -172,10 +171,9 @@ impl Simulation {
             self.old_pairs.keep(&self.device, &self.pairs, remembered);
             self.list_pairs();
             self.pairs.take_over(&self.device, &self.cells.old_of, &self.old_pairs, remembered);
-        } else if self.cells.lookup() != Lookup::Grids || self.conducts() {
-            // Smooth grains press on each other through the cells that sort them; of other searches there is a list only, and heat needs one.
-            self.pairs
-                .fill_rows::<false>(&self.device, &self.cells.index(), &self.fields.position, n);
+        } else if self.presses_by_rows() || self.conducts() {
+            // Smooth grains remember nothing.
+            self.list_pairs();
         }
         self.list_walls();
         self.list_bonds();
@@ -191,7 +189,7 @@ impl Simulation {
     }
 
     fn rub_grains(&mut self) {
-        let n = self.fields.len();
+        let (n, is_once) = (self.fields.len(), self.lists_once());
         let stride = self.moves.iter().fold(0.0, |most: f64, moved| most.max(moved.stride_square)).sqrt();
         // Sides that slide move images on as well: there, all pairs of the list are looked at.
         let margin = if self.sides == SHEARED {
@@ -278,6 +276,7 @@ impl Simulation {
                     end,
                     row,
                     neighbors,
+                    is_once,
                 };
                 let out = PartOut {
                     history: history.items,
@@ -304,7 +303,7 @@ impl Simulation {
     }
 
     fn press_grains(&mut self) {
-        let n = self.fields.len();
+        let (n, is_listed) = (self.fields.len(), self.presses_by_rows());
         let Fields {
             position,
             velocity,
@@ -314,7 +313,6 @@ impl Simulation {
         } = &mut self.fields;
         let (position, velocity, material) = (&position[..], &velocity[..], &material[..]);
         let (cells, pairs, table, materials) = (&self.cells, &self.pairs, &self.table[..], self.materials);
-        let is_listed = cells.lookup() != Lookup::Grids;
         let overlap_limit = self.settings.overlap_limit;
         let (sides, kind) = (&self.stepping.sides, self.sides);
         let data = (

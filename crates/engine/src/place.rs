@@ -97,9 +97,8 @@ impl Simulation {
         }
         let precision = precision_on(&gpu, self.settings.precision, &mut self.notices)?;
         self.settings.precision = Some(precision);
-        if (self.is_compound || self.sides != OPEN || self.carries || self.is_bonded() || self.is_driven() || self.is_geared())
-            && self.settings.assembly != Assembly::Fused
-        {
+        let is_more = self.is_compound || self.sides != OPEN || self.carries || self.is_bonded() || self.is_driven() || self.is_geared();
+        if (is_more || self.settings.divisible) && self.settings.assembly != Assembly::Fused {
             return Err(Refusal::AssemblyElsewhere {
                 assembly: self.settings.assembly.name(),
             });

@@ -24,9 +24,9 @@ pub enum Refusal {
         /// What was asked for.
         assembly: &'static str,
     },
-    /// Several launches put forces together only where contacts rub and no more, of single grains, and sides are open.
+    /// Several launches put forces together only where contacts rub and no more, of single grains, in worlds that are not divisible, and sides are open.
     #[error(
-        "{assembly} puts together forces of friction in open domains, not of attraction, rolling, twisting or plastic flow, nor across periodic sides, of rigid bodies or for Gear's methods; leave the assembly out"
+        "{assembly} puts together forces of friction in open domains, not of attraction, rolling, twisting or plastic flow, nor across periodic sides, of rigid bodies, for Gear's methods or in divisible worlds; leave the assembly out"
     )]
     AssemblyElsewhere {
         /// What was asked for.

@@ -420,6 +420,11 @@ pub struct Settings {
     pub assembly: Assembly,
     /// Whether spheres of rigid bodies that are far from all else are left out when lists are made, on the CPU. It changes no result.
     pub broad_phase: bool,
+    /// Whether results do not depend, to the last bit, on how the world is divided among devices or on what is far away: rows of neighbors stand in
+    /// the order of ids, and every particle adds its own row up. Not meant are sums over all: the ledger, servos of walls, and the error at which
+    /// pressures of incompressible fluids are taken for found. Where sides are periodic, lists are to be made anew at the same steps, since particles
+    /// are put back then.
+    pub divisible: bool,
 }
 
 impl Default for Settings {
@@ -435,6 +440,7 @@ impl Default for Settings {
             overlap_limit: 0.5,
             assembly: Assembly::default(),
             broad_phase: true,
+            divisible: false,
         }
     }
 }

@@ -148,6 +148,10 @@ pub(crate) struct RunSection {
     /// groups of their spheres. It changes no result. `true` if left out.
     #[serde(default = "usual_broad_phase")]
     pub broad_phase: bool,
+    /// Whether results do not depend, to the last bit, on how the world is divided among devices or on what is far away: every particle adds up what
+    /// acts on it in the order of the ids of its neighbors, which takes longer. `false` if left out.
+    #[serde(default)]
+    pub divisible: bool,
 }
 
 fn first_seed() -> Whole<0, LARGEST_WHOLE> {

@@ -47,6 +47,15 @@ fn every_search_has_a_word() {
     }
 }
 
+#[test]
+fn a_world_is_divisible_where_a_scene_says_so() {
+    let grain = "[grains.one]\nmaterial = \"glass\"\nat = [[0, 0, 0]]\nradius = 1";
+    let with = |run: &str| scene(&format!("{}\n{grain}", GLASS.replace("[run]", &format!("[run]\n{run}"))));
+    assert!(!with("").settings.divisible);
+    let asked = with("divisible = true");
+    assert!(asked.settings.divisible && scene(&asked.resolved).settings.divisible);
+}
+
 /// Where the scene file of a template would be in this folder, with the files that it reads beside it.
 fn unpacked(template: &Template, folder: &Path) -> PathBuf {
     for (name, text) in template.beside {

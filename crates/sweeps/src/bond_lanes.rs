@@ -228,7 +228,7 @@ impl<const POINTS: bool> Lanes<'_, POINTS> {
         }
     }
 
-    /// Adds the results to the grains, in order; of a bond across parts, to the one in whose row it stands.
+    /// Adds the results to the grains, in order; of a bond that stands in both rows, to the one whose row this is.
     #[inline(always)]
     fn give_back(
         &mut self,
@@ -243,7 +243,7 @@ impl<const POINTS: bool> Lanes<'_, POINTS> {
         for (lane, entry) in entries.iter().enumerate() {
             let [push, turn_i, turn_j] = [0, 1, 2].map(|record| self.went[record][lane]);
             let [energy, damping_power, used] = [push[3], turn_i[3], turn_j[3]];
-            let is_inside = entry.ends.iter().all(|grain| (rows.first..rows.end).contains(grain));
+            let is_inside = rows.is_once && entry.ends.iter().all(|grain| (rows.first..rows.end).contains(grain));
             let share = if is_inside { 1.0 } else { 0.5 };
             let record = &mut records[entry.k * BOND..][..BOND];
             record[ENERGY] = energy;

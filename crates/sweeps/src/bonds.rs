@@ -1,7 +1,7 @@
 //! Bonds of grains: the sweep over them, and how orientations go on.
 //!
-//! A bond stands in the row of either of its grains, as contacts do: inside a part once, across parts in both, each time with the numbers of the
-//! first and the second in the same order, so that both rows come to the same bits, whatever they do with them.
+//! A bond stands in the row of either of its grains, as contacts do: inside a part once, across parts and in divisible worlds in both, each time with
+//! the numbers of the first and the second in the same order, so that both rows come to the same bits, whatever they do with them.
 
 use crate::bodies::{recalled_turn, store_turn, turn_at};
 use crate::sides::{Sides, nearest_image};
@@ -195,6 +195,8 @@ pub struct BondRows<'a> {
     pub row: &'a [u32],
     /// The grain at the other end of each entry of all rows, marked where it is the first of the two.
     pub partner: &'a [u32],
+    /// Whether a bond inside the part stands in one row only; else it stands in both, as bonds across its border do.
+    pub is_once: bool,
 }
 
 /// What became of bonds in one step.

@@ -8,8 +8,8 @@ use crate::views::{COMPOUND, RECORD, coefficients, imprint_at, load, memory_at, 
 use seixo_laws::contact::{Imprint, Memory};
 use seixo_laws::{Real, Vector3, larger, smaller};
 
-/// Contacts of all grains of a part with the partners in their rows, a pair inside the part once. An entry is looked at if its grains
-/// touch, or held each other a step ago.
+/// Contacts of all grains of a part with the partners in their rows, a pair inside the part once if it stands in one row. An entry is looked
+/// at if its grains touch, or held each other a step ago.
 pub fn compound_contacts_of_part<R: Real>(grains: &GrainsView<R>, rows: &PartRows, limits: Limits<R>, out: PartOut<R>) -> Tally<R> {
     let (zero, half) = (R::new(0.0), R::new(0.5));
     let mut tally = Tally {
@@ -71,8 +71,8 @@ pub fn compound_contacts_of_part<R: Real>(grains: &GrainsView<R>, rows: &PartRow
             store(out.history, at, &outcome.memory.force);
             out.history[at + 3] = outcome.memory.contact_radius;
             store_imprint(out.history, at, &result.imprint);
-            let is_inside = j >= rows.first && j < rows.end;
-            // A pair across parts stands in two rows, and each books half of its work.
+            let is_inside = j.wrapping_sub(rows.first) < rows.inside();
+            // A pair that stands in two rows, as those across parts do, books half of its work in each.
             let share = if is_inside { R::new(1.0) } else { half };
             tally.normal_power += share * outcome.normal_power;
             tally.tangential_power += share * outcome.tangential_power;

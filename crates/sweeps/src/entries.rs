@@ -47,6 +47,28 @@ pub fn imprint_of<R: Real>(entry: usize, history: &[R]) -> Imprint<R> {
     }
 }
 
+/// Puts `count` entries from `first` on, none of which is marked, into the order of the ids of their grains.
+#[cube]
+#[inline(always)]
+pub fn sort_by_id(first: usize, count: u32, list: &mut [u32], id: &[u32]) {
+    for s in 0..count {
+        let j = list[first + s as usize * 32usize];
+        let own = id[j as usize];
+        let mut place = s;
+        let mut goes_on = s > 0u32;
+        while goes_on {
+            let before = list[first + (place as usize - 1usize) * 32usize];
+            goes_on = id[before as usize] > own;
+            if goes_on {
+                list[first + place as usize * 32usize] = before;
+                place -= 1u32;
+                goes_on = place > 0u32;
+            }
+        }
+        list[first + place as usize * 32usize] = j;
+    }
+}
+
 /// Takes the history of the row of grain i over from the old list. `old_of` gives each grain's place in the old order.
 #[cube]
 #[inline(always)]

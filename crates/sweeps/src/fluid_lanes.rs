@@ -1,5 +1,6 @@
 //! The sweep over fluids for processors with vector units: the partners of a particle are collected into lanes, and the laws run over all lanes at
-//! once. A pair inside a part is computed once, a pair across parts by both. Sums go over lanes, then over entries, always in the same order.
+//! once. A pair inside a part is computed once, a pair across parts by both. Sums go over lanes, then over entries, always in the same order; where
+//! all pairs stand in both rows, from entry to entry alone.
 
 use crate::fluid::{MEDIUM, WALL, medium_at, parcel};
 use crate::sides::{OPEN, Sides, nearest_image};
@@ -44,6 +45,8 @@ pub struct FlowRows<'a> {
     pub row: &'a [u32],
     /// Partners of all rows.
     pub neighbors: &'a [u32],
+    /// Whether a pair inside the part stands in one row only; else it stands in both, as pairs across its border do.
+    pub is_once: bool,
 }
 
 /// Powers \[W\], summed over pairs.
@@ -253,6 +256,7 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
     fn resolve<U: Unit>(&mut self, unit: U) {
         let (view, rows) = (self.view, self.rows);
         let end = rows.row[rows.end] as usize;
+        let inside = if rows.is_once { self.rate.len() } else { 0 };
         let mut media = [medium_at::<f64>(view.media, 0); LANES];
         let mut powers = [[0.0; LANES]; 3];
         for i in rows.first..rows.end {
@@ -279,11 +283,19 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
                     }
                 }
                 let slots = partners.map(|j| (j as usize).wrapping_sub(rows.first));
-                let share = slots.map(|slot| if slot < self.rate.len() { 1.0 } else { 0.5 });
+                let share = slots.map(|slot| if slot < inside { 1.0 } else { 0.5 });
                 if MIXED {
                     media = partners.map(|j| self.medium_between(i, j as usize));
                 }
                 let going = Part::resolve(self, unit, &own, &self.fetch(unit, &own, &partners), &media, &share, &mut sums);
+                if !rows.is_once {
+                    // One after the other: what is listed too far away to do anything would else put the next ones into other lanes.
+                    for (sum, lanes) in self.rate[i - rows.first].iter_mut().zip(&mut sums.rate) {
+                        *sum = lanes.iter().take(left).fold(*sum, |sum, one| sum + one);
+                        *lanes = [0.0; LANES];
+                    }
+                    continue;
+                }
                 let went: Records = unit.turned_back(&going);
                 for (one, slot) in went.iter().zip(slots) {
                     // One that is of another part gets its own from its own row.

@@ -1,7 +1,7 @@
 //! The contact sweep for processors with vector units.
 //!
 //! Pairs that may touch are collected into lanes, the laws run over all lanes at once, and the results go back in the order of the list.
-//! Each pair is computed once per part: same bits on any number of threads and with any width of the vector unit.
+//! Each pair that stands in one row is computed once: same bits on any number of threads and with any width of the vector unit.
 
 #![allow(
     unsafe_code,
@@ -316,7 +316,7 @@ impl<R: Real> Lanes<R> {
         }
     }
 
-    /// What came of the pairs since the last tally. Of a pair across parts, which stands in two rows, each row books half.
+    /// What came of the pairs since the last tally. Of a pair that stands in two rows, as those across parts do, each row books half.
     fn tally(&mut self, share: R) -> Tally<R> {
         let total = std::mem::replace(&mut self.total, [R::new(0.0); RECORD]);
         let [normal_power, tangential_power, damping_power, wall_power] = total.map(|power| share * power);
@@ -330,8 +330,8 @@ impl<R: Real> Lanes<R> {
     }
 }
 
-/// Contacts with friction of all grains of a part with the partners in their rows, a pair inside the part once, with the widest vector units
-/// of this processor. Wider units change no bit: every lane rounds as a scalar does, and no multiplication is fused with an addition.
+/// Contacts with friction of all grains of a part with the partners in their rows, a pair inside the part once if it stands in one row, with the
+/// widest vector units of this processor. Wider units change no bit: every lane rounds as a scalar does, and no multiplication is fused with an addition.
 ///
 /// Looked at are the pairs of the shortlist; with a `margin`, those whose surfaces are nearer than it are picked for it before.
 pub fn contacts_of_part<R: Real, const SIDES: u32>(

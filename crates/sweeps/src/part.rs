@@ -34,6 +34,16 @@ pub struct PartRows<'a> {
     pub row: &'a [u32],
     /// Partners of all rows.
     pub neighbors: &'a [u32],
+    /// Whether a pair inside the part stands in the row of its first member only; else it stands in both, as pairs across its border do.
+    pub is_once: bool,
+}
+
+impl PartRows<'_> {
+    /// How many grains there are, from the first of the part on, pairs with which stand in no other row: all of the part, or none.
+    #[inline(always)]
+    pub(crate) fn inside(&self) -> usize {
+        if self.is_once { self.end - self.first } else { 0 }
+    }
 }
 
 /// What a part writes; slot 0 belongs to its first grain or entry.

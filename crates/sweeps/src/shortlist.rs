@@ -11,7 +11,7 @@ use seixo_laws::Real;
 /// How many entries of the list ahead a partner's place is asked for.
 const AHEAD: usize = 16;
 
-/// The picked pairs of a part: those inside it from the front, those across its border from the back.
+/// The picked pairs of a part: those inside it from the front; from the back those across its border, and all that stand in both rows.
 pub struct Shortlist<'a> {
     /// Entries, counted from the part's first; with room for all.
     pub entry: &'a mut [u32],
@@ -39,7 +39,7 @@ impl Shortlist<'_> {
 #[inline(always)]
 pub(crate) fn pick<R: Real, const SIDES: u32>(grains: &GrainsView<R>, rows: &PartRows, margin: R, shortlist: &mut Shortlist) {
     let base = rows.row[rows.first] as usize;
-    let own = (rows.end - rows.first) as u32;
+    let own = rows.inside() as u32;
     let (mut inside, mut across) = (0, 0);
     let room = shortlist.entry.len();
     for i in rows.first..rows.end {

@@ -33,6 +33,8 @@ pub struct Kind {
     pub compound: bool,
     /// Numbers that a pair remembers: 3; 4 where a law asks for the contact radius; 10 where contacts are compound.
     pub numbers: usize,
+    /// Whether smooth neighbors are met one by one, too: what compilers fuse must not depend on which of two a neighbor is.
+    pub one_by_one: bool,
 }
 
 /// A grain as its contacts see it.
@@ -132,7 +134,7 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
     let mut entry = first;
     let mut remembered = history_at(first, 0usize, kind.numbers);
     let mut word = list[first];
-    if kind.frictional {
+    if comptime!(kind.frictional || kind.one_by_one) {
         for _s in 0..count {
             // The next word is on its way while this neighbor is computed; behind the last there is room to read.
             let next = list[entry + 32usize];
@@ -156,7 +158,7 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
                     &mut all,
                     kind,
                 );
-            } else {
+            } else if kind.frictional {
                 resolve::<C, R>(
                     grain,
                     &neighbor,
@@ -171,6 +173,8 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
                     &mut all,
                     kind,
                 );
+            } else {
+                push_on::<C, R>(grain, &neighbor, &pair, sides, overlap_limit, &mut all, kind.sides);
             }
             word = next;
             entry += 32usize;

@@ -124,8 +124,14 @@ impl Network {
         self.all_holding().count()
     }
 
+    /// By what bonds are ordered in rows: as they were made or, in a divisible world, by the ids of their grains. As the lower id is that of the first
+    /// one, each row is then in the order of the ids of partners.
+    pub fn rank(&self, bond: usize, is_divisible: bool) -> ([u32; 2], usize) {
+        (if is_divisible { self.ids(bond) } else { [0; 2] }, bond)
+    }
+
     /// Lists the bonds that hold in the order of these grains; those of grains that are gone are forgotten.
-    pub fn list(&mut self, id: &[u32]) {
+    pub fn list(&mut self, id: &[u32], is_divisible: bool) {
         self.take_back();
         let n = id.len();
         let places: HashMap<u32, u32> = id.iter().copied().zip(0..n as u32).collect();
@@ -141,9 +147,10 @@ impl Network {
             self.last.energy -= std::mem::take(&mut self.records[bond * BOND + ENERGY]);
             self.records[bond * BOND + BROKEN] = GONE;
         }
-        // A bond inside a part stands in the row of the earlier grain, one across parts in both.
+        holding.sort_unstable_by_key(|&(bond, _)| self.rank(bond, is_divisible));
+        // A bond inside a part stands in the row of the earlier grain, one across parts in both; in a divisible world all stand in both.
         let rows_of = |&(_, [i, j]): &(usize, [u32; 2])| {
-            let is_inside = i as usize / PART == j as usize / PART;
+            let is_inside = !is_divisible && i as usize / PART == j as usize / PART;
             let (early, late) = (i.min(j), i.max(j));
             [Some(early), (!is_inside).then_some(late)].into_iter().flatten()
         };

@@ -289,11 +289,7 @@ impl Flow {
         let n = self.walls.len();
         self.before.resize(n * RECORD, 0.0);
         let (smoother, plan) = (self.smoother(), self.compiled_for);
-        let rows = if self.is_incompressible() {
-            &self.pairs
-        } else {
-            &self.before_walls
-        };
+        let rows = if self.lists_once() { &self.before_walls } else { &self.pairs };
         let (fields, walls, media) = (&self.fields, &self.walls[..], &self.media[..]);
         let (stepping, pace) = (&self.stepping, self.pace_in_outlets());
         let data = (numbers(&mut self.before, RECORD),);

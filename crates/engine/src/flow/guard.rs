@@ -107,11 +107,7 @@ impl Flow {
     /// Why walls that are new cannot be where they are, as there is a fluid.
     pub fn fluid_in_walls(&self, is_new: impl Fn(usize) -> bool, simulation: &Simulation) -> Option<Refusal> {
         let fields = &self.fields;
-        let rows = if self.is_incompressible() {
-            &self.pairs
-        } else {
-            &self.before_walls
-        };
+        let rows = if self.lists_once() { &self.before_walls } else { &self.pairs };
         let wall_of = |i: usize| (fields.kind[i] & !WALL) as usize;
         let limit = NEAREST_TO_NEW_WALL * self.plan.spacing;
         let mut nearest: Option<(f64, usize, usize)> = None;

@@ -286,6 +286,13 @@ impl Flow {
             self.suspension.around.fill_rows_of::<false>(device, &index, places, n, is_grain);
             let is_fluid = |j: u32| kind[j as usize] & WALL == 0;
             self.suspension.near.turn_around(&self.suspension.around, is_fluid);
+            if self.divisible {
+                self.suspension.around.sort_rows(device, &self.fields.id);
+                self.suspension.near.sort_rows(device, &self.fields.id);
+            }
+        }
+        if self.divisible {
+            self.pairs.sort_rows(device, &self.fields.id);
         }
         if self.is_incompressible() {
             self.projector.make_room(n);
@@ -298,13 +305,13 @@ impl Flow {
 
     /// Whether a pair inside a part stands in one row only.
     pub fn lists_once(&self) -> bool {
-        self.compiled_for.solver == Solver::WeaklyCompressible
+        self.compiled_for.solver == Solver::WeaklyCompressible && !self.divisible
     }
 
     /// Forces, and rates of change of densities.
     pub fn exchange(&mut self, simulation: &Simulation) {
         let n = self.fields.len();
-        let sweep = sweep_for(self.compiled_for);
+        let (sweep, is_once) = (sweep_for(self.compiled_for), self.lists_once());
         let smoother = self.smoother();
         let FluidFields {
             kind,
@@ -335,6 +342,7 @@ impl Flow {
                     end,
                     row,
                     neighbors,
+                    is_once,
                 };
                 tally.items[0] = sweep(&view, &rows, rate.items);
             });

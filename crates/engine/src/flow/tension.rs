@@ -19,7 +19,7 @@ impl Flow {
             push: among_fluid.share_of_wall * among_fluid.push,
             ..among_fluid
         };
-        let smoother = self.smoother();
+        let (smoother, is_once) = (self.smoother(), self.lists_once());
         let mut shares = vec![0.0; parts(n)];
         device.run(parts(n), (one_each(&mut shares),), |part, (share,): (Strided<f64>,)| {
             let (first, end) = part_range(part, n);
@@ -33,8 +33,8 @@ impl Flow {
                     } else {
                         &among_fluid
                     };
-                    // A pair across parts stands in the rows of both.
-                    let listed = if j / PART == part { 1.0 } else { 0.5 };
+                    // A pair across parts stands in the rows of both; in a divisible world any does.
+                    let listed = if is_once && j / PART == part { 1.0 } else { 0.5 };
                     share.items[0] += listed * surface_energy(&apart, medium, &smoother);
                 }
             }

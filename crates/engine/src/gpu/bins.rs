@@ -28,9 +28,9 @@ pub(super) struct Binned<C> {
 impl<C: Number> Binned<C> {
     /// Room for n grains, where a simulation asks for cells at every step and its grains have nothing to remember.
     pub(super) fn new(gpu: &Gpu, host: &Simulation, n: usize) -> Result<Option<Binned<C>>, GpuError> {
-        // Other searches make lists, as periodic sides, heat, loads and Gear's methods do.
+        // Other searches make lists, as periodic sides, heat, loads, Gear's methods and rows in an order do.
         let has_cells = host.cells.lookup() == Lookup::Grids && host.sides == OPEN && !host.conducts() && !host.is_driven();
-        let has_cells = has_cells && !host.is_geared();
+        let has_cells = has_cells && !host.is_geared() && !host.settings.divisible;
         let is_asked = host.cells.skin == 0.0 && !host.frictional && has_cells && host.settings.assembly == Assembly::Fused;
         if !is_asked {
             return Ok(None);

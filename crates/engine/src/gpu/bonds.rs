@@ -79,9 +79,10 @@ impl<C: Number, R: Number> Holding<C, R> {
         holding.iter().flat_map(|(ends, _)| ends).for_each(|&seat| row[seat as usize] += 1);
         let mut entries = vec![0u32; exclusive_scan(&mut row) as usize];
         let mut next = row.clone();
-        // Rows are in the order of the table, whatever the order of the grains, so that sums are the same after a saved state.
+        // Rows are in the order of the table or of ids, whatever the order of the grains, so that sums are the same after a saved state.
+        let rank = |bond: u32| Some(host.bonds.as_deref()?.rank(bond as usize, host.settings.divisible));
         let mut order: Vec<usize> = (0..holding.len()).collect();
-        order.sort_unstable_by_key(|&k| holding[k].1);
+        order.sort_unstable_by_key(|&k| rank(holding[k].1));
         for k in order {
             let [first, second] = holding[k].0;
             for (seat, word) in [(first, k as u32), (second, k as u32 | SECOND)] {

@@ -76,6 +76,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                 (false, true) => 4,
                 (false, false) => 3,
             },
+            one_by_one: host.settings.divisible,
         };
         let turning = if kind.frictional { RECORD * n } else { RECORD };
         let fields = &host.fields;

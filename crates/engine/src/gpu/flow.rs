@@ -221,6 +221,9 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         }
         let index = Index::of(&host.cells, &self.cells, self.tables.as_ref(), &self.nothing);
         self.rows.fill(gpu, &index, &self.reference, (n, n), &self.cells.lengths)?;
+        if host.divisible {
+            self.rows.sort(gpu, &self.id, n);
+        }
         self.bounding = 0;
         if self.plan.bounded {
             let (count, dim) = units(n);
@@ -235,7 +238,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
                 self.touching.argument(),
                 n as u32,
             );
-            self.put_grains_aside();
+            self.put_grains_aside(host.divisible);
             let (count, dim) = units(n);
             mark_walls::launch(gpu.client(), count, dim, self.kind.argument(), self.key.argument(), n as u32);
             gpu.compact(&self.key, n, &self.walls, &self.cells.kept)?;

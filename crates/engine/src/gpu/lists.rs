@@ -177,6 +177,9 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         let index = Index::of(&host.cells, &self.cells, self.tables.as_ref(), &self.no_rows);
         let entries = self.rows.fill(gpu, &index, position, (n, n), &self.cells.lengths)?;
         self.drop_inside_bodies();
+        if host.settings.divisible {
+            self.rows.sort(gpu, &self.id, n);
+        }
         if self.kind.frictional {
             make_room(gpu, &mut self.rows.history, entries * self.kind.numbers, "histories of contacts")?;
         }

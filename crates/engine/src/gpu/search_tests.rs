@@ -45,13 +45,14 @@ pub(crate) fn world(spheres: &[Sphere]) -> World {
     }
 }
 
-/// The rows of all grains by place, as both list them.
-fn rows(gpu: &Gpu, spheres: &[Sphere], search: Search, skin: f64) -> [Vec<Vec<u32>>; 2] {
+/// The rows of all grains, neighbors by their ids, as both list them in a world that is `divisible` or not.
+fn rows(gpu: &Gpu, spheres: &[Sphere], search: Search, skin: f64, divisible: bool) -> [Vec<Vec<u32>>; 2] {
     let world = world(spheres);
     let settings = Settings {
         search,
         skin: Some(skin),
         threads: 1,
+        divisible,
         ..Settings::default()
     };
     // Lists only: forces of centers in one place are no numbers.
@@ -60,16 +61,18 @@ fn rows(gpu: &Gpu, spheres: &[Sphere], search: Search, skin: f64) -> [Vec<Vec<u3
     let mut pairs = Pairs::default();
     let n = host.fields.len();
     pairs.fill_rows::<false>(&host.device, &host.cells.index(), &host.fields.position, n);
-    let here = pairs
-        .row
-        .windows(2)
-        .map(|ends| pairs.neighbors[ends[0] as usize..ends[1] as usize].to_vec());
-    let here: Vec<Vec<u32>> = here.collect();
+    if divisible {
+        pairs.sort_rows(&host.device, &host.fields.id);
+    }
+    let id = host.fields.id.clone();
+    let here = (0..n).map(|i| pairs.of(i).iter().map(|&j| id[j as usize]).collect()).collect();
     let remote = OnGpu::<f64, f64>::take_over(gpu.clone(), &mut host).unwrap();
     let [count, first, list] = [&remote.rows.count, &remote.rows.tile_first, &remote.rows.list].map(|buffer| gpu.download(buffer).unwrap());
     let row = |i: usize| {
         let start = first[i / TILE] as usize + i % TILE;
-        (0..count[i] as usize).map(|s| list[start + s * TILE] & PLACE).collect()
+        (0..count[i] as usize)
+            .map(|s| id[(list[start + s * TILE] & PLACE) as usize])
+            .collect()
     };
     [here, (0..n).map(row).collect()]
 }
@@ -77,10 +80,15 @@ fn rows(gpu: &Gpu, spheres: &[Sphere], search: Search, skin: f64) -> [Vec<Vec<u3
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
     #[test]
-    fn a_gpu_lists_the_neighbors_that_the_cpu_lists_in_the_same_order(spheres in arrangement(300), skin in 0.0..0.3f64) {
+    fn a_gpu_lists_the_neighbors_that_the_cpu_lists_in_the_same_order(
+        spheres in arrangement(300),
+        skin in 0.0..0.3f64,
+        divisible in any::<bool>(),
+    ) {
         let gpu = Gpu::open(None).unwrap();
         for search in Search::ALL {
-            let [here, there] = rows(&gpu, &spheres, search, skin);
+            let [here, there] = rows(&gpu, &spheres, search, skin, divisible);
+            prop_assert!(!divisible || here.iter().all(|row| row.is_sorted()), "{:?}: in the order of ids", search);
             prop_assert_eq!(here, there, "{:?}", search);
         }
     }
@@ -106,7 +114,7 @@ fn a_gpu_lists_degenerate_arrangements_too() {
         .collect();
     for spheres in [&line, &one, &dust] {
         for search in Search::ALL {
-            let [here, there] = rows(&gpu, spheres, search, 0.05);
+            let [here, there] = rows(&gpu, spheres, search, 0.05, false);
             assert!(here == there, "{search:?}");
             assert!(spheres.len() == 1 || here.iter().any(|row| !row.is_empty()), "{search:?}");
         }

@@ -266,7 +266,8 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             advance,
             adds_up,
             damped: host.stepping.local_damping > 0.0 || self.kind.sides == SHEARED,
-            walls: self.walls.as_ref().is_some_and(|near| near.entries > 0),
+            // All parts of a divisible world run one kernel, be grains near walls there or not: compilers might fuse otherwise in another.
+            walls: self.walls.as_ref().is_some_and(|near| near.entries > 0 || host.settings.divisible),
             outside: self.holding.is_some() && (to_add_up.is_none() || !advance),
             bonded: to_add_up.is_some() && touch && advance,
             turns: self.orientations().is_some(),

@@ -224,6 +224,21 @@ impl<R: Number> Rows<R> {
         Ok(entries)
     }
 
+    /// Puts the rows of the first n grains, of which no entry is marked yet, into the order of these ids of neighbors.
+    pub(super) fn sort(&self, gpu: &Gpu, id: &Buffer<u32>, n: usize) {
+        let (count, dim) = units(n);
+        lists::sort_rows::launch(
+            gpu.client(),
+            count,
+            dim,
+            self.tile_first.argument(),
+            self.count.argument(),
+            self.list.argument(),
+            id.argument(),
+            n as u32,
+        );
+    }
+
     fn launch<C: Number>(&self, gpu: &Gpu, index: &Index<'_, C>, position: &Buffer<C>, (n, all): (usize, usize), fill: bool) {
         let (count, dim) = units(n);
         lists::neighbor_rows::launch::<C>(

@@ -68,8 +68,8 @@ impl Index<'_> {
     }
 }
 
-/// Rows of near pairs: a pair inside a part stands in the row of its first member, a pair across parts in both; or, of smooth grains, every
-/// pair in both.
+/// Rows of near pairs: a pair inside a part stands in the row of its first member, a pair across parts in both; or, of smooth grains and where a
+/// world is divisible, every pair in both.
 #[derive(Default)]
 pub struct Pairs {
     /// First entry of every grain's row, and one more.
@@ -264,6 +264,24 @@ impl Pairs {
             }
         }
         self.divide();
+    }
+
+    /// Puts every row into the order of these ids of its partners. No partner stands in it twice: nothing meets two images of another.
+    pub fn sort_rows(&mut self, device: &Cpu, id: &[u32]) {
+        let n = self.row.len() - 1;
+        let row = &self.row[..];
+        let data = (Ranges {
+            items: &mut self.neighbors[..],
+            bounds: &self.part_row,
+            stride: 1,
+        },);
+        device.run(parts(n), data, |part, (neighbors,): (Ranges<u32>,)| {
+            let (first, end) = part_range(part, n);
+            for i in first..end {
+                let [from, to] = [row[i], row[i + 1]].map(|entry| (entry - row[first]) as usize);
+                neighbors.items[from..to].sort_unstable_by_key(|&j| id[j as usize]);
+            }
+        });
     }
 
     /// Where the rows of each part begin.

@@ -3,7 +3,7 @@
 use super::sum_of_cube;
 use crate::buckets::bucket_of_grain;
 use crate::cells::{cell_of, class_of};
-use crate::entries::{carry_history_of, first_entry};
+use crate::entries::{carry_history_of, first_entry, sort_by_id};
 use crate::motion::Stepping;
 use crate::neighbors::{RowPlan, neighbors_of, touched_cells};
 use crate::sides::{Sides, put_back};
@@ -275,6 +275,15 @@ pub fn tile_sizes(count: &[u32], size: &mut [u32], n: u32, tiles: u32) {
             }
         }
         size[tile] = most * 32u32;
+    }
+}
+
+/// Puts all rows into the order of the ids of neighbors.
+#[cube(launch)]
+pub fn sort_rows(tile_first: &[u32], count: &[u32], list: &mut [u32], id: &[u32], n: u32) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        sort_by_id(first_entry(i, tile_first), count[i], list, id);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::flow::{add_up, fly_on};
 use super::is_halted;
-use crate::entries::first_entry;
+use crate::entries::{first_entry, sort_by_id};
 use crate::fluid::{FlowPlan, is_suspended, kind_of};
 use crate::motion::Stepping;
 use crate::suspension::{borne_by, suspended};
@@ -38,6 +38,15 @@ pub fn put_grains_aside(tile_first: &[u32], kind: &[u32], count: &mut [u32], lis
         }
         count[i] = entries - grains;
         aside[i] = grains;
+    }
+}
+
+/// Puts the small grains that stand behind all others in rows into the order of their ids.
+#[cube(launch)]
+pub fn sort_aside(tile_first: &[u32], count: &[u32], aside: &[u32], list: &mut [u32], id: &[u32], n: u32) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        sort_by_id(first_entry(i, tile_first) + count[i] as usize * 32usize, aside[i], list, id);
     }
 }
 

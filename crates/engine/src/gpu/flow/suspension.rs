@@ -6,7 +6,7 @@ use crate::gpu::{Number, stepping};
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
 use seixo_laws::Coordinate;
 use seixo_laws::fluid::suspension::CouplingLaunch;
-use seixo_sweeps::kernels::suspension::{bear_grains, push_grains, put_grains_aside};
+use seixo_sweeps::kernels::suspension::{bear_grains, push_grains, put_grains_aside, sort_aside};
 
 /// What small grains on a GPU ask for beside what hulls have.
 pub(super) struct SuspensionOnGpu<R> {
@@ -40,8 +40,8 @@ fn coupling<R: Number>(host: &Flow) -> CouplingLaunch<R> {
 }
 
 impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
-    /// Puts small grains behind all others in new rows.
-    pub(super) fn put_grains_aside(&self) {
+    /// Puts small grains behind all others in new rows; in the order of their ids again, if rows stand `in_order`.
+    pub(super) fn put_grains_aside(&self, in_order: bool) {
         let Some(suspension) = &self.suspension else { return };
         let (count, dim) = units(self.n);
         put_grains_aside::launch(
@@ -55,6 +55,20 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             suspension.aside.argument(),
             self.n as u32,
         );
+        if in_order {
+            let (count, dim) = units(self.n);
+            sort_aside::launch(
+                self.gpu.client(),
+                count,
+                dim,
+                self.rows.tile_first.argument(),
+                self.rows.count.argument(),
+                suspension.aside.argument(),
+                self.rows.list.argument(),
+                self.id.argument(),
+                self.n as u32,
+            );
+        }
     }
 
     /// Lets fluids and small grains act on each other, once all other forces on fluids are known, and takes fluids on if the step is to `advance`.

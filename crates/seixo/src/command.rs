@@ -58,6 +58,9 @@ impl Failure {
             Failure::Interrupted(text) => say::note(text),
             Failure::Told(_) => {}
         }
+        // Other ranks would wait for this one.
+        #[cfg(feature = "mpi")]
+        seixo::transport::end_job(self.code());
         ExitCode::from(self.code())
     }
 
@@ -103,6 +106,18 @@ impl From<seixo::files::FilesError> for Failure {
     fn from(error: seixo::files::FilesError) -> Failure {
         Failure::Run(error.to_string())
     }
+}
+
+/// Ranks that know nothing of each other would all do the whole work, and write into the same folder.
+#[cfg(not(feature = "mpi"))]
+pub fn refuse_ranks(launch: Option<seixo::transport::Launch>) -> Done {
+    launch.map_or(Ok(()), |launch| {
+        Err(Failure::Input(format!(
+            "{launch}, which was built without MPI, so each of them would do all of the work; build it with --features mpi, \
+             or unset {} to run independent copies",
+            launch.variable
+        )))
+    })
 }
 
 /// The flags that change a scene; each stands for a `--set`.
@@ -190,4 +205,25 @@ fn write_file(path: &Path, bytes: &[u8]) -> Done {
         }
         .into()
     })
+}
+
+#[cfg(all(test, not(feature = "mpi")))]
+mod tests {
+    use super::*;
+    use seixo::transport::Launch;
+
+    #[test]
+    fn without_mpi_ranks_are_refused() {
+        let launch = Launch {
+            variable: "OMPI_COMM_WORLD_SIZE",
+            ranks: Some(4),
+        };
+        let Err(Failure::Input(text)) = refuse_ranks(Some(launch)) else {
+            panic!("four ranks go on");
+        };
+        for part in ["4 ranks", "--features mpi", "unset OMPI_COMM_WORLD_SIZE"] {
+            assert!(text.contains(part), "without \"{part}\": {text}");
+        }
+        assert!(refuse_ranks(None).is_ok(), "one process goes on");
+    }
 }

@@ -25,4 +25,5 @@ pub use seixo_files as files;
 pub use seixo_laws as laws;
 pub use seixo_scene as scene;
 pub use seixo_scene::Scene;
+pub use seixo_transport as transport;
 pub use seixo_view as view;

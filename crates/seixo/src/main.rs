@@ -57,7 +57,12 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let done = match CommandLine::parse().command {
+    let asked = CommandLine::parse().command;
+    #[cfg(not(feature = "mpi"))]
+    if let Err(failure) = command::refuse_ranks(seixo::transport::launched_by_mpi()) {
+        return failure.exit();
+    }
+    let done = match asked {
         Command::Run(arguments) => command::run::run(&arguments),
         Command::Check(arguments) => command::check::check(&arguments),
         Command::Resume(arguments) => command::resume::resume(&arguments),

@@ -35,8 +35,13 @@ const CRATES: &[Crate] = &[
         outside: Some(&["cubecl-core", "cubecl-runtime", "cubecl-environment"]),
     },
     Crate {
+        folder: "transport",
+        ours: &[],
+        outside: Some(&["blake3", "mpi", "thiserror"]),
+    },
+    Crate {
         folder: "engine",
-        ours: &["laws", "sweeps", "device"],
+        ours: &["laws", "sweeps", "device", "transport"],
         outside: Some(&["rand", "rand_chacha", "thiserror"]),
     },
     Crate {
@@ -61,7 +66,7 @@ const CRATES: &[Crate] = &[
     },
     Crate {
         folder: "seixo",
-        ours: &["engine", "analysis", "device", "scene", "files", "view", "laws"],
+        ours: &["engine", "analysis", "device", "transport", "scene", "files", "view", "laws"],
         outside: None,
     },
 ];
@@ -296,6 +301,11 @@ mod tests {
         let laws = "crates/laws/Cargo.toml";
         assert_eq!(rules(&[], &[page(laws, manifest)]), [(laws.into(), 4, 9), (laws.into(), 5, 9)]);
         assert_eq!(rules(&[], &[page("crates/scene/Cargo.toml", manifest)]), []);
+        let transport = "crates/transport/Cargo.toml";
+        assert_eq!(
+            rules(&[], &[page(transport, manifest)]),
+            [(transport.into(), 4, 9), (transport.into(), 5, 9)]
+        );
         let tests = "[dev-dependencies]\nseixo-engine.workspace = true\nproptest.workspace = true";
         assert_eq!(rules(&[], &[page("crates/view/Cargo.toml", tests)]), []);
         assert_eq!(rules(&[], &[page(sweeps, tests)]), [(sweeps.into(), 2, 9)]);

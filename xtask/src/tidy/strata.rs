@@ -101,9 +101,14 @@ pub fn check(source: &Source, found: &mut Vec<Violation>) {
             );
         }
     }
-    let has_backends = ["crates/device/", "crates/seixo/src/main.rs", "crates/seixo/src/command"]
-        .iter()
-        .any(|place| path.starts_with(place));
+    let has_backends = [
+        "crates/device/",
+        "crates/transport/",
+        "crates/seixo/src/main.rs",
+        "crates/seixo/src/command",
+    ]
+    .iter()
+    .any(|place| path.starts_with(place));
     if !has_backends {
         let features = source
             .words()
@@ -113,7 +118,7 @@ pub fn check(source: &Source, found: &mut Vec<Violation>) {
                 source.line_of(at),
                 7,
                 "code depends on a cargo feature".into(),
-                "choose backends in crates/device or in the binary",
+                "choose backends in crates/device, in crates/transport or in the binary",
             );
         }
     }
@@ -237,5 +242,6 @@ mod tests {
             [(1, 7)]
         );
         assert_eq!(rules("crates/device/src/x.rs", "#[cfg(feature = \"cuda\")]"), []);
+        assert_eq!(rules("crates/transport/src/x.rs", "#[cfg(feature = \"mpi\")]"), []);
     }
 }

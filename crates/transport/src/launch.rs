@@ -1,0 +1,86 @@
+//! Whether a launcher of MPI started this process, which can be told without any library of MPI.
+
+use std::env;
+use std::fmt;
+
+/// A launcher of MPI started this process, and others beside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// The environment variable that tells.
+    pub variable: &'static str,
+    /// How many ranks it started, where that is told.
+    pub ranks: Option<usize>,
+}
+
+impl fmt::Display for Launch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.ranks {
+            Some(ranks) => write!(
+                f,
+                "a launcher of MPI started {ranks} ranks of this program ({}={ranks})",
+                self.variable
+            ),
+            None => write!(f, "a launcher of MPI started this program ({} is set)", self.variable),
+        }
+    }
+}
+
+/// Variables that tell the number of ranks: of Open MPI, of MPICH, Intel MPI and others that speak PMI, of MVAPICH2, and of Slurm's srun. Slurm's
+/// variables of a job say nothing: they are set where a script of a job calls a program once.
+const COUNTS: [&str; 4] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"];
+/// The variable of launchers that speak PMIx, which tells the rank alone.
+const RANK: &str = "PMIX_RANK";
+
+/// The launcher that started this process as one of several ranks, if one did.
+pub fn launched_by_mpi() -> Option<Launch> {
+    launch(|name| env::var(name).ok())
+}
+
+fn launch(variable: impl Fn(&str) -> Option<String>) -> Option<Launch> {
+    let told = COUNTS
+        .into_iter()
+        .find_map(|name| Some((name, variable(name)?.parse::<usize>().ok()?)));
+    match told {
+        Some((variable, ranks)) => (ranks > 1).then_some(Launch {
+            variable,
+            ranks: Some(ranks),
+        }),
+        None => variable(RANK).map(|_| Launch {
+            variable: RANK,
+            ranks: None,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a process finds whose environment is this.
+    fn found(environment: &[(&str, &str)]) -> Option<(&'static str, Option<usize>)> {
+        let value = |name: &str| {
+            environment
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, value)| (*value).to_owned())
+        };
+        launch(value).map(|launch| (launch.variable, launch.ranks))
+    }
+
+    #[test]
+    fn launchers_are_told_by_their_variables() {
+        let of_open_mpi = [("OMPI_COMM_WORLD_SIZE", "4"), ("OMPI_COMM_WORLD_RANK", "1"), ("PMIX_RANK", "1")];
+        assert_eq!(found(&of_open_mpi), Some(("OMPI_COMM_WORLD_SIZE", Some(4))));
+        assert_eq!(found(&[("PMI_SIZE", "2"), ("PMI_RANK", "0")]), Some(("PMI_SIZE", Some(2))));
+        assert_eq!(found(&[("SLURM_STEP_NUM_TASKS", "8")]), Some(("SLURM_STEP_NUM_TASKS", Some(8))));
+        assert_eq!(found(&[("PMIX_RANK", "0")]), Some(("PMIX_RANK", None)));
+    }
+
+    #[test]
+    fn one_process_alone_was_not_launched() {
+        assert_eq!(found(&[]), None);
+        assert_eq!(found(&[("OMPI_COMM_WORLD_SIZE", "1"), ("PMIX_RANK", "0")]), None);
+        let in_a_script_of_slurm = [("SLURM_JOB_ID", "7"), ("SLURM_NTASKS", "4"), ("SLURM_PROCID", "0")];
+        assert_eq!(found(&in_a_script_of_slurm), None);
+    }
+}

@@ -420,6 +420,9 @@ pub struct Settings {
     pub assembly: Assembly,
     /// Whether spheres of rigid bodies that are far from all else are left out when lists are made, on the CPU. It changes no result.
     pub broad_phase: bool,
+    /// Among how many domains the grains are divided, each with threads of its own, see [`crate::Refusal::Division`]; 1 = not at all. With more, results
+    /// are those of [`Settings::divisible`].
+    pub domains: usize,
 }
 
 impl Default for Settings {
@@ -435,6 +438,7 @@ impl Default for Settings {
             overlap_limit: 0.5,
             assembly: Assembly::default(),
             broad_phase: true,
+            domains: 1,
         }
     }
 }

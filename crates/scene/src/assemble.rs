@@ -166,6 +166,7 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
         overlap_limit: file.run.overlap_limit.si,
         assembly: Assembly::default(),
         broad_phase: file.run.broad_phase,
+        domains: file.run.domains.0 as usize,
     };
     let checkpoint = CheckpointPlan {
         every_wall: file.checkpoint.every.si,

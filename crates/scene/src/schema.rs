@@ -130,6 +130,9 @@ pub(crate) struct RunSection {
     /// Threads; 0 = all cores.
     #[serde(default)]
     pub threads: Whole<0, 4096>,
+    /// Domains among which the grains are divided, each with its share of the threads; 1 = not divided.
+    #[serde(default = "one_domain")]
+    pub domains: Whole<1, 4096>,
     /// Overlap above which the run stops, as a fraction of the smaller radius.
     #[serde(default = "usual_overlap_limit")]
     pub overlap_limit: Quantity<Number, UpToOne>,
@@ -148,6 +151,10 @@ pub(crate) struct RunSection {
     /// groups of their spheres. It changes no result. `true` if left out.
     #[serde(default = "usual_broad_phase")]
     pub broad_phase: bool,
+}
+
+fn one_domain() -> Whole<1, 4096> {
+    Whole(1)
 }
 
 fn first_seed() -> Whole<0, LARGEST_WHOLE> {

@@ -40,7 +40,14 @@ impl Division {
     fn all(&mut self, work: impl Fn(&mut Subdomain) -> Result<(), Halt> + Sync) -> Result<(), Halt> {
         let work = &work;
         let ends: Vec<Result<(), Halt>> = std::thread::scope(|scope| {
-            let threads: Vec<_> = self.domains.iter_mut().map(|domain| scope.spawn(move || work(domain))).collect();
+            let run = |domain: &mut Subdomain| {
+                let done = work(domain);
+                if done.is_err() {
+                    domain.leave();
+                }
+                done
+            };
+            let threads: Vec<_> = self.domains.iter_mut().map(|domain| scope.spawn(move || run(domain))).collect();
             threads
                 .into_iter()
                 .map(|thread| thread.join().unwrap_or_else(|_| Err(Halt::Lost("a domain panicked".to_owned()))))

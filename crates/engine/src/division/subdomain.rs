@@ -68,7 +68,7 @@ pub struct Subdomain {
     slabs: Slabs,
     rank: usize,
     /// Only ever used by who has the domain to himself; others may look at its simulation.
-    transport: Mutex<Box<dyn Transport>>,
+    transport: Mutex<Option<Box<dyn Transport>>>,
     shared: Vec<Shared>,
 }
 
@@ -79,9 +79,14 @@ impl Subdomain {
             simulation,
             slabs,
             rank: transport.rank(),
-            transport: Mutex::new(transport),
+            transport: Mutex::new(Some(transport)),
             shared: Vec::new(),
         }
+    }
+
+    /// Leaves the others, who find that out when they wait for it.
+    pub fn leave(&mut self) {
+        self.transport = Mutex::new(None);
     }
 
     /// Takes steps, or as many as all can take.
@@ -107,7 +112,7 @@ impl Subdomain {
 
     /// What all domains think.
     fn agree(&mut self, own: Verdict) -> Result<Verdict, Halt> {
-        let all = through(&mut self.transport).gather(vec![own as u8])?;
+        let all = through(&mut self.transport)?.gather(vec![own as u8])?;
         let gravest = all.iter().filter_map(|said| said.first().copied()).max();
         Ok(match gravest {
             Some(0) => Verdict::Fine,
@@ -178,13 +183,13 @@ impl Subdomain {
                 settlers.save(&mut state);
                 self.simulation.pick_contacts(contacts, &settlers.id, &mut state);
             }
-            through(&mut self.transport).send(other, letter(&state))?;
+            through(&mut self.transport)?.send(other, letter(&state))?;
         }
         let staying: Vec<u32> = (0..owner.len()).filter(|&i| owner[i] == own).map(|i| i as u32).collect();
         self.simulation.fields.reorder(&self.simulation.device, &staying);
         let mut held = vec![contacts.clone()];
         for &other in &beside {
-            let state = read(&through(&mut self.transport).receive(other)?)?;
+            let state = read(&through(&mut self.transport)?.receive(other)?)?;
             if !state.sections.is_empty() {
                 self.simulation.fields.append(&Fields::load(&state).map_err(|_| Illegible)?);
                 held.push(state);
@@ -231,13 +236,13 @@ impl Subdomain {
             let picked = fields.pick(&felt.map(|(_, i)| i).collect::<Vec<u32>>());
             let mut state = State::default();
             picked.save(&mut state);
-            through(&mut self.transport).send(other, letter(&state))?;
+            through(&mut self.transport)?.send(other, letter(&state))?;
             sent.push(picked.id);
         }
         fields.member = vec![FREE; fields.len()];
         let mut copied = Vec::new();
         for (other, own) in beside.into_iter().zip(sent) {
-            let mut copies = Fields::load(&read(&through(&mut self.transport).receive(other)?)?).map_err(|_| Illegible)?;
+            let mut copies = Fields::load(&read(&through(&mut self.transport)?.receive(other)?)?).map_err(|_| Illegible)?;
             copies.member = vec![GHOST; copies.len()];
             fields.append(&copies);
             copied.push(Shared {
@@ -259,10 +264,10 @@ impl Subdomain {
                 let spin = fields.spin.get(at..at + 3).unwrap_or_default();
                 [&fields.position[at..at + 3], &fields.velocity[at..at + 3], spin].concat()
             });
-            through(&mut self.transport).send(shared.with, to_bytes(&moving.collect::<Vec<f64>>()))?;
+            through(&mut self.transport)?.send(shared.with, to_bytes(&moving.collect::<Vec<f64>>()))?;
         }
         for shared in &self.shared {
-            let moving = from_bytes(&through(&mut self.transport).receive(shared.with)?)?;
+            let moving = from_bytes(&through(&mut self.transport)?.receive(shared.with)?)?;
             let numbers = if fields.spin.is_empty() { 6 } else { 9 };
             if moving.len() != numbers * shared.copies.len() {
                 return Err(Illegible.into());
@@ -295,8 +300,11 @@ impl Subdomain {
 }
 
 /// The way to the others, of who has the domain to himself.
-fn through(transport: &mut Mutex<Box<dyn Transport>>) -> &mut dyn Transport {
-    transport.get_mut().unwrap_or_else(PoisonError::into_inner).as_mut()
+fn through(transport: &mut Mutex<Option<Box<dyn Transport>>>) -> Result<&mut dyn Transport, Halt> {
+    match transport.get_mut().unwrap_or_else(PoisonError::into_inner) {
+        Some(transport) => Ok(transport.as_mut()),
+        None => Err(Halt::Elsewhere),
+    }
 }
 
 fn verdict(done: &Result<(), Stop>, is_stale: bool) -> Verdict {

@@ -170,9 +170,9 @@ impl Bodies {
         self.held.iter(false).map(|(b, _)| b as u32).collect()
     }
 
-    /// The body of a member, unless it is free.
+    /// The body of a member, if it is one.
     pub fn of(&self, member: u32) -> Option<usize> {
-        (member != FREE).then(|| self.body_of[member as usize] as usize)
+        self.body_of.get(member as usize).map(|&b| b as usize)
     }
 
     /// Whether body b is held or on a joint, so that a velocity cannot be given to it.

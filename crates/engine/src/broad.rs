@@ -13,7 +13,7 @@ use crate::simulation::Simulation;
 use crate::walls::Walls;
 use groups::Groups;
 use seixo_device::{Cpu, Strided};
-use seixo_sweeps::bodies::FREE;
+use seixo_sweeps::bodies::{FREE, GHOST};
 use seixo_sweeps::boxes::{Bounds, Spheres};
 use seixo_sweeps::sides::{Sides, nearest_image};
 use seixo_sweeps::views::{RECORD, load};
@@ -212,8 +212,10 @@ impl Simulation {
     fn fill_rows<const ONCE: bool>(&mut self) {
         let n = self.fields.len();
         if !self.carries {
+            let (member, has_ghosts) = (&self.fields.member, self.has_ghosts);
+            let is_own = |i: usize| !has_ghosts || member[i] != GHOST;
             self.pairs
-                .fill_rows::<ONCE>(&self.device, &self.cells.index(), &self.fields.position, n);
+                .fill_rows_of::<ONCE>(&self.device, &self.cells.index(), &self.fields.position, n, is_own);
             return;
         }
         self.bodies.find_places(&self.fields.member);

@@ -7,7 +7,6 @@ use crate::assemble::{check_grains, fields_of};
 use crate::guard::Stop;
 use crate::measure::NO_CONTACT;
 use crate::refusal::Refusal;
-use crate::search::Pairs;
 use crate::simulation::{Simulation, vector};
 use crate::state::State;
 use crate::world::{Expected, Grains, Load, Vec3, WallMotion, check_temperatures};
@@ -252,9 +251,7 @@ impl Simulation {
         self.save_contacts(&mut contacts).map_err(stopped)?;
         self.come_home();
         change(self);
-        (self.pairs, self.old_pairs) = (Pairs::default(), Pairs::default());
-        self.of_second.clear();
-        self.walls.forget();
+        self.forget_contacts();
         self.renew_lists();
         self.give_back_histories(&contacts, false)?;
         if meets != Meets::Nothing {

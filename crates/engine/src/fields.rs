@@ -97,6 +97,8 @@ pub trait Sorted {
     fn places(&self) -> &[f64];
     /// Puts particle `order[k]` in place k; those that `order` does not name are dropped.
     fn reorder(&mut self, device: &Cpu, order: &[u32]);
+    /// Some of the particles, by their places.
+    fn pick(&self, places: &[u32]) -> Self;
 }
 
 macro_rules! fields {
@@ -114,6 +116,16 @@ macro_rules! fields {
             }
             fn reorder(&mut self, device: &Cpu, order: &[u32]) {
                 $(gather(device, &mut self.$name, &mut self.$spare, $numbers, order);)+
+            }
+            fn pick(&self, places: &[u32]) -> $table {
+                let mut picked = $table::default();
+                $(
+                    let from = &self.$name;
+                    if !from.is_empty() {
+                        picked.$name = places.iter().flat_map(|&place| &from[place as usize * $numbers..][..$numbers]).copied().collect();
+                    }
+                )+
+                picked
             }
         }
 

@@ -9,7 +9,7 @@ use crate::simulation::{Simulation, vector};
 use crate::walls::{Stance, is_moving};
 use crate::world::{Body, WallMotion};
 use seixo_laws::{Quaternion, Vector3};
-use seixo_sweeps::bodies::{POSE_OF_BODY, put_held, store_turn, turn_at};
+use seixo_sweeps::bodies::{GHOST, POSE_OF_BODY, put_held, store_turn, turn_at};
 use seixo_sweeps::motion::{LEFT, flags_of};
 use seixo_sweeps::sides::{OPEN, Sides};
 use seixo_sweeps::views::{RECORD, load, store};
@@ -230,7 +230,11 @@ impl Simulation {
         self.look_for_walls();
         let (time, carries, bodies, broad, member) = (self.time(), self.carries, &self.bodies, &self.broad, &self.fields.member);
         let is_held = |i: usize| bodies.of(member[i]).is_some_and(|b| bodies.held.holds(b));
-        let is_skipped = |i: usize| carries && (!broad.may_meet(WALLS, member[i]) || is_held(i));
+        let has_ghosts = self.has_ghosts;
+        let is_skipped = |i: usize| {
+            let is_copy = has_ghosts && member[i] == GHOST;
+            is_copy || carries && (!broad.may_meet(WALLS, member[i]) || is_held(i))
+        };
         self.walls.list(&self.device, &self.cells, &self.fields, time, is_skipped);
     }
 

@@ -8,6 +8,7 @@ mod bonds;
 mod broad;
 mod carry;
 mod contact_records;
+mod division;
 mod events;
 mod fields;
 mod flow;

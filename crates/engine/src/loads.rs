@@ -20,7 +20,7 @@ struct Pull {
 }
 
 /// The loads of a world, added up by groups; empty where there are none.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Loads(Vec<Option<Pull>>);
 
 impl Loads {

@@ -28,6 +28,22 @@ pub(crate) struct Work {
     pub initial: f64,
 }
 
+impl Work {
+    /// The sum of both.
+    pub fn plus(&self, other: &Work) -> Work {
+        Work {
+            normal_damping: self.normal_damping + other.normal_damping,
+            tangential: self.tangential + other.tangential,
+            tangential_damping: self.tangential_damping + other.tangential_damping,
+            local_damping: self.local_damping + other.local_damping,
+            wall: self.wall + other.wall,
+            left_domain: self.left_domain + other.left_domain,
+            inserted: self.inserted + other.inserted,
+            initial: self.initial + other.initial,
+        }
+    }
+}
+
 /// Linear and angular momentum of all grains but those of bodies that are held.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Momentum {

@@ -6,7 +6,7 @@ use crate::simulation::Simulation;
 use crate::walls::Walls;
 use crate::world::{Leaving, Vec3};
 use seixo_device::{Ranges, Strided};
-use seixo_sweeps::bodies::FREE;
+use seixo_sweeps::bodies::{FREE, GHOST};
 use seixo_sweeps::compound::compound_contacts_of_part;
 use seixo_sweeps::contact::{Tally, press_through_cells};
 use seixo_sweeps::lanes::contacts_of_part;
@@ -26,8 +26,9 @@ impl Simulation {
     /// Kick and drift: velocities and positions of all grains go one step on.
     pub(crate) fn advance_grains(&mut self) {
         self.steps += 1;
-        match (self.frictional, self.carries) {
-            (false, _) => self.advance_parts::<false, false>(),
+        match (self.frictional, self.carries || self.has_ghosts) {
+            (false, false) => self.advance_parts::<false, false>(),
+            (false, true) => self.advance_parts::<false, true>(),
             (true, false) => self.advance_parts::<true, false>(),
             (true, true) => self.advance_parts::<true, true>(),
         }
@@ -127,12 +128,27 @@ impl Simulation {
 
     /// Renews cells and lists if a grain or a wall moved half the skin, or a grain left.
     pub(crate) fn renew_lists_when_stale(&mut self) {
-        let flags = self.moves.iter().fold(0, |all, moved| all | moved.flags);
-        let wall_moved = self.walls.has_moving() && self.walls.moved_since_listed(self.time()) > 0.5 * (self.cells.skin - self.cells.gap);
-        if flags & (STALE | LEFT) != 0 || wall_moved || self.sides_slid_too_far(self.time()) {
-            self.book_bonds_leaving(flags);
+        // A domain has made its lists with the others.
+        if !self.has_ghosts && self.lists_are_stale() {
+            self.book_bonds_leaving(self.raised());
             self.renew_lists();
         }
+    }
+
+    /// Whether a grain or a wall moved half the skin, or a grain left.
+    pub(crate) fn lists_are_stale(&self) -> bool {
+        let wall_moved = self.walls.has_moving() && self.walls.moved_since_listed(self.time()) > 0.5 * (self.cells.skin - self.cells.gap);
+        self.raised() & (STALE | LEFT) != 0 || wall_moved || self.sides_slid_too_far(self.time())
+    }
+
+    /// Flags that the last motion of grains raised.
+    fn raised(&self) -> u32 {
+        self.moves.iter().fold(0, |all, moved| all | moved.flags)
+    }
+
+    /// Whether grain i is a copy of one that another domain owns.
+    pub(crate) fn is_copy(&self, i: usize) -> bool {
+        self.has_ghosts && self.fields.member[i] == GHOST
     }
 
     /// Sorts the grains into cells and lists pairs and walls anew; grains outside the domain are removed.

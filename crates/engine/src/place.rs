@@ -70,6 +70,9 @@ impl Simulation {
 
     /// Takes the grains to the device that the settings ask for.
     pub(crate) fn go_where_asked(&mut self) -> Result<(), Refusal> {
+        if self.settings.domains > 1 {
+            return self.divide();
+        }
         let kept = self.keeps_fluids_here().filter(|_| self.settings.device == DeviceChoice::Auto);
         let choice = if kept.is_some() { DeviceChoice::Cpu } else { self.settings.device };
         self.notices.extend(kept.map(|why| format!("{why}: running on the CPU")));
@@ -119,6 +122,9 @@ impl Simulation {
 
     /// Hands the grains, if there are any, to the GPU that steps them, if there is one.
     pub(crate) fn hand_over(&mut self) -> Result<(), Refusal> {
+        if self.settings.domains > 1 {
+            return self.divide();
+        }
         let Some(gpu) = self.gpu.clone() else { return Ok(()) };
         // Fluids look at bodies that are there before them.
         if self.fields.len() > 0 && !self.is_heterogeneous() {
@@ -149,6 +155,7 @@ impl Simulation {
 
     /// Takes the grains back from the GPU, which stays open. What the host knows of them must be up to date.
     pub(crate) fn come_home(&mut self) {
+        self.division = None;
         if self.remote.take().is_some() {
             self.note_energies_of_bonds();
         }
@@ -257,6 +264,9 @@ impl Simulation {
         if self.is_current {
             return Ok(());
         }
+        if self.division.is_some() {
+            self.observe_division()?;
+        }
         self.settle_what_is_owed()?;
         // How bodies move now follows from what fluids do to them, too.
         self.observe_fluids()?;
@@ -293,7 +303,7 @@ impl Simulation {
             for k in self.pairs.row[i] as usize..self.pairs.row[i + 1] as usize {
                 let j = self.pairs.neighbors[k];
                 // A pair across parts stands in two rows with opposite forces; the row of the earlier one tells both.
-                if j <= i as u32 {
+                if j <= i as u32 && !self.is_copy(j as usize) {
                     continue;
                 }
                 let record = &self.pairs.history[k * numbers..][..numbers];

@@ -15,6 +15,9 @@ pub enum Refusal {
     /// A fluid that cannot be simulated.
     #[error("{0}")]
     Fluid(String),
+    /// A world that cannot be divided among domains.
+    #[error("{0}")]
+    Division(String),
     /// Temperatures with too few digits.
     #[error("in f32 a temperature has too few digits for what a step adds to it; use --precision mixed or f64")]
     HeatInSingle,

@@ -11,6 +11,7 @@ use crate::measure::Work;
 use crate::place::of_partner;
 use crate::placement::placed;
 use crate::refusal::Refusal;
+use crate::search::Pairs;
 use crate::simulation::Simulation;
 use crate::state::{Column, Sections, State};
 use crate::world::{Settings, World};
@@ -254,7 +255,6 @@ impl Simulation {
             }
             simulation.bonds = Some(Box::new(Network::load(&world, state)?));
         }
-        let centers = simulation.bodies.center.clone();
         let [dt, listed_at] = *numbers(state, "clock/time_step", Some(2))? else {
             unreachable!("the length was checked")
         };
@@ -277,33 +277,16 @@ impl Simulation {
             simulation.change_surroundings(changes, then);
             simulation.switch_again(changes, then, state)?;
         }
-        // The lists follow from where grains and walls were when they were made.
-        let now = simulation.fields.position.clone();
-        for (center, reference) in simulation
-            .fields
-            .position
-            .chunks_exact_mut(RECORD)
-            .zip(simulation.fields.reference.chunks_exact(3))
-        {
-            center[..3].copy_from_slice(reference);
-        }
         let servos = if simulation.walls.has_servos() {
             numbers(state, SERVOS, Some(simulation.walls.servo_state().len()))?
         } else {
             &[]
         };
         simulation.walls.set_servos(servos, true);
-        simulation.walls.place(listed_at, true);
-        simulation.steps = (listed_at / dt).round() as u64;
-        simulation.renew_lists();
-        // The order is the saved one, but where a GPU whose coordinates have fewer digits put a grain into the next cell.
-        let records = simulation.cells.old_of.iter().flat_map(|&i| &now[i as usize * RECORD..][..RECORD]);
-        simulation.fields.position = records.copied().collect();
-        simulation.bodies.center = centers;
         simulation.steps = steps;
+        simulation.list_from_references(listed_at);
         simulation.rebuilds = rebuilds;
         simulation.next_id = next_id;
-        simulation.walls.listed_at = listed_at;
         simulation.walls.set_servos(servos, false);
         simulation.walls.place(simulation.time(), true);
         simulation.place_sides();
@@ -349,6 +332,34 @@ impl Simulation {
         Ok(simulation)
     }
 
+    /// Makes the lists that were made last, at this time \[s\], from where grains and walls were then.
+    pub(crate) fn list_from_references(&mut self, listed_at: f64) {
+        let (steps, rebuilds) = (self.steps, self.rebuilds);
+        let (now, centers) = (self.fields.position.clone(), self.bodies.center.clone());
+        let references = self.fields.reference.chunks_exact(3);
+        for (center, reference) in self.fields.position.chunks_exact_mut(RECORD).zip(references) {
+            center[..3].copy_from_slice(reference);
+        }
+        self.walls.place(listed_at, true);
+        self.steps = (listed_at / self.stepping.dt).round() as u64;
+        self.renew_lists();
+        // The order is that of then, but where a GPU whose coordinates have fewer digits put a grain into the next cell.
+        let records = self.cells.old_of.iter().flat_map(|&i| &now[i as usize * RECORD..][..RECORD]);
+        self.fields.position = records.copied().collect();
+        self.bodies.center = centers;
+        (self.steps, self.rebuilds) = (steps, rebuilds);
+        self.walls.listed_at = listed_at;
+        self.walls.place(self.time(), true);
+        self.place_sides();
+    }
+
+    /// Forgets what contacts remember, with their lists.
+    pub(crate) fn forget_contacts(&mut self) {
+        (self.pairs, self.old_pairs) = (Pairs::default(), Pairs::default());
+        self.of_second.clear();
+        self.walls.forget();
+    }
+
     /// Gives contacts back what they remember, as [`Simulation::save_contacts`] told it, at this step. Unless it is of `all`, what grains
     /// and walls remember that are no longer there is let go.
     pub(crate) fn give_back_histories(&mut self, state: &State, all: bool) -> Result<(), Refusal> {
@@ -381,8 +392,9 @@ impl Simulation {
                     is_listed = true;
                 }
             }
-            // What is held from now on lets go of what it touches among its like.
-            if !is_listed && (all || !self.never_touch(i, j)) {
+            // What is held from now on lets go of what it touches among its like; copies of grains of other domains have no rows.
+            let has_row = ![i, j].iter().all(|&end| self.is_copy(end));
+            if !is_listed && has_row && (all || !self.never_touch(i, j)) {
                 return Err(unknown());
             }
         }
@@ -401,7 +413,7 @@ impl Simulation {
         let touches = numbers(state, "walls/touches", Some(touching.len() * 4))?;
         let records = history.chunks_exact(kept).zip(touches.chunks_exact(TOUCH));
         for (entry, (record, touch)) in touching.chunks_exact(2).zip(records) {
-            let is_kept = |&i: &usize| all || self.walls.is_there(entry[1]) && !self.is_held(i);
+            let is_kept = |&i: &usize| all || self.walls.is_there(entry[1]) && !self.is_held(i) && !self.is_copy(i);
             let Some(i) = place_of(entry[0]).filter(is_kept) else {
                 gone()?;
                 continue;

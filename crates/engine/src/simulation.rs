@@ -4,6 +4,7 @@ use crate::assemble::{check, fields_of, is_frictional, longest_gaps, table_of};
 use crate::bodies::Bodies;
 use crate::bonds::{Found, Network, pairs_at_start};
 use crate::broad::Broad;
+use crate::division::Division;
 use crate::fields::Fields;
 use crate::flow::Flow;
 use crate::gpu::Remote;
@@ -72,6 +73,8 @@ pub struct Simulation {
     /// Rigid bodies, and whether there are or were any.
     pub(crate) bodies: Bodies,
     pub(crate) carries: bool,
+    /// Whether some grains are copies of those of other domains, which [`Fields::member`] says.
+    pub(crate) has_ghosts: bool,
     pub(crate) moves_of_bodies: Vec<Moved<f64>>,
     /// What bodies may touch until lists are made anew.
     pub(crate) broad: Broad,
@@ -115,6 +118,8 @@ pub struct Simulation {
     pub(crate) gpu: Option<Gpu>,
     /// Where the grains are, if not here.
     pub(crate) remote: Option<Box<dyn Remote>>,
+    /// The domains that the grains are in, if not here.
+    pub(crate) division: Option<Division>,
     /// Whether fields and ledger show the grains as they stand.
     pub(crate) is_current: bool,
     /// Energies as the GPU summed them.
@@ -179,8 +184,9 @@ impl Simulation {
     }
 
     /// As [`Simulation::prepare`], with the pairs that are to be bonded at the start, which the time step depends on.
-    fn planned(world: &World, settings: Settings, fields: Fields) -> Result<(Simulation, Vec<Found>), Refusal> {
+    fn planned(world: &World, mut settings: Settings, fields: Fields) -> Result<(Simulation, Vec<Found>), Refusal> {
         check(world, &settings)?;
+        settings.divisible |= settings.domains > 1;
         let device = Arc::new(Cpu::new(settings.threads)?);
         let found = pairs_at_start(&device, world)?;
         let mut time_step = plan_with_bonds(world, settings.scheme, &found)?;
@@ -256,6 +262,7 @@ impl Simulation {
             fields,
             bodies: Bodies::default(),
             carries: !world.grains.bodies.is_empty(),
+            has_ghosts: false,
             moves_of_bodies: Vec::new(),
             broad: Broad::default(),
             table,
@@ -288,6 +295,7 @@ impl Simulation {
             settings,
             gpu: None,
             remote: None,
+            division: None,
             is_current: true,
             held: Ledger::default(),
             of_second: Vec::new(),
@@ -313,7 +321,8 @@ impl Simulation {
 
     /// Number of grains.
     pub fn len(&self) -> usize {
-        self.remote.as_ref().map_or(self.fields.len(), |remote| remote.grains())
+        let whole = self.remote.as_ref().map_or(self.fields.len(), |remote| remote.grains());
+        self.division.as_ref().map_or(whole, Division::grains)
     }
 
     /// Whether no grain is left.

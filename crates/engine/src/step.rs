@@ -10,6 +10,9 @@ impl Simulation {
     /// # Errors
     /// If a grain's state became impossible; the error names it and the likely cause.
     pub fn step(&mut self) -> Result<(), Stop> {
+        if self.division.is_some() {
+            return self.advance_divided(1);
+        }
         if self.is_remote() || self.flows_remotely() {
             return self.advance_remotely(1);
         }
@@ -125,6 +128,9 @@ impl Simulation {
     /// # Errors
     /// As [`Simulation::step`].
     pub fn advance(&mut self, steps: u64) -> Result<(), Stop> {
+        if self.division.is_some() {
+            return self.advance_divided(steps);
+        }
         if self.is_remote() || self.flows_remotely() {
             return self.advance_remotely(steps);
         }

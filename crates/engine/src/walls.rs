@@ -21,7 +21,7 @@ use seixo_sweeps::wall::elements_near;
 use wear::SlidingWork;
 
 /// All walls, their elements, and the list of (grain, element) that are near each other.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Walls {
     /// The walls as the world gives them.
     pub given: Vec<Wall>,

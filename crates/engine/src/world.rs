@@ -425,6 +425,9 @@ pub struct Settings {
     /// pressures of incompressible fluids are taken for found. Where sides are periodic, lists are to be made anew at the same steps, since particles
     /// are put back then.
     pub divisible: bool,
+    /// Among how many domains the grains are divided, each with threads of its own, see [`crate::Refusal::Division`]; 1 = not at all. With more, results
+    /// are those of [`Settings::divisible`].
+    pub domains: usize,
 }
 
 impl Default for Settings {
@@ -441,6 +444,7 @@ impl Default for Settings {
             assembly: Assembly::default(),
             broad_phase: true,
             divisible: false,
+            domains: 1,
         }
     }
 }

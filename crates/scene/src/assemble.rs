@@ -167,6 +167,7 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
         assembly: Assembly::default(),
         broad_phase: file.run.broad_phase,
         divisible: file.run.divisible,
+        domains: file.run.domains.0 as usize,
     };
     let checkpoint = CheckpointPlan {
         every_wall: file.checkpoint.every.si,

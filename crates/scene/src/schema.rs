@@ -130,6 +130,9 @@ pub(crate) struct RunSection {
     /// Threads; 0 = all cores.
     #[serde(default)]
     pub threads: Whole<0, 4096>,
+    /// Domains among which the grains are divided, each with its share of the threads; 1 = not divided.
+    #[serde(default = "one_domain")]
+    pub domains: Whole<1, 4096>,
     /// Overlap above which the run stops, as a fraction of the smaller radius.
     #[serde(default = "usual_overlap_limit")]
     pub overlap_limit: Quantity<Number, UpToOne>,
@@ -152,6 +155,10 @@ pub(crate) struct RunSection {
     /// acts on it in the order of the ids of its neighbors, which takes longer. `false` if left out.
     #[serde(default)]
     pub divisible: bool,
+}
+
+fn one_domain() -> Whole<1, 4096> {
+    Whole(1)
 }
 
 fn first_seed() -> Whole<0, LARGEST_WHOLE> {

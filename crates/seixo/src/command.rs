@@ -138,6 +138,10 @@ pub struct Limits {
     /// Threads; 0 = all cores. Results are the same bits on any number
     #[arg(long, value_name = "N")]
     threads: Option<u32>,
+    /// Domains among which the grains are divided, each with its share of the threads. Results are the same bits with any number but 1, or with
+    /// run.divisible = true
+    #[arg(long, value_name = "N")]
+    domains: Option<u32>,
     /// Simulated time at which the run ends, such as "5 s" or 5
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
@@ -146,10 +150,12 @@ pub struct Limits {
 impl Limits {
     fn overrides(&self) -> Vec<(String, String)> {
         let threads = self.threads.map(|threads| ("run.threads".to_owned(), threads.to_string()));
+        let domains = self.domains.map(|domains| ("run.domains".to_owned(), domains.to_string()));
         let place = self.place.overrides();
         place
             .into_iter()
             .chain(threads)
+            .chain(domains)
             .chain(self.until.clone().map(|until| ("run.until".to_owned(), until)))
             .collect()
     }

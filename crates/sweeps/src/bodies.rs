@@ -14,6 +14,9 @@ use seixo_laws::{Coordinate, Quaternion, Real, Vector3, widened};
 /// The member of a grain that no body carries.
 pub const FREE: u32 = u32::MAX;
 
+/// The member of a grain that is a copy of one of another domain: it goes where that goes, and has no row of neighbors.
+pub const GHOST: u32 = u32::MAX - 1;
+
 /// What the contacts of its grains do to a body.
 #[derive(CubeType, Clone, Copy, Debug)]
 pub struct Push<C: Real> {

@@ -59,7 +59,7 @@ pub(super) fn grid_record(low: [f64; 3], edge: f64, largest: f64) -> [f64; GRID]
 }
 
 /// Uniform grids, one per size class, over the box that holds all grains: they sort the grains, whatever finds the pairs.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Cells {
     /// Records of the grids, see [`seixo_sweeps::cells::GRID`].
     pub grids: Vec<f64>,

@@ -18,6 +18,7 @@ const MOST_CELLS: f64 = (1u32 << 31) as f64;
 const BUCKETS_PER_GRAIN: usize = 2;
 
 /// What cells are made for.
+#[derive(Clone)]
 enum Layout {
     /// One grid, whose edge follows from the means of R, R² and R³ \[m, m², m³\].
     TouchedCells([f64; 3]),
@@ -26,6 +27,7 @@ enum Layout {
 }
 
 /// Grains by cell or bucket.
+#[derive(Clone)]
 pub struct Tables {
     /// Records of the grid or of the tables, see [`seixo_sweeps::cells::GRID`].
     pub grids: Vec<f64>,

@@ -9,7 +9,7 @@ use seixo_sweeps::views::{ELEMENT, FRUSTUM, PLANE, SPHERE};
 use seixo_sweeps::wall::nearest_on_element;
 
 /// Elements by the cells they are found from, before they are sorted; kept, so that moving walls do not allocate.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct SortRoom {
     key: Vec<u32>,
     element: Vec<u32>,

@@ -13,7 +13,7 @@ use seixo_sweeps::wear::wear_of;
 use std::f64::consts::PI;
 
 /// Work of sliding \[J\]; nothing where no wall wears.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct SlidingWork {
     /// On each element, until the list was made.
     pub by_element: Vec<f64>,

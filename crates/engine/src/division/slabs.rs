@@ -1,0 +1,155 @@
+//! How a world is cut: slabs along one axis, one for each domain.
+
+use crate::refusal::Refusal;
+use crate::world::{Domain, Vec3};
+
+/// Slabs between planes across an axis. The first and the last reach as far as there is anything, but for a periodic axis, along which the first is
+/// beside the last.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slabs {
+    axis: usize,
+    /// The planes between them, in their order \[m\].
+    planes: Vec<f64>,
+    /// The ends of a periodic axis \[m\].
+    ends: Option<[f64; 2]>,
+    /// Distance from which on nothing in a slab feels what is outside of it \[m\].
+    reach: f64,
+}
+
+impl Slabs {
+    /// So many slabs with equally many of these places \[m\] in each, none of which is narrower than `reach`, across the axis along which there is most
+    /// room for them.
+    ///
+    /// # Errors
+    /// If there is too little room.
+    pub fn cut(places: &[Vec3], count: usize, reach: f64, domain: Option<&Domain>) -> Result<Slabs, Refusal> {
+        let periodic = |axis: usize| domain.filter(|domain| domain.periodic[axis]);
+        let extent = |axis: usize| {
+            let [low, high] = places.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], place| {
+                [low.min(place[axis]), high.max(place[axis])]
+            });
+            periodic(axis).map_or([low, high], |domain| [domain.min[axis], domain.max[axis]])
+        };
+        let length = |axis: &usize| {
+            let [low, high] = extent(*axis);
+            high - low
+        };
+        let axis = (0..3).max_by(|a, b| length(a).total_cmp(&length(b))).unwrap_or(0);
+        let room = length(&axis);
+        if room < count as f64 * reach {
+            return Err(Refusal::Division(format!(
+                "{count} domains are too many: along {} there is anything over {room:.3e} m only, and a domain is at least {reach:.3e} m wide, as far as \
+                 its grains feel others; use at most {}",
+                ["x", "y", "z"][axis],
+                (room / reach).floor().max(1.0)
+            )));
+        }
+        let mut along: Vec<f64> = places.iter().map(|place| place[axis]).collect();
+        along.sort_unstable_by(f64::total_cmp);
+        let [low, high] = extent(axis);
+        let mut planes: Vec<f64> = (1..count).map(|k| along[k * along.len() / count]).collect();
+        // As wide as they must be, from below and then from above.
+        for k in 0..planes.len() {
+            let below = if k == 0 { low } else { planes[k - 1] };
+            planes[k] = planes[k].max(below + reach);
+        }
+        for k in (0..planes.len()).rev() {
+            let above = if k + 1 == planes.len() { high } else { planes[k + 1] };
+            planes[k] = planes[k].min(above - reach);
+        }
+        Ok(Slabs {
+            axis,
+            planes,
+            ends: periodic(axis).map(|domain| [domain.min[axis], domain.max[axis]]),
+            reach,
+        })
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.planes.len() + 1
+    }
+
+    /// The slab that a place \[m\] is in.
+    pub fn owner(&self, place: &[f64]) -> usize {
+        self.planes.partition_point(|plane| *plane <= place[self.axis])
+    }
+
+    /// The slabs beside one, in their order.
+    pub fn beside(&self, slab: usize) -> Vec<usize> {
+        let (count, is_ring) = (self.count(), self.ends.is_some());
+        let mut beside: Vec<usize> = [(slab + count - 1, slab > 0 || is_ring), (slab + 1, slab + 1 < count || is_ring)]
+            .into_iter()
+            .filter(|(_, is_there)| *is_there)
+            .map(|(other, _)| other % count)
+            .filter(|other| *other != slab)
+            .collect();
+        beside.sort_unstable();
+        beside.dedup();
+        beside
+    }
+
+    /// Whether something at a place \[m\] may be felt in a slab.
+    pub fn is_felt_in(&self, slab: usize, place: &[f64]) -> bool {
+        let x = place[self.axis];
+        let low = slab.checked_sub(1).map(|below| self.planes[below]);
+        let high = self.planes.get(slab).copied();
+        let is_near = |x: f64| low.is_none_or(|low| x >= low - self.reach) && high.is_none_or(|high| x <= high + self.reach);
+        match self.ends {
+            None => is_near(x),
+            Some([first, last]) => {
+                let (low, high) = (low.unwrap_or(first) - self.reach, high.unwrap_or(last) + self.reach);
+                let length = last - first;
+                [x - length, x, x + length].into_iter().any(|x| (low..=high).contains(&x))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::Leaving;
+
+    fn row(count: u32) -> Vec<Vec3> {
+        (0..count).map(|k| [0.0, f64::from(k) * 0.1, 0.0]).collect()
+    }
+
+    #[test]
+    fn everything_has_one_owner_and_is_felt_by_all_within_reach() {
+        let places = row(100);
+        for periodic in [false, true] {
+            let mut domain = Domain::open([-1.0, -0.05, -1.0], [1.0, 9.95, 1.0], Leaving::Delete);
+            domain.periodic[1] = periodic;
+            let slabs = Slabs::cut(&places, 4, 0.7, Some(&domain)).unwrap();
+            let owned = |slab: usize| places.iter().filter(|place| slabs.owner(*place) == slab).count();
+            assert_eq!([0, 1, 2, 3].map(owned), [25; 4]);
+            for a in &places {
+                for b in &places {
+                    let mut apart = (a[1] - b[1]).abs();
+                    if periodic {
+                        apart = apart.min(10.0 - apart);
+                    }
+                    let (from, to) = (slabs.owner(a), slabs.owner(b));
+                    if apart < 0.7 {
+                        assert!(slabs.is_felt_in(to, a));
+                        assert!(from == to || slabs.beside(from).contains(&to));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn slabs_narrower_than_what_is_felt_are_refused() {
+        let refusal = Slabs::cut(&row(11), 4, 0.3, None).unwrap_err().to_string();
+        assert!(
+            refusal.contains("4 domains are too many") && refusal.contains("use at most 3"),
+            "{refusal}"
+        );
+        // However crowded it is at one end, all are wide enough.
+        let crowded: Vec<Vec3> = (0..100).map(|k| [f64::from(k).powi(4) * 1e-8, 0.0, 0.0]).collect();
+        let slabs = Slabs::cut(&crowded, 3, 0.3, None).unwrap();
+        assert!(slabs.planes[0] >= 0.3 && slabs.planes[1] - slabs.planes[0] >= 0.3 - 1e-12 && slabs.planes[1] <= 0.961 - 0.3);
+    }
+}

@@ -19,6 +19,7 @@ use crate::simulation::{PASSES_OF_CPU, Simulation};
 use crate::state::{Ledger, Profile, State};
 use crate::world::{DeviceChoice, Settings, Vec3};
 use seixo_device::Cpu;
+use seixo_sweeps::bodies::GHOST;
 use seixo_sweeps::sides::SHEARED;
 use seixo_transport::Channels;
 use slabs::Slabs;
@@ -182,6 +183,11 @@ impl Simulation {
             heat: None,
             notices: Vec::new(),
         })
+    }
+
+    /// Whether grain i is a copy of one that another domain owns.
+    pub(crate) fn is_copy(&self, i: usize) -> bool {
+        self.has_ghosts && self.fields.member[i] == GHOST
     }
 
     /// As [`Simulation::advance`], in all domains.

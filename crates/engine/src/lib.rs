@@ -19,6 +19,7 @@ mod heat;
 mod held;
 mod insertion;
 mod joints;
+mod lists;
 mod loads;
 mod measure;
 mod passes;

@@ -4,13 +4,12 @@ use crate::fields::{Fields, PART, part_range, parts};
 use crate::measure::{NO_CONTACT, sum};
 use crate::simulation::Simulation;
 use crate::walls::Walls;
-use crate::world::{Leaving, Vec3};
 use seixo_device::{Ranges, Strided};
-use seixo_sweeps::bodies::{FREE, GHOST};
+use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::compound::compound_contacts_of_part;
 use seixo_sweeps::contact::{Tally, press_through_cells};
 use seixo_sweeps::lanes::contacts_of_part;
-use seixo_sweeps::motion::{LEFT, Moved, STALE, STILL, advance};
+use seixo_sweeps::motion::{Moved, STILL, advance};
 use seixo_sweeps::part::{GrainsView, Limits, PartOut, PartRows};
 use seixo_sweeps::rows::press_through_row;
 use seixo_sweeps::shortlist::Shortlist;
@@ -124,78 +123,6 @@ impl Simulation {
             self.walls.control(time, self.stepping.dt);
             self.walls.place(time, false);
         }
-    }
-
-    /// Renews cells and lists if a grain or a wall moved half the skin, or a grain left.
-    pub(crate) fn renew_lists_when_stale(&mut self) {
-        // A domain has made its lists with the others.
-        if !self.has_ghosts && self.lists_are_stale() {
-            self.book_bonds_leaving(self.raised());
-            self.renew_lists();
-        }
-    }
-
-    /// Whether a grain or a wall moved half the skin, or a grain left.
-    pub(crate) fn lists_are_stale(&self) -> bool {
-        let wall_moved = self.walls.has_moving() && self.walls.moved_since_listed(self.time()) > 0.5 * (self.cells.skin - self.cells.gap);
-        self.raised() & (STALE | LEFT) != 0 || wall_moved || self.sides_slid_too_far(self.time())
-    }
-
-    /// Flags that the last motion of grains raised.
-    fn raised(&self) -> u32 {
-        self.moves.iter().fold(0, |all, moved| all | moved.flags)
-    }
-
-    /// Whether grain i is a copy of one that another domain owns.
-    pub(crate) fn is_copy(&self, i: usize) -> bool {
-        self.has_ghosts && self.fields.member[i] == GHOST
-    }
-
-    /// Sorts the grains into cells and lists pairs and walls anew; grains outside the domain are removed.
-    pub(crate) fn renew_lists(&mut self) {
-        self.rebuilds += 1;
-        if self.sides != OPEN {
-            self.put_grains_back();
-            self.cells.sides = self.stepping.sides;
-        }
-        if let Some(domain) = self.domain.filter(|domain| domain.leaving == Leaving::Delete) {
-            for i in 0..self.fields.len() {
-                if self.body_of(i).is_none() && self.has_left(&self.fields.position[i * RECORD..]) {
-                    self.work.left_domain += self.energy_of(i);
-                }
-            }
-            self.book_heat_leaving(|simulation, i| simulation.has_gone(i, &domain));
-            if self.carries {
-                self.sort_without_lost(&domain);
-            } else {
-                let inside = |x: Vec3| !domain.has_lost(&x);
-                self.cells.sort(&self.device, &mut self.fields, inside);
-            }
-        } else {
-            self.cells.sort(&self.device, &mut self.fields, |_| true);
-        }
-        let n = self.fields.len();
-        self.fields.reference.clear();
-        self.fields
-            .reference
-            .extend(self.fields.position.chunks_exact(RECORD).flat_map(|record| &record[..3]));
-        if self.frictional {
-            let remembered = remembered(self.is_compound);
-            if self.pairs.row.is_empty() {
-                self.pairs.row.resize(n + 1, 0);
-            }
-            self.old_pairs.keep(&self.device, &self.pairs, remembered);
-            self.list_pairs();
-            self.pairs.take_over(&self.device, &self.cells.old_of, &self.old_pairs, remembered);
-        } else if self.presses_by_rows() || self.conducts() {
-            // Smooth grains remember nothing.
-            self.list_pairs();
-        }
-        self.list_walls();
-        self.list_bonds();
-        self.moves.resize(parts(n), STILL);
-        self.tallies.resize(parts(n), NO_CONTACT);
-        self.wall_tallies.resize(parts(n), NO_CONTACT);
     }
 
     /// Forces between grains.

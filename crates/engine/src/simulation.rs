@@ -27,7 +27,6 @@ use seixo_laws::motion::Scheme;
 use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::contact::Tally;
 use seixo_sweeps::motion::{Moved, Stepping, acceleration, angular_acceleration};
-use seixo_sweeps::neighbors::Lookup;
 use seixo_sweeps::sides::SHEARED;
 use seixo_sweeps::views::{COMPOUND, RECORD, load, remembered};
 use std::sync::Arc;
@@ -352,17 +351,6 @@ impl Simulation {
 
     pub(crate) fn leaving(&self) -> Leaving {
         self.domain.map_or(Leaving::Delete, |domain| domain.leaving)
-    }
-
-    /// Whether a pair of grains inside a part stands in one row only; else it stands in both, as pairs across parts do.
-    pub(crate) fn lists_once(&self) -> bool {
-        self.frictional && !self.settings.divisible
-    }
-
-    /// Whether smooth grains press on each other by rows, and not through the cells that sort them: other searches make a list and nothing else, and
-    /// rows alone can be put into an order. Heat needs rows in any case.
-    pub(crate) fn presses_by_rows(&self) -> bool {
-        self.cells.lookup() != Lookup::Grids || self.settings.divisible
     }
 
     /// Whether a center is outside the domain.

@@ -245,13 +245,14 @@ fn what_pulls_a_block_out_of_the_plane_of_a_flow_moves_no_water() {
 
 #[test]
 fn a_body_that_leaves_the_plane_of_a_flow_is_refused() {
-    let refused = |change: fn(&mut World)| {
+    type Change = fn(&mut World);
+    let refused = |change: Change| {
         let mut world = pushed_in_a_plane();
         change(&mut world);
         let refusal = Simulation::new(world, Settings::default()).err().expect("a refusal");
         refusal.to_string()
     };
-    let cases: [(fn(&mut World), &str); 4] = [
+    let cases: [(Change, &str); 4] = [
         (|world| world.grains.bodies[0].center[1] = 1e-3, "center"),
         (|world| world.grains.bodies[0].velocity[1] = 0.1, "velocity"),
         (|world| world.grains.bodies[0].angular_velocity[0] = 1.0, "angular velocity"),

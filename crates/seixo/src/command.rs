@@ -109,12 +109,11 @@ impl From<seixo::files::FilesError> for Failure {
 }
 
 /// Ranks that know nothing of each other would all do the whole work, and write into the same folder.
-#[cfg(not(feature = "mpi"))]
 pub fn refuse_ranks(launch: Option<seixo::transport::Launch>) -> Done {
     launch.map_or(Ok(()), |launch| {
         Err(Failure::Input(format!(
-            "{launch}, which was built without MPI, so each of them would do all of the work; build it with --features mpi, \
-             or unset {} to run independent copies",
+            "{launch}, but a world is divided among domains of one process only, so each of them would do all of the work; use \
+             --domains, or unset {} to run independent copies",
             launch.variable
         )))
     })

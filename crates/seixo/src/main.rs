@@ -58,7 +58,6 @@ enum Command {
 
 fn main() -> ExitCode {
     let asked = CommandLine::parse().command;
-    #[cfg(not(feature = "mpi"))]
     if let Err(failure) = command::refuse_ranks(seixo::transport::launched_by_mpi()) {
         return failure.exit();
     }

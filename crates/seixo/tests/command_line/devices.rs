@@ -42,6 +42,29 @@ fn without_gpus(stage: &Stage, line: &str) -> Done {
 }
 
 #[test]
+fn a_divided_run_writes_what_an_undivided_one_does() {
+    let stage = Stage::new();
+    let short = "--until 0.05 --quiet --threads 2";
+    stage.succeed(&format!("run heap.toml {short} --set run.divisible=true --out whole"));
+    stage.succeed(&format!("run heap.toml {short} --domains 3 --out divided"));
+    stage.succeed("run heap.toml --until 0.02 --quiet --domains 2 --out resumed");
+    stage.succeed("resume resumed --until 0.05 --quiet --domains 4");
+    let expected = stage.results("whole");
+    // The scene says that it is divided, and sums over all grains are the same to rounding.
+    let is_same_to_the_bit = |name: &str| !["scene.toml", "energies.csv", "probes/ledger.csv"].contains(&name);
+    for run in ["divided", "resumed"] {
+        let found = stage.results(run);
+        assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
+        for (name, bytes) in expected.iter().filter(|(name, _)| is_same_to_the_bit(name)) {
+            assert!(&found[name] == bytes, "{run}: {name} differs");
+        }
+        assert_same_energies(&stage, run, "whole");
+    }
+    let done = stage.seixo("run heap.toml --domains 500 --out much");
+    assert!(done.code == 2 && done.err.contains("use at most"), "{}: {}", done.code, done.err);
+}
+
+#[test]
 fn words_that_name_no_device_are_refused() {
     let stage = Stage::new();
     for (line, told) in [

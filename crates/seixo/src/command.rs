@@ -212,13 +212,13 @@ fn write_file(path: &Path, bytes: &[u8]) -> Done {
     })
 }
 
-#[cfg(all(test, not(feature = "mpi")))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use seixo::transport::Launch;
 
     #[test]
-    fn without_mpi_ranks_are_refused() {
+    fn several_ranks_are_refused() {
         let launch = Launch {
             variable: "OMPI_COMM_WORLD_SIZE",
             ranks: Some(4),
@@ -226,7 +226,7 @@ mod tests {
         let Err(Failure::Input(text)) = refuse_ranks(Some(launch)) else {
             panic!("four ranks go on");
         };
-        for part in ["4 ranks", "--features mpi", "unset OMPI_COMM_WORLD_SIZE"] {
+        for part in ["4 ranks", "--domains", "unset OMPI_COMM_WORLD_SIZE"] {
             assert!(text.contains(part), "without \"{part}\": {text}");
         }
         assert!(refuse_ranks(None).is_ok(), "one process goes on");

@@ -27,6 +27,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use subdomain::{Halt, Subdomain};
 
+/// How a world is divided among domains.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Divided {
+    /// Grains that each domain owns.
+    pub grains: Vec<usize>,
+    /// How often a grain went from one domain to another.
+    pub changed_hands: u64,
+}
+
 /// The domains that a world is divided among.
 pub(crate) struct Division {
     domains: Vec<Subdomain>,
@@ -36,6 +45,11 @@ impl Division {
     /// Number of grains.
     pub fn grains(&self) -> usize {
         self.domains.iter().map(Subdomain::len).sum()
+    }
+
+    /// Bytes that the arrays of all domains hold.
+    pub fn bytes(&self) -> u64 {
+        self.domains.iter().map(|domain| domain.simulation.bytes()).sum()
     }
 
     /// Lets all domains do something at the same time; tells the worst that came of it.
@@ -77,12 +91,21 @@ impl Simulation {
             (self.flow.is_some(), "fluids"),
             (self.conducts(), "heat"),
             (self.is_geared(), "Gear's method"),
-            (self.is_driven(), "loads on grains"),
+            (!self.switched.is_empty(), "grains that stages hold, set free or load anew"),
             (self.sides == SHEARED, "sides that slide past each other"),
             (self.walls.has_servos(), "servos"),
             (self.walls.wears(), "walls that wear"),
         ];
         asks.into_iter().find(|(is_asked, _)| *is_asked).map(|(_, what)| what)
+    }
+
+    /// How the grains are divided among domains, if they are.
+    pub fn divided(&self) -> Option<Divided> {
+        let division = self.division.as_ref()?;
+        Some(Divided {
+            grains: division.domains.iter().map(Subdomain::len).collect(),
+            changed_hands: self.changed_hands + division.domains.iter().map(|domain| domain.sent_away).sum::<u64>(),
+        })
     }
 
     /// Divides the grains, if there are any, among as many domains as are asked for.
@@ -173,6 +196,7 @@ impl Simulation {
             gpu: None,
             remote: None,
             division: None,
+            changed_hands: 0,
             is_current: true,
             held: Ledger::default(),
             of_second: Vec::new(),
@@ -221,6 +245,7 @@ impl Simulation {
         let mut last = NO_CONTACT;
         for domain in &mut division.domains {
             fields.append(&domain.own());
+            self.changed_hands += std::mem::take(&mut domain.sent_away);
             let simulation = &mut domain.simulation;
             last = sum(last, &simulation.last_tally);
             self.work = self.work.plus(&std::mem::take(&mut simulation.work));

@@ -6,6 +6,7 @@ use crate::simulation::{Simulation, vector};
 use crate::world::{Load, World};
 use seixo_device::Strided;
 use seixo_laws::Vector3;
+use seixo_sweeps::bodies::GHOST;
 use seixo_sweeps::contact::Tally;
 use seixo_sweeps::views::{RECORD, add, load};
 use std::ops::Range;
@@ -61,6 +62,7 @@ impl Loads {
         let loaded = Loaded {
             loads: self,
             group: &fields.group,
+            member: &fields.member,
             velocity: &fields.velocity,
             spin: &fields.spin,
         };
@@ -103,6 +105,7 @@ impl Loads {
 struct Loaded<'a> {
     loads: &'a Loads,
     group: &'a [u32],
+    member: &'a [u32],
     velocity: &'a [f64],
     spin: &'a [f64],
 }
@@ -119,8 +122,11 @@ impl Loaded<'_> {
         self.power(i)
     }
 
-    /// Power of the load on grain i \[W\].
+    /// Power of the load on grain i \[W\]; that on a copy of a grain of another domain is booked there.
     fn power(&self, i: usize) -> f64 {
+        if self.member.get(i) == Some(&GHOST) {
+            return 0.0;
+        }
         let Some(pull) = self.loads.on(self.group[i]) else { return 0.0 };
         let power = pull.force.dot(&load(self.velocity, i * RECORD));
         if self.spin.is_empty() {
@@ -182,10 +188,17 @@ impl Simulation {
 
     /// Power of loads, and of what holds bodies, with the forces of this moment \[W\].
     pub(crate) fn power_of_driving(&self) -> f64 {
-        let Fields { group, velocity, spin, .. } = &self.fields;
+        let Fields {
+            group,
+            member,
+            velocity,
+            spin,
+            ..
+        } = &self.fields;
         let loaded = Loaded {
             loads: &self.loads,
             group,
+            member,
             velocity,
             spin,
         };

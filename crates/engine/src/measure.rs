@@ -434,6 +434,7 @@ impl Simulation {
             + self.walls.bytes()
             + self.flow.as_ref().map_or(0, |flow| flow.bytes())
             + self.bonds.as_ref().map_or(0, |network| network.bytes())
+            + self.division.as_ref().map_or(0, |division| division.bytes())
             + tallies as u64
     }
 }

@@ -119,6 +119,8 @@ pub struct Simulation {
     pub(crate) remote: Option<Box<dyn Remote>>,
     /// The domains that the grains are in, if not here.
     pub(crate) division: Option<Division>,
+    /// How often grains went from one domain to another, when somebody looked last.
+    pub(crate) changed_hands: u64,
     /// Whether fields and ledger show the grains as they stand.
     pub(crate) is_current: bool,
     /// Energies as the GPU summed them.
@@ -295,6 +297,7 @@ impl Simulation {
             gpu: None,
             remote: None,
             division: None,
+            changed_hands: 0,
             is_current: true,
             held: Ledger::default(),
             of_second: Vec::new(),

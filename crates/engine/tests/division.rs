@@ -4,7 +4,7 @@ mod beds;
 
 use beds::{falling, noise};
 use seixo_engine::state::State;
-use seixo_engine::world::{Domain, Leaving, Scheme, Settings, World};
+use seixo_engine::world::{Domain, Leaving, Load, Scheme, Settings, World};
 use seixo_engine::{Cause, Refusal, Simulation};
 use seixo_laws::contact::TangentialLaw;
 
@@ -99,6 +99,33 @@ fn grains_that_leave_and_walls_that_move_are_the_same_everywhere() {
 }
 
 #[test]
+fn loads_and_local_damping_are_booked_once() {
+    let mut world = falling(3000, TangentialLaw::Mindlin);
+    world.local_damping = 0.1;
+    world.loads.push(Load {
+        group: 0,
+        force: [2e-6, 0.0, 1e-6],
+        torque: [0.0, 1e-10, 0.0],
+    });
+    let mut whole = after(&world, 1, 800);
+    let mut divided = after(&world, 4, 800);
+    assert_same(&mut whole, &mut divided, "loads");
+    assert_same_ledger(&whole, &divided, "loads");
+    assert!(divided.ledger().wall_work.abs() > 0.0 && divided.ledger().local_damping > 0.0);
+}
+
+#[test]
+fn domains_follow_the_grains() {
+    let mut world = falling(3000, TangentialLaw::Mindlin);
+    // They all fall to one side, along the axis across which the box is cut.
+    world.gravity = [-400.0, 0.0, -20.0];
+    let [mut whole, mut divided] = [1, 3].map(|domains| after(&world, domains, 2000));
+    let grains = divided.divided().unwrap().grains;
+    assert!(grains.iter().all(|grains| (900..1100).contains(grains)), "{grains:?}");
+    assert_same(&mut whole, &mut divided, "a fall to one side");
+}
+
+#[test]
 fn a_gas_goes_round_through_all_domains() {
     let world = gas(1000);
     let mut whole = started(&world, 1);
@@ -120,6 +147,9 @@ fn a_gas_goes_round_through_all_domains() {
         simulation.advance(8000).unwrap();
         simulation.observe().unwrap();
         assert_eq!(simulation.len(), 1000);
+        let divided = simulation.divided().unwrap();
+        assert_eq!(divided.grains.iter().sum::<usize>(), 1000);
+        assert!(divided.changed_hands > 500, "{divided:?}");
         assert_same(&mut whole, simulation, "a gas");
         let now = simulation.momentum();
         let scale: f64 = 1000.0 * 2.0 * 1.3e-6;

@@ -33,7 +33,7 @@ pub use course::Course;
 pub use driver::{expected_output, resume, start};
 pub use error::RunError;
 pub use log::Event;
-pub use record::{BroadPhaseRecord, Outcome, Record, StageRecord, TimeStepRecord};
+pub use record::{BroadPhaseRecord, DividedRecord, Outcome, Record, StageRecord, TimeStepRecord};
 
 use seixo_files::layer::{Disk, FileLayer};
 use std::path::PathBuf;

@@ -3,6 +3,9 @@
 use crate::refusal::Refusal;
 use crate::world::{Domain, Vec3};
 
+/// How many times its share a slab may have before planes move \[-\].
+const TOLERATED: f64 = 1.05;
+
 /// Slabs between planes across an axis. The first and the last reach as far as there is anything, but for a periodic axis, along which the first is
 /// beside the last.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,23 +49,58 @@ impl Slabs {
         }
         let mut along: Vec<f64> = places.iter().map(|place| place[axis]).collect();
         along.sort_unstable_by(f64::total_cmp);
-        let [low, high] = extent(axis);
         let mut planes: Vec<f64> = (1..count).map(|k| along[k * along.len() / count]).collect();
-        // As wide as they must be, from below and then from above.
-        for k in 0..planes.len() {
-            let below = if k == 0 { low } else { planes[k - 1] };
-            planes[k] = planes[k].max(below + reach);
-        }
-        for k in (0..planes.len()).rev() {
-            let above = if k + 1 == planes.len() { high } else { planes[k + 1] };
-            planes[k] = planes[k].min(above - reach);
-        }
+        widen(&mut planes, extent(axis), reach);
         Ok(Slabs {
             axis,
             planes,
             ends: periodic(axis).map(|domain| [domain.min[axis], domain.max[axis]]),
             reach,
         })
+    }
+
+    /// Slabs with planes where each has about as many grains as any other, as samples tell that each stand for so many: of each slab how many grains it
+    /// has, and where some of them are \[m\], in their order and as many before each as behind it. None where slabs are nearly alike already, or room
+    /// is missing. A place goes to a slab beside its own, at most.
+    pub fn balanced(&self, samples: &[(usize, Vec<f64>)]) -> Option<Slabs> {
+        let total: usize = samples.iter().map(|(grains, _)| grains).sum();
+        let share = total as f64 / samples.len() as f64;
+        let most = samples.iter().map(|(grains, _)| *grains).max()?;
+        if most as f64 <= TOLERATED * share {
+            return None;
+        }
+        let mut weighed: Vec<(f64, f64)> = samples
+            .iter()
+            .flat_map(|(grains, places)| places.iter().map(|place| (*place, *grains as f64 / places.len() as f64)))
+            .collect();
+        weighed.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let (mut planes, mut below) = (Vec::new(), 0.0);
+        for (place, weight) in weighed {
+            below += weight;
+            if planes.len() < self.planes.len() && below >= share * (planes.len() + 1) as f64 {
+                planes.push(place);
+            }
+        }
+        if planes.len() < self.planes.len() {
+            return None;
+        }
+        let between = |k: usize| {
+            let low = k.checked_sub(1).map_or(f64::NEG_INFINITY, |below| self.planes[below]);
+            [low, self.planes.get(k + 1).copied().unwrap_or(f64::INFINITY)]
+        };
+        for (k, plane) in planes.iter_mut().enumerate() {
+            let [low, high] = between(k);
+            *plane = plane.clamp(low, high);
+        }
+        widen(&mut planes, self.ends.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]), self.reach);
+        let is_near = |(k, plane): (usize, &f64)| (between(k)[0]..=between(k)[1]).contains(plane);
+        let is_wide = planes.windows(2).all(|pair| pair[1] - pair[0] >= 0.999 * self.reach);
+        (is_wide && planes.iter().enumerate().all(is_near)).then(|| Slabs { planes, ..self.clone() })
+    }
+
+    /// Where a place is along the axis \[m\].
+    pub fn along(&self, place: &[f64]) -> f64 {
+        place[self.axis]
     }
 
     /// How many there are.
@@ -103,6 +141,18 @@ impl Slabs {
                 [x - length, x, x + length].into_iter().any(|x| (low..=high).contains(&x))
             }
         }
+    }
+}
+
+/// Makes all slabs between two ends as wide as they must be, from below and then from above.
+fn widen(planes: &mut [f64], [low, high]: [f64; 2], reach: f64) {
+    for k in 0..planes.len() {
+        let below = if k == 0 { low } else { planes[k - 1] };
+        planes[k] = planes[k].max(below + reach);
+    }
+    for k in (0..planes.len()).rev() {
+        let above = planes.get(k + 1).copied().unwrap_or(high);
+        planes[k] = planes[k].min(above - reach);
     }
 }
 
@@ -151,5 +201,28 @@ mod tests {
         let crowded: Vec<Vec3> = (0..100).map(|k| [f64::from(k).powi(4) * 1e-8, 0.0, 0.0]).collect();
         let slabs = Slabs::cut(&crowded, 3, 0.3, None).unwrap();
         assert!(slabs.planes[0] >= 0.3 && slabs.planes[1] - slabs.planes[0] >= 0.3 - 1e-12 && slabs.planes[1] <= 0.961 - 0.3);
+    }
+
+    #[test]
+    fn planes_follow_the_grains_a_slab_at_a_time() {
+        let mut slabs = Slabs::cut(&row(100), 4, 0.3, None).unwrap();
+        // All went to one end.
+        let places: Vec<Vec3> = (0..1000).map(|k| [0.0, 7.0 + f64::from(k) * 2e-3, 0.0]).collect();
+        let count = |slabs: &Slabs, slab: usize| places.iter().filter(|place| slabs.owner(*place) == slab).count();
+        for _ in 0..4 {
+            let samples: Vec<(usize, Vec<f64>)> = (0..4)
+                .map(|slab| {
+                    let mut own = places.iter().filter(|place| slabs.owner(*place) == slab);
+                    (count(&slabs, slab), own.by_ref().map(|place| place[1]).step_by(7).collect())
+                })
+                .collect();
+            let Some(moved) = slabs.balanced(&samples) else { break };
+            let strides = places.iter().map(|place| slabs.owner(place).abs_diff(moved.owner(place)));
+            assert!(strides.max() <= Some(1));
+            slabs = moved;
+        }
+        let counts = [0, 1, 2, 3].map(|slab| count(&slabs, slab));
+        assert!(counts.iter().all(|count| (230..270).contains(count)), "{counts:?}");
+        assert_eq!(slabs.balanced(&counts.map(|count| (count, vec![0.0]))), None);
     }
 }

@@ -17,6 +17,9 @@ use seixo_sweeps::views::RECORD;
 use seixo_transport::{Lost, Transport};
 use std::sync::{Mutex, PoisonError};
 
+/// Of how many of its grains a domain tells where they are, for planes to be moved.
+const SAMPLES: usize = 64;
+
 /// Why a domain does not go on.
 #[derive(Debug)]
 pub enum Halt {
@@ -66,6 +69,8 @@ struct Shared {
 /// A domain at work.
 pub struct Subdomain {
     pub simulation: Simulation,
+    /// Grains that it sent to others since somebody looked.
+    pub sent_away: u64,
     slabs: Slabs,
     rank: usize,
     /// Only ever used by who has the domain to himself; others may look at its simulation.
@@ -78,6 +83,7 @@ impl Subdomain {
     pub fn new(simulation: Simulation, slabs: Slabs, transport: Box<dyn Transport>) -> Subdomain {
         Subdomain {
             simulation,
+            sent_away: 0,
             slabs,
             rank: transport.rank(),
             transport: Mutex::new(transport),
@@ -139,9 +145,31 @@ impl Subdomain {
         }
         self.drop_lost();
         self.simulation.fields.reference = places(&self.simulation.fields.position);
+        self.balance()?;
         let held = self.send_away(&contacts)?;
         self.list(self.simulation.time(), &held)?;
         self.simulation.rebuilds += 1;
+        Ok(())
+    }
+
+    /// Moves the planes between slabs to where all have about as many grains.
+    fn balance(&mut self) -> Result<(), Halt> {
+        let places = self.simulation.fields.reference.chunks_exact(3);
+        let mut along: Vec<f64> = places.map(|place| self.slabs.along(place)).collect();
+        along.sort_unstable_by(f64::total_cmp);
+        let (n, taken) = (along.len(), along.len().min(SAMPLES));
+        let samples = (0..taken).map(|k| along[(2 * k + 1) * n / (2 * taken)]);
+        let told: Vec<f64> = std::iter::once(n as f64).chain(samples).collect();
+        let all = through(&mut self.transport).gather(to_bytes(&told))?;
+        let mut read = Vec::new();
+        for told in all {
+            let numbers = from_bytes(&told)?;
+            let (grains, samples) = numbers.split_first().ok_or(Illegible)?;
+            read.push((*grains as usize, samples.to_vec()));
+        }
+        if let Some(moved) = self.slabs.balanced(&read) {
+            self.slabs = moved;
+        }
         Ok(())
     }
 
@@ -186,6 +214,7 @@ impl Subdomain {
         for &other in &beside {
             let leaving: Vec<u32> = (0..owner.len()).filter(|&i| owner[i] == other).map(|i| i as u32).collect();
             let mut state = State::default();
+            self.sent_away += leaving.len() as u64;
             if !leaving.is_empty() {
                 let settlers = fields.pick(&leaving);
                 settlers.save(&mut state);

@@ -3,7 +3,7 @@
 use super::{Done, Failure, Voice};
 use crate::say;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use seixo::run::{BroadPhaseRecord, Control, Ending, Event, Observer, Outcome, Progress};
+use seixo::run::{BroadPhaseRecord, Control, DividedRecord, Ending, Event, Observer, Outcome, Progress};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use std::io;
 use std::path::Path;
@@ -82,10 +82,22 @@ impl Watcher {
         let steps = say::count(record.steps);
         let time = say::scaled(record.time, "s");
         let bodies = record.broad_phase.as_ref().map_or(String::new(), told_of_bodies);
+        let domains = record.divided.as_ref().map_or(String::new(), told_of_domains);
         say::out(&format!(
-            "done: t = {time} in {steps} steps, {wall}, {speed} particle-steps/s\n{bodies}results in {folder} – look at them with `seixo picture {folder}`, `seixo plot {folder}`, or ParaView (fields/grains.pvd)"
+            "done: t = {time} in {steps} steps, {wall}, {speed} particle-steps/s\n{bodies}{domains}results in {folder} – look at them with `seixo picture {folder}`, `seixo plot {folder}`, or ParaView (fields/grains.pvd)"
         ))
     }
+}
+
+/// How grains were divided among domains, as a line.
+fn told_of_domains(found: &DividedRecord) -> String {
+    let grains: Vec<String> = found.grains.iter().map(|grains| say::count(*grains as u64)).collect();
+    let moves = say::count(found.changed_hands);
+    format!(
+        "{} with {} grains; {moves} changed hands\n",
+        say::many(grains.len(), "domain"),
+        grains.join(", ")
+    )
 }
 
 /// What clumps might touch when the lists were made last, as a line.

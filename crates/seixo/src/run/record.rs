@@ -5,7 +5,7 @@ use super::folder::{PROFILE, RECORD, TRACE, disk};
 use super::log::Event;
 use seixo_engine::state::Span;
 use seixo_engine::world::{Bonded, Grains, WallShape, World};
-use seixo_engine::{BroadPhase, Simulation};
+use seixo_engine::{BroadPhase, Divided, Simulation};
 use seixo_files::FilesError;
 use seixo_files::layer::{FileLayer, replace};
 use serde::{Deserialize, Serialize};
@@ -49,6 +49,15 @@ pub struct StageRecord {
     pub ended: Option<f64>,
     /// What of the condition held.
     pub reason: Option<String>,
+}
+
+/// How grains are divided among domains.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
+pub struct DividedRecord {
+    /// Grains that each domain owns.
+    pub grains: Vec<usize>,
+    /// How often a grain went from one domain to another since the run was started or resumed.
+    pub changed_hands: u64,
 }
 
 /// What the broad phase of rigid bodies found when the lists were made last: bodies by what they may touch, and what was looked up.
@@ -133,6 +142,9 @@ pub struct Record {
     /// What clumps may touch, where that is looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broad_phase: Option<BroadPhaseRecord>,
+    /// How the grains are divided among domains, where they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub divided: Option<DividedRecord>,
     /// Wall time of all starts and resumes \[s\].
     pub wall_time: f64,
     /// Grains and particles of fluids times steps of all starts and resumes.
@@ -172,6 +184,7 @@ impl Record {
             contacts: 0,
             rebuilds: 0,
             broad_phase: None,
+            divided: None,
             wall_time: 0.0,
             particle_steps: 0.0,
             particle_steps_per_second: 0.0,
@@ -196,6 +209,9 @@ impl Record {
         };
         if simulation.observe().is_ok() {
             self.contacts = simulation.contacts();
+            self.divided = simulation
+                .divided()
+                .map(|Divided { grains, changed_hands }| DividedRecord { grains, changed_hands });
             self.broad_phase = simulation.broad_phase().as_ref().map(BroadPhaseRecord::new);
             self.bytes_per_particle = simulation.bytes() as f64 / (self.grains + self.fluid_particles).max(1) as f64;
         }

@@ -209,7 +209,7 @@ pub(super) fn fly_on<R: Real, C: Coordinate<R>>(
 
 /// Forces and rates at this step, and particles of fluid on to the next; without `advance`, `rate` gets the former. With it, `rate` gets those of
 /// particles that bodies bear: their kinds are the numbers from `first_laden` on. Where fluid carries small grains, `rate` gets all but theirs in any
-/// case, and fluid waits for what they do to it, see [`super::suspension`].
+/// case, and fluid waits for what they do to it, see [`suspension`](crate::kernels::suspension).
 ///
 /// Places and flows are read from one set of buffers, which no unit writes, and written to another. The last number of `half_velocity` adds up the
 /// powers that a particle gains, what tension stores among them; `thermal` holds its excess of density, the rate of change of that a step before,

@@ -179,8 +179,10 @@ impl Transport for Mpi {
         Ok(message)
     }
 
-    fn gather(&mut self, message: Vec<u8>) -> Result<Vec<Vec<u8>>, Lost> {
+    fn gather(&mut self, mut message: Vec<u8>) -> Result<Vec<Vec<u8>>, Lost> {
         self.tidy();
+        // Where nothing is allocated, a vector points to 1, which Open MPI takes for MPI_IN_PLACE.
+        message.reserve(1);
         let world = SimpleCommunicator::world();
         let mut lengths = vec![0_u64; self.ranks];
         world.all_gather_into(&(message.len() as u64), &mut lengths[..]);
@@ -198,7 +200,8 @@ impl Transport for Mpi {
             Some(start)
         };
         let starts: Vec<Count> = counts.iter().scan(0, start_of_next).collect();
-        let mut all = vec![0_u8; total as usize];
+        let mut all = Vec::with_capacity(total as usize + 1);
+        all.resize(total as usize, 0_u8);
         world.all_gather_varcount_into(&message[..], &mut PartitionMut::new(&mut all[..], &counts[..], &starts[..]));
         let parts = starts.iter().zip(&counts);
         Ok(parts

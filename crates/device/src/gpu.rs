@@ -8,6 +8,7 @@ mod bins;
 mod buffer;
 mod compact;
 mod cuda;
+mod peers;
 mod reduce;
 mod runtime;
 mod scan;
@@ -215,7 +216,7 @@ impl Gpu {
 
     /// Where kernels are launched. Launches of all threads run one after another.
     pub fn client(&self) -> &Client {
-        &self.runtime.client
+        self.runtime.client()
     }
 
     /// Makes sure that it computes in double precision.
@@ -292,6 +293,17 @@ pub trait Word: Numeric + LaunchArg<RuntimeArg = Self, CompilationArg = ()> + by
 impl Word for u32 {}
 impl Word for f32 {}
 impl Word for f64 {}
+
+/// Items as bytes, in the order of this machine.
+pub fn bytes_of<W: Word>(items: &[W]) -> &[u8] {
+    bytemuck::cast_slice(items)
+}
+
+/// Items that were bytes; none where these are no whole number of items.
+pub fn items_of<W: Word>(bytes: &[u8]) -> Option<Vec<W>> {
+    let is_whole = bytes.len().is_multiple_of(size_of::<W>());
+    is_whole.then(|| bytemuck::pod_collect_to_vec(bytes))
+}
 
 /// What primitives sum and compare: `f32` or `f64`.
 pub trait Number: Word + Float {}

@@ -1,9 +1,11 @@
 //! The table of rigid bodies, and the grains that they carry.
 
 use crate::contact_records::array;
+use crate::division::Pushes;
 use crate::fields::Fields;
 use crate::held::HeldBodies;
 use crate::joints::{Joints, start_of};
+use crate::measure::Work;
 use crate::refusal::Refusal;
 use crate::simulation::vector;
 use crate::state::{Column, Sections, State};
@@ -77,9 +79,13 @@ pub(crate) struct Bodies {
     pub offset: Vec<f64>,
     /// Of every member: how its grain is turned in the frame of its body, w x y z; empty where all stand as their bodies do.
     pub own_turn: Vec<f64>,
-    /// Of every member: its body, and the place of its grain.
+    /// Of every member: its body, and the place of its grain or, in a domain, of what pushes on that.
     pub body_of: Vec<u32>,
     pub place: Vec<u32>,
+    /// What pushes on all members, where some of their grains are in other domains.
+    pub pushes: Pushes,
+    /// What a domain booked of bodies since somebody looked; all domains book the same.
+    pub booked: Work,
     /// What fluids do to bodies, see [`LOAD`]; empty where they feel none.
     pub load: Vec<f64>,
     /// Those that move as they are told. How is not in checkpoints: the world, or what changed it, has it.
@@ -158,8 +164,12 @@ impl Bodies {
         self.id.len()
     }
 
-    /// Notes where the grains of all members are.
+    /// Notes where the grains of all members are or, in a domain, what pushes on them.
     pub fn find_places(&mut self, member: &[u32]) {
+        if self.pushes.are_gathered() {
+            self.place = (0..self.body_of.len() as u32).collect();
+            return;
+        }
         for (i, &m) in member.iter().enumerate().filter(|(_, m)| **m != FREE) {
             self.place[m as usize] = i as u32;
         }
@@ -209,7 +219,8 @@ impl Bodies {
     pub fn push(&self, b: usize, fields: &Fields) -> Push<f64> {
         let (first, end) = (self.row[b] as usize, self.row[b + 1] as usize);
         let turn = turn_at(&self.turn, b * RECORD);
-        let push = push_on::<f64, f64>(first, end, &self.place, &self.offset, &turn, &fields.force, &fields.torque, true);
+        let [force, torque] = self.pushes.or_of(fields);
+        let push = push_on::<f64, f64>(first, end, &self.place, &self.offset, &turn, force, torque, true);
         if self.load.is_empty() {
             return push;
         }
@@ -339,6 +350,7 @@ impl Bodies {
             let members = old.row[b] as usize..old.row[b + 1] as usize;
             let of_members = members.start * RECORD..members.end * RECORD;
             self.offset.extend(&old.offset[of_members.clone()]);
+            self.pushes.keep(&old.pushes, of_members.clone());
             self.own_turn.extend(old.own_turn.get(of_members).unwrap_or_default());
             for name in &mut renamed[members] {
                 *name = self.body_of.len() as u32;
@@ -348,6 +360,7 @@ impl Bodies {
             self.id.push(old.id[b]);
         }
         self.place = vec![FREE; self.body_of.len()];
+        self.booked = old.booked;
         self.joints = old.joints.kept(&stays);
         self.held = old.held.kept(stays);
         renamed
@@ -454,7 +467,7 @@ impl Bodies {
 
     /// Bytes that the table holds.
     pub fn bytes(&self) -> u64 {
-        let of_members = self.offset.capacity() + self.own_turn.capacity();
+        let of_members = self.offset.capacity() + self.own_turn.capacity() + self.pushes.capacity();
         let numbers = 7 * self.center.capacity() + self.load.capacity() + self.joints.capacity() + of_members;
         let words = self.id.capacity() + self.row.capacity() + self.body_of.capacity() + self.place.capacity();
         (8 * numbers + 4 * words) as u64

@@ -16,7 +16,7 @@ use crate::world::{Vec3, World};
 use seixo_device::{Ranges, Strided};
 use seixo_laws::Vector3;
 use seixo_laws::bond::{BondLaw, BreakMode, GLUE, Glue, Hold, Span, deformed, hold, turned_since, utilization};
-use seixo_sweeps::bodies::{FREE, store_turn};
+use seixo_sweeps::bodies::{FREE, is_ghost, store_turn};
 use seixo_sweeps::bond_lanes::bonds_of_part;
 use seixo_sweeps::bonds::{
     BOND, BondRows, BondTally, BondedGrains, ENERGY, apart_of, end_at, glue_at, moves_of, rest_at, span_of, turn_on,
@@ -79,29 +79,38 @@ impl Simulation {
         self.bonds.as_ref().map_or(0.0, |network| network.energy())
     }
 
+    /// Ids of grains that have gone out of the domain, and are to be removed.
+    pub(crate) fn gone_grains(&self) -> HashSet<u32> {
+        let Some(domain) = &self.domain else { return HashSet::new() };
+        let gone = (0..self.fields.len()).filter(|&i| self.has_gone(i, domain));
+        gone.map(|i| self.fields.id[i]).collect()
+    }
+
     /// Books the energy of bonds whose grains have gone out of the domain, as these flags tell, and are to be removed.
     pub(crate) fn book_bonds_leaving(&mut self, flags: u32) {
-        let (Some(network), Some(domain), true) = (&self.bonds, &self.domain, flags & LEFT != 0) else {
+        let (Some(network), true) = (&self.bonds, flags & LEFT != 0) else {
             return;
         };
-        let fields = &self.fields;
-        let gone: HashSet<u32> = (0..fields.len())
-            .filter(|&i| self.has_gone(i, domain))
-            .map(|i| fields.id[i])
-            .collect();
+        let gone = self.gone_grains();
+        if gone.is_empty() {
+            return;
+        }
         let goes = |bond: &usize| network.ids(*bond).iter().any(|id| gone.contains(id));
+        // What a bond to a grain of another domain holds is booked there by half.
+        let share = |places: [usize; 2]| if places.iter().any(|&i| self.is_copy(i)) { 0.5 } else { 1.0 };
         let along: f64 = self
             .standing_bonds(network, network.all_holding().filter(goes))
-            .map(|(_, one)| one.held.energy)
+            .map(|(_, one)| share(one.places) * one.held.energy)
             .sum();
         self.work.left_domain += along;
     }
 
     /// Lists bonds in the order of the grains.
     pub(crate) fn list_bonds(&mut self) {
-        let is_divisible = self.settings.divisible;
+        let (is_divisible, has_ghosts, member) = (self.settings.divisible, self.has_ghosts, &self.fields.member);
+        let has_row = |i: u32| !has_ghosts || !is_ghost(member[i as usize]);
         if let Some(network) = &mut self.bonds {
-            network.list(&self.fields.id, is_divisible);
+            network.list(&self.fields.id, is_divisible, has_row);
         }
     }
 

@@ -13,7 +13,7 @@ use crate::simulation::Simulation;
 use crate::walls::Walls;
 use groups::Groups;
 use seixo_device::{Cpu, Strided};
-use seixo_sweeps::bodies::{FREE, GHOST};
+use seixo_sweeps::bodies::{FREE, is_ghost};
 use seixo_sweeps::boxes::{Bounds, Spheres};
 use seixo_sweeps::sides::{Sides, nearest_image};
 use seixo_sweeps::views::{RECORD, load};
@@ -211,11 +211,12 @@ impl Simulation {
     /// Fills the rows of pairs; with `ONCE`, a pair inside a part stands in one row.
     fn fill_rows<const ONCE: bool>(&mut self) {
         let n = self.fields.len();
-        if !self.carries {
+        if self.has_ghosts || !self.carries {
             let (member, has_ghosts) = (&self.fields.member, self.has_ghosts);
-            let is_own = |i: usize| !has_ghosts || member[i] != GHOST;
+            let is_own = |i: usize| !has_ghosts || !is_ghost(member[i]);
             self.pairs
                 .fill_rows_of::<ONCE>(&self.device, &self.cells.index(), &self.fields.position, n, is_own);
+            self.drop_pairs_inside_bodies();
             return;
         }
         self.bodies.find_places(&self.fields.member);

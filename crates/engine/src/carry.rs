@@ -7,7 +7,7 @@ use crate::world::{Domain, Grains, Vec3};
 use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_laws::motion::{gravity_energy, kinetic_energy};
-use seixo_sweeps::bodies::{FREE, advance_body, carry, push_on, turn_at, with_load};
+use seixo_sweeps::bodies::{FREE, advance_body, carry, original_of, push_on, turn_at, with_load};
 use seixo_sweeps::joints::advance_on_joint;
 use seixo_sweeps::motion::{Moved, STILL};
 use seixo_sweeps::sides::{OPEN, PERIODIC};
@@ -87,9 +87,12 @@ impl Simulation {
             OPEN => self.take_grains_along::<OPEN>(),
             _ => self.take_grains_along::<PERIODIC>(),
         }
-        // Grains that are carried raise their flags with their part; what the bodies themselves raise and lose goes with the first.
-        self.moves[0].flags |= moved.flags;
-        self.moves[0].damping_work += moved.damping_work;
+        // Grains that are carried raise their flags with their part; what the bodies themselves raise goes with the first. Where no grain is, other
+        // domains see it as well.
+        if let Some(first) = self.moves.first_mut() {
+            first.flags |= moved.flags;
+        }
+        self.books_of_bodies().local_damping += moved.damping_work;
     }
 
     /// Bodies that nothing holds one step on; what they raised and lost, in their order.
@@ -108,13 +111,14 @@ impl Simulation {
             offset,
             place,
             load: loads,
+            pushes,
             held,
             joints,
             ..
         } = &mut self.bodies;
         let (row, moments, offset, place, loads) = (&row[..], &moments[..], &offset[..], &place[..], &loads[..]);
         let (held, joints) = (&*held, &*joints);
-        let (force, torque, stepping) = (&self.fields.force[..], &self.fields.torque[..], &self.stepping);
+        let ([force, torque], stepping) = (pushes.or_of(&self.fields), &self.stepping);
         self.moves_of_bodies.resize(of_bodies, STILL);
         let records = |items| Strided {
             items,
@@ -263,6 +267,11 @@ impl Simulation {
         self.fields.member.get(i).and_then(|&m| self.bodies.of(m))
     }
 
+    /// The body that carries the grain at place i or, of a copy, the grain that it is a copy of.
+    pub(crate) fn body_of_original(&self, i: usize) -> Option<usize> {
+        self.fields.member.get(i).and_then(|&m| self.bodies.of(original_of(m)))
+    }
+
     /// Whether the grain at place i is of a body that is held or on a joint.
     pub(crate) fn is_bound(&self, i: usize) -> bool {
         self.body_of(i).is_some_and(|b| self.bodies.is_bound(b))
@@ -270,13 +279,13 @@ impl Simulation {
 
     /// Whether the grains at places i and j never touch: those of one body, and those that are held.
     pub(crate) fn never_touch(&self, i: usize, j: usize) -> bool {
-        let body = self.body_of(i);
-        body.is_some() && body == self.body_of(j) || self.is_held(i) && self.is_held(j)
+        let body = self.body_of_original(i);
+        body.is_some() && body == self.body_of_original(j) || self.is_held(i) && self.is_held(j)
     }
 
     /// Whether the grain at place i left a domain, or the center of the body that carries it.
     pub(crate) fn has_gone(&self, i: usize, domain: &Domain) -> bool {
-        match self.body_of(i) {
+        match self.body_of_original(i) {
             Some(b) => self.bodies.has_left(b, domain),
             None => domain.has_lost(&self.fields.position[i * RECORD..]),
         }
@@ -308,12 +317,17 @@ impl Simulation {
         self.bodies.find_places(&self.fields.member);
     }
 
+    /// Books what bodies take along that are removed from outside a domain.
+    pub(crate) fn book_bodies_leaving(&mut self, domain: &Domain) {
+        let leaving = (0..self.bodies.len()).filter(|&b| self.bodies.has_left(b, domain));
+        let along: f64 = leaving.flat_map(|b| self.energies_of_body(b)).sum();
+        self.books_of_bodies().left_domain += along;
+    }
+
     /// Sorts the grains into cells without those that left, or whose body did; what bodies take along is booked.
     pub(crate) fn sort_without_lost(&mut self, domain: &Domain) {
         let lost: Vec<bool> = (0..self.fields.len()).map(|i| self.has_gone(i, domain)).collect();
-        for b in (0..self.bodies.len()).filter(|&b| self.bodies.has_left(b, domain)) {
-            self.work.left_domain += self.energies_of_body(b).iter().sum::<f64>();
-        }
+        self.book_bodies_leaving(domain);
         let before = lost.contains(&true).then(|| self.keep_grains(|i| !lost[i]));
         self.cells.sort(&self.device, &mut self.fields, |_| true);
         if let Some(before) = before {

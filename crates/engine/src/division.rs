@@ -4,52 +4,102 @@
 //! Results do not depend on the number of domains, to the last bit: see [`crate::world::Settings::divisible`]. A copy of a grain of another domain is a
 //! grain that nothing here moves ([`GHOST`](seixo_sweeps::bodies::GHOST)); a pair across a border is computed by both owners, and each books half.
 
+mod bodies;
+mod bonds;
+mod contacts;
+mod fluids;
 mod letters;
+mod on_gpu;
+mod ranks;
+mod report;
 mod slabs;
+mod stops;
 mod subdomain;
+mod traffic;
 
-use crate::bodies::Bodies;
+pub(crate) use bodies::Pushes;
+pub(crate) use letters::{Illegible, enclose, enclose_letter, unfold, unfold_letter};
+pub use ranks::Ranks;
+pub(crate) use slabs::{Slabs, Stretch};
+pub(crate) use subdomain::{Halt, Shared};
+pub use traffic::Traffic;
+
 use crate::broad::Broad;
 use crate::fields::{Fields, Sorted};
 use crate::guard::Stop;
 use crate::measure::{NO_CONTACT, Work, sum};
+use crate::place::gpu_asked_for;
 use crate::refusal::Refusal;
+use crate::resume::books;
 use crate::search::Pairs;
 use crate::simulation::{PASSES_OF_CPU, Simulation};
 use crate::state::{Ledger, Profile, State};
-use crate::world::{DeviceChoice, Settings, Vec3};
+use crate::world::{DeviceChoice, Precision, Settings, Vec3};
+use contacts::joined;
+use on_gpu::desk_for;
+use report::Report;
 use seixo_device::Cpu;
-use seixo_sweeps::bodies::GHOST;
+use seixo_device::gpu::{Gpu, GpuError, list};
+use seixo_sweeps::bodies::is_ghost;
 use seixo_sweeps::sides::SHEARED;
-use seixo_transport::Channels;
-use slabs::Slabs;
+use seixo_transport::Transport;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use subdomain::{Halt, Subdomain};
+use subdomain::Subdomain;
 
 /// How a world is divided among domains.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Divided {
     /// Grains that each domain owns.
     pub grains: Vec<usize>,
-    /// How often a grain went from one domain to another.
+    /// Particles of fluid that each domain owns; empty where nothing flows.
+    pub fluid: Vec<usize>,
+    /// How often a grain, or a particle of fluid or of a wall, went from one domain to another.
     pub changed_hands: u64,
+    /// What each domain told the others since the simulation was made.
+    pub traffic: Vec<Traffic>,
 }
 
 /// The domains that a world is divided among.
 pub(crate) struct Division {
+    /// Those of this process.
     domains: Vec<Subdomain>,
+    /// The processes that have one each, where there are several.
+    ranks: Option<Ranks>,
+    /// Grains that each domain owned when somebody looked last, and bytes that the arrays of all held.
+    grains: Vec<usize>,
+    bytes: u64,
+    /// Whether domains broke off where they do not fit each other, so that nothing can be made of them any more.
+    is_lost: bool,
 }
 
 impl Division {
-    /// Number of grains.
+    /// Number of grains when somebody looked last.
     pub fn grains(&self) -> usize {
-        self.domains.iter().map(Subdomain::len).sum()
+        self.grains.iter().sum()
     }
 
-    /// Bytes that the arrays of all domains hold.
+    /// Number of particles of fluid.
+    pub fn fluid_particles(&self) -> usize {
+        self.domains.iter().map(|domain| domain.simulation.fluid_particles()).sum()
+    }
+
+    /// Bytes that the arrays of all domains held when somebody looked last.
     pub fn bytes(&self) -> u64 {
-        self.domains.iter().map(|domain| domain.simulation.bytes()).sum()
+        self.bytes
+    }
+
+    /// What all domains tell, in their order.
+    fn reports(&mut self) -> Result<Vec<Report>, Halt> {
+        if self.is_lost {
+            return Err(Halt::Lost("the domains have lost each other".to_owned()));
+        }
+        let own: Result<Vec<Report>, Stop> = self.domains.iter_mut().map(Report::of).collect();
+        let own = own.map_err(|stop| Halt::Stopped(Box::new(stop)))?;
+        match &mut self.ranks {
+            Some(ranks) => ranks.all_reports(own),
+            None => Ok(own),
+        }
     }
 
     /// Lets all domains do something at the same time; tells the worst that came of it.
@@ -77,7 +127,13 @@ impl Division {
             Halt::Lost(_) => 1,
             Halt::Elsewhere => 2,
         });
-        halts.into_iter().next().map_or(Ok(()), Err)
+        let Some(halt) = halts.into_iter().next() else { return Ok(()) };
+        let halt = match &mut self.ranks {
+            Some(ranks) => ranks.explained(halt),
+            None => halt,
+        };
+        self.is_lost |= matches!(halt, Halt::Lost(_) | Halt::Refused(_));
+        Err(halt)
     }
 }
 
@@ -85,30 +141,45 @@ impl Simulation {
     /// Why this world cannot be divided, if it cannot.
     fn why_whole(&self) -> Option<&'static str> {
         let asks = [
-            (self.settings.device != DeviceChoice::Cpu, "a device other than the CPU"),
-            (self.carries, "rigid bodies, or grains that are held"),
-            (self.bonds.is_some(), "bonds"),
-            (self.flow.is_some(), "fluids"),
-            (self.conducts(), "heat"),
-            (self.is_geared(), "Gear's method"),
-            (!self.switched.is_empty(), "grains that stages hold, set free or load anew"),
-            (self.sides == SHEARED, "sides that slide past each other"),
-            (self.walls.has_servos(), "servos"),
-            (self.walls.wears(), "walls that wear"),
+            (
+                matches!(self.settings.device, DeviceChoice::Heterogeneous(_)),
+                "the CPU and a GPU at the same time",
+            ),
+            (
+                self.flow.is_some() && self.settings.ranks.is_some(),
+                "fluids among several processes",
+            ),
         ];
-        asks.into_iter().find(|(is_asked, _)| *is_asked).map(|(_, what)| what)
+        let of_grains = asks.into_iter().find(|(is_asked, _)| *is_asked).map(|(_, what)| what);
+        of_grains.or_else(|| self.why_fluids_are_whole())
     }
 
-    /// How the grains are divided among domains, if they are.
+    /// Why domains of this world cannot be on GPUs, if they cannot.
+    fn why_not_on_gpus(&self) -> Option<&'static str> {
+        let asks = [
+            (self.carries, "bodies or grains that are held"),
+            (!self.switched.is_empty(), "grains that stages hold, set free or load anew"),
+            (self.sides == SHEARED, "sides that slide past each other"),
+        ];
+        let of_grains = asks.into_iter().find(|(is_asked, _)| *is_asked).map(|(_, what)| what);
+        of_grains.or_else(|| self.why_fluids_are_not_on_gpus())
+    }
+
+    /// How grains and fluids were divided among domains when [`Simulation::observe`] was called last, if they are.
     pub fn divided(&self) -> Option<Divided> {
         let division = self.division.as_ref()?;
         Some(Divided {
-            grains: division.domains.iter().map(Subdomain::len).collect(),
-            changed_hands: self.changed_hands + division.domains.iter().map(|domain| domain.sent_away).sum::<u64>(),
+            grains: division.grains.clone(),
+            fluid: match &self.flow {
+                Some(_) => division.domains.iter().map(|domain| domain.simulation.fluid_particles()).collect(),
+                None => Vec::new(),
+            },
+            changed_hands: self.changed_hands,
+            traffic: self.traffic.clone(),
         })
     }
 
-    /// Divides the grains, if there are any, among as many domains as are asked for.
+    /// Divides grains and fluids, if there are any, among as many domains as are asked for.
     pub(crate) fn divide(&mut self) -> Result<(), Refusal> {
         let count = self.settings.domains;
         if let Some(what) = self.why_whole() {
@@ -116,53 +187,144 @@ impl Simulation {
                 "a world with {what} is not divided among domains; leave --domains out"
             )));
         }
-        if self.fields.len() == 0 {
-            return Ok(());
-        }
         let places: Vec<Vec3> = self.fields.reference.as_chunks::<3>().0.to_vec();
-        let reach = 2.0 * self.cells.largest_radius() + self.cells.skin;
-        let slabs = Slabs::cut(&places, count, reach, self.domain.as_ref())?;
+        let gpus = self.gpus_of_domains()?;
+        let of_fluids = self.cut_fluids(count, !gpus.is_empty())?;
+        let slabs = match &of_fluids {
+            Some(slabs) if places.is_empty() => slabs.clone(),
+            None if places.is_empty() => return Ok(()),
+            _ => {
+                let reach = self.longest_bond().max(2.0 * self.cells.largest_radius()) + self.cells.skin;
+                Slabs::cut(&places, count, reach, self.domain.as_ref())?
+            }
+        };
+        if let Some(what) = self.why_not_on_gpus().filter(|_| !gpus.is_empty()) {
+            return Err(Refusal::Division(format!(
+                "a world with {what} is divided among domains on the CPU only; use --device cpu"
+            )));
+        }
         let mut contacts = State::default();
         self.save_contacts(&mut contacts).map_err(|stop| Refusal::Stopped(Box::new(stop)))?;
-        let threads = (self.threads() / count).max(1);
+        self.save_wear(&mut contacts);
+        self.tell_bonds(&mut contacts);
+        let precision = match gpus.first() {
+            Some(gpu) => Some(self.precision_of_world_on(gpu)?),
+            None => self.settings.precision,
+        };
+        self.settings.precision = precision;
+        self.gpu = gpus.first().cloned();
+        let mut grains = vec![0; count];
+        places.iter().for_each(|place| grains[slabs.owner(place)] += 1);
+        // Processes cannot hand each other anything but bytes, and what domains hand each other tells no more than where grains are and how they move.
+        let is_enough = self.settings.ranks.is_none() && !self.conducts() && !self.is_bonded();
+        let desk = desk_for(&gpus, slabs.is_ring()).filter(|_| is_enough);
+        let transports = self.settings.transports();
+        let threads = (self.threads() / transports.len()).max(1);
         let mut domains = Vec::new();
-        for transport in Channels::all(count) {
+        for transport in transports {
             let mut share = self.share(threads)?;
-            let rank = domains.len();
+            let rank = transport.rank();
             let own = places.iter().zip(0..).filter(|(place, _)| slabs.owner(*place) == rank);
             share.fields = self.fields.pick(&own.map(|(_, i)| i).collect::<Vec<u32>>());
             if rank == 0 {
                 share.last_tally = self.last_tally;
+                if let (Some(share), Some(whole)) = (&mut share.bonds, &self.bonds) {
+                    share.last = whole.last;
+                }
             }
-            domains.push(Subdomain::new(share, slabs.clone(), Box::new(transport)));
+            let mut domain = Subdomain::new(share, slabs.clone(), transport);
+            domain.has_grains = !places.is_empty();
+            domain.desk = desk.clone();
+            if let Some(slabs) = &of_fluids {
+                self.share_fluids(slabs, rank, &mut domain)?;
+            }
+            domains.push(domain);
         }
-        let mut division = Division { domains };
+        let mut division = Division {
+            domains,
+            ranks: self.settings.ranks.clone(),
+            grains,
+            bytes: 0,
+            is_lost: false,
+        };
         let (listed_at, held) = (self.walls.listed_at, [contacts]);
-        let listed = division.all(|domain| domain.list(listed_at, &held));
+        let listed = division.all(|domain| {
+            domain.list(listed_at, &held)?;
+            let worn = domain.simulation.give_back_wear_since_listed(&held[0], false);
+            worn.map_err(Halt::Refused)?;
+            domain.list_fluids()?;
+            match (gpus.get(domain.rank), precision) {
+                (Some(gpu), Some(precision)) => domain.hand_over(gpu, precision),
+                _ => Ok(()),
+            }
+        });
         listed.map_err(|halt| match halt {
             Halt::Refused(refusal) => refusal,
             halt => Refusal::Stopped(Box::new(self.halted(halt))),
         })?;
+        division.bytes = division.domains.iter().map(|domain| domain.simulation.bytes()).sum();
         self.division = Some(division);
         Ok(())
+    }
+
+    /// The GPUs that domains are on, in their order; none where they are on the cores of this machine.
+    fn gpus_of_domains(&mut self) -> Result<Vec<Gpu>, Refusal> {
+        let (domains, asked) = (self.settings.domains, self.settings.gpus);
+        let Some(first) = gpu_asked_for(self.settings.device, &mut self.notices)? else {
+            if asked > 1 {
+                return Err(Refusal::Division(format!(
+                    "{asked} GPUs are asked for, but this runs on the CPU; leave --gpus out, or name a GPU that seixo info finds with --device"
+                )));
+            }
+            return match self.settings.precision {
+                Some(precision) if precision != Precision::F64 => Err(Refusal::Precision {
+                    precision: precision.name(),
+                }),
+                _ => Ok(Vec::new()),
+            };
+        };
+        let is_named = matches!(self.settings.device, DeviceChoice::Gpu(Some(_)));
+        if asked <= 1 && (is_named || self.settings.ranks.is_none()) {
+            return Ok(vec![first; domains]);
+        }
+        let api = first.description().api;
+        let found = list().found.into_iter().filter(|found| found.api == api);
+        let alike: Vec<usize> = found.map(|found| found.index).collect();
+        if asked <= 1 {
+            // Ranks of one machine take its GPUs in turn.
+            let own = self.settings.ranks.as_ref().map_or(0, |ranks| ranks.rank() % alike.len());
+            return Ok(vec![Gpu::open(Some((api, alike[own])))?; domains]);
+        }
+        if alike.len() < asked {
+            return Err(Refusal::Division(format!(
+                "{asked} GPUs are asked for, and {api} reaches {} (seixo info); use at most as many",
+                alike.len()
+            )));
+        }
+        let opened: Result<Vec<Gpu>, GpuError> = alike[..asked].iter().map(|&index| Gpu::open(Some((api, index)))).collect();
+        let opened = opened?;
+        Ok((0..domains).map(|domain| opened[domain * asked / domains].clone()).collect())
     }
 
     /// A simulation of the same world without grains, for a domain.
     fn share(&self, threads: usize) -> Result<Simulation, Refusal> {
         let mut walls = self.walls.clone();
         walls.forget();
+        walls.work.forget();
         Ok(Simulation {
             device: Arc::new(Cpu::new(threads)?),
             settings: Settings {
                 threads,
                 domains: 1,
+                gpus: 1,
+                ranks: None,
                 ..self.settings.clone()
             },
             domain: self.domain,
             sides: self.sides,
             fields: Fields::default(),
-            bodies: Bodies::default(),
-            carries: false,
+            bodies: self.bodies.of_domain(),
+            carries: self.carries,
             has_ghosts: true,
             moves_of_bodies: Vec::new(),
             broad: Broad::default(),
@@ -197,21 +359,22 @@ impl Simulation {
             remote: None,
             division: None,
             changed_hands: 0,
+            traffic: Vec::new(),
             is_current: true,
             held: Ledger::default(),
             of_second: Vec::new(),
-            bonds: None,
+            bonds: self.bonds.as_ref().map(|network| Box::new(network.of_same_kinds())),
             kinds_of_bonds: Vec::new(),
             left_to_bonds: self.left_to_bonds,
             flow: None,
-            heat: None,
+            heat: self.heat.as_ref().map(|heat| heat.of_domain()),
             notices: Vec::new(),
         })
     }
 
     /// Whether grain i is a copy of one that another domain owns.
     pub(crate) fn is_copy(&self, i: usize) -> bool {
-        self.has_ghosts && self.fields.member[i] == GHOST
+        self.has_ghosts && is_ghost(self.fields.member[i])
     }
 
     /// As [`Simulation::advance`], in all domains.
@@ -219,13 +382,22 @@ impl Simulation {
         let Some(division) = &mut self.division else { return Ok(()) };
         // What the domains have need not be here as well.
         (self.pairs, self.old_pairs, self.fields) = (Pairs::default(), Pairs::default(), Fields::default());
+        // Domains know what was done since the lists were made, and would tell it again.
+        self.walls.work.by_entry.clear();
+        if let Some(flow) = &mut self.flow {
+            flow.pairs = Pairs::default();
+        }
+        self.bonds.iter_mut().for_each(|network| network.forget_rows());
         self.is_current = false;
         let done = division.all(|domain| domain.advance(steps));
         self.steps = division.domains[0].simulation.steps;
         let Err(halt) = done else { return Ok(()) };
-        let stop = self.halted(halt);
-        self.fetch_grains();
-        Err(stop)
+        if division.domains.iter().any(|domain| domain.simulation.is_remote()) && !division.is_lost {
+            division.domains.iter_mut().for_each(Subdomain::give_back);
+            // What stopped them is told in any case.
+            let _ = self.fetch_grains();
+        }
+        Err(self.halted(halt))
     }
 
     /// What a user is told of a domain that halted.
@@ -238,41 +410,62 @@ impl Simulation {
         }
     }
 
-    /// Takes over where the grains of all domains are, and what was booked there.
-    fn fetch_grains(&mut self) {
-        let Some(division) = &mut self.division else { return };
-        let mut fields = Fields::default();
-        let mut last = NO_CONTACT;
-        for domain in &mut division.domains {
-            fields.append(&domain.own());
-            self.changed_hands += std::mem::take(&mut domain.sent_away);
-            let simulation = &mut domain.simulation;
-            last = sum(last, &simulation.last_tally);
-            self.work = self.work.plus(&std::mem::take(&mut simulation.work));
+    /// Takes over where the grains of all domains are, and what was booked there; returns what their contacts remember.
+    fn fetch_grains(&mut self) -> Result<Vec<State>, Stop> {
+        let Some(mut division) = self.division.take() else {
+            return Ok(Vec::new());
+        };
+        let reports = division.reports();
+        let taken = reports.and_then(|reports| self.take_over(&mut division, reports));
+        self.division = Some(division);
+        taken.map_err(|halt| self.halted(halt))
+    }
+
+    fn take_over(&mut self, division: &mut Division, reports: Vec<Report>) -> Result<Vec<State>, Halt> {
+        let (mut fields, mut last, mut contacts) = (Fields::default(), NO_CONTACT, Vec::new());
+        (division.grains, division.bytes) = (Vec::new(), 0);
+        self.add_traffic(&reports)?;
+        for report in reports {
+            let [sent_away, bytes] = report.counts()?;
+            let (work, tally) = books(&report.told)?;
+            last = sum(last, &tally);
+            self.work = self.work.plus(&work);
+            self.changed_hands += sent_away;
+            self.walls.work.take_over(&report.told);
+            if let Some(heat) = &mut self.heat {
+                heat.take_over(&report.told);
+            }
+            division.grains.push(report.fields.len());
+            division.bytes += bytes;
+            fields.append(&report.fields);
+            contacts.push(report.told);
         }
         let first = &mut division.domains[0].simulation;
         (self.steps, self.profile) = (first.steps, first.profile.clone());
+        self.walls.set_servos(&first.walls.servo_state(), false);
+        self.take_over_bodies(&mut first.bodies);
+        // They renew their lists together.
         self.rebuilds += std::mem::take(&mut first.rebuilds);
-        for domain in &mut division.domains[1..] {
-            domain.simulation.rebuilds = 0;
-        }
         (self.fields, self.last_tally) = (fields, last);
+        self.take_reports_of_bonds(&contacts);
+        Ok(contacts)
     }
 
     /// As [`Simulation::observe`], of a world that is divided.
     pub(crate) fn observe_division(&mut self) -> Result<(), Stop> {
-        self.fetch_grains();
-        let Some(mut division) = self.division.take() else { return Ok(()) };
+        let observed = self.division.as_mut().map_or(Ok(()), |division| division.all(Subdomain::observe));
+        observed.map_err(|halt| self.halted(halt))?;
+        let all = self.fetch_grains()?;
+        self.fetch_fluids();
+        let Some(division) = &self.division else { return Ok(()) };
+        let listed_at = division.domains[0].simulation.walls.listed_at;
         self.forget_contacts();
-        self.list_from_references(division.domains[0].simulation.walls.listed_at);
-        let mut told = Ok(());
-        for domain in &mut division.domains {
-            let mut contacts = State::default();
-            told = told.and_then(|()| domain.simulation.save_contacts(&mut contacts));
-            let given = self.give_back_histories(&contacts, false);
-            told = told.and(given.map_err(|refusal| self.failed(refusal.to_string())));
-        }
-        self.division = Some(division);
-        told
+        self.list_from_references(listed_at);
+        let all = if self.gpu.is_some() { vec![joined(all)] } else { all };
+        let given = all.iter().try_for_each(|told| {
+            self.give_back_histories(told, false)?;
+            self.give_back_wear_since_listed(told, true)
+        });
+        given.map_err(|refusal| self.failed(refusal.to_string()))
     }
 }

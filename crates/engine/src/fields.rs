@@ -80,13 +80,14 @@ fn gather<T: Number>(device: &Cpu, field: &mut Vec<T>, spare: &mut Vec<T>, numbe
 }
 
 /// Fields that worlds may do without; their sections of a checkpoint, too.
-const OPTIONAL: [&str; 6] = [
+const OPTIONAL: [&str; 7] = [
     "grains/member",
     "grains/turn",
     "grains/ways",
     "grains/turns",
     "fluid/motion",
     "fluid/multipliers",
+    "fluid/copy",
 ];
 
 /// What cells sort: particles with ids, and records of where they are and how far they reach.
@@ -239,6 +240,8 @@ fields! {
     swelling_before: f64, 1, spare_f64;
     /// Pressure that corrects the density and pressure that keeps the flow free of divergence \[Pa\]; empty but for incompressible fluids.
     multipliers: f64, 2, spare_f64;
+    /// 1 for a copy of a particle that another domain owns, else 0; empty where there are no copies.
+    copy: u32, 1, spare_u32;
     /// Place when the cells were last sorted x y z, half of the support \[m\].
     reference: f64, 4, spare_f64;
 }

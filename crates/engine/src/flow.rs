@@ -15,6 +15,7 @@ mod place;
 mod projector;
 mod sample;
 mod saved;
+mod shared;
 mod suspension;
 mod tension;
 
@@ -26,8 +27,10 @@ pub(crate) use muller::Muller;
 pub(crate) use passages::{Feeding, Passages};
 use projector::Projector;
 pub use projector::Solves;
-pub(crate) use projector::{Constraint, iterate};
+pub(crate) use projector::{Constraint, Left, iterate};
 pub use sample::FluidLook;
+use shared::Nobody;
+pub(crate) use shared::{Columns, Others, is_marked};
 use suspension::Suspension;
 
 use crate::fields::FluidFields;
@@ -384,7 +387,9 @@ impl Simulation {
     }
 
     pub(crate) fn correct_densities(&mut self) {
-        self.with_flow(|flow, simulation| flow.project(simulation, Constraint::Density));
+        self.with_flow(|flow, simulation| {
+            let Ok(()) = flow.project(simulation, Constraint::Density, &mut Nobody);
+        });
     }
 
     pub(crate) fn drift_fluids(&mut self) {
@@ -396,7 +401,9 @@ impl Simulation {
     }
 
     pub(crate) fn free_fluids_of_divergence(&mut self) {
-        self.with_flow(|flow, simulation| flow.project(simulation, Constraint::Divergence));
+        self.with_flow(|flow, simulation| {
+            let Ok(()) = flow.project(simulation, Constraint::Divergence, &mut Nobody);
+        });
     }
 
     pub(crate) fn drop_lost_fluids(&mut self) {

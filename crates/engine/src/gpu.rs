@@ -7,12 +7,15 @@ mod assembly;
 mod bins;
 mod bodies;
 mod bonds;
+mod domain;
 mod exchange;
 mod flow;
 mod gear;
 mod heat;
 mod lists;
 mod observe;
+mod places;
+mod servos;
 mod step;
 mod tables;
 mod trial;
@@ -27,6 +30,7 @@ use assembly::Contacts;
 use bins::Binned;
 use bodies::Carriers;
 use bonds::Holding;
+use domain::Border;
 use gear::Geared;
 use heat::HeatOnGpu;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, Word};
@@ -43,8 +47,9 @@ use step::Queued;
 use tables::Tables;
 
 pub(crate) use bodies::FeltBodies;
+pub(crate) use domain::{DomainOnGpu, Handed};
 pub(crate) use flow::{FlowOnGpu, RemoteFlow};
-pub(crate) use step::{PASSAGES, PASSES};
+pub(crate) use step::{PASSAGES, PASSES, lists_are_stale};
 pub(crate) use trial::tables_on;
 
 /// A number type of the GPU, and how the host's doubles become such numbers and back.
@@ -82,7 +87,7 @@ fn doubles<N: Number>(values: &[N]) -> Vec<f64> {
 }
 
 /// A simulation whose grains are on a GPU, whatever its precision.
-pub(crate) trait Remote: Send + Sync {
+pub(crate) trait Remote: DomainOnGpu + Send + Sync {
     /// Takes up to `steps` steps; fewer if a flag was raised that the host must turn into an error. Returns the flags.
     fn advance(&mut self, host: &mut Simulation, steps: u64) -> Result<u32, GpuError>;
     /// Queues the first of `steps` steps, which the next call of `advance` must be about.
@@ -218,6 +223,8 @@ pub(crate) struct OnGpu<C, R> {
     heat: Option<HeatOnGpu<C>>,
     /// Where bodies carry grains.
     carriers: Option<Carriers<C>>,
+    /// Where the world is divisible, but for bodies, which carriers tell of.
+    border: Option<Border<C, R>>,
     /// Where grains move by Gear's method.
     geared: Option<Geared<C>>,
     /// Where grains are bonded or loaded.

@@ -164,7 +164,11 @@ impl Simulation {
         } else {
             Box::new(outside)
         };
-        let bad: Vec<usize> = (0..self.fields.len()).filter(|&i| is_bad(i)).collect();
+        let bad: Vec<usize> = (0..self.fields.len()).filter(|&i| !self.is_copy(i) && is_bad(i)).collect();
+        // All domains know that a body left; those that have its grains name one.
+        if self.has_ghosts && bad.is_empty() && flags & (NOT_FINITE | TOO_FAST) == 0 {
+            return Ok(());
+        }
         let worst = bad.iter().copied().min_by_key(|&i| self.fields.id[i]).unwrap_or(0);
         let cause = if flags & NOT_FINITE != 0 {
             Cause::NotFinite

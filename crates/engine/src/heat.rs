@@ -62,6 +62,32 @@ impl Heat {
         }))
     }
 
+    /// The same for a domain of the world, which has booked nothing yet.
+    pub fn of_domain(&self) -> Box<Heat> {
+        Box::new(Heat {
+            capacities: self.capacities.clone(),
+            walls: self.walls.clone(),
+            given: vec![0.0; self.given.len()],
+            ..Heat::default()
+        })
+    }
+
+    /// Takes over what a domain booked, as it saved it.
+    pub fn take_over(&mut self, told: &State) {
+        if let Some(Column::F64(books)) = told.get(BOOKS)
+            && let [_, left, _, given @ ..] = &books[..]
+        {
+            self.left += left;
+            self.given.iter_mut().zip(given).for_each(|(all, more)| *all += more);
+        }
+    }
+
+    /// Begins the books anew.
+    pub fn forget(&mut self) {
+        self.left = 0.0;
+        self.given.fill(0.0);
+    }
+
     /// Heat that grain i holds \[J\].
     pub fn of_grain(&self, fields: &Fields, i: usize) -> f64 {
         let mass = fields.velocity[i * RECORD + 3];

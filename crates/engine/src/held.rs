@@ -9,7 +9,7 @@ use crate::simulation::{Simulation, vector};
 use crate::walls::{Stance, is_moving};
 use crate::world::{Body, WallMotion};
 use seixo_laws::{Quaternion, Vector3};
-use seixo_sweeps::bodies::{GHOST, POSE_OF_BODY, put_held, store_turn, turn_at};
+use seixo_sweeps::bodies::{POSE_OF_BODY, is_ghost, put_held, store_turn, turn_at};
 use seixo_sweeps::motion::{LEFT, flags_of};
 use seixo_sweeps::sides::{OPEN, Sides};
 use seixo_sweeps::views::{RECORD, load, store};
@@ -216,6 +216,9 @@ impl Simulation {
 
     /// Power that what holds bodies puts in \[W\]: it bears what pushes on them.
     pub(crate) fn power_of_holding(&self) -> f64 {
+        if self.has_ghosts {
+            return self.power_of_holding_here();
+        }
         let bodies = &self.bodies;
         bodies.held.iter(false).fold(0.0, |power, (b, _)| {
             let push = bodies.push(b, &self.fields);
@@ -232,14 +235,14 @@ impl Simulation {
         let is_held = |i: usize| bodies.of(member[i]).is_some_and(|b| bodies.held.holds(b));
         let has_ghosts = self.has_ghosts;
         let is_skipped = |i: usize| {
-            let is_copy = has_ghosts && member[i] == GHOST;
+            let is_copy = has_ghosts && is_ghost(member[i]);
             is_copy || carries && (!broad.may_meet(WALLS, member[i]) || is_held(i))
         };
         self.walls.list(&self.device, &self.cells, &self.fields, time, is_skipped);
     }
 
-    /// Whether the grain at place i is of a body that is held.
+    /// Whether the grain at place i is of a body that is held, or a copy of one that is.
     pub(crate) fn is_held(&self, i: usize) -> bool {
-        self.body_of(i).is_some_and(|b| self.bodies.held.holds(b))
+        self.body_of_original(i).is_some_and(|b| self.bodies.held.holds(b))
     }
 }

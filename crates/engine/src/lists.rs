@@ -1,6 +1,6 @@
 //! When lists are made anew, and how.
 
-use crate::fields::parts;
+use crate::fields::{Fields, parts};
 use crate::measure::NO_CONTACT;
 use crate::simulation::Simulation;
 use crate::world::{Leaving, Vec3};
@@ -38,11 +38,7 @@ impl Simulation {
             self.cells.sides = self.stepping.sides;
         }
         if let Some(domain) = self.domain.filter(|domain| domain.leaving == Leaving::Delete) {
-            for i in 0..self.fields.len() {
-                if self.body_of(i).is_none() && self.has_left(&self.fields.position[i * RECORD..]) {
-                    self.work.left_domain += self.energy_of(i);
-                }
-            }
+            self.book_grains_leaving();
             self.book_heat_leaving(|simulation, i| simulation.has_gone(i, &domain));
             if self.carries {
                 self.sort_without_lost(&domain);
@@ -54,10 +50,7 @@ impl Simulation {
             self.cells.sort(&self.device, &mut self.fields, |_| true);
         }
         let n = self.fields.len();
-        self.fields.reference.clear();
-        self.fields
-            .reference
-            .extend(self.fields.position.chunks_exact(RECORD).flat_map(|record| &record[..3]));
+        self.note_references();
         if self.frictional {
             let remembered = remembered(self.is_compound);
             if self.pairs.row.is_empty() {
@@ -75,6 +68,22 @@ impl Simulation {
         self.moves.resize(parts(n), STILL);
         self.tallies.resize(parts(n), NO_CONTACT);
         self.wall_tallies.resize(parts(n), NO_CONTACT);
+    }
+
+    /// Books what grains that nothing carries take along as they are removed from outside the domain.
+    pub(crate) fn book_grains_leaving(&mut self) {
+        for i in 0..self.fields.len() {
+            if !self.is_copy(i) && self.body_of(i).is_none() && self.has_left(&self.fields.position[i * RECORD..]) {
+                self.work.left_domain += self.energy_of(i);
+            }
+        }
+    }
+
+    /// Notes where grains are as the place at which lists find them.
+    pub(crate) fn note_references(&mut self) {
+        let Fields { position, reference, .. } = &mut self.fields;
+        reference.clear();
+        reference.extend(position.chunks_exact(RECORD).flat_map(|record| &record[..3]));
     }
 
     /// Whether a pair of grains inside a part stands in one row only; else it stands in both, as pairs across parts do.

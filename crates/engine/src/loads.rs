@@ -6,7 +6,7 @@ use crate::simulation::{Simulation, vector};
 use crate::world::{Load, World};
 use seixo_device::Strided;
 use seixo_laws::Vector3;
-use seixo_sweeps::bodies::GHOST;
+use seixo_sweeps::bodies::is_ghost;
 use seixo_sweeps::contact::Tally;
 use seixo_sweeps::views::{RECORD, add, load};
 use std::ops::Range;
@@ -74,6 +74,11 @@ impl Loads {
         self.0.is_empty()
     }
 
+    /// Up to which group some may act on grains, wherever these are.
+    pub fn groups(&self) -> u32 {
+        self.0.len() as u32
+    }
+
     /// Eight numbers for each of so many groups: force, padding, torque, padding.
     pub fn records(&self, groups: u32) -> Vec<f64> {
         let record = |group| {
@@ -124,7 +129,7 @@ impl Loaded<'_> {
 
     /// Power of the load on grain i \[W\]; that on a copy of a grain of another domain is booked there.
     fn power(&self, i: usize) -> f64 {
-        if self.member.get(i) == Some(&GHOST) {
+        if self.member.get(i).is_some_and(|&member| is_ghost(member)) {
             return 0.0;
         }
         let Some(pull) = self.loads.on(self.group[i]) else { return 0.0 };

@@ -11,6 +11,7 @@ use crate::simulation::{PASSES_OF_CPU, Pass, Simulation};
 use crate::state::{Profile, Trace};
 use crate::world::{Assembly, DeviceChoice, Precision, Settings, World};
 use seixo_device::gpu::{Gpu, GpuError, list};
+use seixo_sweeps::bonds::BondTally;
 use seixo_sweeps::motion::{Moved, STILL, TOO_CONDUCTIVE, TOO_DEEP};
 use seixo_sweeps::pair::depth_of;
 use seixo_sweeps::sides::OPEN;
@@ -51,6 +52,15 @@ pub(crate) fn precision_on(gpu: &Gpu, asked: Option<Precision>, notices: &mut Ve
 }
 
 impl Simulation {
+    /// As [`precision_on`], of this world.
+    pub(crate) fn precision_of_world_on(&mut self, gpu: &Gpu) -> Result<Precision, Refusal> {
+        let precision = precision_on(gpu, self.settings.precision, &mut self.notices)?;
+        if self.conducts() && precision == Precision::F32 {
+            return Err(Refusal::HeatInSingle);
+        }
+        Ok(precision)
+    }
+
     /// As [`Simulation::new`], on a GPU that is open already.
     ///
     /// # Errors
@@ -98,16 +108,13 @@ impl Simulation {
             self.notices
                 .push("there is no fluid that a GPU could take: everything is computed on the CPU".to_owned());
         }
-        let precision = precision_on(&gpu, self.settings.precision, &mut self.notices)?;
+        let precision = self.precision_of_world_on(&gpu)?;
         self.settings.precision = Some(precision);
         let is_more = self.is_compound || self.sides != OPEN || self.carries || self.is_bonded() || self.is_driven() || self.is_geared();
         if (is_more || self.settings.divisible) && self.settings.assembly != Assembly::Fused {
             return Err(Refusal::AssemblyElsewhere {
                 assembly: self.settings.assembly.name(),
             });
-        }
-        if self.conducts() && precision == Precision::F32 {
-            return Err(Refusal::HeatInSingle);
         }
         if self.is_heterogeneous() {
             let mut beside = PASSES_OF_CPU;
@@ -137,7 +144,7 @@ impl Simulation {
         })
     }
 
-    fn hand_grains_over(&mut self, gpu: Gpu) -> Result<(), Refusal> {
+    pub(crate) fn hand_grains_over(&mut self, gpu: Gpu) -> Result<(), Refusal> {
         let remote: Box<dyn Remote> = match self.precision() {
             Precision::F64 => Box::new(OnGpu::<f64, f64>::take_over(gpu, self)?),
             Precision::Mixed => Box::new(OnGpu::<f64, f32>::take_over(gpu, self)?),
@@ -166,7 +173,11 @@ impl Simulation {
     pub(crate) fn rest(&mut self, steps: u64) {
         self.steps += steps;
         self.last_tally = NO_CONTACT;
+        if let Some(network) = &mut self.bonds {
+            network.last = BondTally::default();
+        }
         self.move_walls();
+        self.hold_bodies(false);
     }
 
     /// Whether the grains are on a GPU.

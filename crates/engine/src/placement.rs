@@ -60,7 +60,8 @@ pub(crate) fn placed(
     [grains, fluid]: [usize; 2],
     set_up: impl Fn(Settings) -> Result<Simulation, Refusal>,
 ) -> (Settings, Option<String>) {
-    if settings.device != DeviceChoice::Auto {
+    // Ranks would find different speeds.
+    if settings.device != DeviceChoice::Auto || settings.ranks.is_some() || settings.domains > 1 {
         return (settings, None);
     }
     let places = places([grains, fluid], settings.precision);

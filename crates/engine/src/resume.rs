@@ -20,7 +20,7 @@ use seixo_sweeps::fluid::WALL;
 use seixo_sweeps::views::{COMPOUND, RECORD, TOUCH, remembered};
 
 /// Sections of the work of sliding on walls that wear: of each element, of entries of the list, and which those are by grain and element.
-const WEAR: [&str; 3] = ["walls/wear", "walls/wear_since_listed", "walls/wearing"];
+pub(crate) const WEAR: [&str; 3] = ["walls/wear", "walls/wear_since_listed", "walls/wearing"];
 
 /// Section of the servos' states.
 const SERVOS: &str = "walls/servos";
@@ -41,6 +41,44 @@ fn words<'a>(state: &'a State, name: &str) -> Result<&'a [u32], Refusal> {
         Some(Column::U32(values)) => Ok(values),
         _ => Err(misfit(&format!("section {name} is missing"))),
     }
+}
+
+/// What was booked of contacts, as [`Simulation::save_books`] told it.
+pub(crate) fn books(state: &State) -> Result<(Work, Tally<f64>), Refusal> {
+    let [
+        normal_damping,
+        tangential,
+        tangential_damping,
+        local_damping,
+        wall,
+        left_domain,
+        inserted,
+        initial,
+    ] = *numbers(state, "ledger/work", Some(8))?
+    else {
+        unreachable!("the length was checked")
+    };
+    let [normal_power, tangential_power, damping_power, wall_power, excess] = *numbers(state, "ledger/last", Some(5))? else {
+        unreachable!("the length was checked")
+    };
+    let work = Work {
+        normal_damping,
+        tangential,
+        tangential_damping,
+        local_damping,
+        wall,
+        left_domain,
+        inserted,
+        initial,
+    };
+    let last = Tally {
+        normal_power,
+        tangential_power,
+        damping_power,
+        wall_power,
+        excess,
+    };
+    Ok((work, last))
 }
 
 /// How many particles of fluid were saved.
@@ -82,17 +120,6 @@ impl Simulation {
             network.save(to);
         }
         self.save_contacts(to)?;
-        let Work {
-            normal_damping,
-            tangential,
-            tangential_damping,
-            local_damping,
-            wall,
-            left_domain,
-            inserted,
-            initial,
-        } = self.work;
-        let last = &self.last_tally;
         self.save_heat(to);
         if let Some(flow) = &self.flow {
             flow.save(to);
@@ -103,6 +130,22 @@ impl Simulation {
         self.save_wear(to);
         to.put("clock/steps", Column::U64(vec![self.steps, self.rebuilds(), self.next_id]));
         to.put("clock/time_step", Column::F64(vec![self.stepping.dt, self.walls.listed_at]));
+        self.save_books(to);
+        Ok(())
+    }
+
+    /// What was booked of contacts.
+    pub(crate) fn save_books(&self, to: &mut dyn Sections) {
+        let Work {
+            normal_damping,
+            tangential,
+            tangential_damping,
+            local_damping,
+            wall,
+            left_domain,
+            inserted,
+            initial,
+        } = self.work;
         let work = vec![
             normal_damping,
             tangential,
@@ -114,6 +157,7 @@ impl Simulation {
             initial,
         ];
         to.put("ledger/work", Column::F64(work));
+        let last = &self.last_tally;
         let last = vec![
             last.normal_power,
             last.tangential_power,
@@ -122,22 +166,22 @@ impl Simulation {
             last.excess,
         ];
         to.put("ledger/last", Column::F64(last));
-        Ok(())
     }
 
     /// What contacts remember, by ids of grains and elements of walls.
     pub(crate) fn save_contacts(&mut self, to: &mut dyn Sections) -> Result<(), Stop> {
         let kept = remembered(self.is_compound);
         let (mut pair, mut history, mut of_second) = (Vec::new(), Vec::new(), Vec::new());
-        let is_remote = self.is_remote();
+        // On a GPU each of two grains remembers for itself.
+        let are_two = self.is_remote() || self.division.is_some() && self.gpu.is_some();
         self.visit_touching(|simulation, i, j, of_i, of_j| {
             pair.extend([i, j].map(|place| simulation.fields.id[place as usize]));
             history.extend(&of_i[..kept]);
-            if is_remote {
+            if are_two {
                 of_second.extend(&of_j[..kept]);
             }
         })?;
-        if is_remote {
+        if are_two {
             to.put("contacts/of_second", Column::F64(of_second));
         }
         to.put("contacts/pair", Column::U32(pair));
@@ -160,7 +204,7 @@ impl Simulation {
     }
 
     /// What grains did to walls that wear, if any do.
-    fn save_wear(&self, to: &mut dyn Sections) {
+    pub(crate) fn save_wear(&self, to: &mut dyn Sections) {
         if !self.walls.wears() {
             return;
         }
@@ -186,21 +230,31 @@ impl Simulation {
 
     /// Takes it back.
     fn give_back_wear(&mut self, state: &State) -> Result<(), Refusal> {
+        if self.walls.wears() {
+            let elements = self.walls.work.by_element.len();
+            self.walls.work.by_element = numbers(state, WEAR[0], Some(elements))?.to_vec();
+        }
+        self.give_back_wear_since_listed(state, true)
+    }
+
+    /// Takes back what grains did to walls since the lists were made. Unless it is of `all`, what grains did that are not here is let go.
+    pub(crate) fn give_back_wear_since_listed(&mut self, state: &State, all: bool) -> Result<(), Refusal> {
         if !self.walls.wears() {
             return Ok(());
         }
         let elements = self.walls.work.by_element.len();
-        self.walls.work.by_element = numbers(state, WEAR[0], Some(elements))?.to_vec();
         let wearing = words(state, WEAR[2])?;
         let since_listed = numbers(state, WEAR[1], Some(wearing.len() / 2))?;
         let mut place: Vec<(u32, u32)> = self.fields.id.iter().copied().zip(0..).collect();
         place.sort_unstable();
         for (entry, &work) in wearing.chunks_exact(2).zip(since_listed) {
             let found = place.binary_search_by_key(&entry[0], |&(id, _)| id);
-            let Some((_, i)) = found.ok().map(|i| place[i]).filter(|_| (entry[1] as usize) < elements) else {
-                return Err(misfit("it holds wear by a grain or of a wall that is not there"));
-            };
-            self.walls.give_back_wear(i as usize, entry[1], work);
+            match found.ok().map(|i| place[i].1 as usize).filter(|_| (entry[1] as usize) < elements) {
+                Some(i) if self.is_copy(i) => {}
+                Some(i) => self.walls.give_back_wear(i, entry[1], work),
+                None if all => return Err(misfit("it holds wear by a grain or of a wall that is not there")),
+                None => {}
+            }
         }
         Ok(())
     }
@@ -282,50 +336,14 @@ impl Simulation {
         } else {
             &[]
         };
-        simulation.walls.set_servos(servos, true);
+        simulation.walls.set_servos(servos, false);
         simulation.steps = steps;
         simulation.list_from_references(listed_at);
         simulation.rebuilds = rebuilds;
         simulation.next_id = next_id;
-        simulation.walls.set_servos(servos, false);
-        simulation.walls.place(simulation.time(), true);
-        simulation.place_sides();
-
         simulation.give_back_histories(state, true)?;
         simulation.give_back_wear(state)?;
-        let [
-            normal_damping,
-            tangential,
-            tangential_damping,
-            local_damping,
-            wall,
-            left_domain,
-            inserted,
-            initial,
-        ] = *numbers(state, "ledger/work", Some(8))?
-        else {
-            unreachable!("the length was checked")
-        };
-        simulation.work = Work {
-            normal_damping,
-            tangential,
-            tangential_damping,
-            local_damping,
-            wall,
-            left_domain,
-            inserted,
-            initial,
-        };
-        let [normal_power, tangential_power, damping_power, wall_power, excess] = *numbers(state, "ledger/last", Some(5))? else {
-            unreachable!("the length was checked")
-        };
-        simulation.last_tally = Tally {
-            normal_power,
-            tangential_power,
-            damping_power,
-            wall_power,
-            excess,
-        };
+        (simulation.work, simulation.last_tally) = books(state)?;
         simulation.restore_heat(state)?;
         simulation.restore_fluids(fluids, state)?;
         simulation.go_where_asked()?;
@@ -335,11 +353,15 @@ impl Simulation {
     /// Makes the lists that were made last, at this time \[s\], from where grains and walls were then.
     pub(crate) fn list_from_references(&mut self, listed_at: f64) {
         let (steps, rebuilds) = (self.steps, self.rebuilds);
+        // Centers of bodies that passed periodic sides since are put back, and then out again: that is no work.
+        let books = (self.work, self.bodies.booked);
         let (now, centers) = (self.fields.position.clone(), self.bodies.center.clone());
+        let servos = self.walls.servo_state();
         let references = self.fields.reference.chunks_exact(3);
         for (center, reference) in self.fields.position.chunks_exact_mut(RECORD).zip(references) {
             center[..3].copy_from_slice(reference);
         }
+        self.walls.set_servos(&servos, true);
         self.walls.place(listed_at, true);
         self.steps = (listed_at / self.stepping.dt).round() as u64;
         self.renew_lists();
@@ -348,7 +370,9 @@ impl Simulation {
         self.fields.position = records.copied().collect();
         self.bodies.center = centers;
         (self.steps, self.rebuilds) = (steps, rebuilds);
+        (self.work, self.bodies.booked) = books;
         self.walls.listed_at = listed_at;
+        self.walls.set_servos(&servos, false);
         self.walls.place(self.time(), true);
         self.place_sides();
     }
@@ -378,36 +402,38 @@ impl Simulation {
         let pair = words(state, "contacts/pair")?;
         let kept = remembered(self.is_compound);
         let history = numbers(state, "contacts/history", Some(pair.len() / 2 * kept))?;
-        for (ids, record) in pair.chunks_exact(2).zip(history.chunks_exact(kept)) {
+        let of_second = match state.get("contacts/of_second") {
+            Some(Column::F64(of_second)) => &of_second[..],
+            _ => &[],
+        };
+        for (k, (ids, record)) in pair.chunks_exact(2).zip(history.chunks_exact(kept)).enumerate() {
             let (Some(i), Some(j)) = (place_of(ids[0]), place_of(ids[1])) else {
                 gone()?;
                 continue;
             };
-            // A pair inside a part stands in the row of either.
-            let opposite = of_partner(&padded(record));
+            let of_first = padded(record);
+            let known = of_second.get(k * kept..(k + 1) * kept).map(padded);
+            let both = [(i, of_first), (j, known.unwrap_or_else(|| of_partner(&of_first)))];
+            let [(i, of_i), (j, of_j)] = if i < j { both } else { [both[1], both[0]] };
+            // A pair inside a part stands in the row of either. Copies of grains of other domains have no rows: there, each remembers for itself.
+            let in_second = if self.is_copy(i) { of_j } else { of_partner(&of_i) };
             let mut is_listed = false;
-            for (first, second, record) in [(i, j, record), (j, i, &opposite[..kept])] {
+            for (first, second, record) in [(i, j, of_i), (j, i, in_second)] {
                 if let Some(k) = entry_of(&self.pairs.row, &self.pairs.neighbors, first, second as u32) {
-                    self.pairs.history[k * kept..][..kept].copy_from_slice(record);
+                    self.pairs.history[k * kept..][..kept].copy_from_slice(&record[..kept]);
                     is_listed = true;
                 }
             }
-            // What is held from now on lets go of what it touches among its like; copies of grains of other domains have no rows.
+            // What is held from now on lets go of what it touches among its like.
             let has_row = ![i, j].iter().all(|&end| self.is_copy(end));
             if !is_listed && has_row && (all || !self.never_touch(i, j)) {
                 return Err(unknown());
             }
-        }
-        if let Some(Column::F64(of_second)) = state.get("contacts/of_second") {
-            for (ids, record) in pair.chunks_exact(2).zip(of_second.chunks_exact(kept)) {
-                let (Some(i), Some(j)) = (place_of(ids[0]), place_of(ids[1])) else {
-                    gone()?;
-                    continue;
-                };
-                self.of_second.push((i as u32, j as u32, padded(record)));
+            if known.is_some() {
+                self.of_second.push((i as u32, j as u32, of_j));
             }
-            self.of_second.sort_unstable_by_key(|&(i, j, _)| (i, j));
         }
+        self.of_second.sort_unstable_by_key(|&(i, j, _)| (i, j));
         let touching = words(state, "walls/touching")?;
         let history = numbers(state, "walls/history", Some(touching.len() / 2 * kept))?;
         let touches = numbers(state, "walls/touches", Some(touching.len() * 4))?;

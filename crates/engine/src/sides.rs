@@ -132,6 +132,7 @@ impl Simulation {
             store(&mut self.fields.velocity, at, &after);
             store(&mut self.fields.half_velocity, 3 * i, &kept.minus(&slowed));
         }
-        self.work.wall += self.bodies.put_back(&sides, &gravity);
+        let by_sides = self.bodies.put_back(&sides, &gravity);
+        self.books_of_bodies().wall += by_sides;
     }
 }

@@ -4,7 +4,7 @@ use crate::assemble::{check, fields_of, is_frictional, longest_gaps, table_of};
 use crate::bodies::Bodies;
 use crate::bonds::{Found, Network, pairs_at_start};
 use crate::broad::Broad;
-use crate::division::Division;
+use crate::division::{Division, Traffic};
 use crate::fields::Fields;
 use crate::flow::Flow;
 use crate::gpu::Remote;
@@ -121,6 +121,8 @@ pub struct Simulation {
     pub(crate) division: Option<Division>,
     /// How often grains went from one domain to another, when somebody looked last.
     pub(crate) changed_hands: u64,
+    /// What each domain told the others, when somebody looked last.
+    pub(crate) traffic: Vec<Traffic>,
     /// Whether fields and ledger show the grains as they stand.
     pub(crate) is_current: bool,
     /// Energies as the GPU summed them.
@@ -187,6 +189,7 @@ impl Simulation {
     /// As [`Simulation::prepare`], with the pairs that are to be bonded at the start, which the time step depends on.
     fn planned(world: &World, mut settings: Settings, fields: Fields) -> Result<(Simulation, Vec<Found>), Refusal> {
         check(world, &settings)?;
+        settings.heed_ranks();
         settings.divisible |= settings.domains > 1;
         let device = Arc::new(Cpu::new(settings.threads)?);
         let found = pairs_at_start(&device, world)?;
@@ -298,6 +301,7 @@ impl Simulation {
             remote: None,
             division: None,
             changed_hands: 0,
+            traffic: Vec::new(),
             is_current: true,
             held: Ledger::default(),
             of_second: Vec::new(),

@@ -28,6 +28,8 @@ impl Simulation {
     pub(crate) fn move_grains(&mut self) -> Result<(), Stop> {
         if self.is_empty() {
             self.rest(1);
+            // A domain without grains has the bodies of all.
+            self.pass(Pass::Advance, Simulation::advance_bodies);
             return Ok(());
         }
         if self.conducts() {
@@ -88,31 +90,46 @@ impl Simulation {
     }
 
     fn step_weakly_compressible_fluids(&mut self) -> Result<(), Stop> {
-        self.pass(Pass::Advance, Simulation::advance_fluids);
-        self.pass(Pass::Boundaries, Simulation::place_boundaries);
-        self.pass(Pass::Guard, Simulation::guard_fluids)?;
+        self.move_fluids()?;
         self.pass(Pass::Cells, Simulation::renew_lists_of_fluids_when_stale);
         self.pass(Pass::Boundaries, Simulation::press_boundaries);
+        self.push_fluids();
+        self.pass(Pass::Boundaries, Simulation::let_fluids_pass)
+    }
+
+    /// The first half of a step of weakly compressible fluids: they and what bounds them go to their next places.
+    pub(crate) fn move_fluids(&mut self) -> Result<(), Stop> {
+        self.pass(Pass::Advance, Simulation::advance_fluids);
+        self.pass(Pass::Boundaries, Simulation::place_boundaries);
+        self.pass(Pass::Guard, Simulation::guard_fluids)
+    }
+
+    /// The second half: all that pushes fluids there, once it is known how walls press.
+    pub(crate) fn push_fluids(&mut self) {
         self.pass(Pass::Fluids, Simulation::exchange_fluids);
         self.pass(Pass::Fluids, Simulation::suspend_grains);
         self.pass(Pass::Fluids, Simulation::load_bodies);
         self.pass(Pass::Measure, Simulation::book_work_of_fluids);
-        self.pass(Pass::Boundaries, Simulation::let_fluids_pass)
     }
 
     fn step_incompressible_fluids(&mut self) -> Result<(), Stop> {
         self.pass(Pass::Boundaries, Simulation::press_boundaries);
         self.pass(Pass::Fluids, Simulation::drag_fluids);
         self.pass(Pass::Fluids, Simulation::correct_densities);
-        self.pass(Pass::Advance, Simulation::drift_fluids);
-        self.pass(Pass::Boundaries, Simulation::place_boundaries);
-        self.pass(Pass::Guard, Simulation::guard_fluids)?;
+        self.move_incompressible_fluids()?;
         self.pass(Pass::Cells, Simulation::list_fluids_when_stale);
         self.pass(Pass::Fluids, Simulation::free_fluids_of_divergence);
         self.pass(Pass::Fluids, Simulation::load_bodies);
         self.pass(Pass::Measure, Simulation::book_work_on_bodies);
         self.pass(Pass::Cells, Simulation::drop_lost_fluids);
         Ok(())
+    }
+
+    /// Of a step of incompressible fluids, when they and what bounds them go to their next places.
+    pub(crate) fn move_incompressible_fluids(&mut self) -> Result<(), Stop> {
+        self.pass(Pass::Advance, Simulation::drift_fluids);
+        self.pass(Pass::Boundaries, Simulation::place_boundaries);
+        self.pass(Pass::Guard, Simulation::guard_fluids)
     }
 
     /// Does `work` – such as writing what is seen of this state –, and advances by `steps` time steps, or until one fails. A GPU takes the

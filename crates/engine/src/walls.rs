@@ -18,6 +18,7 @@ use seixo_laws::wall::rotated;
 use seixo_sweeps::pose::{POSE, SERVO};
 use seixo_sweeps::views::{ELEMENT, FRUSTUM, PLANE, SPHERE, TOUCH, TRIANGLE, WALL, load};
 use seixo_sweeps::wall::elements_near;
+pub(crate) use servo::Borne;
 use wear::SlidingWork;
 
 /// All walls, their elements, and the list of (grain, element) that are near each other.
@@ -57,6 +58,8 @@ pub struct Walls {
     pub at_rest: Vec<f64>,
     /// Records of the servos now, see [`SERVO`]; all zero for walls that have none.
     pub servos: Vec<f64>,
+    /// What grains of other domains press on each wall with a servo; empty in a world that is not divided.
+    pub borne_elsewhere: Vec<Borne>,
     /// Poses of the walls now, see [`POSE`].
     poses: Vec<f64>,
     /// First element of each wall, and one more.
@@ -136,11 +139,10 @@ fn elements_of(shape: &WallShape, wall: usize) -> Vec<f64> {
 /// The record of a wall when its motion begins, see [`WALL`].
 fn record_at_rest(wall: &Wall) -> [f64; WALL] {
     let surface = &wall.motion.surface;
-    let runs = surface.velocity != [0.0; 3] || surface.angular_velocity != [0.0; 3];
     let mut record = [0.0; WALL];
     record[..3].copy_from_slice(&wall.motion.through);
     record[9] = f64::from(wall.material);
-    record[10] = f64::from(runs);
+    record[10] = f64::from(surface.runs());
     record[12..21].copy_from_slice([surface.velocity, surface.angular_velocity, surface.through].as_flattened());
     record
 }

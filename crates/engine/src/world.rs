@@ -8,6 +8,7 @@ mod joint;
 mod passage;
 mod wall;
 
+use crate::division::Ranks;
 pub use body::{Body, Sphere};
 pub use bond::{BondSize, Bonded, Bonds, CrossSection, UNBREAKABLE};
 pub use conduction::{Conduction, Thermal};
@@ -421,13 +422,18 @@ pub struct Settings {
     /// Whether spheres of rigid bodies that are far from all else are left out when lists are made, on the CPU. It changes no result.
     pub broad_phase: bool,
     /// Whether results do not depend, to the last bit, on how the world is divided among devices or on what is far away: rows of neighbors stand in
-    /// the order of ids, and every particle adds its own row up. Not meant are sums over all: the ledger, servos of walls, and the error at which
-    /// pressures of incompressible fluids are taken for found. Where sides are periodic, lists are to be made anew at the same steps, since particles
+    /// the order of ids, and every particle adds its own row up. Not meant are sums over all: the ledger, wear, servos of walls on a GPU, and the error at
+    /// which pressures of incompressible fluids are taken for found. Where sides are periodic, lists are to be made anew at the same steps, since particles
     /// are put back then.
     pub divisible: bool,
-    /// Among how many domains the grains are divided, each with threads of its own, see [`crate::Refusal::Division`]; 1 = not at all. With more, results
+    /// Among how many domains grains and fluids are divided, each with threads of its own, see [`crate::Refusal::Division`]; 1 = not at all. With more, results
     /// are those of [`Settings::divisible`].
     pub domains: usize,
+    /// On how many GPUs of this machine domains are, of the API of the one that [`Settings::device`] asks for; with 1, all of them are on that one.
+    pub gpus: usize,
+    /// The processes among which the grains are divided, a domain each, where there are several. [`Settings::domains`] is their number then, and
+    /// [`Settings::threads`] is meant for each of them, 0 = one.
+    pub ranks: Option<Ranks>,
 }
 
 impl Default for Settings {
@@ -445,6 +451,8 @@ impl Default for Settings {
             broad_phase: true,
             divisible: false,
             domains: 1,
+            gpus: 1,
+            ranks: None,
         }
     }
 }

@@ -2,18 +2,17 @@
 
 mod beds;
 mod devices;
+mod glued;
 mod pools;
 mod resumed;
 mod warm;
 
 use devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
+use glued::{EDGE, cemented, pressed};
 use pools::{domain, drop_in, fluids, sites, tank, water, wet};
 use resumed::assert_same_when_resumed;
-use seixo_engine::world::{
-    Assembly, BondSize, Bonded, Bonds, CrossSection, Domain, Fluids, Interaction, Leaving, Precision, Settings, Vec3, World,
-};
+use seixo_engine::world::{Assembly, Domain, Fluids, Interaction, Leaving, Precision, Settings, Vec3, World};
 use seixo_engine::{Refusal, Simulation, plan_time_step};
-use seixo_laws::bond::BondLaw;
 use seixo_laws::contact::{Adhesive, Resistance, RollingLaw, TangentialLaw, TwistingLaw};
 use std::collections::BTreeMap;
 
@@ -21,16 +20,13 @@ use std::collections::BTreeMap;
 const OWN: std::ops::Range<u32> = 10_000..100_000;
 /// How fast others fly: lists are made anew because of them again and again \[m/s\].
 const FLYING: f64 = 3.0;
-/// Edge of the lattice of beds: most grains touch a neighbor at the start \[m\].
-const EDGE: f64 = 1.002_75e-3;
 /// Spacing of fluids \[m\].
 const SPACING: f64 = 0.05;
 
-/// Grains of two sizes, pressed together a little, which fly apart and fall in a box with a side that moves.
+/// Grains of two sizes, pressed together a little, with the ids that are looked at.
 fn bed(count: usize, tangential: TangentialLaw) -> World {
-    let mut world = beds::falling(count, tangential);
+    let mut world = pressed(count, tangential);
     world.grains.id.iter_mut().for_each(|id| *id += OWN.start);
-    world.grains.position.iter_mut().flatten().for_each(|x| *x *= EDGE / 1.05e-3);
     world
 }
 
@@ -67,32 +63,6 @@ fn sticky(count: usize) -> World {
     world
 }
 
-/// Grains that are bonded to all that are near, some so hard pressed that their bonds break.
-fn bonded(count: usize) -> World {
-    let mut world = bed(count, TangentialLaw::Mindlin);
-    world.bonds = vec![Bonds {
-        name: "cement".into(),
-        between: Bonded::Near {
-            groups: vec![0],
-            tolerance: 0.03,
-        },
-        law: BondLaw::Beam,
-        section: CrossSection::Circle,
-        size: BondSize::Share(1.0),
-        youngs_modulus: 1e7,
-        poisson_ratio: 0.2,
-        damping_ratio: 0.05,
-        tensile_strength: 2.5e4,
-        cohesion: 5e4,
-        friction_angle: 0.5,
-        fracture_energy: f64::INFINITY,
-        weibull_modulus: None,
-        seed: 1,
-        one_piece: false,
-    }];
-    world
-}
-
 /// Beds of so many grains, of all kinds.
 fn all_beds(count: usize) -> Vec<(&'static str, World)> {
     let mut of_one_size = bed(count, TangentialLaw::Mindlin);
@@ -102,7 +72,7 @@ fn all_beds(count: usize) -> Vec<(&'static str, World)> {
         ("grains of one size", of_one_size),
         ("smooth grains", bed(count, TangentialLaw::None)),
         ("sticky grains", sticky(count)),
-        ("bonded grains", bonded(count)),
+        ("bonded grains", cemented(bed(count, TangentialLaw::Mindlin))),
         ("grains between periodic sides", between_periodic_sides(count)),
     ]
 }

@@ -1,71 +1,22 @@
 //! A world divided among domains: one answer, whatever their number.
 
+mod alike;
 mod beds;
+mod domains;
+mod gases;
+mod ledgers;
 
-use beds::{falling, noise};
-use seixo_engine::state::State;
-use seixo_engine::world::{Domain, Leaving, Load, Scheme, Settings, World};
-use seixo_engine::{Cause, Refusal, Simulation};
+use alike::assert_same;
+use beds::falling;
+use domains::{after, among, started};
+use gases::gas;
+use ledgers::assert_same_ledger;
+use seixo_engine::world::{Domain, Leaving, Load, Settings, World};
+use seixo_engine::{Cause, Divided, Ranks, Refusal, Simulation};
 use seixo_laws::contact::TangentialLaw;
-
-/// On two threads, among so many domains; undivided with the sums that divisions ask for.
-fn among(domains: usize) -> Settings {
-    Settings {
-        threads: 2,
-        domains,
-        divisible: true,
-        ..Settings::default()
-    }
-}
-
-fn started(world: &World, domains: usize) -> Simulation {
-    Simulation::new(world.clone(), among(domains)).unwrap()
-}
-
-fn after(world: &World, domains: usize, steps: u64) -> Simulation {
-    let mut simulation = started(world, domains);
-    simulation.advance(steps).unwrap();
-    simulation.observe().unwrap();
-    simulation
-}
-
-/// That all is the same to the bit, but for sums over all grains, which are so to rounding.
-fn assert_same(whole: &mut Simulation, divided: &mut Simulation, what: &str) {
-    let states: [State; 2] = [whole, divided].map(|simulation| simulation.save().unwrap());
-    let [a, b] = states
-        .each_ref()
-        .map(|state| state.sections.iter().map(|(name, _)| name).collect::<Vec<_>>());
-    assert_eq!(a, b);
-    for ((name, left), (_, right)) in states[0].sections.iter().zip(&states[1].sections) {
-        assert!(left == right || name.starts_with("ledger/"), "{what}: section {name} differs");
-    }
-}
-
-fn assert_same_ledger(whole: &Simulation, divided: &Simulation, what: &str) {
-    let (one, other) = (whole.ledger(), divided.ledger());
-    let scale = one.initial.abs() + one.kinetic + one.normal_damping;
-    for ((a, b), name) in one.values().iter().zip(other.values()).zip(seixo_engine::state::Ledger::NAMES) {
-        assert!((a - b).abs() < 1e-12 * scale, "{what}: {name}: {a} {b}");
-    }
-}
-
-/// A gas of spheres that rub in a box with periodic sides.
-fn gas(count: usize) -> World {
-    let mut world = falling(count, TangentialLaw::Mindlin);
-    world.gravity = [0.0; 3];
-    world.walls.clear();
-    for interaction in world.interactions.iter_mut().flatten() {
-        (interaction.restitution, interaction.friction) = (1.0, 0.1);
-    }
-    let edge = (count as f64).cbrt().ceil() * 1.05e-3 + 1.1e-3;
-    let mut domain = Domain::open([0.0; 3], [edge; 3], Leaving::Error);
-    domain.periodic = [true; 3];
-    world.domain = Some(domain);
-    for (k, velocity) in world.grains.velocity.iter_mut().enumerate() {
-        *velocity = [0, 1, 2].map(|axis| 2.0 * noise((77 * k + axis) as u64));
-    }
-    world
-}
+use seixo_transport::{Channels, Transport};
+use std::thread;
+use std::time::Duration;
 
 #[test]
 fn two_four_and_eight_domains_equal_one() {
@@ -178,17 +129,114 @@ fn a_run_goes_on_among_any_number_of_domains() {
     assert_same(&mut whole, &mut saved, "step by step");
 }
 
+/// What becomes of a world among ranks, each of which has a thread in place of a process.
+fn among_ranks<T: Send>(ranks: usize, world: &World, program: impl Fn(&Ranks, Simulation) -> T + Sync) -> Vec<T> {
+    thread::scope(|scope| {
+        let program = &program;
+        let threads = Channels::all(ranks).into_iter().map(|way| {
+            scope.spawn(move || {
+                let ranks = Ranks::new(Box::new(way));
+                let settings = Settings {
+                    threads: 0,
+                    ranks: Some(ranks.clone()),
+                    ..Settings::default()
+                };
+                program(&ranks, Simulation::new(world.clone(), settings).unwrap())
+            })
+        });
+        let threads: Vec<_> = threads.collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+/// How a world is divided, but for what a clock told.
+fn divided_but_for_clocks(simulation: &Simulation) -> Divided {
+    let mut divided = simulation.divided().unwrap();
+    divided.traffic.iter_mut().for_each(|traffic| traffic.spent = Duration::ZERO);
+    divided
+}
+
+/// Takes steps, and a fifth of 3,000 grains away meanwhile, and gives the others another velocity.
+fn change(simulation: &mut Simulation) {
+    simulation.advance(400).unwrap();
+    simulation.remove(&(0..3000).step_by(5).collect::<Vec<u32>>()).unwrap();
+    simulation.advance(400).unwrap();
+    simulation.set_velocity(0, [0.1, 0.0, 0.2]).unwrap();
+    simulation.advance(400).unwrap();
+    simulation.observe().unwrap();
+}
+
+#[test]
+fn every_rank_holds_the_same_picture() {
+    let world = falling(3000, TangentialLaw::Mindlin);
+    for count in [2, 3] {
+        let mut threads = started(&world, count);
+        change(&mut threads);
+        let expected = (threads.save().unwrap(), divided_but_for_clocks(&threads), threads.walls());
+        let found = among_ranks(count, &world, |ranks, mut simulation| {
+            change(&mut simulation);
+            let seen = (simulation.save().unwrap(), divided_but_for_clocks(&simulation), simulation.walls());
+            assert_eq!((simulation.len(), simulation.threads()), (2400, 1));
+            ranks.clone().finish().unwrap();
+            seen
+        });
+        assert_eq!(found.len(), count);
+        for (rank, seen) in found.iter().enumerate() {
+            // The ledger, too: all add up in the order of domains.
+            assert!(*seen == expected, "rank {rank} of {count}");
+        }
+    }
+}
+
+#[test]
+fn what_fails_on_one_rank_is_told_by_all() {
+    let mut world = gas(1000);
+    world.grains.velocity[500] = [3000.0, 0.0, 0.0];
+    let mut whole = started(&world, 1);
+    let alone = whole.advance(2000).unwrap_err();
+    let stops = among_ranks(3, &world, |ranks, mut simulation| {
+        let stop = simulation.advance(2000).unwrap_err();
+        // It can be looked at as it was then.
+        simulation.observe().unwrap();
+        assert_eq!(simulation.len(), 1000);
+        ranks.clone().finish().unwrap();
+        stop
+    });
+    assert_eq!(stops.len(), 3);
+    for stop in stops {
+        assert_eq!((stop.grain, stop.step, &stop.cause), (alone.grain, alone.step, &alone.cause));
+        assert_eq!((stop.position, stop.velocity), (alone.position, alone.velocity));
+    }
+}
+
+#[test]
+fn a_rank_that_leaves_ends_the_others() {
+    let world = gas(1000);
+    let told = among_ranks(3, &world, |ranks, mut simulation| {
+        // Others may still be at the first steps when they hear of it.
+        let taken = simulation.advance(50).and_then(|()| {
+            if ranks.rank() == 1 {
+                ranks.leave();
+            }
+            simulation.advance(1000)
+        });
+        let stop = taken.unwrap_err();
+        assert!(simulation.observe().is_err());
+        (ranks.rank(), stop.to_string())
+    });
+    for (rank, told) in told {
+        let why = if rank == 1 {
+            "it has left the others"
+        } else {
+            "it ended before the others"
+        };
+        assert!(told.contains("domain 1 cannot be reached") && told.contains(why), "{rank}: {told}");
+    }
+}
+
 #[test]
 fn grains_come_and_go_while_the_world_is_divided() {
     let world = falling(3000, TangentialLaw::Mindlin);
-    let change = |simulation: &mut Simulation| {
-        simulation.advance(400).unwrap();
-        simulation.remove(&(0..3000).step_by(5).collect::<Vec<u32>>()).unwrap();
-        simulation.advance(400).unwrap();
-        simulation.set_velocity(0, [0.1, 0.0, 0.2]).unwrap();
-        simulation.advance(400).unwrap();
-        simulation.observe().unwrap();
-    };
     let [mut whole, mut divided] = [1, 4].map(|domains| started(&world, domains));
     change(&mut whole);
     change(&mut divided);
@@ -218,15 +266,31 @@ fn what_cannot_be_divided_is_refused_by_name() {
         matches!(&refusal, Refusal::Division(what) if what.contains("use at most")),
         "{refusal}"
     );
-    let mut heavy = world;
-    heavy.local_damping = 0.2;
-    assert!(Simulation::new(heavy.clone(), among(2)).is_ok());
-    heavy.domain = None;
-    heavy.grains.bodies.clear();
-    let geared = Settings {
-        scheme: Scheme::Gear,
-        ..among(2)
-    };
-    let refusal = Simulation::new(heavy, geared).err().unwrap().to_string();
-    assert!(refusal.contains("Gear's method") && refusal.contains("--domains"), "{refusal}");
+    let mut damped = world;
+    damped.local_damping = 0.2;
+    assert!(Simulation::new(damped, among(2)).is_ok());
+}
+
+#[test]
+fn grains_at_rest_feel_what_flies_in_from_another_domain() {
+    // What one domain owns rests, so it alone would not look for what may touch anew; half of a block flies into the other half.
+    let mut world = falling(3000, TangentialLaw::Mindlin);
+    world.gravity = [0.0; 3];
+    world.walls.clear();
+    let all = std::mem::take(&mut world.grains);
+    for k in (0..all.len()).filter(|&k| all.position[k][1] < 0.012) {
+        world
+            .grains
+            .push(all.id[k], all.position[k], [0.0; 3], [0.0; 3], all.radius[k], 0, 0);
+    }
+    let mut along: Vec<f64> = world.grains.position.iter().map(|place| place[0]).collect();
+    along.sort_unstable_by(f64::total_cmp);
+    let middle = along[along.len() / 2];
+    for (place, velocity) in world.grains.position.iter().zip(&mut world.grains.velocity) {
+        velocity[0] = if place[0] < middle { 0.0 } else { -0.5 };
+    }
+    let [mut whole, mut divided] = [1, 2].map(|domains| after(&world, domains, 600));
+    assert!(whole.contacts() > 20, "{}", whole.contacts());
+    assert_same(&mut whole, &mut divided, "a blow");
+    assert_same_ledger(&whole, &divided, "a blow");
 }

@@ -2,6 +2,7 @@
 
 mod bars;
 mod beds;
+mod switched;
 
 use bars::{SPACING, bonds, mass, row, settings};
 use seixo_engine::state::State;
@@ -9,6 +10,7 @@ use seixo_engine::world::{Body, Bonded, Load, Settings, Sphere, WallMotion, Worl
 use seixo_engine::{Change, Simulation};
 use seixo_laws::bond::BondLaw;
 use seixo_laws::contact::TangentialLaw;
+use switched::{END, bed, changes, hold, play};
 
 /// Grains far apart, the first two of one group, the third of another; nothing glues them.
 fn apart(velocity: [f64; 3]) -> World {
@@ -21,14 +23,6 @@ fn apart(velocity: [f64; 3]) -> World {
     world.grains.group[2] = 1;
     world.later.switched = vec![0, 1];
     world
-}
-
-fn hold(group: u32, velocity: [f64; 3]) -> Change {
-    let motion = Box::new(WallMotion {
-        velocity,
-        ..WallMotion::default()
-    });
-    Change::Hold { group, motion }
 }
 
 #[test]
@@ -172,62 +166,11 @@ fn bonds_survive_that_their_grains_are_held_and_set_free() {
     assert!(ledger.residual.abs() < 1e-3 * books.kinetic, "{ledger:?}");
 }
 
-const END: u64 = 1300;
-
-/// What changes, and when.
-fn changes() -> Vec<(u64, Vec<Change>)> {
-    let load = Load {
-        group: 0,
-        force: [2e-6, 0.0, 1e-6],
-        torque: [0.0, 0.0, 1e-11],
-    };
-    let turning = Box::new(WallMotion {
-        angular_velocity: [0.0, 0.0, 5.0],
-        through: [3e-3; 3],
-        start: 1e-4,
-        ..WallMotion::default()
-    });
-    vec![
-        (300, vec![hold(1, [0.0; 3])]),
-        (500, vec![Change::Load(load)]),
-        (
-            700,
-            vec![Change::Hold { group: 1, motion: turning }, Change::Gravity([10.0, 0.0, -150.0])],
-        ),
-        (900, vec![Change::Free { group: 1 }]),
-        (1100, vec![hold(1, [0.0, 0.0, -5e-3]), hold(0, [0.0; 3])]),
-    ]
-}
-
-/// Takes steps to `end`, and changes what is due before.
-fn play(simulation: &mut Simulation, end: u64) {
-    for (step, changes) in changes() {
-        if simulation.steps() > step {
-            continue;
-        }
-        simulation.advance(step.min(end) - simulation.steps()).unwrap();
-        if simulation.steps() >= end {
-            return;
-        }
-        simulation.change(&changes).unwrap();
-    }
-    simulation.advance(end - simulation.steps()).unwrap();
-}
-
 fn assert_same(a: &State, b: &State, what: &str) {
     for ((name, left), (_, right)) in a.sections.iter().zip(&b.sections) {
         assert!(left == right, "{what}: section {name} differs");
     }
     assert_eq!(a.sections.len(), b.sections.len());
-}
-
-/// A bed that falls, of which every fifth grain is held now and then.
-fn bed() -> World {
-    let mut world = beds::falling(1200, TangentialLaw::Mindlin);
-    world.groups = vec!["bed".into(), "others".into()];
-    world.grains.group = world.grains.id.iter().map(|id| u32::from(id % 5 == 0)).collect();
-    world.later.switched = vec![0, 1];
-    world
 }
 
 #[test]

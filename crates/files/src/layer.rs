@@ -2,10 +2,12 @@
 
 mod disk;
 mod faulty;
+mod unwritten;
 
 pub use disk::Disk;
 pub(crate) use disk::irregular;
 pub use faulty::{Fault, FaultyDisk, Unsynced};
+pub use unwritten::Unwritten;
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};

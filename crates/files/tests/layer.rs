@@ -1,6 +1,6 @@
 //! The file layer: `replace` is all or nothing, tables are cut back to their mark.
 
-use seixo_files::layer::{Disk, Fault, FaultyDisk, FileLayer, Unsynced, replace};
+use seixo_files::layer::{Disk, Fault, FaultyDisk, FileLayer, Unsynced, Unwritten, replace};
 use seixo_files::table::Table;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -108,4 +108,18 @@ fn what_a_mark_covers_survives_a_power_cut() {
     let disk = disk.reopen();
     Table::resume(&disk, path, &mark).unwrap().line("{\"again\":1}").unwrap();
     assert_eq!(disk.read(path).unwrap(), b"{}\n{\"again\":1}\n");
+}
+
+#[test]
+fn who_only_looks_sees_the_disk_and_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (old, new) = (folder.path().join("old"), folder.path().join("new"));
+    replace(&Disk, &old, b"as it was").unwrap();
+    replace(&Unwritten, &old, b"otherwise").unwrap();
+    replace(&Unwritten, &new, b"what is not there").unwrap();
+    Table::create(&Unwritten, &new, &["time [s]"]).unwrap().row(&[1.0]).unwrap();
+    Unwritten.truncate(&old, 2).unwrap();
+    Unwritten.remove(&old).unwrap();
+    assert_eq!(Unwritten.read(&old).unwrap(), b"as it was");
+    assert_eq!(Disk.list(folder.path()).unwrap(), [old]);
 }

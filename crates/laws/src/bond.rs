@@ -77,6 +77,11 @@ impl BreakMode {
         BreakMode::ALL.get((code as usize).checked_sub(1)?).copied()
     }
 
+    /// Its code.
+    pub fn code(self) -> f64 {
+        f64::from(self as u8 + 1)
+    }
+
     /// Its word in tables.
     pub fn keyword(self) -> &'static str {
         match self {

@@ -1,7 +1,7 @@
 //! Bonds: forces are slopes of their energy, what one grain gets the other gives, and small strains are those of Timoshenko's beam.
 
 use proptest::prelude::*;
-use seixo_laws::bond::{BondLaw, Glue, Hold, Moves, Rest, Span, deformed, hold, turned_since, utilization};
+use seixo_laws::bond::{BondLaw, BreakMode, Glue, Hold, Moves, Rest, Span, deformed, hold, turned_since, utilization};
 use seixo_laws::rotation::turned_by;
 use seixo_laws::{Quaternion, Vector3};
 
@@ -377,4 +377,12 @@ fn a_small_strain_keeps_its_digits_in_mixed_precision() {
             assert!(fine.minus(&wide(coarse)).length() < 3e-6 * fine.length(), "{fine:?} {coarse:?}");
         }
     }
+}
+
+#[test]
+fn every_way_to_break_is_found_by_its_code() {
+    for mode in BreakMode::ALL {
+        assert_eq!(BreakMode::of(mode.code()), Some(mode));
+    }
+    assert_eq!(BreakMode::of(0.0), None);
 }

@@ -167,7 +167,9 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
         assembly: Assembly::default(),
         broad_phase: file.run.broad_phase,
         divisible: file.run.divisible,
-        domains: file.run.domains.0 as usize,
+        domains: file.run.domains.0.max(file.run.gpus.0) as usize,
+        gpus: file.run.gpus.0 as usize,
+        ranks: None,
     };
     let checkpoint = CheckpointPlan {
         every_wall: file.checkpoint.every.si,

@@ -130,9 +130,12 @@ pub(crate) struct RunSection {
     /// Threads; 0 = all cores.
     #[serde(default)]
     pub threads: Whole<0, 4096>,
-    /// Domains among which the grains are divided, each with its share of the threads; 1 = not divided.
+    /// Domains among which grains and fluids are divided, each with its share of the threads; 1 = not divided.
     #[serde(default = "one_domain")]
     pub domains: Whole<1, 4096>,
+    /// GPUs of this machine that domains are on, at least one domain each: those of the kind that `device` names, or that "auto" finds.
+    #[serde(default = "one_gpu")]
+    pub gpus: Whole<1, 1024>,
     /// Overlap above which the run stops, as a fraction of the smaller radius.
     #[serde(default = "usual_overlap_limit")]
     pub overlap_limit: Quantity<Number, UpToOne>,
@@ -158,6 +161,10 @@ pub(crate) struct RunSection {
 }
 
 fn one_domain() -> Whole<1, 4096> {
+    Whole(1)
+}
+
+fn one_gpu() -> Whole<1, 1024> {
     Whole(1)
 }
 

@@ -6,6 +6,7 @@ pub mod info;
 pub mod new;
 pub mod picture;
 pub mod plot;
+pub mod ranks;
 pub mod resume;
 pub mod run;
 pub mod slice;
@@ -40,14 +41,22 @@ pub enum Failure {
 /// What a command comes to.
 pub type Done = Result<(), Failure>;
 
+/// The exit code of a run that was interrupted and can go on.
+const INTERRUPTED: u8 = 130;
+
 impl Failure {
     fn code(&self) -> u8 {
         match self {
             Failure::Input(_) | Failure::Scene(_) => 2,
             Failure::Run(_) => 1,
-            Failure::Interrupted(_) => 130,
+            Failure::Interrupted(_) => INTERRUPTED,
             Failure::Told(code) => *code,
         }
+    }
+
+    /// Whether nothing went wrong but that it was interrupted.
+    fn is_interruption(&self) -> bool {
+        self.code() == INTERRUPTED
     }
 
     /// Says what is wrong and gives the exit code.
@@ -74,7 +83,7 @@ impl Failure {
             Failure::Scene(found) => {
                 json!({"event": "error", "exit_code": 2, "message": "the scene is wrong", "diagnostics": found.to_json()})
             }
-            Failure::Interrupted(text) => json!({"event": "interrupted", "exit_code": 130, "message": text}),
+            Failure::Interrupted(text) => json!({"event": "interrupted", "exit_code": INTERRUPTED, "message": text}),
             Failure::Told(_) => return self,
         };
         match say::json(&line) {
@@ -108,17 +117,6 @@ impl From<seixo::files::FilesError> for Failure {
     }
 }
 
-/// Ranks that know nothing of each other would all do the whole work, and write into the same folder.
-pub fn refuse_ranks(launch: Option<seixo::transport::Launch>) -> Done {
-    launch.map_or(Ok(()), |launch| {
-        Err(Failure::Input(format!(
-            "{launch}, but a world is divided among domains of one process only, so each of them would do all of the work; use \
-             --domains, or unset {} to run independent copies",
-            launch.variable
-        )))
-    })
-}
-
 /// The flags that change a scene; each stands for a `--set`.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Changes {
@@ -134,13 +132,16 @@ pub struct Changes {
 pub struct Limits {
     #[command(flatten)]
     place: PlaceArguments,
-    /// Threads; 0 = all cores. Results are the same bits on any number
+    /// Threads; 0 = all cores, but one among ranks of MPI, of which each has as many. Results are the same bits on any number
     #[arg(long, value_name = "N")]
     threads: Option<u32>,
-    /// Domains among which the grains are divided, each with its share of the threads. Results are the same bits with any number but 1, or with
+    /// Domains among which grains and fluids are divided, each with its share of the threads. Results are the same bits with any number but 1, or with
     /// run.divisible = true
     #[arg(long, value_name = "N")]
     domains: Option<u32>,
+    /// GPUs of this machine that grains and fluids are divided among: those of the kind that --device names, or of the best that are found
+    #[arg(long, value_name = "N")]
+    gpus: Option<u32>,
     /// Simulated time at which the run ends, such as "5 s" or 5
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
@@ -150,23 +151,32 @@ impl Limits {
     fn overrides(&self) -> Vec<(String, String)> {
         let threads = self.threads.map(|threads| ("run.threads".to_owned(), threads.to_string()));
         let domains = self.domains.map(|domains| ("run.domains".to_owned(), domains.to_string()));
+        let gpus = self.gpus.map(|gpus| ("run.gpus".to_owned(), gpus.to_string()));
         let place = self.place.overrides();
         place
             .into_iter()
             .chain(threads)
             .chain(domains)
+            .chain(gpus)
             .chain(self.until.clone().map(|until| ("run.until".to_owned(), until)))
             .collect()
     }
 }
 
 impl Changes {
+    fn overrides(&self) -> Vec<(String, String)> {
+        [self.settings.clone(), self.limits.overrides()].concat()
+    }
+
     /// Reads the scene with the changes.
     fn load(&self, scene: &Path) -> Result<Scene, Failure> {
-        let mut overrides = self.settings.clone();
-        overrides.extend(self.limits.overrides());
-        seixo::scene::load(scene, &overrides).map_err(|diagnostics| Failure::Scene(Box::new(diagnostics)))
+        load(scene, &self.overrides())
     }
+}
+
+/// Reads a scene with changes.
+fn load(scene: &Path, overrides: &[(String, String)]) -> Result<Scene, Failure> {
+    seixo::scene::load(scene, overrides).map_err(|diagnostics| Failure::Scene(Box::new(diagnostics)))
 }
 
 fn setting(text: &str) -> Result<(String, String), String> {
@@ -210,25 +220,4 @@ fn write_file(path: &Path, bytes: &[u8]) -> Done {
         }
         .into()
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use seixo::transport::Launch;
-
-    #[test]
-    fn several_ranks_are_refused() {
-        let launch = Launch {
-            variable: "OMPI_COMM_WORLD_SIZE",
-            ranks: Some(4),
-        };
-        let Err(Failure::Input(text)) = refuse_ranks(Some(launch)) else {
-            panic!("four ranks go on");
-        };
-        for part in ["4 ranks", "--domains", "unset OMPI_COMM_WORLD_SIZE"] {
-            assert!(text.contains(part), "without \"{part}\": {text}");
-        }
-        assert!(refuse_ranks(None).is_ok(), "one process goes on");
-    }
 }

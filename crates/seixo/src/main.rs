@@ -46,7 +46,7 @@ enum Command {
     Spheres(command::spheres::SpheresArguments),
     /// Run the validation cases on this machine: measured, expected, tolerance, pass.
     Verify(seixo::verify::VerifyArguments),
-    Bench(command::bench::BenchArguments),
+    Bench(Box<command::bench::BenchArguments>),
     /// Print the JSON Schema of the scene file, for editors.
     Schema,
     /// Print a completion script for a shell, such as: seixo completions bash > ~/.local/share/bash-completion/completions/seixo
@@ -58,7 +58,8 @@ enum Command {
 
 fn main() -> ExitCode {
     let asked = CommandLine::parse().command;
-    if let Err(failure) = command::refuse_ranks(seixo::transport::launched_by_mpi()) {
+    let divides = matches!(asked, Command::Run(_) | Command::Resume(_));
+    if let Err(failure) = command::ranks::refuse(seixo::transport::launched_by_mpi(), divides) {
         return failure.exit();
     }
     let done = match asked {

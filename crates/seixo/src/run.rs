@@ -12,6 +12,7 @@
 //! outputs belong to step numbers, and those follow from the scene alone.
 
 mod acts;
+mod agreement;
 mod breaks;
 mod course;
 mod driver;
@@ -27,15 +28,18 @@ mod outputs;
 mod probes;
 mod record;
 mod schedule;
+mod volume;
 mod warnings;
 
 pub use course::Course;
-pub use driver::{expected_output, resume, start};
+pub use driver::{resume, start};
 pub use error::RunError;
 pub use log::Event;
-pub use record::{BroadPhaseRecord, DividedRecord, Outcome, Record, StageRecord, TimeStepRecord};
+pub use record::{BroadPhaseRecord, DividedRecord, Outcome, Record, StageRecord, TimeStepRecord, TrafficRecord};
+pub use volume::expected_output;
 
-use seixo_files::layer::{Disk, FileLayer};
+use seixo_engine::Ranks;
+use seixo_files::layer::{Disk, FileLayer, Unwritten};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -50,6 +54,8 @@ pub struct Options<'a> {
     pub observer: &'a mut dyn Observer,
     /// Whether an earlier run in the same folder may be removed.
     pub overwrite: bool,
+    /// The processes among which the grains are divided, where there are several. All run the same scene, and the first of them writes.
+    pub ranks: Option<Ranks>,
 }
 
 impl<'a> Options<'a> {
@@ -60,6 +66,21 @@ impl<'a> Options<'a> {
             control: Control::default(),
             observer,
             overwrite: false,
+            ranks: None,
+        }
+    }
+
+    /// Whether this process writes.
+    fn writes(&self) -> bool {
+        self.ranks.as_ref().is_none_or(Ranks::is_first)
+    }
+
+    /// The same, where a process that does not write has no way to.
+    fn settled(self) -> Options<'a> {
+        if self.writes() {
+            self
+        } else {
+            Options { layer: &Unwritten, ..self }
         }
     }
 }

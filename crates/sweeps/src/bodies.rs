@@ -14,8 +14,30 @@ use seixo_laws::{Coordinate, Quaternion, Real, Vector3, widened};
 /// The member of a grain that no body carries.
 pub const FREE: u32 = u32::MAX;
 
-/// The member of a grain that is a copy of one of another domain: it goes where that goes, and has no row of neighbors.
+/// The member of a grain that is a copy of one of another domain, which no body carries: it goes where that goes, and has no row of neighbors.
 pub const GHOST: u32 = u32::MAX - 1;
+
+/// From here on, members are those of copies, but for [`FREE`]: there are at most 2³¹ − 2 members of bodies.
+const FIRST_GHOST: u32 = 1 << 31;
+
+/// Whether this is the member of a copy.
+pub fn is_ghost(member: u32) -> bool {
+    member >= FIRST_GHOST && member != FREE
+}
+
+/// The member of a copy of a grain that is this member of a body, or of none: they count down from [`GHOST`].
+pub fn ghost_of(member: u32) -> u32 {
+    GHOST.wrapping_sub(member.wrapping_add(1))
+}
+
+/// The member that a grain is or, of a copy, the one that its original is.
+pub fn original_of(member: u32) -> u32 {
+    if is_ghost(member) {
+        GHOST.wrapping_sub(member).wrapping_sub(1)
+    } else {
+        member
+    }
+}
 
 /// What the contacts of its grains do to a body.
 #[derive(CubeType, Clone, Copy, Debug)]

@@ -69,7 +69,8 @@ pub fn sort_by_id(first: usize, count: u32, list: &mut [u32], id: &[u32]) {
     }
 }
 
-/// Takes the history of the row of grain i over from the old list. `old_of` gives each grain's place in the old order.
+/// Takes the history of the row of grain i over from the old list. `old_of` gives each grain's place in the old order; those from place `known` on
+/// had no row there. With `by_id` others may have come and gone, copies of grains among them, so that ids tell who is who.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -84,18 +85,42 @@ pub fn carry_history_of<R: Real>(
     old_tile_first: &[u32],
     old_list: &[u32],
     old_history: &[R],
+    id: &[u32],
+    old_id: &[u32],
+    known: u32,
     #[comptime] numbers: usize,
+    #[comptime] by_id: bool,
 ) {
     let first = first_entry(i, tile_first);
-    let old_i = old_of[i] as usize;
+    let mut old_i = old_of[i] as usize;
+    let mut old_entries = 0u32;
+    if old_of[i] < known {
+        old_entries = old_count[old_i];
+    } else {
+        old_i = 0usize;
+    }
     let old_first = first_entry(old_i, old_tile_first);
     for s in 0..count {
         let entry = first + s as usize * 32usize;
         let j = list[entry];
-        let sought = old_of[j as usize] | 0x8000_0000u32;
-        for t in 0..old_count[old_i] {
+        let mut sought = 0u32;
+        if by_id {
+            sought = id[j as usize];
+        } else {
+            sought = old_of[j as usize] | 0x8000_0000u32;
+        }
+        for t in 0..old_entries {
             let old_entry = old_first + t as usize * 32usize;
-            if old_list[old_entry] == sought {
+            let word = old_list[old_entry];
+            let mut is_same = false;
+            if by_id {
+                if word >> 31u32 == 1u32 {
+                    is_same = old_id[(word & 0x7fff_ffffu32) as usize] == sought;
+                }
+            } else {
+                is_same = word == sought;
+            }
+            if is_same {
                 list[entry] = j | 0x8000_0000u32;
                 #[unroll]
                 for c in 0..numbers {

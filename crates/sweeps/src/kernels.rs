@@ -8,6 +8,7 @@ pub mod bins;
 pub mod bodies;
 pub mod bonds;
 pub mod dfsph;
+pub mod domain;
 pub mod flow;
 pub mod gear;
 pub mod heat;

@@ -26,6 +26,7 @@ pub mod cells;
 pub mod compound;
 pub mod contact;
 pub mod dfsph;
+pub mod domain;
 pub mod entries;
 pub mod fluid;
 pub mod fluid_lanes;

@@ -20,7 +20,7 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{env, mem, panic, slice, thread};
 
-/// Longest piece of a message \[bytes\]: MPI counts in 32 bits, so longer ones go in pieces.
+/// Longest piece of a message \[bytes\]: MPI counts in 32 bits, so longer ones go in pieces; where all give something, it counts what all give.
 const PIECE: usize = 1 << 26;
 
 /// This process as a rank of MPI.
@@ -128,14 +128,14 @@ impl Mpi {
 
     /// A line to the error stream; where that is gone, the exit code has to do.
     fn say(&self, what: &str) {
-        let _ = writeln!(io::stderr(), "error: rank {} of {}: {what}", self.rank, self.ranks);
+        tell(&format!("error: rank {} of {}: {what}\n", self.rank, self.ranks));
     }
 
     fn end_job_on_panic(&self) {
         let (rank, ranks) = (self.rank, self.ranks);
         let report = panic::take_hook();
         panic::set_hook(Box::new(move |panic| {
-            let _ = writeln!(io::stderr(), "error: rank {rank} of {ranks} panicked:");
+            tell(&format!("error: rank {rank} of {ranks} panicked:\n"));
             report(panic);
             if is_running() {
                 end(1)
@@ -186,27 +186,29 @@ impl Transport for Mpi {
         let world = SimpleCommunicator::world();
         let mut lengths = vec![0_u64; self.ranks];
         world.all_gather_into(&(message.len() as u64), &mut lengths[..]);
-        let total: u64 = lengths.iter().sum();
-        if total > Count::MAX as u64 {
-            return Err(Lost {
-                rank: self.rank,
-                why: format!("all domains together give {total} bytes, and MPI gathers {} at most", Count::MAX),
-            });
+        let lengths: Vec<usize> = lengths.iter().map(|&length| length as usize).collect();
+        let longest = lengths.iter().copied().max().unwrap_or(0);
+        let piece = PIECE.min(Count::MAX as usize / self.ranks);
+        let mut whole: Vec<Vec<u8>> = lengths.iter().map(|&length| Vec::with_capacity(length)).collect();
+        for start in (0..longest).step_by(piece) {
+            let parts = lengths.iter().map(|length| length.saturating_sub(start).min(piece));
+            let counts: Vec<Count> = parts.map(|length| length as Count).collect();
+            let start_of_next = |next: &mut Count, count: &Count| {
+                let start = *next;
+                *next += count;
+                Some(start)
+            };
+            let starts: Vec<Count> = counts.iter().scan(0, start_of_next).collect();
+            let total: Count = counts.iter().sum();
+            let mut all = Vec::with_capacity(total as usize + 1);
+            all.resize(total as usize, 0_u8);
+            let own = &message[start.min(message.len())..message.len().min(start + piece)];
+            world.all_gather_varcount_into(own, &mut PartitionMut::new(&mut all[..], &counts[..], &starts[..]));
+            for ((whole, &start), &count) in whole.iter_mut().zip(&starts).zip(&counts) {
+                whole.extend_from_slice(&all[start as usize..][..count as usize]);
+            }
         }
-        let counts: Vec<Count> = lengths.iter().map(|&length| length as Count).collect();
-        let start_of_next = |next: &mut Count, count: &Count| {
-            let start = *next;
-            *next += count;
-            Some(start)
-        };
-        let starts: Vec<Count> = counts.iter().scan(0, start_of_next).collect();
-        let mut all = Vec::with_capacity(total as usize + 1);
-        all.resize(total as usize, 0_u8);
-        world.all_gather_varcount_into(&message[..], &mut PartitionMut::new(&mut all[..], &counts[..], &starts[..]));
-        let parts = starts.iter().zip(&counts);
-        Ok(parts
-            .map(|(&start, &count)| all[start as usize..][..count as usize].to_vec())
-            .collect())
+        Ok(whole)
     }
 
     fn finish(&mut self) -> Result<(), Lost> {
@@ -238,9 +240,14 @@ impl Drop for Mpi {
 pub fn end_job(code: u8) {
     if is_running() {
         let world = SimpleCommunicator::world();
-        let _ = writeln!(io::stderr(), "rank {} of {} ends the job", world.rank(), world.size());
+        tell(&format!("rank {} of {} ends the job\n", world.rank(), world.size()));
         end(i32::from(code))
     }
+}
+
+/// Writes a line to the error stream in one piece: in several, what MPI says of the end could come between.
+fn tell(line: &str) {
+    let _ = io::stderr().write_all(line.as_bytes());
 }
 
 fn is_running() -> bool {

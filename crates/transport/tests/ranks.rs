@@ -220,6 +220,15 @@ fn exchange(mpi: &mut Mpi) {
             "after {length} bytes around the ring"
         );
     }
+    if ranks == 2 {
+        // Of one there are three pieces, of the other two.
+        let length = |from: usize| 140_000_000 - from * 70_000_000;
+        let all = mpi.gather(message(rank, length(rank))).unwrap();
+        assert!(
+            (0..ranks).all(|from| all[from] == message(from, length(from))),
+            "pieces of what all give"
+        );
+    }
     for number in 0..200 {
         (0..ranks).for_each(|to| mpi.send(to, message(rank, number)).unwrap());
     }

@@ -62,6 +62,15 @@ impl<T> Buffer<T> {
         unsafe { BufferArg::from_raw_parts(self.handle.clone(), self.len / 4) }
     }
 
+    /// The memory of the first items.
+    ///
+    /// # Panics
+    /// If there are none, or not as many.
+    pub(super) fn part(&self, len: usize) -> Handle {
+        assert!((1..=self.len).contains(&len), "{len} of {} items", self.len);
+        part_of(self, &(0..len))
+    }
+
     fn bytes(&self) -> u64 {
         (self.len * size_of::<T>()) as u64
     }
@@ -77,6 +86,13 @@ impl<T> Drop for Buffer<T> {
 fn clear(words: &mut [u32]) {
     if ABSOLUTE_POS < words.len() {
         words[ABSOLUTE_POS] = 0;
+    }
+}
+
+#[cube(launch_unchecked)]
+fn copy_words(from: &[u32], to: &mut [u32], n: u32) {
+    if ABSOLUTE_POS < n as usize {
+        to[ABSOLUTE_POS] = from[ABSOLUTE_POS];
     }
 }
 
@@ -138,7 +154,12 @@ impl Gpu {
                 Api::Wgpu => refusal(None),
             })
         };
-        let handle = attempt().or_else(retry)?;
+        Ok(self.adopt(attempt().or_else(retry)?, len))
+    }
+
+    /// Memory of this GPU with room for so many items.
+    pub(super) fn adopt<T>(&self, handle: Handle, len: usize) -> Buffer<T> {
+        let account = &self.account;
         let buffer = Buffer {
             handle,
             len,
@@ -147,7 +168,7 @@ impl Gpu {
         };
         let held = account.held.fetch_add(buffer.bytes(), Relaxed) + buffer.bytes();
         account.peak.fetch_max(held, Relaxed);
-        Ok(buffer)
+        buffer
     }
 
     /// Memory for `len` items, all of whose bits are zero.
@@ -186,9 +207,46 @@ impl Gpu {
     /// If there are not as many items as the buffer has.
     pub fn write<T: Pod>(&self, to: &Buffer<T>, items: &[T]) {
         assert_eq!(items.len(), to.len, "a buffer is written as a whole");
+        self.write_part(to, 0, items);
+    }
+
+    /// Replaces the items from place `start` on, as [`Gpu::write`].
+    ///
+    /// # Panics
+    /// If there are more items than the buffer has from there.
+    pub fn write_part<T: Pod>(&self, to: &Buffer<T>, start: usize, items: &[T]) {
+        let part = start..start + items.len();
+        assert!(part.end <= to.len, "{part:?} of {} items", to.len);
         if !items.is_empty() {
             let bytes = bytemuck::cast_slice(items).to_vec();
-            self.client().write(&to.handle, Bytes::from_bytes_vec(bytes));
+            self.client().write(&part_of(to, &part), Bytes::from_bytes_vec(bytes));
+        }
+    }
+
+    /// Makes a buffer longer, if it is shorter than this; it keeps what it holds.
+    ///
+    /// # Errors
+    /// As [`Gpu::buffer`].
+    pub fn lengthen<T: Pod>(&self, buffer: &mut Buffer<T>, len: usize, what: &'static str) -> Result<(), GpuError> {
+        if buffer.len < len {
+            let longer = self.zeros(len, what)?;
+            self.copy(buffer, buffer.len, &longer);
+            *buffer = longer;
+        }
+        Ok(())
+    }
+
+    /// Copies the first items of a buffer to the beginning of another.
+    ///
+    /// # Panics
+    /// If one of them has fewer items.
+    pub fn copy<T: Pod>(&self, from: &Buffer<T>, len: usize, to: &Buffer<T>) {
+        assert!(from.len >= len && to.len >= len, "{len} items");
+        if len > 0 {
+            let words = len * size_of::<T>() / 4;
+            let (count, dim) = units(words);
+            // SAFETY: the kernel compares its index with this number of words, which both have.
+            unsafe { copy_words::launch_unchecked(self.client(), count, dim, from.argument(), to.argument(), words as u32) };
         }
     }
 

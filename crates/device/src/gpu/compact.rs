@@ -1,4 +1,4 @@
-//! Items brought together: those to keep, and those in an order.
+//! Items brought together – those to keep, and those in an order –, and to places.
 
 #![allow(unsafe_code, reason = "kernels are launched without checks of their indices")]
 
@@ -30,6 +30,14 @@ fn gather_words<W: Word>(from: &[W], order: &[u32], to: &mut [W], n: u32, width:
 fn gather_records<W: Word>(from: &[Vector<W, Const<4>>], order: &[u32], to: &mut [Vector<W, Const<4>>], n: u32) {
     if ABSOLUTE_POS < n as usize {
         to[ABSOLUTE_POS] = from[order[ABSOLUTE_POS] as usize];
+    }
+}
+
+#[cube(launch)]
+fn scatter_words<W: Word>(from: &[W], places: &[u32], to: &mut [W], n: u32, width: u32) {
+    let word = ABSOLUTE_POS as u32;
+    if word < n * width {
+        to[(places[(word / width) as usize] * width + word % width) as usize] = from[word as usize];
     }
 }
 
@@ -90,5 +98,27 @@ impl Gpu {
                 );
             }
         }
+    }
+
+    /// Brings n items of `width` words each to their places: item k of `from` becomes item `places[k]` of `to`, whose other items stay.
+    ///
+    /// # Panics
+    /// If a buffer is too short, or the words are more than an index of 32 bits can number. The places must be of items of `to`, and differ.
+    pub fn scatter<W: Word>(&self, from: &Buffer<W>, places: &Buffer<u32>, n: usize, width: usize, to: &Buffer<W>) {
+        assert!(places.len() >= n && from.len() >= n * width, "{n} items of {width} words");
+        if n == 0 {
+            return;
+        }
+        let (count, dim) = units(n * width);
+        scatter_words::launch::<W>(
+            self.client(),
+            count,
+            dim,
+            from.argument(),
+            places.argument(),
+            to.argument(),
+            n as u32,
+            width as u32,
+        );
     }
 }

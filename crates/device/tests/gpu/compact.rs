@@ -72,3 +72,27 @@ fn items_of_any_width_are_gathered() {
         gathered_is_as_ordered(&gpu, width, |k| f64::from(k) / 3.0);
     }
 }
+
+#[test]
+fn items_come_to_their_places_and_others_stay() {
+    let gpu = gpu();
+    for n in SIZES {
+        for width in [1, 4] {
+            let items: Vec<u32> = (0..(n * width) as u32).collect();
+            let places = shuffled(n + 3, 5);
+            let to = gpu.upload(&vec![u32::MAX; (n + 3) * width], "scattered").unwrap();
+            gpu.scatter(
+                &gpu.upload(&items, "items").unwrap(),
+                &gpu.upload(&places, "places").unwrap(),
+                n,
+                width,
+                &to,
+            );
+            let mut expected = vec![u32::MAX; (n + 3) * width];
+            for (&place, item) in places[..n].iter().zip(items.chunks_exact(width)) {
+                expected[place as usize * width..][..width].copy_from_slice(item);
+            }
+            assert_eq!(gpu.download(&to).unwrap(), expected, "{n} items of {width}");
+        }
+    }
+}

@@ -59,6 +59,14 @@ impl Network {
         }
     }
 
+    /// A network of the same kinds, of which none is made yet.
+    pub fn of_same_kinds(&self) -> Network {
+        Network {
+            glue: self.glue.clone(),
+            ..Network::default()
+        }
+    }
+
     /// Bonds what is to be bonded, of some of these kinds, as the grains stand in these fields.
     pub fn add(&mut self, kinds: &[Bonds], found: &[Found], fields: &Fields, sides: (&Sides<f64, f64>, u32)) {
         let places: HashMap<u32, usize> = fields.id.iter().copied().zip(0..).collect();
@@ -130,8 +138,8 @@ impl Network {
         (if is_divisible { self.ids(bond) } else { [0; 2] }, bond)
     }
 
-    /// Lists the bonds that hold in the order of these grains; those of grains that are gone are forgotten.
-    pub fn list(&mut self, id: &[u32], is_divisible: bool) {
+    /// Lists the bonds that hold in the order of these grains, in the rows of those that have one; those of grains that are gone are forgotten.
+    pub fn list(&mut self, id: &[u32], is_divisible: bool, has_row: impl Fn(u32) -> bool) {
         self.take_back();
         let n = id.len();
         let places: HashMap<u32, u32> = id.iter().copied().zip(0..n as u32).collect();
@@ -152,7 +160,8 @@ impl Network {
         let rows_of = |&(_, [i, j]): &(usize, [u32; 2])| {
             let is_inside = !is_divisible && i as usize / PART == j as usize / PART;
             let (early, late) = (i.min(j), i.max(j));
-            [Some(early), (!is_inside).then_some(late)].into_iter().flatten()
+            let rows = [(early, has_row(early)), (late, !is_inside && has_row(late))];
+            rows.into_iter().filter(|(_, is_there)| *is_there).map(|(i, _)| i)
         };
         self.row.clear();
         self.row.resize(n + 1, 0);
@@ -207,8 +216,10 @@ impl Network {
                 };
                 self.records[bond * BOND + BROKEN] = self.entries[k * BOND + BROKEN];
                 let j = (self.partner[k] & !FIRST) as usize;
-                let here: Vector3<f64> = load(position, i * RECORD);
-                let apart = nearest_image::<f64, f64>(&load::<f64>(position, j * RECORD).minus(&here), sides, kind).apart;
+                // From the first one on, whichever of the two meets it.
+                let [from, to] = if self.partner[k] & FIRST != 0 { [j, i] } else { [i, j] };
+                let here: Vector3<f64> = load(position, from * RECORD);
+                let apart = nearest_image::<f64, f64>(&load::<f64>(position, to * RECORD).minus(&here), sides, kind).apart;
                 breaks.push((bond, array(&here.plus(&apart.times(0.5))), mode, self.entries[k * BOND + ENERGY]));
             }
         }
@@ -237,9 +248,13 @@ impl Network {
         to.put("bonds/ends", Column::U32(self.ends.clone()));
         to.put("bonds/kind", Column::U32(self.kind.clone()));
         to.put("bonds/record", Column::F64(self.records.clone()));
+        to.put("bonds/ledger", Column::F64(self.ledger()));
+    }
+
+    /// Energies that bonds took and hold \[J\], and the power that damping takes \[W\].
+    pub fn ledger(&self) -> Vec<f64> {
         let BondTally { energy, damping_power, .. } = self.last;
-        let ledger = vec![self.work.damping, self.work.fracture, energy, damping_power];
-        to.put("bonds/ledger", Column::F64(ledger));
+        vec![self.work.damping, self.work.fracture, energy, damping_power]
     }
 
     /// Reads bonds from a checkpoint; they are listed with the grains.

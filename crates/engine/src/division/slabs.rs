@@ -2,6 +2,7 @@
 
 use crate::refusal::Refusal;
 use crate::world::{Domain, Vec3};
+use seixo_sweeps::domain::is_within;
 
 /// How many times its share a slab may have before planes move \[-\].
 const TOLERATED: f64 = 1.05;
@@ -19,9 +20,29 @@ pub struct Slabs {
     reach: f64,
 }
 
+/// Part of the axis across which slabs are cut, see [`is_within()`].
+#[derive(Clone, Copy, Debug)]
+pub struct Stretch {
+    /// Index of the axis.
+    pub axis: usize,
+    /// Where it begins \[m\].
+    pub low: f64,
+    /// Where it ends \[m\].
+    pub high: f64,
+    /// What images are apart, along a periodic axis; else zero \[m\].
+    pub length: f64,
+}
+
+impl Stretch {
+    /// Whether a place \[m\] is in it.
+    fn holds(&self, place: &[f64]) -> bool {
+        is_within::<f64>(place[self.axis], self.low, self.high, self.length)
+    }
+}
+
 impl Slabs {
     /// So many slabs with equally many of these places \[m\] in each, none of which is narrower than `reach`, across the axis along which there is most
-    /// room for them.
+    /// room for them. It is never one along which sides slide: what meets across these is anywhere along it.
     ///
     /// # Errors
     /// If there is too little room.
@@ -37,12 +58,14 @@ impl Slabs {
             let [low, high] = extent(*axis);
             high - low
         };
-        let axis = (0..3).max_by(|a, b| length(a).total_cmp(&length(b))).unwrap_or(0);
+        let flow = domain.and_then(|domain| domain.shear).map(|shear| shear.flow);
+        let across = (0..3).filter(|axis| Some(*axis) != flow);
+        let axis = across.max_by(|a, b| length(a).total_cmp(&length(b))).unwrap_or(0);
         let room = length(&axis);
         if room < count as f64 * reach {
             return Err(Refusal::Division(format!(
                 "{count} domains are too many: along {} there is anything over {room:.3e} m only, and a domain is at least {reach:.3e} m wide, as far as \
-                 its grains feel others; use at most {}",
+                 what is in it feels others; use at most {}",
                 ["x", "y", "z"][axis],
                 (room / reach).floor().max(1.0)
             )));
@@ -103,6 +126,11 @@ impl Slabs {
         place[self.axis]
     }
 
+    /// Whether the first is beside the last.
+    pub fn is_ring(&self) -> bool {
+        self.ends.is_some()
+    }
+
     /// How many there are.
     pub fn count(&self) -> usize {
         self.planes.len() + 1
@@ -129,17 +157,54 @@ impl Slabs {
 
     /// Whether something at a place \[m\] may be felt in a slab.
     pub fn is_felt_in(&self, slab: usize, place: &[f64]) -> bool {
-        let x = place[self.axis];
+        self.felt(slab).holds(place)
+    }
+
+    /// What a slab owns.
+    pub fn owned(&self, slab: usize) -> Stretch {
+        let [low, high] = self.bounds(slab, [f64::NEG_INFINITY, f64::INFINITY]);
+        Stretch {
+            axis: self.axis,
+            low,
+            high,
+            length: 0.0,
+        }
+    }
+
+    /// What is felt in a slab.
+    pub fn felt(&self, slab: usize) -> Stretch {
+        let [low, high] = self.bounds(slab, self.ends.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]));
+        self.periodic([low - self.reach, high + self.reach])
+    }
+
+    /// What a slab and those beside it own; none where that is all there is.
+    pub fn near(&self, slab: usize) -> Option<Stretch> {
+        let count = self.count();
+        if self.beside(slab).len() + 1 == count {
+            return None;
+        }
+        let length = self.ends.map_or(0.0, |[first, last]| last - first);
+        let ends = self.ends.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
+        let below = slab.checked_sub(1).map(|below| self.bounds(below, ends)[0]);
+        let above = (slab + 1 < count).then(|| self.bounds(slab + 1, ends)[1]);
+        let around = [self.bounds(count - 1, ends)[0] - length, self.bounds(0, ends)[1] + length];
+        let [low, high] = if self.ends.is_some() { around } else { ends };
+        Some(self.periodic([below.unwrap_or(low), above.unwrap_or(high)]))
+    }
+
+    /// Where a slab begins and ends; all of them together begin and end there.
+    fn bounds(&self, slab: usize, [first, last]: [f64; 2]) -> [f64; 2] {
         let low = slab.checked_sub(1).map(|below| self.planes[below]);
         let high = self.planes.get(slab).copied();
-        let is_near = |x: f64| low.is_none_or(|low| x >= low - self.reach) && high.is_none_or(|high| x <= high + self.reach);
-        match self.ends {
-            None => is_near(x),
-            Some([first, last]) => {
-                let (low, high) = (low.unwrap_or(first) - self.reach, high.unwrap_or(last) + self.reach);
-                let length = last - first;
-                [x - length, x, x + length].into_iter().any(|x| (low..=high).contains(&x))
-            }
+        [low.unwrap_or(first), high.unwrap_or(last)]
+    }
+
+    fn periodic(&self, [low, high]: [f64; 2]) -> Stretch {
+        Stretch {
+            axis: self.axis,
+            low,
+            high,
+            length: self.ends.map_or(0.0, |[first, last]| last - first),
         }
     }
 }
@@ -159,7 +224,7 @@ fn widen(planes: &mut [f64], [low, high]: [f64; 2], reach: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::Leaving;
+    use crate::world::{Leaving, Shear};
 
     fn row(count: u32) -> Vec<Vec3> {
         (0..count).map(|k| [0.0, f64::from(k) * 0.1, 0.0]).collect()
@@ -185,8 +250,24 @@ mod tests {
                         assert!(slabs.is_felt_in(to, a));
                         assert!(from == to || slabs.beside(from).contains(&to));
                     }
+                    let is_near = from == to || slabs.beside(from).contains(&to);
+                    assert_eq!(slabs.near(from).is_none_or(|near| near.holds(b)), is_near);
+                    assert_eq!(slabs.owned(to).holds(a), from == to);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn sides_that_slide_do_so_along_slabs() {
+        let places = row(100);
+        let mut domain = Domain::open([-1.0, -0.05, -2.0], [1.0, 9.95, 2.0], Leaving::Delete);
+        domain.periodic = [true; 3];
+        for (flow, gradient, axis) in [(1, 2, 2), (1, 0, 2), (2, 1, 1)] {
+            let rate = 1.0;
+            domain.shear = Some(Shear { flow, gradient, rate });
+            let slabs = Slabs::cut(&places, 2, 0.5, Some(&domain)).unwrap();
+            assert_eq!(slabs.axis, axis);
         }
     }
 

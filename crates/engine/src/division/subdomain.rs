@@ -3,15 +3,21 @@
 //! All domains run the same text in lock step. Lists are renewed in all of them as soon as one asks for it; only then grains change hands, and copies
 //! are chosen anew. Between two renewals a copy follows its original step by step.
 
-use super::letters::{Illegible, from_bytes, letter, read, to_bytes};
+mod pushes;
+mod servos;
+
+use super::fluids::SharedFluids;
+use super::letters::{Illegible, exchange, from_bytes, letter, read, to_bytes};
+use super::on_gpu::Desk;
 use super::slabs::Slabs;
 use crate::fields::{Fields, Sorted};
 use crate::guard::Stop;
 use crate::refusal::Refusal;
 use crate::simulation::Simulation;
 use crate::state::{Column, State};
-use crate::world::Leaving;
-use seixo_sweeps::bodies::{FREE, GHOST};
+use seixo_device::gpu::GpuError;
+use seixo_sweeps::bodies::{FREE, ghost_of, is_ghost};
+use seixo_sweeps::motion::LEFT;
 use seixo_sweeps::sides::OPEN;
 use seixo_sweeps::views::RECORD;
 use seixo_transport::{Lost, Transport};
@@ -45,6 +51,26 @@ impl From<Illegible> for Halt {
     }
 }
 
+impl From<GpuError> for Halt {
+    fn from(error: GpuError) -> Halt {
+        Halt::Lost(error.to_string())
+    }
+}
+
+impl Halt {
+    /// A grain was faster than lists are renewed.
+    pub fn passed_through(id: u32) -> Halt {
+        Halt::Lost(format!(
+            "grain {id} went through a whole domain between two renewals of the lists; use fewer domains, or a shorter time step"
+        ))
+    }
+
+    /// No grain is left in a domain, nor near it.
+    pub fn empty() -> Halt {
+        Halt::Lost("no grain is left in a domain; use fewer domains".to_owned())
+    }
+}
+
 impl From<Refusal> for Halt {
     fn from(refusal: Refusal) -> Halt {
         Halt::Refused(refusal)
@@ -53,29 +79,40 @@ impl From<Refusal> for Halt {
 
 /// What a domain thinks of a step; of all, the gravest counts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Verdict {
+pub enum Verdict {
     Fine,
     Stale,
     Failed,
 }
 
-/// Grains that another domain has copies of, or this one copies of that one's, in the same order in both.
-struct Shared {
-    with: usize,
-    own: Vec<u32>,
-    copies: Vec<u32>,
+/// Particles that another domain has copies of, or this one copies of that one's, in the same order in both.
+pub struct Shared {
+    /// That domain.
+    pub with: usize,
+    /// Places, or ids, of its own.
+    pub own: Vec<u32>,
+    /// Places, or ids, of copies.
+    pub copies: Vec<u32>,
 }
 
 /// A domain at work.
 pub struct Subdomain {
     pub simulation: Simulation,
-    /// Grains that it sent to others since somebody looked.
+    /// Grains, and particles of fluids and of walls, that it sent to others since somebody looked.
     pub sent_away: u64,
-    slabs: Slabs,
-    rank: usize,
+    /// Whether any domain had a grain when lists were made last.
+    pub has_grains: bool,
+    /// What it has of fluids, if anything flows.
+    pub fluids: Option<SharedFluids>,
+    pub(super) slabs: Slabs,
+    /// Which of all domains it is.
+    pub rank: usize,
     /// Only ever used by who has the domain to himself; others may look at its simulation.
-    transport: Mutex<Box<dyn Transport>>,
-    shared: Vec<Shared>,
+    pub(super) transport: Mutex<super::traffic::Counted>,
+    /// With each of the domains beside it, in their order.
+    pub(super) shared: Vec<Shared>,
+    /// Where domains on GPUs of this process hand each other what these show.
+    pub desk: Option<Desk>,
 }
 
 impl Subdomain {
@@ -84,11 +121,18 @@ impl Subdomain {
         Subdomain {
             simulation,
             sent_away: 0,
+            has_grains: true,
+            fluids: None,
             slabs,
             rank: transport.rank(),
-            transport: Mutex::new(transport),
+            transport: Mutex::new(super::traffic::Counted::new(transport)),
             shared: Vec::new(),
+            desk: None,
         }
+    }
+
+    pub(super) fn transport(&mut self) -> &mut dyn Transport {
+        through(&mut self.transport)
     }
 
     /// Tells the others that this one cannot go on, unless they know.
@@ -103,34 +147,65 @@ impl Subdomain {
 
     /// Takes steps, or as many as all can take.
     pub fn advance(&mut self, steps: u64) -> Result<(), Halt> {
+        if self.is_on_gpu() {
+            return (0..steps).try_for_each(|_| self.step_on_gpu());
+        }
         let device = self.simulation.device.clone();
         device.enter(|| (0..steps).try_for_each(|_| self.step()))
     }
 
     fn step(&mut self) -> Result<(), Halt> {
+        self.hear_of_servos()?;
+        self.hear_of_pushes()?;
         let moved = self.simulation.move_grains();
-        let is_stale = self.simulation.lists_are_stale();
-        match self.agree(verdict(&moved, is_stale))? {
-            Verdict::Failed => return Err(halt(moved)),
-            Verdict::Stale => self.settle_anew()?,
-            Verdict::Fine => self.follow_originals()?,
+        if self.has_grains {
+            let is_stale = self.simulation.lists_are_stale();
+            let (all, farthest) = self.agree(verdict(&moved, is_stale))?;
+            match all {
+                Verdict::Failed => return Err(halt(moved)),
+                Verdict::Stale => self.settle_anew()?,
+                Verdict::Fine => self.follow_originals()?,
+            }
+            // A copy goes as far as its original, however little the grains here move.
+            if let Some(first) = self.simulation.moves.first_mut() {
+                first.stride_square = farthest;
+            }
+            let pushed = self.simulation.push_grains();
+            if agree(through(&mut self.transport), verdict(&pushed, false))? == Verdict::Failed {
+                return Err(halt(pushed));
+            }
         }
-        let pushed = self.simulation.push_grains();
-        match self.agree(verdict(&pushed, false))? {
-            Verdict::Failed => Err(halt(pushed)),
-            _ => Ok(()),
-        }
+        self.step_fluids()
     }
 
-    /// What all domains think.
-    fn agree(&mut self, own: Verdict) -> Result<Verdict, Halt> {
-        let all = through(&mut self.transport).gather(vec![own as u8])?;
-        let gravest = all.iter().filter_map(|said| said.first().copied()).max();
-        Ok(match gravest {
-            Some(0) => Verdict::Fine,
-            Some(1) => Verdict::Stale,
-            _ => Verdict::Failed,
-        })
+    /// One step of fluids, if anything flows.
+    pub(super) fn step_fluids(&mut self) -> Result<(), Halt> {
+        if let Some(fluids) = &mut self.fluids {
+            self.sent_away += fluids.step(&mut self.simulation, through(&mut self.transport))?;
+        }
+        Ok(())
+    }
+
+    /// What all domains think, and the square of how far a grain of any of them went in a step, at most \[m²\].
+    fn agree(&mut self, own: Verdict) -> Result<(Verdict, f64), Halt> {
+        let strides = self.simulation.moves.iter().map(|moved| moved.stride_square);
+        let told = [f64::from(own as u8), strides.fold(0.0, f64::max)];
+        let (mut gravest, mut farthest) = (0.0f64, 0.0f64);
+        for said in through(&mut self.transport).gather(to_bytes(&told))? {
+            let [verdict, stride_square] = from_bytes(&said)?[..] else {
+                return Err(Illegible.into());
+            };
+            (gravest, farthest) = (gravest.max(verdict), farthest.max(stride_square));
+        }
+        let verdicts = [Verdict::Fine, Verdict::Stale];
+        let all = verdicts.into_iter().find(|verdict| f64::from(*verdict as u8) == gravest);
+        Ok((all.unwrap_or(Verdict::Failed), farthest))
+    }
+
+    /// Sends a letter to each of the domains beside this one, in their order, and waits for theirs.
+    pub(super) fn exchange(&mut self, letters: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Halt> {
+        let beside = self.slabs.beside(self.rank);
+        Ok(exchange(through(&mut self.transport), &beside, letters)?)
     }
 
     /// Lets grains that went into other slabs change hands, and lists all anew.
@@ -139,78 +214,58 @@ impl Subdomain {
         self.simulation
             .save_contacts(&mut contacts)
             .map_err(|stop| Halt::Stopped(Box::new(stop)))?;
+        if self.simulation.is_bonded() && self.simulation.domain.is_some() {
+            // A bond goes with either of its grains: whether that of another domain has left, its copy tells.
+            self.follow_originals()?;
+            self.simulation.book_bonds_leaving(LEFT);
+        }
+        self.simulation.tell_bonds(&mut contacts);
         self.drop_copies();
         if self.simulation.sides != OPEN {
             self.simulation.put_grains_back();
         }
-        self.drop_lost();
-        self.simulation.fields.reference = places(&self.simulation.fields.position);
-        self.balance()?;
-        let held = self.send_away(&contacts)?;
-        self.list(self.simulation.time(), &held)?;
+        self.simulation.drop_lost();
+        let now = self.simulation.time();
+        self.simulation.note_references();
+        self.simulation.walls.note_listed(now);
+        let places = self.simulation.fields.reference.chunks_exact(3);
+        let along: Vec<f64> = places.map(|place| self.slabs.along(place)).collect();
+        self.balance(along.len(), along)?;
+        let held = self.send_away(contacts)?;
+        self.list(now, &held)?;
         self.simulation.rebuilds += 1;
         Ok(())
     }
 
-    /// Moves the planes between slabs to where all have about as many grains.
-    fn balance(&mut self) -> Result<(), Halt> {
-        let places = self.simulation.fields.reference.chunks_exact(3);
-        let mut along: Vec<f64> = places.map(|place| self.slabs.along(place)).collect();
-        along.sort_unstable_by(f64::total_cmp);
-        let (n, taken) = (along.len(), along.len().min(SAMPLES));
-        let samples = (0..taken).map(|k| along[(2 * k + 1) * n / (2 * taken)]);
-        let told: Vec<f64> = std::iter::once(n as f64).chain(samples).collect();
-        let all = through(&mut self.transport).gather(to_bytes(&told))?;
-        let mut read = Vec::new();
-        for told in all {
-            let numbers = from_bytes(&told)?;
-            let (grains, samples) = numbers.split_first().ok_or(Illegible)?;
-            read.push((*grains as usize, samples.to_vec()));
-        }
-        if let Some(moved) = self.slabs.balanced(&read) {
-            self.slabs = moved;
-        }
+    /// Moves the planes between slabs to where all have about as many grains; this one has so many, some of them here along the axis \[m\].
+    pub(super) fn balance(&mut self, grains: usize, along: Vec<f64>) -> Result<(), Halt> {
+        self.has_grains = balance(&mut self.slabs, grains, along, through(&mut self.transport))? > 0;
         Ok(())
     }
 
     /// Forgets the copies.
     fn drop_copies(&mut self) {
-        let fields = &mut self.simulation.fields;
-        let own: Vec<u32> = (0..fields.len() as u32).filter(|&i| fields.member[i as usize] != GHOST).collect();
-        fields.reorder(&self.simulation.device, &own);
+        let own = self.own_places();
+        self.simulation.fields.reorder(&self.simulation.device, &own);
     }
 
-    /// Removes grains that left the world.
-    fn drop_lost(&mut self) {
-        let simulation = &mut self.simulation;
-        let Some(domain) = simulation.domain.filter(|domain| domain.leaving == Leaving::Delete) else {
-            return;
-        };
-        let n = simulation.fields.len();
-        let lost = |simulation: &Simulation, i: usize| domain.has_lost(&simulation.fields.position[i * RECORD..]);
-        simulation.work.left_domain += (0..n)
-            .filter(|&i| lost(simulation, i))
-            .map(|i| simulation.energy_of(i))
-            .sum::<f64>();
-        let kept: Vec<u32> = (0..n).filter(|&i| !lost(simulation, i)).map(|i| i as u32).collect();
-        if kept.len() < n {
-            simulation.fields.reorder(&simulation.device, &kept);
-        }
+    /// Places of the grains that it owns.
+    fn own_places(&self) -> Vec<u32> {
+        let member = &self.simulation.fields.member;
+        (0..member.len() as u32).filter(|&i| !is_ghost(member[i as usize])).collect()
     }
 
     /// Sends grains to the domains whose slabs they are in, with what their contacts remember, and takes in those that come; returns what the contacts
     /// of all that are here remember, told by some of them twice.
-    fn send_away(&mut self, contacts: &State) -> Result<Vec<State>, Halt> {
-        let own = self.rank;
-        let beside = self.slabs.beside(own);
+    fn send_away(&mut self, contacts: State) -> Result<Vec<State>, Halt> {
+        let (own, beside) = (self.rank, self.slabs.beside(self.rank));
         let fields = &self.simulation.fields;
         let owner: Vec<usize> = fields.reference.chunks_exact(3).map(|place| self.slabs.owner(place)).collect();
         if let Some(i) = owner.iter().position(|owner| *owner != own && !beside.contains(owner)) {
             let id = fields.id[i];
-            return Err(Halt::Lost(format!(
-                "grain {id} went through a whole domain between two renewals of the lists; use fewer domains, or a shorter time step"
-            )));
+            return Err(Halt::passed_through(id));
         }
+        let mut letters = Vec::new();
         for &other in &beside {
             let leaving: Vec<u32> = (0..owner.len()).filter(|&i| owner[i] == other).map(|i| i as u32).collect();
             let mut state = State::default();
@@ -218,15 +273,15 @@ impl Subdomain {
             if !leaving.is_empty() {
                 let settlers = fields.pick(&leaving);
                 settlers.save(&mut state);
-                self.simulation.pick_contacts(contacts, &settlers.id, &mut state);
+                pick_contacts(&contacts, &settlers.id, &mut state);
             }
-            through(&mut self.transport).send(other, letter(&state))?;
+            letters.push(letter(&state));
         }
         let staying: Vec<u32> = (0..owner.len()).filter(|&i| owner[i] == own).map(|i| i as u32).collect();
         self.simulation.fields.reorder(&self.simulation.device, &staying);
-        let mut held = vec![contacts.clone()];
-        for &other in &beside {
-            let state = read(&through(&mut self.transport).receive(other)?)?;
+        let mut held = vec![contacts];
+        for received in self.exchange(letters)? {
+            let state = read(&received)?;
             if !state.sections.is_empty() {
                 self.simulation.fields.append(&Fields::load(&state).map_err(|_| Illegible)?);
                 held.push(state);
@@ -237,19 +292,16 @@ impl Subdomain {
 
     /// Lists all grains as they were when lists were made, at this time \[s\], with copies of those of others; their contacts get back what they remember.
     pub fn list(&mut self, listed_at: f64, held: &[State]) -> Result<(), Halt> {
+        self.simulation.take_in_bonds(held);
         let named = self.exchange_copies()?;
         let simulation = &mut self.simulation;
         simulation.forget_contacts();
         simulation.list_from_references(listed_at);
+        simulation.refuse_torn_bonds()?;
         for contacts in held {
             simulation.give_back_histories(contacts, false)?;
         }
-        let mut place: Vec<(u32, u32)> = simulation.fields.id.iter().copied().zip(0..).collect();
-        place.sort_unstable();
-        let places_of = |ids: &[u32]| {
-            let place_of = |id: &u32| place[place.partition_point(|(known, _)| known < id)].1;
-            ids.iter().map(place_of).collect()
-        };
+        let places_of = places_by_id(&simulation.fields.id);
         let named = named.iter().map(|named| Shared {
             with: named.with,
             own: places_of(&named.own),
@@ -259,31 +311,39 @@ impl Subdomain {
         Ok(())
     }
 
+    /// Lists the fluids that it owns as they were when lists were made, with copies of those of others.
+    pub fn list_fluids(&mut self) -> Result<(), Halt> {
+        let Some(fluids) = &mut self.fluids else { return Ok(()) };
+        fluids.begin(&mut self.simulation, through(&mut self.transport))
+    }
+
     /// Sends copies of grains that others feel, and takes in theirs; returns the ids of both in place of places.
     fn exchange_copies(&mut self) -> Result<Vec<Shared>, Halt> {
         let beside = self.slabs.beside(self.rank);
+        let bonded = self.simulation.bonded_across();
         let mut fields = std::mem::take(&mut self.simulation.fields);
-        let mut sent = Vec::new();
+        let (mut sent, mut letters) = (Vec::new(), Vec::new());
         for &other in &beside {
             let felt = fields
                 .reference
                 .chunks_exact(3)
-                .zip(0..)
-                .filter(|(place, _)| self.slabs.is_felt_in(other, place));
+                .zip(0u32..)
+                .filter(|(place, i)| self.slabs.is_felt_in(other, place) || bonded.contains(&fields.id[*i as usize]));
             let picked = fields.pick(&felt.map(|(_, i)| i).collect::<Vec<u32>>());
             let mut state = State::default();
             picked.save(&mut state);
-            through(&mut self.transport).send(other, letter(&state))?;
+            letters.push(letter(&state));
             sent.push(picked.id);
         }
-        fields.member = vec![FREE; fields.len()];
+        fields.member.resize(fields.len(), FREE);
         let mut copied = Vec::new();
-        for (other, own) in beside.into_iter().zip(sent) {
-            let mut copies = Fields::load(&read(&through(&mut self.transport).receive(other)?)?).map_err(|_| Illegible)?;
-            copies.member = vec![GHOST; copies.len()];
+        for ((received, own), with) in self.exchange(letters)?.into_iter().zip(sent).zip(beside) {
+            let mut copies = Fields::load(&read(&received)?).map_err(|_| Illegible)?;
+            copies.member.resize(copies.len(), FREE);
+            copies.member.iter_mut().for_each(|member| *member = ghost_of(*member));
             fields.append(&copies);
             copied.push(Shared {
-                with: other,
+                with,
                 own,
                 copies: copies.id,
             });
@@ -294,26 +354,41 @@ impl Subdomain {
 
     /// Puts copies where their originals are now.
     fn follow_originals(&mut self) -> Result<(), Halt> {
+        let fields = &self.simulation.fields;
+        let moved = 6 + 3 * usize::from(!fields.spin.is_empty()) + usize::from(!fields.temperature.is_empty());
+        let numbers = moved + RECORD * usize::from(!fields.turn.is_empty());
+        let moving = |&i: &u32| {
+            let (i, at) = (i as usize, i as usize * RECORD);
+            let spin = fields.spin.get(at..at + 3).unwrap_or_default();
+            let temperature = fields.temperature.get(i..=i).unwrap_or_default();
+            let turn = fields.turn.get(at..at + RECORD).unwrap_or_default();
+            [&fields.position[at..at + 3], &fields.velocity[at..at + 3], spin, temperature, turn].concat()
+        };
+        let told = self
+            .shared
+            .iter()
+            .map(|shared| shared.own.iter().flat_map(moving).collect::<Vec<f64>>());
+        let letters = told.map(|told| to_bytes(&told)).collect();
+        let received = self.exchange(letters)?;
         let fields = &mut self.simulation.fields;
-        for shared in &self.shared {
-            let moving = shared.own.iter().flat_map(|&i| {
-                let at = i as usize * RECORD;
-                let spin = fields.spin.get(at..at + 3).unwrap_or_default();
-                [&fields.position[at..at + 3], &fields.velocity[at..at + 3], spin].concat()
-            });
-            through(&mut self.transport).send(shared.with, to_bytes(&moving.collect::<Vec<f64>>()))?;
-        }
-        for shared in &self.shared {
-            let moving = from_bytes(&through(&mut self.transport).receive(shared.with)?)?;
-            let numbers = if fields.spin.is_empty() { 6 } else { 9 };
+        for (shared, letter) in self.shared.iter().zip(received) {
+            let moving = from_bytes(&letter)?;
             if moving.len() != numbers * shared.copies.len() {
                 return Err(Illegible.into());
             }
             for (&i, moving) in shared.copies.iter().zip(moving.chunks_exact(numbers)) {
                 let at = i as usize * RECORD;
+                let (moving, turn) = moving.split_at(moved);
+                if let Some(slot) = fields.turn.get_mut(at..at + RECORD) {
+                    slot.copy_from_slice(turn);
+                }
                 let columns = [&mut fields.position, &mut fields.velocity, &mut fields.spin];
-                for (column, numbers) in columns.into_iter().zip(moving.chunks_exact(3)) {
-                    column[at..at + 3].copy_from_slice(numbers);
+                let (vectors, temperature) = moving.as_chunks::<3>();
+                for (column, vector) in columns.into_iter().zip(vectors) {
+                    column[at..at + 3].copy_from_slice(vector);
+                }
+                if let Some(&temperature) = temperature.first() {
+                    fields.temperature[i as usize] = temperature;
                 }
             }
         }
@@ -322,26 +397,61 @@ impl Subdomain {
 
     /// Its own grains, as they stand.
     pub fn own(&self) -> Fields {
-        let fields = &self.simulation.fields;
-        let own: Vec<u32> = (0..fields.len() as u32).filter(|&i| fields.member[i as usize] != GHOST).collect();
-        let mut own = fields.pick(&own);
-        own.member.clear();
+        let mut own = self.simulation.fields.pick(&self.own_places());
+        if !self.simulation.carries {
+            own.member.clear();
+        }
         own
-    }
-
-    /// How many grains it owns.
-    pub fn len(&self) -> usize {
-        let member = &self.simulation.fields.member;
-        member.iter().filter(|member| **member != GHOST).count()
     }
 }
 
 /// The way to the others, of who has the domain to himself.
-fn through(transport: &mut Mutex<Box<dyn Transport>>) -> &mut dyn Transport {
-    transport.get_mut().unwrap_or_else(PoisonError::into_inner).as_mut()
+fn through(transport: &mut Mutex<impl Transport>) -> &mut dyn Transport {
+    transport.get_mut().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn verdict(done: &Result<(), Stop>, is_stale: bool) -> Verdict {
+/// What all domains think of a step of which this one thinks so.
+pub fn agree(transport: &mut dyn Transport, own: Verdict) -> Result<Verdict, Halt> {
+    let all = transport.gather(vec![own as u8])?;
+    let gravest = all.iter().filter_map(|said| said.first().copied()).max();
+    Ok(match gravest {
+        Some(0) => Verdict::Fine,
+        Some(1) => Verdict::Stale,
+        _ => Verdict::Failed,
+    })
+}
+
+/// Moves the planes between slabs to where all have about as many particles, of which this domain has so many, some of them
+/// here along the axis \[m\]; returns how many there are in all domains.
+pub fn balance(slabs: &mut Slabs, particles: usize, mut along: Vec<f64>, transport: &mut dyn Transport) -> Result<usize, Halt> {
+    along.sort_unstable_by(f64::total_cmp);
+    let (n, taken) = (along.len(), along.len().min(SAMPLES));
+    let samples = (0..taken).map(|k| along[(2 * k + 1) * n / (2 * taken)]);
+    let told: Vec<f64> = std::iter::once(particles as f64).chain(samples).collect();
+    let mut read = Vec::new();
+    for told in transport.gather(to_bytes(&told))? {
+        let numbers = from_bytes(&told)?;
+        let (particles, samples) = numbers.split_first().ok_or(Illegible)?;
+        read.push((*particles as usize, samples.to_vec()));
+    }
+    if let Some(moved) = slabs.balanced(&read) {
+        *slabs = moved;
+    }
+    Ok(read.iter().map(|(particles, _)| particles).sum())
+}
+
+/// What finds the places of particles by their ids, of these that stand in their order.
+pub fn places_by_id(ids: &[u32]) -> impl Fn(&[u32]) -> Vec<u32> + use<> {
+    let mut place: Vec<(u32, u32)> = ids.iter().copied().zip(0..).collect();
+    place.sort_unstable();
+    move |ids| {
+        let place_of = |id: &u32| place[place.partition_point(|(known, _)| known < id)].1;
+        ids.iter().map(place_of).collect()
+    }
+}
+
+/// What a domain thinks of what it did.
+pub fn verdict(done: &Result<(), Stop>, is_stale: bool) -> Verdict {
     match (done, is_stale) {
         (Err(_), _) => Verdict::Failed,
         (Ok(()), true) => Verdict::Stale,
@@ -349,42 +459,37 @@ fn verdict(done: &Result<(), Stop>, is_stale: bool) -> Verdict {
     }
 }
 
-fn halt(done: Result<(), Stop>) -> Halt {
+/// Why a domain does not go on that came to an end like this, while others may have come to another.
+pub fn halt(done: Result<(), Stop>) -> Halt {
     done.map_or_else(|stop| Halt::Stopped(Box::new(stop)), |()| Halt::Elsewhere)
 }
 
-/// Places, three numbers each, of records.
-fn places(position: &[f64]) -> Vec<f64> {
-    position.chunks_exact(RECORD).flat_map(|record| &record[..3]).copied().collect()
-}
-
-impl Simulation {
-    /// Of what contacts remember, what those of some grains do, which are named by their ids.
-    fn pick_contacts(&self, contacts: &State, ids: &[u32], to: &mut State) {
-        let mut known = ids.to_vec();
-        known.sort_unstable();
-        let is_of = |id: &u32| known.binary_search(id).is_ok();
-        for (names, columns) in [
-            ("contacts/pair", &["contacts/history"][..]),
-            ("walls/touching", &["walls/history", "walls/touches"]),
-        ] {
-            let Some(Column::U32(pairs)) = contacts.get(names) else { continue };
-            // Of a wall, the second number is no id.
-            let ends = if names == "contacts/pair" { 2 } else { 1 };
-            let chosen: Vec<usize> = pairs
-                .chunks_exact(2)
-                .zip(0..)
-                .filter(|(pair, _)| pair[..ends].iter().any(is_of))
-                .map(|(_, k)| k)
-                .collect();
-            let picked = chosen.iter().flat_map(|&k| &pairs[2 * k..][..2]).copied().collect();
-            to.sections.push((names.to_owned(), Column::U32(picked)));
-            for &name in columns {
-                let Some(Column::F64(numbers)) = contacts.get(name) else { continue };
-                let each = numbers.len() / (pairs.len() / 2).max(1);
-                let picked = chosen.iter().flat_map(|&k| &numbers[each * k..][..each]).copied().collect();
-                to.sections.push((name.to_owned(), Column::F64(picked)));
-            }
+/// Of what contacts and bonds remember, what those of some grains do, which are named by their ids.
+fn pick_contacts(contacts: &State, ids: &[u32], to: &mut State) {
+    let mut known = ids.to_vec();
+    known.sort_unstable();
+    let is_of = |id: &u32| known.binary_search(id).is_ok();
+    for (names, columns) in [
+        ("contacts/pair", &["contacts/history"][..]),
+        ("bonds/ends", &["bonds/record"]),
+        ("walls/touching", &["walls/history", "walls/touches"]),
+    ] {
+        let Some(Column::U32(pairs)) = contacts.get(names) else { continue };
+        // Of a wall, the second number is no id.
+        let ends = if names == "walls/touching" { 1 } else { 2 };
+        let chosen: Vec<usize> = pairs
+            .chunks_exact(2)
+            .zip(0..)
+            .filter(|(pair, _)| pair[..ends].iter().any(is_of))
+            .map(|(_, k)| k)
+            .collect();
+        let picked = chosen.iter().flat_map(|&k| &pairs[2 * k..][..2]).copied().collect();
+        to.sections.push((names.to_owned(), Column::U32(picked)));
+        for &name in columns {
+            let Some(Column::F64(numbers)) = contacts.get(name) else { continue };
+            let each = numbers.len() / (pairs.len() / 2).max(1);
+            let picked = chosen.iter().flat_map(|&k| &numbers[each * k..][..each]).copied().collect();
+            to.sections.push((name.to_owned(), Column::F64(picked)));
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::refusal::Refusal;
 use crate::search::{cells_between, is_small};
 use crate::simulation::Simulation;
 use crate::walls::is_moving;
-use crate::world::{SurfaceMotion, Wall, WallMotion};
+use crate::world::{Wall, WallMotion};
 use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_sweeps::fluid::{Carried, WALL, carried, drag_velocity, fluid_before, is_outward, is_passing, is_suspended, led_on};
@@ -18,7 +18,7 @@ use std::collections::HashSet;
 
 /// Refuses a wall that bounds a fluid and moves while its surface runs: of a particle, only one velocity is known.
 pub fn check_running(wall: &Wall) -> Result<(), Refusal> {
-    if wall.motion.surface == SurfaceMotion::default() || !is_moving(&wall.motion) {
+    if !wall.motion.surface.runs() || !is_moving(&wall.motion) {
         return Ok(());
     }
     let name = &wall.name;
@@ -100,7 +100,7 @@ impl Flow {
         let FluidFields { kind, motion, .. } = &mut self.fields;
         for (&kind, record) in kind.iter().zip(motion.chunks_exact_mut(RECORD)) {
             let is_of_wall = kind & WALL != 0 && !is_passing(kind) && hulls.of_kind(kind).is_none();
-            let runs = is_of_wall && given[(kind & !WALL) as usize].motion.surface != SurfaceMotion::default();
+            let runs = is_of_wall && given[(kind & !WALL) as usize].motion.surface.runs();
             record[3] = f64::from(u8::from(runs));
         }
     }

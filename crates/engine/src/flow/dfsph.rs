@@ -1,7 +1,8 @@
 //! Incompressible fluids: the passes of their step.
 
 use super::Flow;
-use super::projector::{Constraint, Projector, iterate};
+use super::projector::{Constraint, Left, Projector, iterate};
+use super::shared::{Others, is_own_fluid};
 use crate::fields::{FluidFields, Numbers, numbers, one_each, part_range, parts};
 use crate::simulation::Simulation;
 use seixo_device::Strided;
@@ -12,7 +13,6 @@ use seixo_sweeps::fluid::{WALL, flowed, going, kicked, mass_at};
 use seixo_sweeps::fluid_lanes::FlowTally;
 use seixo_sweeps::motion::{Moved, STILL};
 use seixo_sweeps::views::{RECORD, load, recall, store};
-use std::convert::Infallible;
 
 impl Flow {
     /// Finds the forces of viscosities; with them and gravity, velocities go on as they would without pressures.
@@ -27,9 +27,10 @@ impl Flow {
             motion,
             half_velocity,
             rate,
+            copy,
             ..
         } = &mut self.fields;
-        let (kind, position, flow, motion) = (&kind[..], &position[..], &flow[..], &motion[..]);
+        let (kind, position, flow, motion, copy) = (&kind[..], &position[..], &flow[..], &motion[..], &copy[..]);
         let data = (
             numbers(rate, RECORD),
             numbers(half_velocity, 3),
@@ -60,7 +61,7 @@ impl Flow {
                     );
                     store(rate.items, at, &force);
                     rate.items[at + 3] = 0.0;
-                    if kind[i] & WALL == 0 {
+                    if is_own_fluid(kind, copy, i) {
                         let mass = mass_at(media, kind[i] as usize);
                         let after = kicked::<f64, f64>(&recall(half.items, 3 * slot), &force, mass, stepping);
                         store(half.items, 3 * slot, &after);
@@ -70,17 +71,23 @@ impl Flow {
             });
     }
 
-    /// Finds the pressures that keep what is asked for, and lets them push.
-    pub fn project(&mut self, simulation: &Simulation, constraint: Constraint) {
+    /// Finds the pressures that keep what is asked for, together with others that have parts of the fluid, and lets them push.
+    pub fn project<O: Others>(&mut self, simulation: &Simulation, constraint: Constraint, others: &mut O) -> Result<(), O::Lost> {
+        if constraint.corrects() {
+            others.tell(self, |flow| vec![&mut flow.projector.moving])?;
+        }
         self.crowd(simulation, constraint);
-        let (projection, count) = (self.plan.projection, self.count.max(1) as f64);
-        let Ok(solved) = iterate(constraint, &projection, |carry| -> Result<[f64; 2], Infallible> {
+        let projection = self.plan.projection;
+        let solved = iterate(constraint, &projection, |carry| -> Result<[f64; 2], O::Lost> {
+            others.tell(self, |flow| vec![&mut flow.projector.solving])?;
             self.lean(simulation);
-            let [error, turn] = self.correct(simulation, carry);
-            Ok([error / count, turn])
-        });
+            others.tell(self, |flow| vec![&mut flow.projector.moving])?;
+            let left = self.correct(simulation, carry);
+            Ok(others.sum(left)?.mean())
+        })?;
         self.projector.solves.book(constraint, &solved);
         self.push(simulation, constraint);
+        Ok(())
     }
 
     /// Finds densities of the start.
@@ -101,9 +108,10 @@ impl Flow {
             motion,
             excess,
             multipliers,
+            copy,
             ..
         } = &mut self.fields;
-        let (kind, position, motion, multipliers) = (&kind[..], &position[..], &motion[..], &multipliers[..]);
+        let (kind, position, motion, multipliers, copy) = (&kind[..], &position[..], &motion[..], &multipliers[..], &copy[..]);
         let Projector { moving, solving, .. } = &mut self.projector;
         let moving = if corrects { &moving[..] } else { &flow[..] };
         let data = (numbers(excess, 1), numbers(solving, RECORD));
@@ -111,7 +119,7 @@ impl Flow {
             .device
             .run(parts(n), data, |part, (excess, solving): (Numbers, Numbers)| {
                 let (first, end) = part_range(part, n);
-                for i in (first..end).filter(|&i| kind[i] & WALL == 0) {
+                for i in (first..end).filter(|&i| is_own_fluid(kind, copy, i)) {
                     let found = crowd_of::<f64, f64>(
                         i,
                         pairs.row[i] as usize,
@@ -141,13 +149,14 @@ impl Flow {
         let n = self.fields.len();
         let (smoother, plan) = (self.smoother(), self.compiled_for);
         let (pairs, media, stepping) = (&self.pairs, &self.media[..], &self.stepping);
-        let (kind, position) = (&self.fields.kind[..], &self.fields.position[..]);
+        let FluidFields { kind, position, copy, .. } = &self.fields;
+        let (kind, position, copy) = (&kind[..], &position[..], &copy[..]);
         let Projector { moving, solving, .. } = &mut self.projector;
         let solving = &solving[..];
         let data = (numbers(moving, RECORD),);
         simulation.device.run(parts(n), data, |part, (moving,): (Numbers,)| {
             let (first, end) = part_range(part, n);
-            for i in (first..end).filter(|&i| kind[i] & WALL == 0) {
+            for i in (first..end).filter(|&i| is_own_fluid(kind, copy, i)) {
                 let sum = lean_of::<f64, f64>(
                     i,
                     pairs.row[i] as usize,
@@ -168,22 +177,22 @@ impl Flow {
         });
     }
 
-    /// One iteration for the pressures; returns the excess of density that was left, summed over particles, and how far the last two changes go the
-    /// same way.
-    fn correct(&mut self, simulation: &Simulation, carry: f64) -> [f64; 2] {
+    /// One iteration for the pressures; returns what was left.
+    fn correct(&mut self, simulation: &Simulation, carry: f64) -> Left {
         let n = self.fields.len();
         let (smoother, plan) = (self.smoother(), self.compiled_for);
         let (pairs, stepping) = (&self.pairs, &self.stepping);
-        let (kind, position) = (&self.fields.kind[..], &self.fields.position[..]);
+        let FluidFields { kind, position, copy, .. } = &self.fields;
+        let (kind, position, copy) = (&kind[..], &position[..], &copy[..]);
         let Projector { moving, solving, left, .. } = &mut self.projector;
         let moving = &moving[..];
         let data = (numbers(solving, RECORD), one_each(left));
         simulation
             .device
-            .run(parts(n), data, |part, (solving, left): (Numbers, Strided<[f64; 2]>)| {
+            .run(parts(n), data, |part, (solving, left): (Numbers, Strided<Left>)| {
                 let (first, end) = part_range(part, n);
-                let mut sums = [0.0; 2];
-                for i in (first..end).filter(|&i| kind[i] & WALL == 0) {
+                let mut all = Left::default();
+                for i in (first..end).filter(|&i| is_own_fluid(kind, copy, i)) {
                     let swelling = swelling_of::<f64, f64>(
                         i,
                         pairs.row[i] as usize,
@@ -199,12 +208,11 @@ impl Flow {
                     let own = &mut solving.items[(i - first) * RECORD..][..RECORD];
                     let next = dfsph::corrected::<f64>(own[0], own[1], own[2], own[3], swelling, stepping.dt, carry);
                     (own[0], own[1]) = (next.ahead, next.pressure);
-                    sums = [sums[0] + next.error, sums[1] + next.turn];
+                    all.book(next.error, next.turn);
                 }
-                left.items[0] = sums;
+                left.items[0] = all;
             });
-        let all = left.iter();
-        all.fold([0.0; 2], |[error, turn], part| [error + part[0], turn + part[1]])
+        left.iter().fold(Left::default(), |all, part| all.plus(part))
     }
 
     /// Lets the pressures push fluid and walls whose error was found last, and books what forces took.
@@ -221,9 +229,10 @@ impl Flow {
             half_velocity,
             rate,
             multipliers,
+            copy,
             ..
         } = &mut self.fields;
-        let (kind, position, motion) = (&kind[..], &position[..], &motion[..]);
+        let (kind, position, motion, copy) = (&kind[..], &position[..], &motion[..], &copy[..]);
         let data = (
             numbers(flow, RECORD),
             numbers(half_velocity, 3),
@@ -256,7 +265,7 @@ impl Flow {
                     let felt: Vector3<f64> = recall(rate.items, at);
                     // Viscosities have been at work before densities are corrected, and only then.
                     let drag = if corrects { felt } else { Vector3::zero() };
-                    if kind[i] & WALL == 0 {
+                    if is_own_fluid(kind, copy, i) {
                         let mass = mass_at(media, kind[i] as usize);
                         let (before, kept) = (recall(flow.items, at), recall(half.items, 3 * slot));
                         let now = pushed::<f64, f64>(&sum, &drag, &before, &kept, volume, mass, stepping.dt);
@@ -268,7 +277,7 @@ impl Flow {
                         flow.items[at + 3] = if corrects { own[0] } else { own[0] + own[1] };
                         took.viscous += now.viscous;
                         took.diffusive += now.projected;
-                    } else {
+                    } else if kind[i] & WALL != 0 {
                         let force = sum.times(volume);
                         store(rate.items, at, &felt.plus(&force));
                         if plan.moving {
@@ -295,16 +304,17 @@ impl Flow {
             position,
             half_velocity,
             reference,
+            copy,
             ..
         } = &mut self.fields;
-        let (kind, half_velocity, reference) = (&kind[..], &half_velocity[..], &reference[..]);
+        let (kind, half_velocity, reference, copy) = (&kind[..], &half_velocity[..], &reference[..], &copy[..]);
         let data = (numbers(position, RECORD), one_each(&mut self.moves));
         simulation
             .device
             .run(parts(n), data, |part, (position, moves): (Numbers, Strided<Moved<f64>>)| {
                 let (first, end) = part_range(part, n);
                 let mut all = STILL;
-                for i in (first..end).filter(|&i| kind[i] & WALL == 0) {
+                for i in (first..end).filter(|&i| is_own_fluid(kind, copy, i)) {
                     let at = (i - first) * RECORD;
                     let now = flowed::<f64, f64>(
                         &recall(position.items, at),

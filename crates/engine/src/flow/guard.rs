@@ -75,7 +75,8 @@ impl Flow {
                 fields.excess[i].abs() - f64::from(MOST_EXCESS)
             }
         };
-        let (worst, affected) = named(self.of_fluid(), &fields.id, beyond)?;
+        let own = self.of_fluid().filter(|&i| !self.is_copy(i));
+        let (worst, affected) = named(own, &fields.id, beyond)?;
         let cause = if flags & NOT_FINITE != 0 {
             Cause::NotFinite
         } else if flags & TOO_FAST != 0 {

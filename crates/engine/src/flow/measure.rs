@@ -2,6 +2,7 @@
 
 use super::{Flow, Muller, Solves};
 use crate::contact_records::array;
+use crate::division::Division;
 use crate::fields::{PART, part_range};
 use crate::guard::Stop;
 use crate::simulation::Simulation;
@@ -179,7 +180,8 @@ impl Flow {
 impl Simulation {
     /// Particles of fluids.
     pub fn fluid_particles(&self) -> usize {
-        self.flow.as_ref().map_or(0, |flow| flow.count)
+        let whole = self.flow.as_ref().map_or(0, |flow| flow.count);
+        self.division.as_ref().map_or(whole, Division::fluid_particles)
     }
 
     /// Neighbors of a particle of fluid on average: those within the support, and those in its list.

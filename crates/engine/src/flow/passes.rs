@@ -1,6 +1,7 @@
 //! The passes of a step of fluids.
 
 use super::Flow;
+use super::shared::{is_marked, is_own_fluid};
 use crate::fields::{FluidFields, Numbers, Sorted, numbers, one_each, part_range, parts};
 use crate::simulation::Simulation;
 use crate::world::{Leaving, Solver};
@@ -87,9 +88,11 @@ impl Flow {
             rate,
             swelling_before,
             reference,
+            copy,
             ..
         } = &mut self.fields;
-        let (kind, rate, reference, media, stepping) = (&kind[..], &rate[..], &reference[..], &self.media[..], &self.stepping);
+        let (kind, rate, reference, copy) = (&kind[..], &rate[..], &reference[..], &copy[..]);
+        let (media, stepping) = (&self.media[..], &self.stepping);
         let has_moving_walls = self.compiled_for.moving;
         let data = (
             numbers(position, RECORD),
@@ -131,7 +134,7 @@ impl Flow {
                         // A step on, what acts on it now is what acted a step before.
                         store(half_velocity.items, 3 * i, &load::<f64>(rate, (first + i) * RECORD));
                     }
-                    if kind[first + i] & WALL != 0 {
+                    if !is_own_fluid(kind, copy, first + i) {
                         continue;
                     }
                     let swelling = rate[(first + i) * RECORD + 3];
@@ -230,7 +233,7 @@ impl Flow {
     }
 
     /// Puts particles back that left through periodic sides, and keeps where all are, for new lists.
-    fn stand_here(&mut self, simulation: &Simulation) {
+    pub fn stand_here(&mut self, simulation: &Simulation) {
         let at = |i: usize| i * RECORD;
         if simulation.sides != OPEN {
             for i in 0..self.fields.len() {
@@ -252,14 +255,15 @@ impl Flow {
         self.find_walls();
         let n = self.fields.len();
         let (device, index, places) = (&simulation.device, self.cells.index(), &self.fields.reference[..]);
-        if self.walls.is_empty() && self.suspension.is_empty() {
+        if self.walls.is_empty() && self.suspension.is_empty() && self.fields.copy.is_empty() {
             if self.lists_once() {
                 self.pairs.fill_rows::<true>(device, &index, places, n);
             } else {
                 self.pairs.fill_rows::<false>(device, &index, places, n);
             }
         } else {
-            // Particles of walls do nothing to each other: they are all of one body, and those that see no fluid need no row.
+            // Particles of walls do nothing to each other: they are all of one body, and those that see no fluid need no row. What copies do is found
+            // by those who own them.
             let member: Vec<u32> = self
                 .fields
                 .kind
@@ -267,7 +271,8 @@ impl Flow {
                 .map(|kind| if kind & WALL != 0 { 0 } else { FREE })
                 .collect();
             let sees_fluid = self.walls_before_fluid();
-            let has_row = |i: usize| member[i] == FREE || sees_fluid[i];
+            let copy = &self.fields.copy[..];
+            let has_row = |i: usize| !is_marked(copy, i) && (member[i] == FREE || sees_fluid[i]);
             if self.lists_once() {
                 self.pairs.fill_rows_of::<true>(device, &index, places, n, has_row);
                 self.before_walls

@@ -139,14 +139,17 @@ impl Simulation {
 
     /// Turns flags of the GPU into the error that they mean, or takes away what left.
     pub(crate) fn see_to_fluids(&mut self, raised: u32) -> Result<(), Stop> {
-        self.observe_fluids()?;
-        let stopped = self.with_flow(|flow, simulation| flow.stopped_by(raised, simulation));
-        if let Some(stop) = stopped {
-            return Err(stop);
-        }
+        self.guard_fluids_on_gpu(raised)?;
         debug_assert_eq!(raised & !(STALE | LEFT), 0);
         // What left is taken away here, and the rest goes back.
         self.send_fluids_anew()
+    }
+
+    /// Turns flags of the GPU into the error that they mean, if they mean one; all that is known of fluids is brought up to date.
+    pub(crate) fn guard_fluids_on_gpu(&mut self, raised: u32) -> Result<(), Stop> {
+        self.observe_fluids()?;
+        self.with_flow(|flow, simulation| flow.stopped_by(raised, simulation))
+            .map_or(Ok(()), Err)
     }
 
     /// Lists fluids here, without what left, and hands them to the GPU again.

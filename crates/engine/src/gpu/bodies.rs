@@ -332,8 +332,15 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         );
     }
 
-    /// Which member every grain is; without bodies a column that stands in, and is not read.
+    /// Which member every grain is; where all move by themselves a column that stands in, and is not read.
     pub(super) fn member(&self) -> &Buffer<u32> {
-        self.carriers.as_ref().map_or(&self.group, |carriers| &carriers.member)
+        let carried = self.carriers.as_ref().map(|carriers| &carriers.member);
+        let bordering = self.border.as_ref().map(|border| &border.member);
+        carried.or(bordering).unwrap_or(&self.group)
+    }
+
+    /// Whether some grains may not move by themselves, which [`OnGpu::member`] tells.
+    pub(super) fn has_members(&self) -> bool {
+        self.carriers.is_some() || self.border.is_some()
     }
 }

@@ -4,11 +4,13 @@ use super::assembly::Contacts;
 use super::bins::Binned;
 use super::bodies::{BodiesFetched, Carriers};
 use super::bonds::Holding;
+use super::domain::Border;
 use super::gear::Geared;
 use super::heat::HeatOnGpu;
 use super::step::BATCH;
 use super::tables::Tables;
 use super::{Cells, Number, OnGpu, Remembered, Rows, WallRows, doubles, numbers, room_for_cubes};
+use crate::place::of_partner;
 use crate::simulation::Simulation;
 use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket};
 use seixo_laws::Coordinate;
@@ -41,6 +43,8 @@ pub(super) struct Fetched<C, R> {
     heat: Option<[Ticket<C>; 2]>,
     near: Option<Near<C, R>>,
     bodies: Option<BodiesFetched<C>>,
+    /// Which grains are copies of those of other domains, if some may be.
+    member: Option<Ticket<u32>>,
     orientations: Option<Ticket<C>>,
     /// Derivatives of places and of orientations.
     derivatives: Option<[Ticket<C>; 2]>,
@@ -60,6 +64,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     /// host's were made.
     pub(crate) fn take_over(gpu: Gpu, host: &mut Simulation) -> Result<OnGpu<C, R>, GpuError> {
         let n = host.fields.len();
+        let room = Self::room_for(host, n);
         (host.bodies.damped, host.bodies.put_in) = (0.0, 0.0);
         host.bodies.power_of_holding = host.power_of_holding();
         let remembers_radius = host.has_mindlin;
@@ -78,17 +83,32 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             },
             one_by_one: host.settings.divisible,
         };
-        let turning = if kind.frictional { RECORD * n } else { RECORD };
+        let turning = if kind.frictional { RECORD * room } else { RECORD };
         let fields = &host.fields;
         let held = |values: &[f64]| {
             let mut values = numbers::<R>(values.iter().copied());
-            values.resize(values.len().max(RECORD), R::of(0.0));
+            values.resize(turning, R::of(0.0));
+            values
+        };
+        let words = |values: &[u32]| {
+            let mut values = values.to_vec();
+            values.resize(room, 0);
+            values
+        };
+        let records = |values: &mut dyn Iterator<Item = f64>| {
+            let mut values = numbers::<C>(values);
+            values.resize(RECORD * room, C::of(0.0));
+            values
+        };
+        let motions = |values: &[f64]| {
+            let mut values = numbers::<R>(values.iter().copied());
+            values.resize(RECORD * room, R::of(0.0));
             values
         };
         let half_spin: Vec<f64> = widened(&fields.half_spin).collect();
         let listed_at = fields.position.chunks_exact(RECORD).zip(fields.reference.chunks_exact(3));
-        let listed_at = numbers::<C>(listed_at.flat_map(|(p, x)| [x[0], x[1], x[2], p[3]]));
-        let cubes = room_for_cubes(n);
+        let listed_at = records(&mut listed_at.flat_map(|(p, x)| [x[0], x[1], x[2], p[3]]));
+        let cubes = room_for_cubes(room);
         let binned = Binned::new(&gpu, host, n)?;
         let contacts = Contacts::new(&gpu, n, host.settings.assembly)?;
         let servos = host.walls.servo_state();
@@ -98,44 +118,45 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             let time = host.walls.listed_at;
             host.walls.set_servos(&servos, true);
             host.walls.place(time, true);
-            Some(WallRows::new(&gpu, host, n, BATCH)?)
+            Some(WallRows::new(&gpu, host, room, BATCH)?)
         };
-        let heat = HeatOnGpu::new(&gpu, host)?;
+        let heat = HeatOnGpu::new(&gpu, host, room)?;
         let fields = &host.fields;
         let mut remote = OnGpu {
             kind,
             n,
-            id: gpu.upload(&fields.id, "ids")?,
-            material: gpu.upload(&fields.material, "materials")?,
-            group: gpu.upload(&fields.group, "groups")?,
-            position: [gpu.upload(&listed_at, "positions")?, gpu.buffer(RECORD * n, "positions")?],
+            id: gpu.upload(&words(&fields.id), "ids")?,
+            material: gpu.upload(&words(&fields.material), "materials")?,
+            group: gpu.upload(&words(&fields.group), "groups")?,
+            position: [gpu.upload(&listed_at, "positions")?, gpu.buffer(RECORD * room, "positions")?],
             velocity: [
-                gpu.upload(&numbers::<R>(fields.velocity.iter().copied()), "velocities")?,
-                gpu.buffer(RECORD * n, "velocities")?,
+                gpu.upload(&motions(&fields.velocity), "velocities")?,
+                gpu.buffer(RECORD * room, "velocities")?,
             ],
             spin: [
                 gpu.upload(&held(&fields.spin), "angular velocities")?,
                 gpu.buffer(turning, "angular velocities")?,
             ],
             now: 0,
-            half_velocity: gpu.upload(&numbers::<C>(widened(&fields.half_velocity)), "velocities")?,
+            half_velocity: gpu.upload(&records(&mut widened(&fields.half_velocity)), "velocities")?,
             half_spin: gpu.upload(&held(&half_spin), "angular velocities")?,
-            force: gpu.upload(&numbers::<R>(fields.force.iter().copied()), "forces")?,
+            force: gpu.upload(&motions(&fields.force), "forces")?,
             torque: gpu.upload(&held(&fields.torque), "torques")?,
-            reference: gpu.buffer(RECORD * n, "positions of the lists")?,
+            reference: gpu.buffer(RECORD * room, "positions of the lists")?,
             table: gpu.upload(&numbers::<R>(host.table.iter().copied()), "the interaction table")?,
-            rows: Rows::new(&gpu, n)?,
-            old_rows: Rows::new(&gpu, if kind.frictional { n } else { 0 })?,
-            key: gpu.buffer(n, "cells")?,
-            order: gpu.buffer(n, "the order of cells")?,
-            cells: Cells::new(&gpu, host.cells.grids(), n)?,
+            rows: Rows::new(&gpu, room)?,
+            old_rows: Rows::new(&gpu, if kind.frictional { room } else { 0 })?,
+            key: gpu.buffer(room, "cells")?,
+            order: gpu.buffer(room, "the order of cells")?,
+            cells: Cells::new(&gpu, host.cells.grids(), room)?,
             tables: host.cells.tables.as_ref().map(|_| Tables::new(&gpu)).transpose()?,
             binned,
             contacts,
             walls,
             heat,
-            geared: Geared::new(&gpu, host)?,
-            holding: Holding::new(&gpu, host, cubes)?,
+            border: Border::new(&gpu, host, room)?,
+            geared: Geared::new(&gpu, host, room)?,
+            holding: Holding::new(&gpu, host, room, cubes)?,
             carriers: host.carries.then(|| Carriers::new(&gpu, host)).transpose()?,
             no_rows: gpu.zeros(1, "walls")?,
             flags: Arc::new(gpu.zeros(FLAGS, "flags")?),
@@ -153,6 +174,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         let listed_at = host.walls.listed_at;
         host.steps = (listed_at / host.stepping.dt).round() as u64;
         remote.renew_lists(host, false)?;
+        remote.lay_bonds(host)?;
         (host.rebuilds, host.steps) = (rebuilds, steps);
         host.walls.listed_at = listed_at;
         remote.give_histories(host)?;
@@ -172,11 +194,12 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     /// Writes where the grains are now, and what contacts remember, in the order of the lists just made.
     fn give_histories(&mut self, host: &Simulation) -> Result<(), GpuError> {
         let gpu = &self.gpu;
-        let order = gpu.download(&self.order)?;
+        // Behind them there may be room for others.
+        let order = gpu.download_part(&self.order, 0..self.n).wait()?;
         let position = order
             .iter()
             .flat_map(|&i| host.fields.position[i as usize * RECORD..][..RECORD].to_vec());
-        gpu.write(&self.position[self.now], &numbers::<C>(position));
+        gpu.write_part(&self.position[self.now], 0, &numbers::<C>(position));
         let mut place = vec![0u32; self.n];
         for (new, &old) in order.iter().enumerate() {
             place[old as usize] = new as u32;
@@ -246,6 +269,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         let entries = self.walls.as_ref().map_or(0, |near| near.entries);
         Fetched {
             bodies: self.carriers.as_ref().map(|carriers| carriers.ask(copies, n)),
+            member: self.members_of_domain().map(|member| copies.add(member, 0..n)),
             orientations: self.all_orientations().map(|turn| copies.add(turn, 0..RECORD * n)),
             derivatives: self.geared.as_ref().map(|geared| {
                 let turns = if self.kind.frictional { TURNS * n } else { 0 };
@@ -288,6 +312,9 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             host.work.local_damping += took - std::mem::replace(&mut host.bodies.damped, took);
             host.work.wall += host.stepping.dt * (put_in - std::mem::replace(&mut host.bodies.put_in, put_in));
         }
+        if let Some(member) = fetched.member {
+            host.fields.member = arrived.take(member);
+        }
         if let Some(turn) = fetched.orientations {
             host.fields.turn = doubles(&arrived.take(turn));
         }
@@ -325,9 +352,12 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             }
         }
         ends.sort_unstable_by_key(|&(i, j, _)| (i.min(j), i.max(j), i));
-        Ok(ends
-            .chunks_exact(2)
-            .map(|pair| (pair[0].0, pair[0].1, pair[0].2, pair[1].2))
-            .collect())
+        // Only one end of a pair is listed where the other is a copy of a grain of another domain.
+        let pairs = ends.chunk_by(|a, b| (a.0, a.1) == (b.1, b.0));
+        let both = |pair: &[(u32, u32, [f64; COMPOUND])]| {
+            let (i, j, of_i) = pair[0];
+            (i, j, of_i, pair.get(1).map_or_else(|| of_partner(&of_i), |(_, _, of_j)| *of_j))
+        };
+        Ok(pairs.map(both).collect())
     }
 }

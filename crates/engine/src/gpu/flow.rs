@@ -2,6 +2,7 @@
 
 mod boundary;
 mod dfsph;
+mod domain;
 mod hulls;
 mod muller;
 mod passages;
@@ -17,6 +18,7 @@ use crate::simulation::Simulation;
 use crate::state::Profile;
 use boundary::Carriage;
 use dfsph::Projecting;
+use domain::{Border, FlowOfDomain};
 use hulls::HullsOnGpu;
 use muller::MullerOnGpu;
 use passages::{kept_densities, kept_velocities};
@@ -36,7 +38,7 @@ use std::time::Instant;
 use suspension::SuspensionOnGpu;
 
 /// Fluids on a GPU, whatever its precision.
-pub(crate) trait RemoteFlow: Send + Sync {
+pub(crate) trait RemoteFlow: FlowOfDomain + Send + Sync {
     /// Takes up to `steps` steps, to where the host's clock is; fewer if a flag was raised that the host must see to.
     fn advance(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64, profile: &mut Profile) -> Result<Closed, GpuError>;
     /// How many steps are best queued at once, `most` at most.
@@ -107,6 +109,8 @@ pub(crate) struct FlowOnGpu<C, R> {
     suspension: Option<SuspensionOnGpu<R>>,
     /// Where fluids move by Müller's solver.
     muller: Option<MullerOnGpu<C, R>>,
+    /// Where the world is divisible.
+    border: Option<Border<C, R>>,
     flags: Buffer<u32>,
     power: Buffer<C>,
     /// Where pressures are iterated; of fluids that are not incompressible nearly nothing.
@@ -119,6 +123,11 @@ pub(crate) struct FlowOnGpu<C, R> {
     opened: Option<Opened>,
     interval: u64,
     since_renewal: u64,
+}
+
+/// The body that a particle of this kind is of as far as lists go.
+fn body_in_lists(kind: u32) -> u32 {
+    if kind & WALL != 0 && !is_suspended(kind) { 0 } else { FREE }
 }
 
 /// Steps that are queued, and how things stood before them.
@@ -147,8 +156,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         } else {
             kept_densities(fields)
         };
-        let is_bounding = |kind: u32| kind & WALL != 0 && !is_suspended(kind);
-        let member: Vec<u32> = fields.kind.iter().map(|kind| if is_bounding(*kind) { 0 } else { FREE }).collect();
+        let member: Vec<u32> = fields.kind.iter().map(|kind| body_in_lists(*kind)).collect();
         let slips: Vec<u32> = host.plan.slips.iter().map(|&slips| u32::from(slips)).chain([0]).collect();
         let words = |what| gpu.buffer(n, what);
         let mut remote = FlowOnGpu {
@@ -189,6 +197,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
                 .as_ref()
                 .map(|muller| MullerOnGpu::new(&gpu, muller, n, simulation.walls.has_moving()))
                 .transpose()?,
+            border: Border::new(&gpu, host, simulation)?,
             flags: gpu.zeros(FLAGS, "flags")?,
             power: gpu.zeros(2 * RECORD * room_for_cubes(n), "the ledger")?,
             projecting: Projecting::new(&gpu, if host.is_incompressible() { n } else { 1 }, simulation.leaving())?,
@@ -205,22 +214,44 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
 
     /// Sorts the particles and lists their pairs, by where they are kept to have been when that was done.
     fn list(&mut self, host: &mut Flow) -> Result<(), GpuError> {
+        self.sort(host)?;
+        self.list_pairs(host)
+    }
+
+    /// Puts the particles into the order of their cells, without those that are no longer here.
+    fn sort(&mut self, host: &mut Flow) -> Result<(), GpuError> {
         let n = self.n;
+        let divided = self.border.as_ref().filter(|border| border.is_divided);
         let keys = Keys {
             key: &self.key,
             id: &self.id,
             order: &self.order,
+            member: divided.map(|border| &border.owned),
         };
         let everywhere = UNBOUNDED.concat();
-        self.cells
+        let cells = self
+            .cells
             .order(&self.gpu, &mut host.cells, &everywhere, &self.reference, keys, n)?;
+        if divided.is_some() {
+            self.n = self.gpu.download_part(&self.cells.first, cells..cells + 1).wait()?[0] as usize;
+        }
         self.reorder();
+        Ok(())
+    }
+
+    /// Lists the pairs of all particles, which stand in the order of their cells.
+    fn list_pairs(&mut self, host: &Flow) -> Result<(), GpuError> {
+        let n = self.n;
         let gpu = &self.gpu;
         if let (Some(tables), Some(laid_out)) = (&mut self.tables, &host.cells.tables) {
             tables.fill(gpu, laid_out, &self.reference, 0..n, host.cells.skin)?;
         }
+        let rowless = self
+            .border
+            .as_ref()
+            .and_then(|border| border.mark_rowless(gpu, &self.kind, n, &self.key));
         let index = Index::of(&host.cells, &self.cells, self.tables.as_ref(), &self.nothing);
-        self.rows.fill(gpu, &index, &self.reference, (n, n), &self.cells.lengths)?;
+        self.rows.fill(gpu, &index, &self.reference, (n, n), &self.cells.lengths, rowless)?;
         if host.divisible {
             self.rows.sort(gpu, &self.id, n);
         }
@@ -252,7 +283,8 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
     fn reorder(&mut self) {
         let (n, now) = (self.n, self.now);
         let (gpu, order) = (&self.gpu, &self.order);
-        for words in [&mut self.id, &mut self.kind, &mut self.member] {
+        let owned = self.border.as_mut().map(|border| &mut border.owned);
+        for words in [&mut self.id, &mut self.kind, &mut self.member].into_iter().chain(owned) {
             gpu.gather(words, order, n, 1, &self.key);
             swap(words, &mut self.key);
         }
@@ -276,6 +308,12 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
 
     /// Lists all anew by where particles are now.
     fn renew_lists(&mut self, host: &mut Flow) -> Result<(), GpuError> {
+        self.stand_here(host);
+        self.list(host)
+    }
+
+    /// Puts particles back that left through periodic sides, and keeps where all are, for new lists.
+    fn stand_here(&mut self, host: &mut Flow) {
         self.interval = self.since_renewal;
         self.since_renewal = 0;
         host.rebuilds += 1;
@@ -298,7 +336,6 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             self.reference.records(),
             self.n as u32,
         );
-        self.list(host)
     }
 
     /// The records of all particles.
@@ -315,6 +352,11 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         fields.flow = self.read(&self.flowing[self.now])?;
         fields.rate = self.read(&self.rate)?;
         fields.reference = self.read(&self.reference)?;
+        fields.excess.resize(self.n, 0.0);
+        fields.swelling_before.resize(self.n, 0.0);
+        if let Some(border) = &self.border {
+            fields.copy = border.copies(&self.gpu, self.n)?;
+        }
         if self.plan.moving {
             fields.motion = self.read(&self.motion)?;
             for i in (0..self.n).filter(|&i| fields.kind[i] & WALL == 0) {
@@ -343,21 +385,26 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
     }
 
     /// One step or, without `advance`, the forces of this moment; what is in outlets follows the fluid if it `leads`. The host only queues it.
-    #[expect(
-        unsafe_code,
-        reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
-    )]
     fn step(&mut self, host: &Flow, parity: u32, advance: bool, leads: bool) {
         if self.muller.is_some() {
             return self.step_muller(host, parity, advance);
         }
         self.place_boundaries(host, parity, advance);
+        self.press_and_push(host, parity, advance, leads);
+    }
+
+    /// As [`FlowOnGpu::step`], once all that bounds fluids is where it is.
+    #[expect(
+        unsafe_code,
+        reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
+    )]
+    fn press_and_push(&mut self, host: &Flow, parity: u32, advance: bool, leads: bool) {
         self.press(host, parity, leads);
         // Small cubes let more registers be in use; where powers are noted, cubes are those of the books.
         let (count, dim) = if advance { units_in_cubes_of(128, self.n) } else { units(self.n) };
         // SAFETY: there are particles, and units beyond n do nothing; rows are interleaved in tiles whose sizes, summed by the scan, the list has
         // room for; lists name places below n; all fields have n records; kinds of fluids are rows of the table, those of walls are not looked
-        // up; flags have all their words, powers two records for every cube.
+        // up; owners have n words where they are read, flags all their words, powers two records for every cube.
         unsafe {
             flow::launch_unchecked::<R, C>(
                 self.gpu.client(),
@@ -367,6 +414,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
                 self.rows.count.argument(),
                 self.rows.list.argument(),
                 self.kind.argument(),
+                self.border.as_ref().map_or(&self.nothing, |border| &border.owned).argument(),
                 self.media.argument(),
                 self.position[self.now].records(),
                 self.flowing[self.now].records(),
@@ -387,6 +435,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
                 self.hulls.as_ref().map_or(u32::MAX, HullsOnGpu::first_kind),
                 self.plan,
                 advance,
+                self.border.is_some(),
             );
         }
         self.suspend(host, parity, advance);

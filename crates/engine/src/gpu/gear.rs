@@ -23,26 +23,54 @@ pub(super) struct Geared<C> {
 }
 
 impl<C: Number> Geared<C> {
-    /// Derivatives as the host has them, where it moves grains by Gear's method.
-    pub(super) fn new(gpu: &Gpu, host: &Simulation) -> Result<Option<Geared<C>>, GpuError> {
+    /// Derivatives as the host has them, where it moves grains by Gear's method, with room for so many grains.
+    pub(super) fn new(gpu: &Gpu, host: &Simulation, room: usize) -> Result<Option<Geared<C>>, GpuError> {
         if !host.is_geared() {
             return Ok(None);
         }
         let fields = &host.fields;
-        // Buffers cannot be empty.
-        let upload = |values: &[f64], what: &'static str| {
-            let with_room = values.iter().copied().chain([0.0; RECORD]);
-            gpu.upload(&numbers::<C>(with_room), what)
+        let upload = |values: &[f64], len: usize, what: &'static str| {
+            let mut values = numbers::<C>(values.iter().copied());
+            // Buffers cannot be empty.
+            values.resize(len.max(RECORD), C::of(0.0));
+            gpu.upload(&values, what)
         };
-        let (ways, turns) = (upload(&fields.ways, "derivatives")?, upload(&fields.turns, "derivatives")?);
+        let turning = if host.frictional { TURNS * room } else { 0 };
+        let ways = upload(&fields.ways, WAYS * room, "derivatives")?;
+        let turns = upload(&fields.turns, turning, "derivatives")?;
         let keeps_turns = host.frictional && !host.is_bonded();
         Ok(Some(Geared {
             spare_ways: gpu.buffer(ways.len(), "derivatives")?,
             spare_turns: gpu.buffer(turns.len(), "derivatives")?,
             ways,
             turns,
-            turn: keeps_turns.then(|| upload(&fields.turn, "orientations")).transpose()?,
+            turn: keeps_turns
+                .then(|| upload(&fields.turn, RECORD * room, "orientations"))
+                .transpose()?,
         }))
+    }
+
+    /// What grains take along, and how many numbers of each.
+    pub(super) fn columns(&self, turning: bool) -> impl Iterator<Item = (&Buffer<C>, usize)> {
+        let turns = turning.then_some((&self.turns, TURNS));
+        let turn = self.turn.as_ref().map(|turn| (turn, RECORD));
+        [Some((&self.ways, WAYS)), turns, turn].into_iter().flatten()
+    }
+
+    /// Makes room for so many grains.
+    pub(super) fn make_room_for(&mut self, gpu: &Gpu, room: usize, turning: bool) -> Result<(), GpuError> {
+        for ways in [&mut self.ways, &mut self.spare_ways] {
+            gpu.lengthen(ways, WAYS * room, "derivatives")?;
+        }
+        if turning {
+            for turns in [&mut self.turns, &mut self.spare_turns] {
+                gpu.lengthen(turns, TURNS * room, "derivatives")?;
+            }
+        }
+        match &mut self.turn {
+            Some(turn) => gpu.lengthen(turn, RECORD * room, "orientations"),
+            None => Ok(()),
+        }
     }
 
     /// Puts the derivatives of n grains into a new order, and the orientations, for which `spare` is free.
@@ -98,7 +126,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             parity,
             host.stepping.local_damping > 0.0,
             self.kind.frictional,
-            self.carriers.is_some(),
+            self.has_members(),
         );
     }
 }

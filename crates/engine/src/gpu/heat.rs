@@ -24,14 +24,15 @@ pub(super) struct HeatOnGpu<C> {
 }
 
 impl<C: Number> HeatOnGpu<C> {
-    /// Of a simulation of the host, where heat flows.
-    pub fn new(gpu: &Gpu, host: &Simulation) -> Result<Option<HeatOnGpu<C>>, GpuError> {
+    /// Of a simulation of the host, where heat flows, with room for so many grains.
+    pub fn new(gpu: &Gpu, host: &Simulation, room: usize) -> Result<Option<HeatOnGpu<C>>, GpuError> {
         let Some(heat) = &host.heat else { return Ok(None) };
         let Heat { capacities, walls, .. } = &**heat;
         let upload = |values: &[f64]| gpu.upload(&numbers::<C>(values.iter().copied()), "temperatures");
-        let temperature = &host.fields.temperature;
+        let mut temperature = numbers::<C>(host.fields.temperature.iter().copied());
+        temperature.resize(room, C::of(0.0));
         Ok(Some(HeatOnGpu {
-            temperature: [upload(temperature)?, gpu.buffer(temperature.len(), "temperatures")?],
+            temperature: [gpu.upload(&temperature, "temperatures")?, gpu.buffer(room, "temperatures")?],
             given: gpu.zeros(walls.len(), "heat of walls")?,
             capacities: upload(capacities)?,
             walls: upload(walls)?,
@@ -39,13 +40,25 @@ impl<C: Number> HeatOnGpu<C> {
             has_walls: walls.iter().any(|&temperature| temperature >= 0.0),
         }))
     }
+
+    /// Makes room for so many grains.
+    pub fn make_room_for(&mut self, gpu: &Gpu, room: usize) -> Result<(), GpuError> {
+        let [temperature, other] = &mut self.temperature;
+        gpu.lengthen(temperature, room, "temperatures")?;
+        gpu.lengthen(other, room, "temperatures")
+    }
 }
 
 impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     /// Temperatures `ahead` steps from where the host stands, on to the next; where no heat flows, nothing.
     pub(super) fn conduct(&self, host: &Simulation, ahead: u32, parity: u32) {
         let Some(heat) = &self.heat else { return };
-        let near = self.walls.as_ref().filter(|near| near.entries > 0 && heat.has_walls);
+        // All parts of a divisible world run one kernel, be grains near walls there or not.
+        let near = self
+            .walls
+            .as_ref()
+            .filter(|near| heat.has_walls && (near.entries > 0 || host.settings.divisible));
+        let listed = near.filter(|near| near.entries > 0);
         let (count, dim) = units(self.n);
         let (no_words, no_numbers) = (&self.no_rows, &heat.capacities);
         conduct::launch::<R, C>(
@@ -63,10 +76,10 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             heat.temperature[self.now].argument(),
             heat.temperature[self.now ^ 1].argument(),
             near.map_or(no_words, |near| &near.row).argument(),
-            near.map_or(no_words, |near| &near.list).argument(),
+            listed.map_or(no_words, |near| &near.list).argument(),
             near.map_or(no_numbers, |near| &near.elements).argument(),
             near.map_or(no_numbers, |near| &near.records).argument(),
-            near.map_or(no_numbers, |near| &near.touches).argument(),
+            listed.map_or(no_numbers, |near| &near.touches).argument(),
             heat.walls.argument(),
             heat.flows.argument(),
             self.flags.argument(),
@@ -78,7 +91,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             self.kind.sides,
             near.is_some(),
         );
-        if let Some(near) = near {
+        if let Some(near) = listed {
             let walls = heat.given.len();
             let (count, dim) = units(walls * UNITS);
             book_heat::launch::<C>(
@@ -129,9 +142,11 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             self.material.argument(),
             heat.capacities.argument(),
             heat.temperature[self.now].argument(),
+            self.member().argument(),
             corners.argument(),
             self.energy.records(),
             self.n as u32,
+            self.has_members(),
         );
         let cubes = self.gpu.download_part(&self.energy, 0..2 * RECORD * self.cubes()).wait()?;
         let left: f64 = cubes.chunks_exact(2 * RECORD).map(|records| records[0].double()).sum();

@@ -10,6 +10,7 @@ use seixo_device::gpu::{Buffer, Gpu, GpuError, Order, Word, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::cells::{GRID, SHAPE};
 use seixo_sweeps::kernels::UNITS;
+use seixo_sweeps::kernels::domain::{SPREAD, put_last};
 use seixo_sweeps::kernels::lists;
 use seixo_sweeps::pose::POSE;
 use seixo_sweeps::sides::OPEN;
@@ -20,11 +21,12 @@ use std::mem::swap;
 /// Corners of a box that nothing is outside of.
 pub(super) const UNBOUNDED: [[f64; 3]; 2] = [[f64::NEG_INFINITY; 3], [f64::INFINITY; 3]];
 
-/// Of every particle: its cell, its id, and the place from which it comes into the order of the cells.
+/// Of every particle: its cell, its id, and the place from which it comes into the order of the cells; and, where some may be no longer here, which.
 pub(super) struct Keys<'a> {
     pub key: &'a Buffer<u32>,
     pub id: &'a Buffer<u32>,
     pub order: &'a Buffer<u32>,
+    pub member: Option<&'a Buffer<u32>>,
 }
 
 /// Makes sure that a buffer has room, with a quarter more where it has not; what it held is lost.
@@ -39,9 +41,7 @@ pub(super) fn make_room<T: Word>(gpu: &Gpu, buffer: &mut Buffer<T>, len: usize, 
 impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     /// Sorts the grains into cells and lists pairs and walls anew; with `leaving`, grains outside the domain are removed.
     pub(super) fn renew_lists(&mut self, host: &mut Simulation, leaving: bool) -> Result<(), GpuError> {
-        self.interval = self.since_renewal;
-        self.since_renewal = 0;
-        host.rebuilds += 1;
+        self.start_renewal(host);
         if self.kind.sides != OPEN {
             self.put_grains_back(host)?;
         }
@@ -49,9 +49,10 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             self.collect();
             host.work.left_domain += self.energy_outside(host)?;
             self.let_bonds_go(host)?;
+            self.book_what_bonds_took(host)?;
             self.book_heat_leaving(host)?;
         }
-        let cells = self.sort(host, leaving)?;
+        let cells = self.sort(host, leaving, false)?;
         if self.binned.is_some() {
             self.bin_anew(host, cells)?;
         } else {
@@ -61,8 +62,15 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         self.make_room_for_heat()
     }
 
+    /// Counts a renewal of the lists.
+    pub(super) fn start_renewal(&mut self, host: &mut Simulation) {
+        self.interval = self.since_renewal;
+        self.since_renewal = 0;
+        host.rebuilds += 1;
+    }
+
     /// Puts grains that left through periodic sides back, see [`Simulation::put_grains_back`].
-    fn put_grains_back(&mut self, host: &mut Simulation) -> Result<(), GpuError> {
+    pub(super) fn put_grains_back(&mut self, host: &mut Simulation) -> Result<(), GpuError> {
         host.place_sides();
         host.cells.sides = host.stepping.sides;
         let (count, dim) = units(self.n);
@@ -77,28 +85,34 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             self.member().argument(),
             stepping::<C, R>(&host.stepping),
             self.n as u32,
-            self.carriers.is_some(),
+            self.has_members(),
         );
         let cubes = self.gpu.download_part(&self.energy, 0..2 * RECORD * self.cubes()).wait()?;
         host.work.wall += cubes.chunks_exact(2 * RECORD).map(|records| records[0].double()).sum::<f64>();
         Ok(())
     }
 
-    /// Puts the grains into the order of their cells, and says how many there are.
-    fn sort(&mut self, host: &mut Simulation, leaving: bool) -> Result<usize, GpuError> {
-        let n = self.n;
-        let domain = match host.domain.filter(|domain| leaving && domain.leaving == Leaving::Delete) {
+    /// Corners that grains are removed beyond.
+    pub(super) fn domain_of(host: &Simulation, leaving: bool) -> Vec<f64> {
+        match host.domain.filter(|domain| leaving && domain.leaving == Leaving::Delete) {
             Some(domain) => domain.open_corners().concat(),
             None => UNBOUNDED.concat(),
-        };
+        }
+    }
+
+    /// Puts the grains into the order of their cells, and says how many cells there are. With `moving`, some are marked as no longer here.
+    pub(super) fn sort(&mut self, host: &mut Simulation, leaving: bool, moving: bool) -> Result<usize, GpuError> {
+        let n = self.n;
+        let domain = Self::domain_of(host, leaving);
         let keys = Keys {
             key: &self.key,
             id: &self.id,
             order: &self.order,
+            member: self.border.as_ref().filter(|_| moving).map(|border| &border.member),
         };
         let position = &self.position[self.now];
         let cells = self.cells.order(&self.gpu, &mut host.cells, &domain, position, keys, n)?;
-        if leaving {
+        if leaving || moving {
             self.n = self.gpu.download_part(&self.cells.first, cells..cells + 1).wait()?[0] as usize;
         }
         self.reorder();
@@ -116,9 +130,19 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     fn reorder(&mut self) {
         let (n, now) = (self.n, self.now);
         let (gpu, order) = (&self.gpu, &self.order);
-        let members = self.carriers.as_mut().map(|carriers| &mut carriers.member);
-        let seats = self.holding.as_mut().map(Holding::seats);
-        let words = [&mut self.id, &mut self.material, &mut self.group];
+        gpu.gather(&self.id, order, n, 1, &self.key);
+        swap(&mut self.id, &mut self.key);
+        let members = match (&mut self.carriers, &mut self.border) {
+            (Some(carriers), _) => Some(&mut carriers.member),
+            (None, Some(border)) => {
+                // Which grains the rows made before are about.
+                swap(&mut border.old_id, &mut self.key);
+                Some(&mut border.member)
+            }
+            (None, None) => None,
+        };
+        let seats = self.holding.as_mut().and_then(Holding::seats);
+        let words = [&mut self.material, &mut self.group];
         for words in words.into_iter().chain(members).chain(seats) {
             gpu.gather(words, order, n, 1, &self.key);
             swap(words, &mut self.key);
@@ -164,7 +188,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         self.find_seats();
     }
 
-    fn list_pairs(&mut self, host: &Simulation) -> Result<(), GpuError> {
+    pub(super) fn list_pairs(&mut self, host: &Simulation) -> Result<(), GpuError> {
         // Smooth grains have nothing to take over from their old rows.
         if self.kind.frictional {
             swap(&mut self.rows, &mut self.old_rows);
@@ -175,7 +199,9 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             tables.fill(gpu, laid_out, position, 0..n, host.cells.skin)?;
         }
         let index = Index::of(&host.cells, &self.cells, self.tables.as_ref(), &self.no_rows);
-        let entries = self.rows.fill(gpu, &index, position, (n, n), &self.cells.lengths)?;
+        let divided = self.border.as_ref().filter(|border| border.is_divided);
+        let member = divided.map(|border| &border.member);
+        let entries = self.rows.fill(gpu, &index, position, (n, n), &self.cells.lengths, member)?;
         self.drop_inside_bodies();
         if host.settings.divisible {
             self.rows.sort(gpu, &self.id, n);
@@ -201,15 +227,19 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                 self.old_rows.tile_first.argument(),
                 self.old_rows.list.argument(),
                 self.old_rows.history.argument(),
+                self.id.argument(),
+                divided.map_or(&self.material, |border| &border.old_id).argument(),
+                self.known(),
                 n as u32,
                 self.kind.numbers,
+                divided.is_some(),
             );
         }
         Ok(())
     }
 
     /// Lists the grains near walls, where the walls are at this step.
-    fn list_walls(&mut self, host: &mut Simulation) -> Result<(), GpuError> {
+    pub(super) fn list_walls(&mut self, host: &mut Simulation) -> Result<(), GpuError> {
         let Some(mut near) = self.walls.take() else {
             return Ok(());
         };
@@ -252,6 +282,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                 near.old_row.argument(),
                 near.old_list.argument(),
                 near.old_history.argument(),
+                self.known(),
                 n as u32,
                 host.walls.remembered,
             );
@@ -296,7 +327,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             near.planes.len() as u32,
             self.n as u32,
             fill,
-            self.carriers.is_some(),
+            self.has_members(),
         );
     }
 }
@@ -413,16 +444,29 @@ impl<C: Number> Cells<C> {
         gpu.write(&self.domain, &numbers::<C>(domain.iter().copied()));
         let (low, high, kept) = self.bounds(gpu, position, n)?;
         let cells = host.lay_out(low, high, kept);
-        make_room(gpu, &mut self.first, cells + 2, "cells")?;
+        let spread = if keys.member.is_some() { SPREAD } else { 0 };
+        make_room(gpu, &mut self.first, cells + 2 + spread, "cells")?;
         gpu.write(&self.grids, &numbers::<C>(host.grids.iter().copied()));
         gpu.write(&self.shapes, &host.shapes);
         self.find(gpu, host.grids(), position, keys.key, (n, cells), false);
+        if let Some(member) = keys.member {
+            let (count, dim) = units(n);
+            put_last::launch(
+                gpu.client(),
+                count,
+                dim,
+                member.argument(),
+                keys.key.argument(),
+                cells as u32,
+                n as u32,
+            );
+        }
         let into = Order {
             order: keys.order,
             first: &self.first,
             room: &self.lengths,
         };
-        gpu.order_by_key(keys.key, keys.id, n, cells + 1, into)?;
+        gpu.order_by_key(keys.key, keys.id, n, cells + 1 + spread, into)?;
         Ok(cells)
     }
 

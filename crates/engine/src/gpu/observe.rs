@@ -153,7 +153,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             self.kind.numbers,
             self.kind.sides,
             outside,
-            self.carriers.is_some(),
+            self.has_members(),
         );
     }
 

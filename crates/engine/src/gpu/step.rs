@@ -1,5 +1,6 @@
 //! A time step on the GPU: a page on which every line is one pass.
 
+use super::servos::are_led_by_host;
 use super::{Number, OnGpu, doubles, numbers, raised, stepping};
 use crate::simulation::Simulation;
 use crate::world::Leaving;
@@ -40,6 +41,11 @@ fn until_walls_stale(host: &Simulation) -> u64 {
         .walls
         .steps_until_moved(host.steps, host.stepping.dt, host.walls.slack(), BATCH as u64);
     walls.min(host.steps_until_slid())
+}
+
+/// Whether these flags, or walls, say that the lists are stale.
+pub(crate) fn lists_are_stale(host: &Simulation, raised: u32) -> bool {
+    raised & (STALE | LEFT) != 0 || until_walls_stale(host) == 0
 }
 
 impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
@@ -93,7 +99,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
 
     /// Renews the lists if flags, or walls, say that they are stale.
     pub(super) fn renew_stale_lists(&mut self, host: &mut Simulation, raised: u32) -> Result<(), GpuError> {
-        if raised & (STALE | LEFT) != 0 || until_walls_stale(host) == 0 {
+        if lists_are_stale(host, raised) {
             let start = Instant::now();
             self.put_bodies_back(host)?;
             self.renew_lists(host, raised & LEFT != 0)?;
@@ -104,6 +110,9 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
 
     /// How many steps to queue, `most` at most.
     pub(super) fn steps_at_once(&self, host: &Simulation, most: u64) -> u64 {
+        if are_led_by_host(host) {
+            return 1;
+        }
         // Half of what the lists lasted before, or have lasted by now: steps queued behind a stale list are launched in vain.
         let lasting = self.interval.max(self.since_renewal);
         let batch = (lasting / 2).clamp(1, BATCH as u64).min(most);
@@ -131,11 +140,23 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
 
     /// Waits for the steps that are queued; returns the flags that they raised.
     pub(super) fn collect_steps(&mut self, host: &mut Simulation) -> Result<u32, GpuError> {
-        let Some(queued) = self.queued.take() else { return Ok(0) };
+        if self.queued.is_none() {
+            return Ok(0);
+        }
         let flags = self.gpu.download(&self.flags)?;
-        if let Some(walls) = self.walls.as_ref().filter(|_| host.walls.has_servos()) {
+        if let Some(walls) = self.walls.as_ref().filter(|_| host.walls.has_servos() && !are_led_by_host(host)) {
             host.walls.servos = doubles(&self.gpu.download(&walls.servos)?);
         }
+        let raised = self.count_queued(host, &flags)?;
+        if flags[DONE] > 0 {
+            self.fetch_and_lead(host)?;
+        }
+        Ok(raised)
+    }
+
+    /// Fetches what broke in the steps that are queued, once their flags are here, and counts those that were taken; returns the flags that they raised.
+    pub(super) fn count_queued(&mut self, host: &mut Simulation, flags: &[u32]) -> Result<u32, GpuError> {
+        let Some(queued) = self.queued.take() else { return Ok(0) };
         if flags[SOME_BROKE] != 0 {
             self.fetch_breaks(host, host.steps)?;
         }
@@ -145,7 +166,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         host.steps += done;
         self.since_renewal += done;
         host.profile.book_on_gpu(STEPS, queued.start, done);
-        Ok(raised(&flags))
+        Ok(raised(flags))
     }
 
     /// Poses of the walls at the next `batch` steps: moving walls need nothing from the host within them.
@@ -184,9 +205,9 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         );
     }
 
-    /// Takes servos to the next step, by the loads of this one.
+    /// Takes servos to the next step, by the loads of this one, unless the host does.
     fn control_walls(&self, host: &Simulation, parity: u32) {
-        let Some(near) = self.walls.as_ref().filter(|_| host.walls.has_servos()) else {
+        let Some(near) = self.walls.as_ref().filter(|_| host.walls.has_servos() && !host.settings.divisible) else {
             return;
         };
         let walls = near.servos.len() / SERVO;
@@ -271,7 +292,8 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             outside: self.holding.is_some() && (to_add_up.is_none() || !advance),
             bonded: to_add_up.is_some() && touch && advance,
             turns: self.orientations().is_some(),
-            carries: self.carriers.is_some(),
+            // Likewise, whether some are copies of grains of other domains or not.
+            carries: self.has_members(),
         };
         if let Some(binned) = &self.binned {
             self.push_and_advance(binned, host, parity, plan);

@@ -196,7 +196,7 @@ impl<C: Number> Tables<C> {
 
 impl<R: Number> Rows<R> {
     /// Fills the rows of the first n of `all` grains: counts, sums the counts of tiles up, writes. Says how many entries there are; `lengths` is
-    /// room for as many words as there are tiles.
+    /// room for as many words as there are tiles. Where some may be copies of grains of other domains, which have no rows, `member` tells.
     pub(super) fn fill<C: Number>(
         &mut self,
         gpu: &Gpu,
@@ -204,8 +204,10 @@ impl<R: Number> Rows<R> {
         position: &Buffer<C>,
         (n, all): (usize, usize),
         lengths: &Buffer<u32>,
+        member: Option<&Buffer<u32>>,
     ) -> Result<usize, GpuError> {
-        self.launch(gpu, index, position, (n, all), false);
+        let among = (n, all, member.unwrap_or(lengths), member.is_some());
+        self.launch(gpu, index, position, among, false);
         let tiles = n.div_ceil(TILE);
         let (count, dim) = units(tiles);
         lists::tile_sizes::launch(
@@ -220,7 +222,7 @@ impl<R: Number> Rows<R> {
         gpu.exclusive_scan(lengths, tiles, &self.tile_first)?;
         let entries = gpu.download_part(&self.tile_first, tiles..tiles + 1).wait()?[0] as usize;
         make_room(gpu, &mut self.list, entries + 2 * TILE, "neighbors")?;
-        self.launch(gpu, index, position, (n, all), true);
+        self.launch(gpu, index, position, among, true);
         Ok(entries)
     }
 
@@ -239,7 +241,14 @@ impl<R: Number> Rows<R> {
         );
     }
 
-    fn launch<C: Number>(&self, gpu: &Gpu, index: &Index<'_, C>, position: &Buffer<C>, (n, all): (usize, usize), fill: bool) {
+    fn launch<C: Number>(
+        &self,
+        gpu: &Gpu,
+        index: &Index<'_, C>,
+        position: &Buffer<C>,
+        (n, all, member, copies): (usize, usize, &Buffer<u32>, bool),
+        fill: bool,
+    ) {
         let (count, dim) = units(n);
         lists::neighbor_rows::launch::<C>(
             gpu.client(),
@@ -251,6 +260,7 @@ impl<R: Number> Rows<R> {
             index.first.argument(),
             index.items.argument(),
             self.tile_first.argument(),
+            member.argument(),
             if fill { &self.list } else { &self.count }.argument(),
             super::sides::<C, C>(&index.sides),
             C::of(index.skin),
@@ -264,6 +274,7 @@ impl<R: Number> Rows<R> {
                 fill,
                 sides: index.kind,
             },
+            copies,
         );
     }
 

@@ -67,7 +67,7 @@ impl<C: Number> TablePlace for There<C> {
         let Group { filed, tables, rows } = &mut self.groups[group];
         let index = tables.index(&filed.tables, 0.0);
         let all = self.position.len() / RECORD;
-        rows.fill(&self.gpu, &index, &self.position, (self.moving, all), &self.lengths)?;
+        rows.fill(&self.gpu, &index, &self.position, (self.moving, all), &self.lengths, None)?;
         Ok(())
     }
 

@@ -44,7 +44,10 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         let Some((near, room)) = self.walls.as_ref().and_then(|near| Some((near, near.work.as_ref()?))) else {
             return Ok(());
         };
-        let (order, row) = (self.gpu.download(&self.order)?, self.gpu.download(&near.row)?);
+        let (order, row) = (
+            self.gpu.download_part(&self.order, 0..self.n).wait()?,
+            self.gpu.download(&near.row)?,
+        );
         let list = self.gpu.download_part(&near.list, 0..near.entries).wait()?;
         let mut work = vec![0.0; room.len()];
         let walls = &mut host.walls;

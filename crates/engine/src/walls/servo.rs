@@ -15,6 +15,60 @@ const SHARE_OF_STEP: f64 = 0.5;
 /// Numbers of a servo's state: how far it went, its speed, and how far it had gone when the lists were made.
 const SERVO_STATE: usize = 3;
 
+/// Into how many parts the force that a servo is to reach is cut: 2⁷², so that a load has as many digits as forces have.
+const PARTS_OF_FORCE: f64 = (1u128 << 72) as f64;
+
+/// What grains press on the wall of a servo: a whole number of small parts of the force to be reached. A sum of whole numbers is the same in any order,
+/// so that domains may each add up what their own grains do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Borne {
+    parts: i128,
+    touching: u64,
+}
+
+impl Borne {
+    /// How many bytes one is told by.
+    pub const BYTES: usize = 24;
+
+    /// What one touch presses \[N\], where this force \[N\] is to be reached.
+    fn of_touch(pressed: f64, force: f64) -> Borne {
+        Borne {
+            parts: (pressed / force * PARTS_OF_FORCE) as i128,
+            touching: 1,
+        }
+    }
+
+    /// The sum of both.
+    pub fn plus(self, other: Borne) -> Borne {
+        Borne {
+            parts: self.parts.saturating_add(other.parts),
+            touching: self.touching + other.touching,
+        }
+    }
+
+    /// It as a force, where this one is to be reached \[N\].
+    fn pressed(self, force: f64) -> f64 {
+        self.parts as f64 / PARTS_OF_FORCE * force
+    }
+
+    /// It as bytes.
+    pub fn to_bytes(self) -> [u8; Borne::BYTES] {
+        let mut bytes = [0; Borne::BYTES];
+        bytes[..16].copy_from_slice(&self.parts.to_le_bytes());
+        bytes[16..].copy_from_slice(&self.touching.to_le_bytes());
+        bytes
+    }
+
+    /// What was told by bytes.
+    pub fn from_bytes(bytes: &[u8; Borne::BYTES]) -> Borne {
+        let (parts, touching) = (bytes.first_chunk::<16>().copied(), bytes.last_chunk::<8>().copied());
+        Borne {
+            parts: i128::from_le_bytes(parts.unwrap_or_default()),
+            touching: u64::from_le_bytes(touching.unwrap_or_default()),
+        }
+    }
+}
+
 /// What a step's motion of the wall at unit speed adds to the force of the stiffest contact that can bear `force` alone, k Δt + c \[N s/m\]:
 /// tangent stiffness and dashpot of the largest grain of each material.
 fn resistance(world: &World, table: &[f64], material: u32, force: f64, dt: f64) -> f64 {
@@ -70,22 +124,37 @@ impl Walls {
         self.given.iter().any(|wall| wall.motion.servo.is_some())
     }
 
+    /// What the grains that are listed here press on each wall; nothing of those without a servo.
+    pub fn borne(&self) -> Vec<Borne> {
+        (0..self.given.len()).map(|wall| self.borne_by(wall)).collect()
+    }
+
+    /// What the grains that are listed here press on a wall; nothing if it has no servo.
+    fn borne_by(&self, wall: usize) -> Borne {
+        let Some(servo) = &self.given[wall].motion.servo else {
+            return Borne::default();
+        };
+        let direction = load::<f64>(&self.servos, wall * SERVO);
+        let mut borne = Borne::default();
+        for (touch, &element) in self.touches.chunks_exact(TOUCH).zip(&self.list) {
+            if touch[7] > 0.0 && self.wall_of(element) == wall {
+                let pressed = vector(&touch[4..]).dot(&direction);
+                borne = borne.plus(Borne::of_touch(pressed, servo.force));
+            }
+        }
+        borne
+    }
+
     /// Takes the servos to the step at this time \[s\], by the loads of the step before.
     pub fn control(&mut self, time: f64, dt: f64) {
-        for (index, wall) in self.given.iter().enumerate() {
-            if wall.motion.servo.is_none() {
-                continue;
-            }
-            let direction = load::<f64>(&self.servos, index * SERVO);
-            let (mut pushed, mut touching) = (0.0, 0.0);
-            for (entry, touch) in self.touches.chunks_exact(TOUCH).enumerate() {
-                if touch[7] > 0.0 && self.wall_of(self.list[entry]) == index {
-                    pushed += vector(&touch[4..]).dot(&direction);
-                    touching += 1.0;
-                }
-            }
-            let is_on = f64::from(self.there[index] && is_on(&wall.motion, time));
-            steer::<f64>(index, pushed, touching, is_on, dt, &mut self.servos);
+        for wall in 0..self.given.len() {
+            let motion = &self.given[wall].motion;
+            let Some(servo) = &motion.servo else { continue };
+            let elsewhere = self.borne_elsewhere.get(wall).copied().unwrap_or_default();
+            let borne = self.borne_by(wall).plus(elsewhere);
+            let (pressed, touching) = (borne.pressed(servo.force), borne.touching as f64);
+            let is_on = f64::from(self.there[wall] && is_on(motion, time));
+            steer::<f64>(wall, pressed, touching, is_on, dt, &mut self.servos);
         }
     }
 
@@ -105,5 +174,38 @@ impl Walls {
             record[8] = state[1];
             *listed = state[2];
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loads_are_the_same_in_any_order_and_have_all_digits() {
+        // In floating point, what is small drowns or not by when it comes.
+        let force = 3.7;
+        let pressed = [1.0 / 3.0, 1e-12, -2.5e3, 7e-17, 2.5e3, 0.1, -1e-9, 1e4 / 7.0];
+        let all = |order: &[usize]| {
+            let touches = order.iter().map(|&k| Borne::of_touch(pressed[k], force));
+            touches.fold(Borne::default(), Borne::plus)
+        };
+        let [first, second, third] =
+            [[0, 1, 2, 3, 4, 5, 6, 7], [4, 7, 6, 2, 1, 5, 0, 3], [7, 6, 5, 4, 3, 2, 1, 0]].map(|order| all(&order));
+        assert_eq!((first, first), (second, third));
+        assert_eq!((all(&[4, 7, 6]).plus(all(&[2, 1, 5, 0, 3])), first.touching), (first, 8));
+        let exact = 1e4 / 7.0 + (1.0 / 3.0 + 0.1 - 1e-9 + 1e-12);
+        assert!((first.pressed(force) / exact - 1.0).abs() < 1e-15, "{}", first.pressed(force));
+        assert_eq!(Borne::from_bytes(&first.to_bytes()), first);
+        // What is no number, or beyond all measure, is none of a servo's business.
+        assert_eq!(Borne::of_touch(f64::NAN, force).plus(first).parts, first.parts);
+        let most = Borne::of_touch(1e300, force);
+        assert_eq!(
+            most.plus(most),
+            Borne {
+                parts: i128::MAX,
+                touching: 2
+            }
+        );
     }
 }

@@ -5,8 +5,9 @@
 
 use super::Walls;
 use crate::fields::{part_range, parts};
+use crate::resume::WEAR;
 use crate::simulation::Simulation;
-use crate::state::WallWear;
+use crate::state::{Column, State, WallWear};
 use crate::world::{Frustum, Triangle, WallShape};
 use seixo_device::Ranges;
 use seixo_sweeps::wear::wear_of;
@@ -19,6 +20,21 @@ pub struct SlidingWork {
     pub by_element: Vec<f64>,
     /// Of each entry of the list, since then.
     pub by_entry: Vec<f64>,
+}
+
+impl SlidingWork {
+    /// Forgets all that was done.
+    pub fn forget(&mut self) {
+        self.by_element.fill(0.0);
+        self.by_entry.clear();
+    }
+
+    /// Takes over what a domain did to the elements, as it saved it.
+    pub fn take_over(&mut self, told: &State) {
+        if let Some(Column::F64(more)) = told.get(WEAR[0]) {
+            self.by_element.iter_mut().zip(more).for_each(|(work, more)| *work += more);
+        }
+    }
 }
 
 fn area_of(triangle: &Triangle) -> f64 {

@@ -244,6 +244,13 @@ pub struct SurfaceMotion {
     pub through: Vec3,
 }
 
+impl SurfaceMotion {
+    /// Whether it runs at all.
+    pub(crate) fn runs(&self) -> bool {
+        self.velocity != [0.0; 3] || self.angular_velocity != [0.0; 3]
+    }
+}
+
 /// How a wall, or a body that is held, moves: the sum of what is given here.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WallMotion {

@@ -6,7 +6,9 @@ mod case;
 mod fluid;
 mod lattice;
 mod s4;
+mod scaling;
 mod search;
+mod settled;
 mod tank;
 
 use super::{Done, Failure};
@@ -14,15 +16,11 @@ use crate::say;
 use case::{Case, Habits};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
-use indicatif::ProgressBar;
 use seixo::Simulation;
-use seixo::files::FilesError;
-use seixo::files::checkpoint::{self, Header};
-use seixo::files::layer::Disk;
 use seixo::place::{PlaceArguments, is_on_cpu};
-use seixo_engine::state::State;
 use seixo_engine::world::{Assembly, Settings, World};
 use serde::Serialize;
+use settled::settled;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -42,6 +40,7 @@ Examples:
   seixo bench muller --device gpu                  the fluid of 2003
   seixo bench s4                                   fluids and rigid bodies, with S4's steps per second beside; see seixo bench s4 --help
   seixo bench search                               the ways to find pairs beside each other; see seixo bench search --help
+  seixo bench scaling --domains 1,2                how a bed scales over domains or GPUs; see seixo bench scaling --help
 
 Settling takes most of the time of the beds: 20 000 steps, once for each case and size. What is printed is the median of the repeats.
 On the CPU, the floor is the time that the memory traffic of a step takes at the measured speed of a copy, each field moved once per pass
@@ -92,6 +91,7 @@ pub struct BenchArguments {
 enum Part {
     Search(search::SearchArguments),
     S4(s4::S4Arguments),
+    Scaling(scaling::ScalingArguments),
 }
 
 /// The words of [`Assembly`].
@@ -148,15 +148,14 @@ pub fn bench(arguments: &BenchArguments) -> Done {
     match &arguments.part {
         Some(Part::Search(arguments)) => return search::search(arguments).map_err(|failure| failure.told(arguments.json)),
         Some(Part::S4(arguments)) => return s4::s4(arguments).map_err(|failure| failure.told(arguments.json)),
+        Some(Part::Scaling(arguments)) => return scaling::scaling(arguments).map_err(|failure| failure.told(arguments.tells_json())),
         None => {}
     }
     let wrong = |text: String| Err(Failure::Input(text).told(arguments.json));
     if arguments.steps == Some(0) {
         return wrong("--steps is 0, must be at least 1".to_owned());
     }
-    if !(0.05..=0.6).contains(&arguments.solid_fraction) {
-        return wrong(format!("--solid-fraction is {}, must be 0.05 to 0.6", arguments.solid_fraction));
-    }
+    refuse_solid_fraction(arguments.solid_fraction).map_err(|failure| failure.told(arguments.json))?;
     if !(1.5..=6.0).contains(&arguments.support) {
         return wrong(format!("--support is {}, must be 1.5 to 6", arguments.support));
     }
@@ -171,6 +170,14 @@ pub fn bench(arguments: &BenchArguments) -> Done {
         }
     }
     Ok(())
+}
+
+/// Refuses shares of space \[-\] that grains of a bed cannot start with.
+fn refuse_solid_fraction(share: f64) -> Done {
+    if (0.05..=0.6).contains(&share) {
+        return Ok(());
+    }
+    Err(Failure::Input(format!("--solid-fraction is {share}, must be 0.05 to 0.6")))
 }
 
 /// How long a GPU steps other grains before it is measured: after idling while the host makes a world, one was seen 3 times slower at first.
@@ -197,32 +204,9 @@ fn bench_case(case: Case, particles: u32, arguments: &BenchArguments) -> Done {
         .settled
         .as_ref()
         .map(|folder| folder.join(format!("{}-{particles}-{}-{settle}", case.name(), arguments.solid_fraction)));
-    let settled = match &kept {
-        _ if settle == 0 => None,
-        Some(folder) if folder.join(checkpoint::FILE_NAME).exists() => {
-            let (_, _, state) = checkpoint::newest_valid(&Disk, folder).map_err(|error| Failure::Input(error.to_string()))?;
-            Some(state)
-        }
-        _ => {
-            let mut settling = Simulation::new(world(), settings(0, Assembly::Fused)?).map_err(refused)?;
-            let state = settle_down(&mut settling, settle).map_err(failed)?;
-            if let Some(folder) = &kept {
-                let header = Header {
-                    version: env!("CARGO_PKG_VERSION").to_owned(),
-                    scene_hash: String::new(),
-                    time: settling.time(),
-                    steps: settle,
-                    outputs: serde_json::Value::Null,
-                };
-                checkpoint::write(&Disk, folder, &header, |to| {
-                    state.clone().put_to(to);
-                    Ok(())
-                })
-                .map_err(|error: FilesError| Failure::Run(error.to_string()))?;
-            }
-            Some(state)
-        }
-    };
+    let settled = settled(settle, kept.as_deref(), || {
+        Simulation::new(world(), settings(0, Assembly::Fused)?).map_err(refused)
+    })?;
     for (&assembly, &threads) in arguments
         .assembly
         .iter()
@@ -275,18 +259,6 @@ fn seconds_of(simulation: &mut Simulation, steps: u64, repeat: u32) -> Result<Ve
         Ok(clock.elapsed().as_secs_f64())
     };
     (0..repeat).map(one).collect()
-}
-
-/// Takes so many steps and says what came of the grains.
-fn settle_down(settling: &mut Simulation, steps: u64) -> Result<State, seixo::Stop> {
-    let bar = ProgressBar::new(steps);
-    bar.set_message("settling");
-    while settling.steps() < steps {
-        settling.advance((steps - settling.steps()).min(100))?;
-        bar.set_position(settling.steps());
-    }
-    bar.finish_and_clear();
-    settling.save()
 }
 
 fn measure(case: Case, simulation: &mut Simulation, assembly: Assembly, arguments: &BenchArguments) -> Result<Measured, seixo::Stop> {

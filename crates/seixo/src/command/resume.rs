@@ -1,9 +1,10 @@
 //! `seixo resume`: goes on with a run.
 
+use super::ranks::Rank;
 use super::watch::{Watcher, signals};
 use super::{Done, Failure, Limits, Voice};
 use clap::Args;
-use seixo::run::{Options, resume as go_on};
+use seixo::run::{Options, folder, resume as go_on};
 use std::path::PathBuf;
 
 /// Go on from the newest checkpoint of a run folder, bit for bit as if it had never stopped
@@ -25,19 +26,22 @@ pub struct ResumeArguments {
 
 /// Goes on with the run.
 pub fn resume(arguments: &ResumeArguments) -> Done {
-    let voice = arguments.voice;
+    let overrides = arguments.limits.overrides();
+    let rank = Rank::join(&arguments.folder.join(folder::SCENE), &overrides);
+    let voice = rank.voice(arguments.voice);
     let ran = || -> Done {
         let control = signals()?;
         let mut watcher = Watcher::new(voice);
         let ending = go_on(
             &arguments.folder,
-            &arguments.limits.overrides(),
+            &rank.divide(overrides)?,
             Options {
                 control,
+                ranks: rank.others(),
                 ..Options::new(&mut watcher)
             },
         )?;
         watcher.close(&arguments.folder, &ending)
     };
-    ran().map_err(|failure: Failure| failure.told(voice.json))
+    rank.end(ran().map_err(|failure: Failure| failure.told(voice.json)))
 }

@@ -1,7 +1,8 @@
 //! `seixo run`: runs a scene into a folder.
 
+use super::ranks::Rank;
 use super::watch::{Watcher, signals};
-use super::{Changes, Done, Failure, Voice};
+use super::{Changes, Done, Failure, Voice, load};
 use clap::Args;
 use seixo::run::{Options, folder, start};
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ Examples:
   seixo run silo.toml --device gpu                 on the graphics card, see `seixo info`; forces there in single precision (--precision)
   seixo run silo.toml --out wide --set \"grains.bed.fill.count=20000\"
   seixo run silo.toml --json | jq .time            for scripts: one JSON object a line
+  mpirun -n 4 seixo run silo.toml                  divided among 4 processes, where the program was built with MPI
 
 Ctrl-C, TERM and HUP write a checkpoint and stop with exit code 130; `seixo resume` goes on, bit for bit as if nothing had happened.
 USR1 writes a checkpoint and goes on. A folder that holds a run is never overwritten without --force.")]
@@ -35,10 +37,12 @@ pub struct RunArguments {
 
 /// Runs the scene.
 pub fn run(arguments: &RunArguments) -> Done {
-    let voice = arguments.voice;
+    let overrides = arguments.changes.overrides();
+    let rank = Rank::join(&arguments.scene, &overrides);
+    let voice = rank.voice(arguments.voice);
     let ran = || -> Done {
         let control = signals()?;
-        let scene = arguments.changes.load(&arguments.scene)?;
+        let scene = load(&arguments.scene, &rank.divide(overrides)?)?;
         let folder = arguments.out.clone().unwrap_or_else(|| folder::of_scene(&arguments.scene));
         let mut watcher = Watcher::new(voice);
         let ending = start(
@@ -47,10 +51,11 @@ pub fn run(arguments: &RunArguments) -> Done {
             Options {
                 control,
                 overwrite: arguments.force,
+                ranks: rank.others(),
                 ..Options::new(&mut watcher)
             },
         )?;
         watcher.close(&folder, &ending)
     };
-    ran().map_err(|failure: Failure| failure.told(voice.json))
+    rank.end(ran().map_err(|failure: Failure| failure.told(voice.json)))
 }

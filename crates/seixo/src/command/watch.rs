@@ -89,14 +89,22 @@ impl Watcher {
     }
 }
 
-/// How grains were divided among domains, as a line.
+/// How grains and fluids were divided among domains, as a line.
 fn told_of_domains(found: &DividedRecord) -> String {
-    let grains: Vec<String> = found.grains.iter().map(|grains| say::count(*grains as u64)).collect();
+    let of = |counts: &[usize], what: &str| {
+        let words: Vec<String> = counts.iter().map(|count| say::count(*count as u64)).collect();
+        counts
+            .iter()
+            .any(|count| *count > 0)
+            .then(|| format!("{} {what}", words.join(", ")))
+    };
+    let all = [of(&found.grains, "grains"), of(&found.fluid, "particles of fluid")];
+    let all: Vec<String> = all.into_iter().flatten().collect();
     let moves = say::count(found.changed_hands);
     format!(
-        "{} with {} grains; {moves} changed hands\n",
-        say::many(grains.len(), "domain"),
-        grains.join(", ")
+        "{} with {}; {moves} changed hands\n",
+        say::many(found.grains.len(), "domain"),
+        all.join(" and ")
     )
 }
 

@@ -1,5 +1,6 @@
 //! The run loop: steps up to the next event, outputs, checkpoints, requests from outside.
 
+use super::agreement::{Asked, compare, first_alone};
 use super::breaks::Breaks;
 use super::course::Course;
 use super::exchange::Exchange;
@@ -9,10 +10,11 @@ use super::frames::bounds;
 use super::log::Log;
 use super::outputs::{Marks, Outputs};
 use super::record::{self, Outcome, Record};
+use super::volume::expected_output;
 use super::warnings::Warnings;
 use super::{Ending, Event, Options, Progress, RunError};
-use seixo_engine::world::{FluidInlet, World};
-use seixo_engine::{Refusal, Simulation, Stop};
+use seixo_engine::world::World;
+use seixo_engine::{Ranks, Refusal, Simulation, Stop};
 use seixo_files::FilesError;
 use seixo_files::checkpoint::{self, Header};
 use seixo_files::layer::{remove_temporaries, replace};
@@ -29,9 +31,14 @@ const LOOK_EVERY: f64 = 0.1;
 /// # Errors
 /// If the folder is taken, the world is refused, a grain's state becomes impossible, or a file cannot be written.
 pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<Ending, RunError> {
+    let options = options.settled();
     let layer = options.layer;
-    folder::check_free(layer, folder, options.overwrite)?;
+    if options.writes() {
+        folder::check_free(layer, folder, options.overwrite)?;
+    }
     let scene_hash = record::scene_hash(&scene.resolved, &scene.world, &scene.plan.reserve);
+    compare(options.ranks.as_ref(), "the scene, or a file that it names,", || scene_hash.clone())?;
+    scene.settings.ranks = options.ranks.clone();
     let (bounds, grains) = (bounds(&scene.world), scene.world.grains.len());
     let mut simulation = Simulation::new(world_of(&mut scene), scene.settings.clone())?;
     let needed = expected_output(&scene, grains, simulation.time_step().value);
@@ -44,7 +51,9 @@ pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<Ending
         });
     }
 
-    folder::prepare(layer, folder)?;
+    if options.writes() {
+        folder::prepare(layer, folder)?;
+    }
     let record = Record::new(&mut simulation, &scene.title, &scene_hash, scene.run.until);
     record.write(layer, folder)?;
     let path = folder.join(SCENE);
@@ -86,12 +95,16 @@ pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<Ending
 /// # Errors
 /// If the folder holds no run or no valid checkpoint, its scene has changed, or as [`start`].
 pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -> Result<Ending, RunError> {
-    let layer = options.layer;
+    let options = options.settled();
+    let (layer, ranks) = (options.layer, options.ranks.clone());
     let path = folder.join(SCENE);
     if !layer.exists(&path).map_err(disk(&path, "look at it"))? {
         return Err(RunError::NotARun { folder: folder.to_owned() });
     }
-    let (from, header, state) = checkpoint::newest_valid(layer, &folder.join(CHECKPOINTS))?;
+    // Who looks at checkpoints may have to finish one.
+    let newest = || checkpoint::newest_valid(layer, &folder.join(CHECKPOINTS)).map_err(RunError::from);
+    let (from, header, state) = first_alone(ranks.as_ref(), newest)?;
+    compare(ranks.as_ref(), "the checkpoint", || checkpoint::digest(&state))?;
     let often = [CHECKPOINTS, folder::FIELDS, folder::CONTACTS, folder::COARSE].map(|inside| folder.join(inside));
     for inside in [folder.to_owned()].into_iter().chain(often) {
         if !layer.exists(&inside).map_err(disk(&inside, "look at it"))? {
@@ -101,6 +114,7 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
     }
     let text = String::from_utf8_lossy(&layer.read(&path).map_err(disk(&path, "read it"))?).into_owned();
     let mut scene = seixo_scene::load_text(&text, &path, overrides).map_err(RunError::Scene)?;
+    scene.settings.ranks = ranks;
     let scene_hash = record::scene_hash(&text, &scene.world, &scene.plan.reserve);
     let marks: Option<Marks> = serde_json::from_value(header.outputs.clone()).ok();
     let Some(marks) = marks.filter(|_| header.scene_hash == scene_hash) else {
@@ -157,38 +171,6 @@ fn world_of(scene: &mut Scene) -> World {
     }
 }
 
-/// Bytes that a run that starts with so many grains will write, about: frames, tables and two checkpoints.
-pub fn expected_output(scene: &Scene, grains: usize, time_step: f64) -> u64 {
-    use seixo_files::vtk::Field;
-    let coming: f64 = scene.plan.inlets.iter().map(|inlet| inlet.grains_until(scene.run.until)).sum();
-    let grains = (grains + scene.plan.reserve.len()) as f64 + coming;
-    let times = |every: f64| (scene.run.until / every.max(time_step)).floor() + 1.0;
-    let wide = [Field::Velocity, Field::AngularVelocity, Field::Force, Field::Torque];
-    let vectors = scene.output.fields.iter().filter(|field| wide.contains(field)).count() as f64;
-    // Places hardly shrink when packed, vectors in singles a little, whole numbers nearly vanish; base64 adds a third.
-    let frame = grains * 4.0 / 3.0 * (22.0 + 10.0 * vectors) + 2e3;
-    // Some three contacts a grain, and twenty-four numbers a point.
-    let contacts = if scene.output.contacts { 3.0 * grains * 110.0 } else { 0.0 };
-    let points = scene.output.coarse.map_or(0.0, |coarse| coarse.grid.len() as f64 * 130.0);
-    // As many bonds, where there are any, and as much in a checkpoint, with a line for each fragment.
-    let bonds = if scene.world.bonds.is_empty() { 0.0 } else { 3.0 * grains * 110.0 };
-    // Places, velocities, pressures and densities, which hardly shrink; in a checkpoint as much as of grains.
-    let particles = scene.world.fluids.as_ref().map_or(0.0, |fluids| {
-        let until = |inlet: &FluidInlet| inlet.particles_until(scene.run.until, fluids.spacing);
-        fluids.particles.len() as f64 + fluids.inlets.iter().map(until).sum::<f64>()
-    });
-    // Some four vertices for each particle of the six faces of a cube, and for what splashes as much again.
-    let vertices = if scene.output.surface {
-        50.0 * particles.powf(2.0 / 3.0)
-    } else {
-        0.0
-    };
-    let frame = frame + contacts + points + bonds + particles * 55.0 + vertices * 90.0;
-    let lines: f64 = scene.probes.iter().map(|probe| 70.0 * times(probe.every)).sum();
-    let checkpoint = 300.0 * (grains + particles) + bonds;
-    (frame * times(scene.output.every) + 250.0 * times(scene.output.energies_every) + lines + 2.0 * checkpoint) as u64
-}
-
 /// What a run writes besides checkpoints.
 struct Books {
     outputs: Outputs,
@@ -242,6 +224,10 @@ impl<'a> Driver<'a> {
     /// Runs to the end, and says in the books how it ended.
     fn drive(mut self, opening: &Event) -> Result<Ending, RunError> {
         let ran = self.report(opening).map_err(RunError::from).and_then(|()| self.run());
+        if ran.is_err() {
+            // Others may be elsewhere, and what closes the books must not wait for them.
+            self.options.ranks.iter().for_each(Ranks::leave);
+        }
         let (time, steps) = (self.simulation.time(), self.simulation.steps());
         let outcome = match &ran {
             Ok(outcome) => *outcome,
@@ -299,11 +285,16 @@ impl<'a> Driver<'a> {
             self.let_happen()?;
             let steps = self.simulation.steps();
             self.tell_progress(speed);
-            let is_stopped = self.options.control.stop.load(Ordering::Relaxed);
-            let is_asked = self.options.control.checkpoint.swap(false, Ordering::Relaxed);
+            let control = &self.options.control;
             let is_due = self.last_checkpoint.0.elapsed().as_secs_f64() >= self.checkpoint_every;
+            let asked = Asked {
+                stop: control.stop.load(Ordering::Relaxed),
+                checkpoint: control.checkpoint.swap(false, Ordering::Relaxed) || is_due,
+                steps: pace.steps,
+            };
+            let asked = asked.by_all(self.options.ranks.as_ref())?;
             let looks = self.books.outputs.is_due(steps);
-            if steps >= self.steps_at_end || is_stopped || is_asked || is_due {
+            if steps >= self.steps_at_end || asked.stop || asked.checkpoint {
                 self.advance(0)?;
                 self.write_checkpoint()?;
             }
@@ -317,7 +308,7 @@ impl<'a> Driver<'a> {
                 }
                 return Ok(Outcome::Finished);
             }
-            if is_stopped {
+            if asked.stop {
                 return Ok(Outcome::Interrupted);
             }
             let lines = self
@@ -327,7 +318,7 @@ impl<'a> Driver<'a> {
                 .map_or(u64::MAX, |exchange| exchange.next_step_after(steps));
             let next = self.books.outputs.next_step_after(steps).min(lines);
             let next = next.min(self.course.next_step_after(steps)).min(self.steps_at_end);
-            let count = pace.steps.min(next - steps);
+            let count = asked.steps.min(next - steps);
             let clock = Instant::now();
             let particles = (self.simulation.len() + self.simulation.fluid_particles()) as f64;
             let writing = self.advance(count)?;

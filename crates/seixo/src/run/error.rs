@@ -4,6 +4,7 @@ use seixo_device::gpu::GpuError;
 use seixo_engine::{Refusal, Stop};
 use seixo_files::FilesError;
 use seixo_scene::Diagnostics;
+use seixo_transport::Lost;
 use std::path::PathBuf;
 
 /// A run that did not start or did not reach its end; every message names the thing, its value, the limit and the remedy.
@@ -82,6 +83,17 @@ pub enum RunError {
         /// Where the checkpoints are.
         folder: PathBuf,
     },
+    /// One of several ranks does not read what the others do.
+    #[error("rank {rank} reads {what} otherwise than the first rank does; give all ranks the same files, best on a disk that they share")]
+    Unlike {
+        /// Which rank, the first that does not.
+        rank: usize,
+        /// What it reads.
+        what: &'static str,
+    },
+    /// Another rank cannot be reached any more.
+    #[error(transparent)]
+    Lost(#[from] Lost),
     /// A file could not be read or written.
     #[error(transparent)]
     Files(#[from] FilesError),
@@ -93,8 +105,9 @@ impl RunError {
         match self {
             RunError::Exists { .. } | RunError::Occupied { .. } | RunError::NotARun { .. } => true,
             RunError::Refused(Refusal::Gpu(GpuError::Lost { .. }) | Refusal::Stopped(_)) => false,
-            RunError::OtherScene { .. } | RunError::Scene(_) | RunError::Refused(_) => true,
-            RunError::NoSpace { .. } | RunError::Event { .. } | RunError::Stopped { .. } | RunError::Files(_) => false,
+            RunError::OtherScene { .. } | RunError::Scene(_) | RunError::Refused(_) | RunError::Unlike { .. } => true,
+            RunError::NoSpace { .. } | RunError::Event { .. } | RunError::Stopped { .. } => false,
+            RunError::Lost(_) | RunError::Files(_) => false,
         }
     }
 }

@@ -5,7 +5,7 @@ use super::folder::{PROFILE, RECORD, TRACE, disk};
 use super::log::Event;
 use seixo_engine::state::Span;
 use seixo_engine::world::{Bonded, Grains, WallShape, World};
-use seixo_engine::{BroadPhase, Divided, Simulation};
+use seixo_engine::{BroadPhase, Divided, Simulation, Traffic};
 use seixo_files::FilesError;
 use seixo_files::layer::{FileLayer, replace};
 use serde::{Deserialize, Serialize};
@@ -51,13 +51,40 @@ pub struct StageRecord {
     pub reason: Option<String>,
 }
 
-/// How grains are divided among domains.
+/// How grains and fluids are divided among domains.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
 pub struct DividedRecord {
     /// Grains that each domain owns.
     pub grains: Vec<usize>,
-    /// How often a grain went from one domain to another since the run was started or resumed.
+    /// Particles of fluid that each domain owns; empty where nothing flows.
+    #[serde(default)]
+    pub fluid: Vec<usize>,
+    /// How often a grain, or a particle of fluid or of a wall, went from one domain to another since the run was started or resumed.
     pub changed_hands: u64,
+}
+
+/// What a domain told the others since the run was started or resumed.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq)]
+pub struct TrafficRecord {
+    /// Messages to the domains beside it.
+    pub messages: u64,
+    /// Bytes of these.
+    pub bytes: u64,
+    /// How often it waited for all domains.
+    pub gathers: u64,
+    /// Wall time in which it sent, and waited for what others send \[s\].
+    pub seconds: f64,
+}
+
+impl TrafficRecord {
+    fn new(told: &Traffic) -> TrafficRecord {
+        TrafficRecord {
+            messages: told.messages,
+            bytes: told.bytes,
+            gathers: told.gathers,
+            seconds: told.spent.as_secs_f64(),
+        }
+    }
 }
 
 /// What the broad phase of rigid bodies found when the lists were made last: bodies by what they may touch, and what was looked up.
@@ -145,6 +172,9 @@ pub struct Record {
     /// How the grains are divided among domains, where they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub divided: Option<DividedRecord>,
+    /// What each of these domains told the others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traffic: Vec<TrafficRecord>,
     /// Wall time of all starts and resumes \[s\].
     pub wall_time: f64,
     /// Grains and particles of fluids times steps of all starts and resumes.
@@ -185,6 +215,7 @@ impl Record {
             rebuilds: 0,
             broad_phase: None,
             divided: None,
+            traffic: Vec::new(),
             wall_time: 0.0,
             particle_steps: 0.0,
             particle_steps_per_second: 0.0,
@@ -209,9 +240,20 @@ impl Record {
         };
         if simulation.observe().is_ok() {
             self.contacts = simulation.contacts();
-            self.divided = simulation
-                .divided()
-                .map(|Divided { grains, changed_hands }| DividedRecord { grains, changed_hands });
+            self.divided = simulation.divided().map(|divided| {
+                let Divided {
+                    grains,
+                    fluid,
+                    changed_hands,
+                    traffic,
+                } = divided;
+                self.traffic = traffic.iter().map(TrafficRecord::new).collect();
+                DividedRecord {
+                    grains,
+                    fluid,
+                    changed_hands,
+                }
+            });
             self.broad_phase = simulation.broad_phase().as_ref().map(BroadPhaseRecord::new);
             self.bytes_per_particle = simulation.bytes() as f64 / (self.grains + self.fluid_particles).max(1) as f64;
         }

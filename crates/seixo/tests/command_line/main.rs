@@ -7,6 +7,7 @@ mod events;
 mod faults;
 mod interruptions;
 mod leaks;
+mod scaling;
 mod slice;
 mod spheres;
 mod stage;

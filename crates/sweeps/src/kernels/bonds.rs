@@ -47,6 +47,8 @@ pub struct HoldPlan {
     pub frictional: bool,
     /// Whether some grains are near walls, whose forces the force and torque buffers hold.
     pub walls: bool,
+    /// Whether some grains are copies of those of other domains, where what loads give them is booked.
+    pub copies: bool,
 }
 
 /// A record as an orientation.
@@ -242,7 +244,8 @@ pub(super) fn bonds_on<R: Real>(from: usize, to: usize, entries: &[u32], pull: &
 
 /// Forces and torques of bonds and loads on all grains, into the buffers of forces and torques, beside what walls left there. What bonds
 /// left is added up in the order of the table: `rows` tells first and last entry of every grain, entries name bonds, marked with [`SECOND`]. What
-/// they take and loads give is booked, with what grains added up in `taken` before.
+/// they take and loads give is booked, with what grains added up in `taken` before; what loads give copies, which `member` tells, is booked where their
+/// originals are.
 #[cube(launch_unchecked)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn hold_grains<R: Coordinate<R>, C: Coordinate<R>>(
@@ -251,6 +254,7 @@ pub fn hold_grains<R: Coordinate<R>, C: Coordinate<R>>(
     pull: &[Record<R>],
     taken: &mut [C],
     group: &[u32],
+    member: &[u32],
     loads: &[R],
     wall_row: &[u32],
     velocity: &[Record<R>],
@@ -285,6 +289,11 @@ pub fn hold_grains<R: Coordinate<R>, C: Coordinate<R>>(
                 if plan.frictional {
                     turned = load::<R>(loads, load_of_group + 4usize);
                     given += turned.dot(&xyz::<R>(spin[i]));
+                }
+                if plan.copies {
+                    if member[i] == 0xffff_fffeu32 {
+                        given = R::new(0.0);
+                    }
                 }
                 took.insert(3usize, given);
             }

@@ -211,6 +211,8 @@ pub(super) fn fly_on<R: Real, C: Coordinate<R>>(
 /// particles that bodies bear: their kinds are the numbers from `first_laden` on. Where fluid carries small grains, `rate` gets all but theirs in any
 /// case, and fluid waits for what they do to it, see [`suspension`](crate::kernels::suspension).
 ///
+/// In a `divisible` world `owned` tells copies of particles that other domains own, see [`crate::bodies`]: they stay, and nothing is found of them.
+///
 /// Places and flows are read from one set of buffers, which no unit writes, and written to another. The last number of `half_velocity` adds up the
 /// powers that a particle gains, what tension stores among them; `thermal` holds its excess of density, the rate of change of that a step before,
 /// and sums of the powers that viscosity and diffusion take, its half of each pair's.
@@ -221,6 +223,7 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
     count: &[u32],
     list: &[u32],
     kind: &[u32],
+    owned: &[u32],
     media: &[R],
     position: &[Record<C>],
     flowing: &[Record<R>],
@@ -241,6 +244,7 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
     first_laden: u32,
     #[comptime] plan: FlowPlan,
     #[comptime] advance: bool,
+    #[comptime] divisible: bool,
 ) {
     let i = ABSOLUTE_POS;
     let zero = R::new(0.0);
@@ -252,8 +256,12 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
     let goes = begins(flags, parity, advance);
     if goes && i < n as usize {
         let is_fluid = last::<C>(here) > C::new(0.0);
+        let mut stays = !is_fluid;
+        if comptime!(divisible) {
+            stays = stays || owned[i] != 0xffff_ffffu32;
+        }
         if comptime!(advance) {
-            if !is_fluid {
+            if stays {
                 let mut place = here;
                 if comptime!(plan.passing) {
                     if is_passing(kind[i]) {
@@ -275,6 +283,9 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
         }
         if comptime!(plan.carrying) {
             is_found = is_found && !is_suspended(kind[i]);
+        }
+        if comptime!(divisible) {
+            is_found = is_found && owned[i] == 0xffff_ffffu32;
         }
         if is_found {
             let place = xyz::<C>(here);

@@ -127,7 +127,7 @@ pub fn book_heat<C: Real>(
     }
 }
 
-/// Heat \[J\] that grains outside of the domain hold, by cube.
+/// Heat \[J\] that grains outside of the domain hold, by cube; with `copies` among them, which `member` tells, without theirs.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn heat_outside<R: Real, C: Coordinate<R>>(
@@ -136,14 +136,20 @@ pub fn heat_outside<R: Real, C: Coordinate<R>>(
     material: &[u32],
     capacities: &[C],
     temperature: &[C],
+    member: &[u32],
     domain: &[C],
     held: &mut [Record<C>],
     n: u32,
+    #[comptime] copies: bool,
 ) {
     let i = ABSOLUTE_POS;
     let mut amounts = Record::<C>::new(C::new(0.0));
     if i < n as usize {
-        if is_outside::<C>(&load::<C>(position, i * 4usize), domain) {
+        let mut wanted = is_outside::<C>(&load::<C>(position, i * 4usize), domain);
+        if copies {
+            wanted = wanted && member[i] != 0xffff_fffeu32;
+        }
+        if wanted {
             let mass = C::wide(velocity[i * 4usize + 3usize]);
             amounts.insert(0usize, heat_held::<C>(mass, capacities[material[i] as usize], temperature[i]));
         }

@@ -166,7 +166,7 @@ pub fn put_grains_back<R: Real, C: Coordinate<R>>(
 }
 
 /// Number of neighbors of each of n grains into `out`, or, where the plan is to fill, the neighbors themselves into its row; `all` is the number
-/// of grains among which they are.
+/// of grains among which they are. With `copies` among the grains, which `member` tells, these have none.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn neighbor_rows<C: Real>(
@@ -176,6 +176,7 @@ pub fn neighbor_rows<C: Real>(
     first: &[u32],
     items: &[u32],
     tile_first: &[u32],
+    member: &[u32],
     out: &mut [u32],
     sides: &Sides<C, C>,
     skin: C,
@@ -183,9 +184,19 @@ pub fn neighbor_rows<C: Real>(
     all: u32,
     n: u32,
     #[comptime] plan: RowPlan,
+    #[comptime] copies: bool,
 ) {
     let i = ABSOLUTE_POS;
-    if i < n as usize {
+    let mut has_row = i < n as usize;
+    if copies {
+        if has_row {
+            has_row = member[i] != 0xffff_fffeu32;
+            if !plan.fill {
+                out[i] = 0u32;
+            }
+        }
+    }
+    if has_row {
         let mut at = 0usize;
         if plan.fill {
             at = first_entry(i, tile_first);
@@ -300,8 +311,12 @@ pub fn carry_histories<R: Real>(
     old_tile_first: &[u32],
     old_list: &[u32],
     old_history: &[R],
+    id: &[u32],
+    old_id: &[u32],
+    known: u32,
     n: u32,
     #[comptime] numbers: usize,
+    #[comptime] by_id: bool,
 ) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
@@ -316,7 +331,11 @@ pub fn carry_histories<R: Real>(
             old_tile_first,
             old_list,
             old_history,
+            id,
+            old_id,
+            known,
             numbers,
+            by_id,
         );
     }
 }
@@ -351,7 +370,10 @@ pub fn wall_rows<C: Real>(
         }
         let mut is_free = true;
         if carries {
-            if member[i] != 0xffff_ffffu32 {
+            if member[i] == 0xffff_fffeu32 {
+                // Another domain owns it.
+                is_free = false;
+            } else if member[i] != 0xffff_ffffu32 {
                 is_free = is_held[touching[member[i] as usize] as usize] == 0u32;
             }
         }
@@ -388,7 +410,8 @@ pub fn have_rows(lengths: &mut [u32], n: u32) {
     }
 }
 
-/// What grains remember of wall elements, from the old list to the new; nothing where an element is new.
+/// What grains remember of wall elements, from the old list to the new; nothing where an element is new, or a grain, whose place before is `known` or
+/// above.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn carry_wall_histories<R: Real>(
@@ -399,18 +422,24 @@ pub fn carry_wall_histories<R: Real>(
     old_row: &[u32],
     old_list: &[u32],
     old_history: &[R],
+    known: u32,
     n: u32,
     #[comptime] numbers: usize,
 ) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
-        let old_i = old_of[i] as usize;
+        let mut from = 0usize;
+        let mut to = 0usize;
+        if old_of[i] < known {
+            from = old_row[old_of[i] as usize] as usize;
+            to = old_row[old_of[i] as usize + 1usize] as usize;
+        }
         for k in row[i] as usize..row[i + 1usize] as usize {
             #[unroll]
             for c in 0..numbers {
                 history[k * numbers + c] = R::new(0.0);
             }
-            for q in old_row[old_i] as usize..old_row[old_i + 1usize] as usize {
+            for q in from..to {
                 if old_list[q] == list[k] {
                     #[unroll]
                     for c in 0..numbers {

@@ -32,7 +32,7 @@ pub struct Plan {
     pub bonded: bool,
     /// Whether grains have orientations.
     pub turns: bool,
-    /// Whether rigid bodies carry some grains, which then move with them and not by themselves.
+    /// Whether some grains do not move by themselves: rigid bodies carry them, or they are copies of those of other domains.
     pub carries: bool,
 }
 
@@ -175,6 +175,7 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
                         torque,
                         new_velocity,
                         new_spin,
+                        plan.kind.frictional,
                     );
                 }
             } else {
@@ -309,7 +310,8 @@ fn turn_with<R: Real, C: Coordinate<R>>(i: usize, half_spin: &mut [Record<R>], t
     turn[i] = record_of::<C>(&after);
 }
 
-/// Leaves grain i, which a body carries, its forces, and adds up what its contacts took; the body moves it.
+/// Leaves grain i, which a body carries, its forces, and adds up what its contacts took; the body moves it. A copy of a grain of another domain has
+/// neither, and follows its original.
 #[cube]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 fn hold<C: Coordinate<R>, R: Coordinate<R>>(
@@ -323,15 +325,18 @@ fn hold<C: Coordinate<R>, R: Coordinate<R>>(
     torque: &mut [Record<R>],
     new_velocity: &mut [Record<R>],
     new_spin: &mut [Record<R>],
+    #[comptime] frictional: bool,
 ) {
     force[i] = record::<R>(&load.force, load.touches);
-    torque[i] = record::<R>(&load.torque, R::new(0.0));
     let half = half_velocity[i];
     half_velocity[i] = record::<C>(&xyz::<C>(half), last::<C>(half) + C::wide(load.normal_power));
-    let half = half_spin[i];
-    half_spin[i] = record::<R>(&xyz::<R>(half), last::<R>(half) + load.tangential_power);
     new_velocity[i] = record::<R>(&grain.velocity, grain.mass);
-    new_spin[i] = record::<R>(&grain.spin, last::<R>(turning) + load.damping_power);
+    if frictional {
+        torque[i] = record::<R>(&load.torque, R::new(0.0));
+        let half = half_spin[i];
+        half_spin[i] = record::<R>(&xyz::<R>(half), last::<R>(half) + load.tangential_power);
+        new_spin[i] = record::<R>(&grain.spin, last::<R>(turning) + load.damping_power);
+    }
 }
 
 /// Forces of walls on the n grains near them, of which `grains` gives the places: they overwrite the force and torque of these grains.

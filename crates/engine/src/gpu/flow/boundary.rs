@@ -52,8 +52,7 @@ impl<C: Number> Carriage<C> {
             let time = step as f64 * simulation.stepping.dt;
             simulation.walls.poses_within(simulation.domain.as_ref(), time, &mut poses);
         }
-        poses.resize(self.poses.len(), 0.0);
-        gpu.write(&self.poses, &numbers::<C>(poses));
+        gpu.write_part(&self.poses, 0, &numbers::<C>(poses));
     }
 }
 

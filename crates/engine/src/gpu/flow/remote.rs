@@ -2,7 +2,7 @@
 
 use super::{FlowOnGpu, Opened, RemoteFlow};
 use crate::bodies::Bodies;
-use crate::flow::{Flow, FlowEnergies};
+use crate::flow::{Flow, FlowEnergies, is_marked};
 use crate::gpu::step::{BATCH, FLUIDS, LISTS_OF_FLUIDS};
 use crate::gpu::{Closed, Number, raised, stepping};
 use crate::simulation::Simulation;
@@ -16,6 +16,26 @@ use seixo_sweeps::kernels::{DONE, UNITS};
 use seixo_sweeps::motion::{LEFT, NOT_FINITE, STALE, TOO_COMPRESSED, TOO_FAST};
 use seixo_sweeps::views::RECORD;
 use std::time::Instant;
+
+impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
+    /// Counts the steps that were taken of those that are queued, once their flags are here.
+    pub(super) fn count_queued(&mut self, flags: &[u32], profile: &mut Profile) -> Closed {
+        let Some(opened) = self.opened.take() else {
+            return Closed::default();
+        };
+        let taken = u64::from(flags[DONE]);
+        profile.book_on_gpu(FLUIDS, opened.start, taken);
+        self.now = opened.now ^ (taken as usize & 1);
+        self.is_led &= taken == 0;
+        self.since_renewal += taken;
+        let raised = raised(flags);
+        Closed {
+            raised,
+            taken,
+            must_be_seen_to: raised & (NOT_FINITE | TOO_FAST | TOO_COMPRESSED | LEFT) != 0,
+        }
+    }
+}
 
 impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
     fn advance(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64, profile: &mut Profile) -> Result<Closed, GpuError> {
@@ -64,23 +84,13 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
     }
 
     fn close(&mut self, host: &mut Flow, profile: &mut Profile) -> Result<Closed, GpuError> {
-        let Some(opened) = self.opened.take() else {
+        let Some(queued) = self.opened.as_ref().map(|opened| opened.queued) else {
             return Ok(Closed::default());
         };
         // Where the last step leads, walls and bodies may be too far from where they are listed.
-        self.place_boundaries(host, opened.queued & 1, true);
+        self.place_boundaries(host, queued & 1, true);
         let flags = self.collect_flags(host)?;
-        let taken = u64::from(flags[DONE]);
-        profile.book_on_gpu(FLUIDS, opened.start, taken);
-        self.now = opened.now ^ (taken as usize & 1);
-        self.is_led &= taken == 0;
-        self.since_renewal += taken;
-        let raised = raised(&flags);
-        Ok(Closed {
-            raised,
-            taken,
-            must_be_seen_to: raised & (NOT_FINITE | TOO_FAST | TOO_COMPRESSED | LEFT) != 0,
-        })
+        Ok(self.count_queued(&flags, profile))
     }
 
     fn renew_when_stale(&mut self, host: &mut Flow, raised: u32, profile: &mut Profile) -> Result<(), GpuError> {
@@ -169,6 +179,10 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
                 // What drag takes, and what fluid loses to the grain.
                 now.viscous += fields.rate[RECORD * i + 3];
                 now.gained -= fields.flow[RECORD * i + 3];
+            }
+            if is_marked(&fields.copy, i) {
+                // Its own domain counts it.
+                continue;
             }
             // Of particles of walls they are zero.
             sums = sums.plus(&FlowEnergies {

@@ -113,7 +113,8 @@ impl Case {
         world_of(grains, self.interaction(), walls, gravity)
     }
 
-    fn interaction(self) -> Interaction {
+    /// How its grains act on each other.
+    pub fn interaction(self) -> Interaction {
         let stiffness = match self {
             Case::Bed | Case::NormalOnly | Case::Tank | Case::Muller => None,
             Case::BedLinear => Some(bed::STIFFNESS),

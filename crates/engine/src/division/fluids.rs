@@ -1,0 +1,340 @@
+//! Fluids that are divided among domains: each owns the particles of fluid and of walls that are in its slab, and has copies of those of others that
+//! these see.
+//!
+//! Slabs of fluids are cut by fluids alone. All domains wait for each other with their grains and then with their fluids, so each has about as much of
+//! either to do; and lists of the two, which are renewed at different steps, have planes of their own. A pair across a border is computed by both
+//! owners, and each books half. How a wall presses follows from all fluid before it: the owner of a particle of a wall finds that, and tells the others.
+//! On GPUs all find it who have the particle, so that domains wait for each other but once a step.
+
+mod on_gpu;
+
+use super::letters::{Illegible, exchange, from_bytes, letter, read, to_bytes};
+use super::slabs::Slabs;
+use super::subdomain::{Halt, Shared, Subdomain, Verdict, agree, balance, halt, places_by_id, verdict};
+use crate::fields::{FluidFields, Sorted};
+use crate::flow::{Columns, Constraint, Flow, Left, Others};
+use crate::guard::Stop;
+use crate::refusal::Refusal;
+use crate::simulation::{Pass, Simulation};
+use crate::state::State;
+use crate::world::{Solver, Vec3};
+use seixo_sweeps::fluid::WALL;
+use seixo_sweeps::motion::{LEFT, STALE};
+use seixo_sweeps::views::RECORD;
+use seixo_transport::Transport;
+
+/// What a domain has of fluids, beside what its simulation knows.
+pub struct SharedFluids {
+    slabs: Slabs,
+    rank: usize,
+    /// Particles of fluid that are known in two domains.
+    fluid: Vec<Shared>,
+    /// Likewise those of walls.
+    walls: Vec<Shared>,
+}
+
+/// Particles that go to another domain, by their ids, and those that come from there.
+struct Swapped {
+    with: usize,
+    sent: Vec<u32>,
+    came: FluidFields,
+}
+
+/// Whether a particle with this id is one of a wall.
+fn is_of_wall(id: u32) -> bool {
+    id & WALL != 0
+}
+
+impl Halt {
+    /// A particle of a fluid or a wall was faster than lists are renewed.
+    pub fn fluid_passed_through(id: u32) -> Halt {
+        Halt::Lost(format!(
+            "particle {id} of a fluid or a wall went through a whole domain between two renewals of the lists; use fewer domains, or a shorter time \
+             step"
+        ))
+    }
+
+    /// Neither a particle of fluid nor one of a wall is left in a domain, nor near it.
+    pub fn no_fluid() -> Halt {
+        Halt::Lost("no fluid is left in a domain, and no wall that bounds one; use fewer domains".to_owned())
+    }
+}
+
+impl SharedFluids {
+    /// One step; returns how many particles went to other domains.
+    pub fn step(&mut self, simulation: &mut Simulation, transport: &mut dyn Transport) -> Result<u64, Halt> {
+        if simulation.flows_remotely() {
+            return self.step_on_gpu(simulation, transport);
+        }
+        if simulation.solver_of_fluids() == Solver::Incompressible {
+            return self.step_incompressible(simulation, transport);
+        }
+        let moved = simulation.move_fluids();
+        let is_stale = raised(simulation) & (STALE | LEFT) != 0;
+        let sent_away = self.go_on(moved, is_stale, true, simulation, transport)?;
+        self.press_walls(simulation, transport)?;
+        simulation.push_fluids();
+        Ok(sent_away)
+    }
+
+    fn step_incompressible(&mut self, simulation: &mut Simulation, transport: &mut dyn Transport) -> Result<u64, Halt> {
+        self.press_walls(simulation, transport)?;
+        simulation.pass(Pass::Fluids, Simulation::drag_fluids);
+        self.project(Constraint::Density, simulation, transport)?;
+        let moved = simulation.move_incompressible_fluids();
+        let raised = raised(simulation);
+        let sent_away = self.go_on(moved, raised & STALE != 0, false, simulation, transport)?;
+        self.project(Constraint::Divergence, simulation, transport)?;
+        Ok(sent_away + self.go_on(Ok(()), raised & LEFT != 0, true, simulation, transport)?)
+    }
+
+    /// Lists fluids anew in all domains if one asks for it, without fluid that left if that `takes_away`; else lets copies follow their originals.
+    /// Returns how many particles went to other domains.
+    fn go_on(
+        &mut self,
+        moved: Result<(), Stop>,
+        is_stale: bool,
+        takes_away: bool,
+        simulation: &mut Simulation,
+        transport: &mut dyn Transport,
+    ) -> Result<u64, Halt> {
+        match agree(transport, verdict(&moved, is_stale))? {
+            Verdict::Failed => Err(halt(moved)),
+            Verdict::Stale => self.settle_anew(takes_away, simulation, transport),
+            Verdict::Fine => {
+                let columns: Columns = |flow| vec![&mut flow.fields.position, &mut flow.fields.flow, &mut flow.fields.motion];
+                tell_all(columns, &self.fluid, simulation, transport)?;
+                Ok(0)
+            }
+        }
+    }
+
+    /// Finds how walls press, and tells the others.
+    fn press_walls(&self, simulation: &mut Simulation, transport: &mut dyn Transport) -> Result<(), Halt> {
+        simulation.pass(Pass::Boundaries, Simulation::press_boundaries);
+        tell_all(|flow| vec![&mut flow.fields.flow], &self.walls, simulation, transport)
+    }
+
+    /// Finds pressures of incompressible fluids together with the others.
+    fn project(&self, constraint: Constraint, simulation: &mut Simulation, transport: &mut dyn Transport) -> Result<(), Halt> {
+        let mut others = Neighbors {
+            shared: &self.fluid,
+            transport,
+        };
+        let solved = simulation.pass(Pass::Fluids, |simulation| {
+            simulation.with_flow(|flow, simulation| Some(flow.project(simulation, constraint, &mut others)))
+        });
+        solved.unwrap_or(Ok(()))
+    }
+
+    /// Lists what it owns as it was when lists were made, with copies.
+    pub fn begin(&mut self, simulation: &mut Simulation, transport: &mut dyn Transport) -> Result<(), Halt> {
+        let own = simulation.with_flow(|flow, _| std::mem::take(&mut flow.fields));
+        self.list(own, simulation, transport)
+    }
+
+    /// Lets particles that went into other slabs change hands, and lists all anew, without fluid that left if that `takes_away`; returns how many it
+    /// sent.
+    fn settle_anew(&mut self, takes_away: bool, simulation: &mut Simulation, transport: &mut dyn Transport) -> Result<u64, Halt> {
+        let mut own = simulation.with_flow(|flow, simulation| flow.settle_own(simulation, takes_away));
+        let of_fluid = own
+            .id
+            .iter()
+            .zip(own.reference.chunks_exact(RECORD))
+            .filter(|(id, _)| !is_of_wall(**id));
+        let along: Vec<f64> = of_fluid.map(|(_, place)| self.slabs.along(place)).collect();
+        balance(&mut self.slabs, along.len(), along, transport)?;
+        let owner: Vec<usize> = own.reference.chunks_exact(RECORD).map(|place| self.slabs.owner(place)).collect();
+        let beside = self.slabs.beside(self.rank);
+        if let Some(i) = owner.iter().position(|owner| *owner != self.rank && !beside.contains(owner)) {
+            return Err(Halt::fluid_passed_through(own.id[i]));
+        }
+        let swapped = self.swap(&own, |other, place| self.slabs.owner(place) == other, transport)?;
+        let staying: Vec<u32> = (0..owner.len()).filter(|&i| owner[i] == self.rank).map(|i| i as u32).collect();
+        own.reorder(&simulation.device, &staying);
+        swapped.iter().for_each(|swapped| own.append(&swapped.came));
+        self.list(own, simulation, transport)?;
+        Ok(swapped.iter().map(|swapped| swapped.sent.len() as u64).sum())
+    }
+
+    /// Sends to every domain beside this one the particles that are for it, by their places, and takes in those that it sends.
+    fn swap(
+        &self,
+        from: &FluidFields,
+        is_for: impl Fn(usize, &[f64]) -> bool,
+        transport: &mut dyn Transport,
+    ) -> Result<Vec<Swapped>, Halt> {
+        let beside = self.slabs.beside(self.rank);
+        let (mut sent, mut letters) = (Vec::new(), Vec::new());
+        for &with in &beside {
+            let places = from.reference.chunks_exact(RECORD).zip(0..);
+            let chosen: Vec<u32> = places.filter(|(place, _)| is_for(with, place)).map(|(_, i)| i).collect();
+            let picked = from.pick(&chosen);
+            let mut state = State::default();
+            picked.save(&mut state);
+            letters.push(letter(&state));
+            sent.push(picked.id);
+        }
+        let mut swapped = Vec::new();
+        for ((received, sent), &with) in exchange(transport, &beside, letters)?.iter().zip(sent).zip(&beside) {
+            let came = FluidFields::load(&read(received)?).map_err(|_| Illegible)?;
+            swapped.push(Swapped { with, sent, came });
+        }
+        Ok(swapped)
+    }
+
+    /// Lists particles that it owns by where they were when lists were made, with copies of those of others.
+    fn list(&mut self, own: FluidFields, simulation: &mut Simulation, transport: &mut dyn Transport) -> Result<(), Halt> {
+        let swapped = self.swap(&own, |other, place| self.slabs.is_felt_in(other, place), transport)?;
+        let known: Vec<(usize, Vec<u32>, Vec<u32>)> = swapped
+            .iter()
+            .map(|swapped| (swapped.with, swapped.sent.clone(), swapped.came.id.clone()))
+            .collect();
+        let mut copies: Vec<FluidFields> = swapped.into_iter().map(|swapped| swapped.came).collect();
+        let listed = simulation.with_flow(|flow, simulation| {
+            flow.list_with_copies(own, &mut copies, simulation);
+            flow.fields.id.clone()
+        });
+        let places_of = places_by_id(&listed);
+        let shared = |of_walls: bool| -> Vec<Shared> {
+            let chosen = |ids: &[u32]| {
+                let ids = ids.iter().copied().filter(|id| is_of_wall(*id) == of_walls);
+                places_of(&ids.collect::<Vec<u32>>())
+            };
+            let shared = known.iter().map(|(with, own, copies)| Shared {
+                with: *with,
+                own: chosen(own),
+                copies: chosen(copies),
+            });
+            shared.collect()
+        };
+        (self.fluid, self.walls) = (shared(false), shared(true));
+        Ok(())
+    }
+}
+
+/// Flags that the last motion of fluids and walls raised.
+fn raised(simulation: &Simulation) -> u32 {
+    simulation.flow.as_ref().map_or(0, |flow| flow.flags())
+}
+
+/// Those beside a domain, who have copies of its fluid as it has of theirs.
+struct Neighbors<'a> {
+    shared: &'a [Shared],
+    transport: &'a mut dyn Transport,
+}
+
+impl Others for Neighbors<'_> {
+    type Lost = Halt;
+
+    fn tell(&mut self, flow: &mut Flow, columns: Columns) -> Result<(), Halt> {
+        tell(columns, self.shared, flow, self.transport)
+    }
+
+    fn sum(&mut self, own: Left) -> Result<Left, Halt> {
+        let mut sum = Left::default();
+        for told in self.transport.gather(own.bytes())? {
+            sum = sum.plus(&Left::read(&told).ok_or(Illegible)?);
+        }
+        Ok(sum)
+    }
+}
+
+/// As [`tell()`], of a simulation.
+fn tell_all(columns: Columns, shared: &[Shared], simulation: &mut Simulation, transport: &mut dyn Transport) -> Result<(), Halt> {
+    let Some(flow) = simulation.flow.as_deref_mut() else {
+        return Ok(());
+    };
+    tell(columns, shared, flow, transport)
+}
+
+/// Tells others what stands in these columns of what they have copies of, and takes over what they tell. Columns that are empty are told of nowhere.
+fn tell(columns: Columns, shared: &[Shared], flow: &mut Flow, transport: &mut dyn Transport) -> Result<(), Halt> {
+    let mut columns = columns(flow);
+    columns.retain(|column| !column.is_empty());
+    for Shared { with, own, .. } in shared.iter().filter(|shared| !shared.own.is_empty()) {
+        let mut told = Vec::with_capacity(own.len() * columns.len() * RECORD);
+        for &i in own {
+            columns
+                .iter()
+                .for_each(|column| told.extend_from_slice(&column[i as usize * RECORD..][..RECORD]));
+        }
+        transport.send(*with, to_bytes(&told))?;
+    }
+    for Shared { with, copies, .. } in shared.iter().filter(|shared| !shared.copies.is_empty()) {
+        let told = from_bytes(&transport.receive(*with)?)?;
+        let numbers = columns.len() * RECORD;
+        if told.len() != copies.len() * numbers {
+            return Err(Illegible.into());
+        }
+        for (&i, records) in copies.iter().zip(told.chunks_exact(numbers)) {
+            for (column, record) in columns.iter_mut().zip(records.chunks_exact(RECORD)) {
+                column[i as usize * RECORD..][..RECORD].copy_from_slice(record);
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Simulation {
+    /// Why fluids cannot be divided, if they cannot.
+    pub(super) fn why_fluids_are_whole(&self) -> Option<&'static str> {
+        self.flow.as_ref().and_then(|flow| flow.why_whole(self.domain.as_ref()))
+    }
+
+    /// So many slabs with equally much fluid in each, if anything flows or bounds what flowed; on GPUs so wide that copies of walls see all the fluid
+    /// that the walls see.
+    pub(super) fn cut_fluids(&self, count: usize, on_gpus: bool) -> Result<Option<Slabs>, Refusal> {
+        let Some(flow) = &self.flow else { return Ok(None) };
+        let all = flow.fields.id.iter().zip(flow.fields.reference.as_chunks::<RECORD>().0);
+        let places = |of_walls: bool| -> Vec<Vec3> {
+            let chosen = all.clone().filter(|(id, _)| is_of_wall(**id) == of_walls);
+            chosen.map(|(_, &[x, y, z, _])| [x, y, z]).collect()
+        };
+        let (fluid, walls) = (places(false), places(true));
+        let places = if fluid.is_empty() { walls } else { fluid };
+        if places.is_empty() {
+            return Ok(None);
+        }
+        let reaches = if on_gpus && flow.compiled_for.bounded { 2.0 } else { 1.0 };
+        let reach = reaches * (flow.plan.support + flow.cells.skin);
+        Slabs::cut(&places, count, reach, self.domain.as_ref()).map(Some)
+    }
+
+    /// Gives a domain what it owns of fluids.
+    pub(super) fn share_fluids(&self, slabs: &Slabs, rank: usize, domain: &mut Subdomain) -> Result<(), Refusal> {
+        let Some(flow) = &self.flow else { return Ok(()) };
+        let places = flow.fields.reference.chunks_exact(RECORD).zip(0..);
+        let own: Vec<u32> = places.filter(|(place, _)| slabs.owner(place) == rank).map(|(_, i)| i).collect();
+        let mut share = flow.share(flow.fields.pick(&own), &domain.simulation)?;
+        if rank == 0 {
+            share.last = flow.last;
+        }
+        domain.simulation.flow = Some(Box::new(share));
+        domain.fluids = Some(SharedFluids {
+            slabs: slabs.clone(),
+            rank,
+            fluid: Vec::new(),
+            walls: Vec::new(),
+        });
+        Ok(())
+    }
+
+    /// Takes over the fluids of all domains, and what was booked there.
+    pub(super) fn fetch_fluids(&mut self) {
+        let (Some(division), Some(flow)) = (&mut self.division, &mut self.flow) else {
+            return;
+        };
+        let mut shares: Vec<&mut Flow> = division
+            .domains
+            .iter_mut()
+            .filter_map(|domain| domain.simulation.flow.as_deref_mut())
+            .collect();
+        let Some(first) = shares.first_mut() else { return };
+        // They renew their lists together.
+        flow.rebuilds += std::mem::take(&mut first.rebuilds);
+        flow.clear();
+        shares.into_iter().for_each(|share| flow.take_share(share));
+        self.with_flow(|flow, simulation| flow.list_anew(simulation));
+    }
+}

@@ -1,0 +1,189 @@
+//! A domain at work whose grains and fluids are on a GPU.
+
+use super::letters::Illegible;
+use super::subdomain::{Halt, Subdomain, Verdict, agree, halt, verdict};
+use crate::gpu::{Handed, Remote, lists_are_stale};
+use crate::simulation::Simulation;
+use crate::state::Profile;
+use crate::world::Precision;
+use seixo_device::gpu::Gpu;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Where domains of one process leave for each other what is no bytes: by who left it, and for whom.
+pub type Desk = Arc<Mutex<HashMap<(usize, usize), Handed>>>;
+
+/// A desk for domains in a row, or, if `is_ring`, in a ring, on these GPUs; none where some cannot reach each other, or where pairs of neighbors cannot take
+/// turns.
+pub fn desk_for(gpus: &[Gpu], is_ring: bool) -> Option<Desk> {
+    let all_reach = gpus.iter().all(|gpu| gpus.iter().all(|other| gpu.reaches(other)));
+    let take_turns = !is_ring || gpus.len().is_multiple_of(2);
+    (all_reach && take_turns && gpus.len() > 1).then(Desk::default)
+}
+
+impl Subdomain {
+    /// Hands grains and fluids, listed here, over to a GPU.
+    pub fn hand_over(&mut self, gpu: &Gpu, precision: Precision) -> Result<(), Halt> {
+        let simulation = &mut self.simulation;
+        simulation.settings.precision = Some(precision);
+        simulation.profile = Profile::new(&crate::gpu::PASSES);
+        simulation.gpu = Some(gpu.clone());
+        if self.has_grains {
+            simulation.hand_grains_over(gpu.clone())?;
+            let shared = std::mem::take(&mut self.shared);
+            self.on_gpu(|remote, _| Ok(remote.share(&shared)?))?;
+        }
+        match &mut self.fluids {
+            Some(fluids) => fluids.hand_over(gpu, &mut self.simulation),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether its grains, or its fluids, are on a GPU.
+    pub(super) fn is_on_gpu(&self) -> bool {
+        self.simulation.is_remote() || self.simulation.flows_remotely()
+    }
+
+    /// Lets the GPU do something.
+    pub(super) fn on_gpu<T>(&mut self, run: impl FnOnce(&mut dyn Remote, &mut Simulation) -> Result<T, Halt>) -> Result<T, Halt> {
+        let Some(mut remote) = self.simulation.remote.take() else {
+            return Err(Halt::Lost("a domain lost its GPU".to_owned()));
+        };
+        let done = run(remote.as_mut(), &mut self.simulation);
+        self.simulation.remote = Some(remote);
+        done
+    }
+
+    /// One step of grains and fluids that are on the GPU.
+    pub(super) fn step_on_gpu(&mut self) -> Result<(), Halt> {
+        if self.simulation.is_remote() {
+            self.step_grains_on_gpu()?;
+        } else {
+            self.simulation.rest(1);
+        }
+        self.step_fluids()
+    }
+
+    fn step_grains_on_gpu(&mut self) -> Result<(), Halt> {
+        let by_letters = self.desk.is_none();
+        let stepped = self.on_gpu(|remote, host| Ok(remote.step_and_show(host, by_letters)?))?;
+        self.lead_servos_on_gpu()?;
+        let own = match (stepped.must_be_seen_to, lists_are_stale(&self.simulation, stepped.raised)) {
+            (true, _) => Verdict::Failed,
+            (false, true) => Verdict::Stale,
+            (false, false) => Verdict::Fine,
+        };
+        match agree(self.transport(), own)? {
+            Verdict::Failed if own == Verdict::Failed => Err(Halt::Stopped(Box::new(self.simulation.explained(stepped.raised)))),
+            Verdict::Failed => Err(Halt::Elsewhere),
+            Verdict::Stale => {
+                if self.simulation.is_bonded() && self.simulation.domain.is_some() {
+                    // A bond goes with either of its grains: whether that of another domain has left, its copy tells.
+                    self.follow_on_gpu(stepped.letters)?;
+                }
+                self.settle_anew_on_gpu(stepped.raised)
+            }
+            Verdict::Fine if by_letters => self.follow_on_gpu(stepped.letters),
+            Verdict::Fine => self.swap_with_others(),
+        }
+    }
+
+    /// Puts copies where their originals are now, of which these letters tell others.
+    fn follow_on_gpu(&mut self, letters: Vec<Vec<u8>>) -> Result<(), Halt> {
+        let told = self.exchange(letters)?;
+        self.on_gpu(|remote, _| remote.follow(&told))
+    }
+
+    /// Lets GPUs copy from each other where originals are.
+    ///
+    /// Every two domains beside each other are a pair, whose lower one asks for the copies both ways. All pairs with an even lower domain go first, then
+    /// all with an odd one: so every GPU meets its copies in the same order as its neighbors, see [`Gpu::copy_to`].
+    fn swap_with_others(&mut self) -> Result<(), Halt> {
+        let (rank, count) = (self.rank, self.slabs.count());
+        let beside = self.slabs.beside(rank);
+        let side_of = |other: usize| beside.iter().position(|known| *known == other);
+        let above = side_of((rank + 1) % count).filter(|_| count > 2 || rank == 0);
+        let below = side_of((rank + count - 1) % count).filter(|_| count > 2 || rank == 1);
+        for side in above.iter().chain(&below) {
+            let bytes = self.simulation.remote.as_ref().map_or(0, |remote| remote.bytes_handed(*side));
+            self.counted().bytes += bytes;
+        }
+        for turn in [rank % 2, 1 - rank % 2] {
+            match (turn == 0, above, below) {
+                (true, Some(side), _) => {
+                    let handed = self.take_from(beside[side])?;
+                    let copied = self.on_gpu(|remote, _| remote.swap(side, handed))?;
+                    self.put_for(beside[side], copied)?;
+                }
+                (false, _, Some(side)) => {
+                    let handed = self.on_gpu(|remote, _| Ok(remote.hand(side)))?;
+                    self.put_for(beside[side], handed)?;
+                    let copied = self.take_from(beside[side])?;
+                    self.on_gpu(|remote, _| remote.follow_handed(side, copied))?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts something on the desk for another domain, and tells it.
+    fn put_for(&mut self, other: usize, handed: Handed) -> Result<(), Halt> {
+        if let Some(desk) = &self.desk {
+            desk.lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .insert((self.rank, other), handed);
+        }
+        Ok(self.transport().send(other, Vec::new())?)
+    }
+
+    /// Waits until another domain has put something on the desk for this one, and takes it.
+    fn take_from(&mut self, other: usize) -> Result<Handed, Halt> {
+        self.transport().receive(other)?;
+        let key = (other, self.rank);
+        let handed = self
+            .desk
+            .as_ref()
+            .and_then(|desk| desk.lock().unwrap_or_else(PoisonError::into_inner).remove(&key));
+        Ok(handed.ok_or(Illegible)?)
+    }
+
+    /// Lets grains that went into other slabs change hands, and lists all anew, after a step that raised these flags.
+    fn settle_anew_on_gpu(&mut self, raised: u32) -> Result<(), Halt> {
+        let (grains, places) = self.on_gpu(|remote, host| Ok(remote.prepare(host, raised)?))?;
+        let along = places.iter().map(|place| self.slabs.along(place)).collect();
+        self.balance(grains, along)?;
+        let (slabs, rank) = (self.slabs.clone(), self.rank);
+        let (sent, letters) = self.on_gpu(|remote, host| remote.send_away(host, &slabs, rank))?;
+        self.sent_away += sent;
+        let received = self.exchange(letters)?;
+        self.on_gpu(|remote, _| remote.take_in(&received))?;
+        let bonded = self.hand_bonds_on()?;
+        let letters = self.on_gpu(|remote, _| Ok(remote.copies_for(&slabs, rank, &bonded)?))?;
+        let received = self.exchange(letters)?;
+        self.on_gpu(|remote, host| remote.list_with(host, &received))?;
+        Ok(self.simulation.refuse_torn_bonds()?)
+    }
+
+    /// Brings what is seen here of grains and fluids up to date, if all domains can.
+    pub fn observe(&mut self) -> Result<(), Halt> {
+        if !self.is_on_gpu() {
+            return Ok(());
+        }
+        // Steps were taken since somebody looked.
+        self.simulation.is_current = false;
+        let observed = self.simulation.observe();
+        match self.uncounted(|domain| agree(domain.transport(), verdict(&observed, false)))? {
+            Verdict::Failed => Err(halt(observed)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Brings the grains back, whatever state they are in.
+    pub fn give_back(&mut self) {
+        if self.simulation.is_remote() {
+            // Where even that fails, those that were seen last have to do.
+            let _ = self.simulation.with_remote(|remote, host| remote.give_back(host));
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Places of particles in a domain: who stands in a stretch of the axis, and where particles go as they are sorted. Alike for grains and for fluids.
+
+use super::{Cells, Number};
+use crate::division::Stretch;
+use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
+use seixo_sweeps::kernels::domain::{find_within, invert, rename};
+
+/// Of how many particles a domain looks where they are, for planes to be moved.
+const SAMPLED: usize = 4096;
+
+impl<C: Number> Cells<C> {
+    /// Of n particles in these places finds own ones in a stretch of the axis, or beyond it: their places become the first of `found`. Says how many.
+    pub(super) fn find_within(
+        &self,
+        gpu: &Gpu,
+        (position, member, n): (&Buffer<C>, &Buffer<u32>, usize),
+        stretch: &Stretch,
+        beyond: bool,
+        found: &Buffer<u32>,
+    ) -> Result<usize, GpuError> {
+        self.mark_within(gpu, (position, member, n), stretch, beyond);
+        self.list_marked(gpu, n, found)
+    }
+
+    /// Marks those of n particles in these places that are own ones in a stretch of the axis, or beyond it.
+    pub(super) fn mark_within(&self, gpu: &Gpu, (position, member, n): (&Buffer<C>, &Buffer<u32>, usize), stretch: &Stretch, beyond: bool) {
+        let (count, dim) = units(n);
+        find_within::launch::<C>(
+            gpu.client(),
+            count,
+            dim,
+            position.records(),
+            member.argument(),
+            self.domain.argument(),
+            self.lengths.argument(),
+            C::of(stretch.low),
+            C::of(stretch.high),
+            C::of(stretch.length),
+            stretch.axis as u32,
+            n as u32,
+            beyond,
+        );
+    }
+
+    /// Of n particles lets the places of those that are marked become the first of `found`. Says how many.
+    pub(super) fn list_marked(&self, gpu: &Gpu, n: usize, found: &Buffer<u32>) -> Result<usize, GpuError> {
+        gpu.compact(&self.lengths, n, found, &self.kept)?;
+        Ok(gpu.download(&self.kept)?[0] as usize)
+    }
+}
+
+/// Where each of n particles of an order went.
+pub(super) fn invert_order(gpu: &Gpu, order: &Buffer<u32>, n: usize, place_of: &Buffer<u32>) {
+    let (count, dim) = units(n);
+    invert::launch(gpu.client(), count, dim, order.argument(), place_of.argument(), n as u32);
+}
+
+/// From m places before particles were sorted to those where they are now.
+pub(super) fn rename_places(gpu: &Gpu, places: &Buffer<u32>, m: usize, place_of: &Buffer<u32>) {
+    if m > 0 {
+        let (count, dim) = units(m);
+        rename::launch(gpu.client(), count, dim, places.argument(), place_of.argument(), m as u32);
+    }
+}
+
+/// Places among n at which a domain looks where particles are.
+pub(super) fn sampled(n: usize) -> Vec<u32> {
+    let sampled = n.min(SAMPLED);
+    (0..sampled).map(|k| (k * n / sampled) as u32).collect()
+}

@@ -1,0 +1,88 @@
+//! Bonded worlds to be divided.
+
+use crate::bars::{SPACING, bonds, mass, row};
+use crate::glued::{cemented, pressed};
+use seixo_engine::plan_time_step;
+use seixo_engine::world::{Bonded, Bonds, Domain, Leaving, Load, Scheme, World};
+use seixo_laws::bond::BondLaw;
+use seixo_laws::contact::TangentialLaw;
+use std::f64::consts::{PI, TAU};
+
+/// Grains of a beam.
+pub const COUNT: usize = 40;
+/// Time step of beams \[s\].
+pub const STEP: f64 = 2e-6;
+
+/// A beam that two loads at its ends bear, whose middle moves down as all of it flies along its axis. Its grains touch nowhere, and bonds are longer
+/// than grains feel each other.
+pub fn beam() -> World {
+    let glue = Bonds {
+        between: Bonded::Near {
+            groups: vec![0, 1],
+            tolerance: 0.3,
+        },
+        damping_ratio: 0.05,
+        ..bonds(BondLaw::Beam)
+    };
+    let swing = |k: usize| -(PI * k as f64 / (COUNT - 1) as f64).sin();
+    let mut world = row(COUNT, |k| [2.0, 0.0, swing(k)], glue);
+    world.gravity = [0.0, 0.0, -9.81];
+    world.groups.push("ends".into());
+    (world.grains.group[0], world.grains.group[COUNT - 1]) = (1, 1);
+    world.loads.push(Load {
+        group: 1,
+        force: [0.0, 0.0, 0.5 * COUNT as f64 * mass() * 9.81],
+        torque: [0.0; 3],
+    });
+    world
+}
+
+/// A beam that is a ring, for it goes through periodic sides, and moves along itself while it swings.
+pub fn ring() -> World {
+    let glue = Bonds {
+        damping_ratio: 0.05,
+        ..bonds(BondLaw::Beam)
+    };
+    let swing = |k: usize| (TAU * k as f64 / COUNT as f64).sin();
+    let mut world = row(COUNT, |k| [2.0, 0.2 * swing(2 * k), 0.5 * swing(k)], glue);
+    let end = (COUNT as f64 - 0.5) * SPACING;
+    let domain = Domain::open([-0.5 * SPACING, -1.0, -1.0], [end, 1.0, 1.0], Leaving::Error);
+    world.domain = Some(Domain {
+        periodic: [true, false, false],
+        ..domain
+    });
+    world
+}
+
+/// A block of cemented grains that falls on a floor and cracks.
+pub fn block() -> World {
+    cemented(pressed(1200, TangentialLaw::Mindlin))
+}
+
+/// The time step of [`block()`] \[s\].
+pub fn step_of(world: &World) -> f64 {
+    0.5 * plan_time_step(world, Scheme::default()).unwrap().auto
+}
+
+/// A row of grains, shaken across, that leaves the domain one after the other.
+pub fn leaving() -> World {
+    let mut world = row(20, |k| [5.0, 0.0, if k % 2 == 0 { 0.05 } else { -0.05 }], bonds(BondLaw::Beam));
+    let end = 20.0 * SPACING;
+    world.domain = Some(Domain::open([-1.0; 3], [end, 1.0, 1.0], Leaving::Delete));
+    world
+}
+
+/// A row of grains at rest, beside which two fly along it with these velocities \[m/s\]; a bond like rubber is between these.
+pub fn parting(velocities: [f64; 2]) -> World {
+    let rubber = Bonds {
+        between: Bonded::Pairs(vec![[4, 5]]),
+        youngs_modulus: 10.0,
+        ..bonds(BondLaw::Beam)
+    };
+    let along = |k: usize| k.checked_sub(4).and_then(|k| velocities.get(k)).copied().unwrap_or(0.0);
+    let mut world = row(9, |k| [along(k), 0.0, 0.0], rubber);
+    for k in [0, 1, 2, 3, 6, 7, 8] {
+        world.grains.position[k][2] = 0.01;
+    }
+    world
+}

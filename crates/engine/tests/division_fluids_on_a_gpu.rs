@@ -1,0 +1,177 @@
+//! Fluids divided among domains whose particles are on a GPU: one answer, whatever their number (software Vulkan will do; without any adapter these tests
+//! fail).
+
+mod beds;
+mod couette;
+mod domains_on_a_gpu;
+mod driven;
+mod drops;
+mod floods;
+mod ledgers;
+mod on_gpus;
+mod pools;
+
+use couette::{cavity, couette};
+use domains_on_a_gpu::{after, started};
+use driven::{drum, paddled, pressed, round_and_round};
+use drops::droplet;
+use floods::{beside_grains, block, column, dry, incompressible, whirl};
+use ledgers::assert_same_ledger;
+use on_gpus::among;
+use pools::{domain, drop_in, floor, sites, tank, wet};
+use seixo_engine::world::{Domain, Leaving, Precision, World};
+use seixo_engine::{Cause, Simulation};
+
+/// Water that streams between two walls in a plane, through periodic sides.
+fn stream() -> World {
+    let mut fluids = dry(Some(1));
+    fluids.kinds[0].background_pressure = 5e3;
+    let spacing = fluids.spacing;
+    for x in sites([0; 3], [40, 1, 8], spacing, true) {
+        drop_in(&mut fluids, x, [2.0, 0.0, 0.0], 5e3);
+    }
+    for (low, high) in [(-3, 0), (8, 11)] {
+        let layers = sites([0, 0, low], [40, 1, high], spacing, true);
+        fluids.boundary.wall.resize(fluids.boundary.wall.len() + layers.len(), 0);
+        fluids.boundary.position.extend(layers);
+    }
+    fluids.slips = vec![false];
+    let length = 40.0 * spacing;
+    let channel = domain([0.0, -1.0, -1.0], [length, 1.0, 2.0], [true, false, false]);
+    wet(fluids, 0.0, Some(channel), vec![floor()])
+}
+
+/// That fluids are the same to the bit, were listed as often, and that sums over them are the same but for roundings.
+#[track_caller]
+fn assert_same(whole: &Simulation, divided: &Simulation, what: &str) {
+    let fluid = whole.fluid().unwrap();
+    assert!(!fluid.id.is_empty());
+    assert_eq!(fluid, divided.fluid().unwrap(), "{what}");
+    assert_eq!(whole.rebuilds(), divided.rebuilds(), "{what}");
+    assert_eq!(whole.fluid_particles(), divided.fluid_particles(), "{what}");
+    assert_same_ledger(whole, divided, what);
+    let [one, other] = [whole, divided].map(|simulation| simulation.walls().iter().map(|wall| wall.force).collect::<Vec<_>>());
+    let largest = one.iter().flatten().fold(0.0, |most: f64, force| most.max(force.abs()));
+    for (a, b) in one.iter().flatten().zip(other.iter().flatten()) {
+        assert!((a - b).abs() <= 1e-9 * largest, "{what}: {one:?} {other:?}");
+    }
+    let shares = divided.divided().unwrap().fluid;
+    assert_eq!(shares.iter().sum::<usize>(), whole.fluid_particles(), "{what}: {shares:?}");
+}
+
+#[test]
+fn fluids_among_walls_are_the_same_among_any_number_of_domains() {
+    let worlds: [(&str, World, Precision, &[usize]); 6] = [
+        ("a column that breaks down", column(), Precision::Mixed, &[2]),
+        ("a paddle", paddled(), Precision::Mixed, &[3]),
+        ("a drum", drum(), Precision::F64, &[2]),
+        ("a piston", pressed(0.1, 0.1), Precision::Mixed, &[3]),
+        ("a flow between plates", couette(), Precision::F32, &[2]),
+        ("a plate that goes round and round", round_and_round(), Precision::Mixed, &[2]),
+    ];
+    for (what, world, precision, numbers) in worlds {
+        let whole = after(&world, 1, precision, 200);
+        assert!(whole.rebuilds() > 1, "{what}: {}", whole.rebuilds());
+        for &domains in numbers {
+            let divided = after(&world, domains, precision, 200);
+            assert_same(&whole, &divided, &format!("{what}, {precision:?}, {domains} domains"));
+        }
+    }
+}
+
+#[test]
+fn fluids_go_round_through_all_domains() {
+    for (what, world, precision, domains) in [("a whirl", whirl(), Precision::Mixed, 2), ("a stream", stream(), Precision::F32, 3)] {
+        let whole = after(&world, 1, precision, 300);
+        let what = format!("{what}, {precision:?}, {domains} domains");
+        let divided = after(&world, domains, precision, 300);
+        let found = divided.divided().unwrap();
+        assert!(found.changed_hands > 20, "{what}: {found:?}");
+        assert_same(&whole, &divided, &what);
+    }
+}
+
+#[test]
+fn domains_follow_a_column_that_breaks_down() {
+    let world = tank(dry(Some(1)), [40, 1, 24], [24, 1, 20], 3, None);
+    let [whole, divided] = [1, 3].map(|domains| after(&world, domains, Precision::F32, 800));
+    let found = divided.divided().unwrap();
+    // A twentieth more than a share is let be, and lists are renewed now and then only.
+    assert!(found.fluid.iter().all(|count| (110..210).contains(count)), "{found:?}");
+    assert!(found.changed_hands > 0, "{found:?}");
+    assert_same(&whole, &divided, "a column that breaks down");
+}
+
+#[test]
+fn drops_hold_together_across_domains() {
+    for (what, world) in [("in the air", droplet(12, None)), ("on a floor", droplet(12, Some(1.0)))] {
+        let [whole, divided] = [1, 2].map(|domains| after(&world, domains, Precision::Mixed, 150));
+        assert_same(&whole, &divided, what);
+    }
+}
+
+#[test]
+fn fluid_that_leaves_is_gone_everywhere() {
+    let mut world = wet(block(dry(None), [20, 5, 5], 0.0), 9.81, None, Vec::new());
+    world.domain = Some(Domain::open([-1.0, -1.0, -0.1], [9.0; 3], Leaving::Delete));
+    // By then, what started in the middle has fallen to the side where it leaves.
+    let steps = (0.21 / started(&world, 1, Precision::Mixed).time_step().value) as u64;
+    let whole = after(&world, 1, Precision::Mixed, steps);
+    assert!((100..400).contains(&whole.fluid_particles()), "{}", whole.fluid_particles());
+    let domains = 3;
+    let divided = after(&world, domains, Precision::Mixed, steps);
+    assert_same(&whole, &divided, &format!("{domains} domains"));
+}
+
+#[test]
+fn grains_and_fluids_that_never_meet_are_divided_together() {
+    let world = beside_grains(1000);
+    let [whole, divided] = [1, 3].map(|domains| after(&world, domains, Precision::Mixed, 900));
+    assert!(whole.contacts() > 20 && whole.fluid_particles() == 720);
+    assert_same(&whole, &divided, "grains and fluid");
+    assert_eq!(whole.snapshot(), divided.snapshot());
+    assert_eq!(divided.divided().unwrap().grains.iter().sum::<usize>(), 1000);
+}
+
+#[test]
+fn fluids_go_on_among_any_number_of_domains() {
+    let world = paddled();
+    let whole = after(&world, 1, Precision::Mixed, 400);
+    let mut saved = after(&world, 3, Precision::Mixed, 200);
+    let state = saved.save().unwrap();
+    for domains in [1, 2] {
+        let mut again = Simulation::restore(world.clone(), among(domains, Precision::Mixed), &state).unwrap();
+        again.advance(200).unwrap();
+        again.observe().unwrap();
+        assert_eq!(whole.fluid(), again.fluid(), "from 3 to {domains} domains");
+        assert_same_ledger(&whole, &again, &format!("from 3 to {domains} domains"));
+    }
+    // Nor does looking change anything, nor taking one step at a time.
+    for step in 0..200 {
+        saved.step().unwrap();
+        if step % 50 == 0 {
+            saved.observe().unwrap();
+        }
+    }
+    saved.observe().unwrap();
+    assert_same(&whole, &saved, "step by step");
+}
+
+#[test]
+fn a_particle_that_goes_wrong_stops_all_domains_with_its_word() {
+    let mut world = whirl();
+    world.fluids.as_mut().unwrap().particles.velocity[300] = [0.0, 0.0, 3000.0];
+    let [whole, divided] = [1, 3].map(|domains| started(&world, domains, Precision::Mixed).advance(100).unwrap_err());
+    assert!(matches!(whole.cause, Cause::InFluid(_)), "{whole}");
+    assert_eq!(whole, divided);
+}
+
+#[test]
+fn fluids_that_gpus_cannot_divide_are_refused_by_name() {
+    let refusal = |world: World| Simulation::new(world, among(2, Precision::Mixed)).err().unwrap().to_string();
+    // Copies of walls see as far as fluid sees walls, so domains are twice as wide as on the CPU.
+    let told = refusal(cavity());
+    assert!(told.contains("use at most 1"), "{told}");
+    let told = refusal(incompressible(whirl()));
+    assert!(told.contains("incompressible fluids") && told.contains("--device cpu"), "{told}");
+}

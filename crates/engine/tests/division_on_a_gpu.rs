@@ -1,0 +1,158 @@
+//! A world divided among domains whose grains are on a GPU: one answer, whatever their number (software Vulkan will do; without any adapter these tests
+//! fail).
+
+mod alike;
+mod beds;
+mod domains_on_a_gpu;
+mod gases;
+mod ledgers;
+mod on_gpus;
+
+use beds::falling;
+use domains_on_a_gpu::{after, started};
+use gases::gas;
+use ledgers::assert_same_ledger;
+use on_gpus::among;
+use seixo_engine::world::{Domain, Leaving, Precision, Settings, Shear};
+use seixo_engine::{Cause, Refusal, Simulation};
+use seixo_laws::contact::TangentialLaw;
+
+/// That all is the same to the bit, as it is saved and as it is shown.
+#[track_caller]
+fn assert_same(whole: &mut Simulation, divided: &mut Simulation, what: &str) {
+    alike::assert_same(whole, divided, what);
+    assert_eq!(whole.snapshot(), divided.snapshot(), "{what}");
+}
+
+#[test]
+fn two_four_and_eight_domains_equal_one() {
+    let all: [(TangentialLaw, Precision, &[usize]); 4] = [
+        (TangentialLaw::Mindlin, Precision::Mixed, &[2, 4, 8]),
+        (TangentialLaw::Mindlin, Precision::F64, &[3]),
+        (TangentialLaw::Mindlin, Precision::F32, &[2]),
+        (TangentialLaw::None, Precision::Mixed, &[2]),
+    ];
+    for (tangential, precision, numbers) in all {
+        let world = falling(1000, tangential);
+        let mut whole = after(&world, 1, precision, 500);
+        assert!(
+            whole.rebuilds() > 3 && whole.contacts() > 100,
+            "{} {}",
+            whole.rebuilds(),
+            whole.contacts()
+        );
+        for &domains in numbers {
+            let what = format!("{tangential:?}, {precision:?}, {domains} domains");
+            let mut divided = after(&world, domains, precision, 500);
+            assert!(divided.divided().unwrap().changed_hands > 3, "{what}: {:?}", divided.divided());
+            assert_same(&mut whole, &mut divided, &what);
+            assert_same_ledger(&whole, &divided, &what);
+        }
+    }
+}
+
+#[test]
+fn grains_that_leave_and_walls_that_move_are_the_same_everywhere() {
+    let mut world = falling(1500, TangentialLaw::Mindlin);
+    world.domain = Some(Domain::open([-0.1, -0.1, -0.1], [0.1, 0.1, 0.0112], Leaving::Delete));
+    // The topmost fly out.
+    for (position, velocity) in world.grains.position.iter().zip(&mut world.grains.velocity) {
+        velocity[2] += if position[2] > 0.009 { 3.0 } else { 0.0 };
+    }
+    let mut whole = after(&world, 1, Precision::Mixed, 400);
+    assert!((800..1490).contains(&whole.len()), "{}", whole.len());
+    for domains in [2, 3] {
+        let mut divided = after(&world, domains, Precision::Mixed, 400);
+        assert_same(&mut whole, &mut divided, &format!("{domains} domains"));
+        assert_same_ledger(&whole, &divided, &format!("{domains} domains"));
+        let forces = |simulation: &Simulation| simulation.walls().iter().map(|wall| wall.force).collect::<Vec<_>>();
+        assert_eq!(forces(&whole), forces(&divided));
+    }
+}
+
+#[test]
+fn domains_follow_the_grains() {
+    let mut world = falling(1500, TangentialLaw::Mindlin);
+    // They all fall to one side, along the axis across which the box is cut.
+    world.gravity = [-400.0, 0.0, -20.0];
+    let [mut whole, mut divided] = [1, 3].map(|domains| after(&world, domains, Precision::Mixed, 1000));
+    let grains = divided.divided().unwrap().grains;
+    assert!(grains.iter().all(|grains| (440..560).contains(grains)), "{grains:?}");
+    assert_same(&mut whole, &mut divided, "a fall to one side");
+}
+
+#[test]
+fn a_gas_goes_round_through_all_domains() {
+    let world = gas(1000);
+    let mut whole = after(&world, 1, Precision::Mixed, 400);
+    for domains in [2, 4] {
+        let mut divided = started(&world, domains, Precision::Mixed);
+        let before = divided.momentum();
+        divided.advance(400).unwrap();
+        divided.observe().unwrap();
+        let found = divided.divided().unwrap();
+        assert_eq!(found.grains.iter().sum::<usize>(), 1000);
+        assert!(found.changed_hands > 15, "{found:?}");
+        assert_same(&mut whole, &mut divided, "a gas");
+        // Velocities are summed up in doubles, but forces in singles: each of some 10⁵ impulses is exact to 2⁻²⁴ of itself.
+        let scale: f64 = 1000.0 * 2.0 * 1.3e-6;
+        for (a, b) in before.linear.iter().zip(divided.momentum().linear) {
+            assert!((a - b).abs() < 1e-6 * scale, "{a} {b}");
+        }
+    }
+}
+
+#[test]
+fn a_run_goes_on_among_any_number_of_domains() {
+    let world = gas(600);
+    let mut whole = after(&world, 1, Precision::Mixed, 400);
+    let mut saved = after(&world, 3, Precision::Mixed, 250);
+    let state = saved.save().unwrap();
+    for domains in [1, 2, 4] {
+        let mut again = Simulation::restore(world.clone(), among(domains, Precision::Mixed), &state).unwrap();
+        again.advance(150).unwrap();
+        assert_same(&mut whole, &mut again, &format!("from 3 to {domains} domains"));
+    }
+    // Nor does taking one step at a time change anything.
+    for _ in 0..150 {
+        saved.step().unwrap();
+    }
+    assert_same(&mut whole, &mut saved, "step by step");
+}
+
+#[test]
+fn what_fails_in_one_domain_stops_all_with_its_word() {
+    let mut world = gas(1000);
+    // Two grains meet so fast that they are deep in each other after one step.
+    world.grains.velocity[500] = [3000.0, 0.0, 0.0];
+    let mut divided = started(&world, 4, Precision::Mixed);
+    let stop = divided.advance(2000).unwrap_err();
+    let mut whole = started(&world, 1, Precision::Mixed);
+    let alone = whole.advance(2000).unwrap_err();
+    assert_eq!((stop.grain, stop.step, &stop.cause), (alone.grain, alone.step, &alone.cause));
+    assert!(!matches!(stop.cause, Cause::Device { .. }));
+}
+
+#[test]
+fn what_a_gpu_cannot_divide_is_refused_by_name() {
+    let mut world = gas(1000);
+    let many = Settings {
+        gpus: 900,
+        ..among(2, Precision::Mixed)
+    };
+    let refusal = Simulation::new(world.clone(), many).err().unwrap();
+    assert!(
+        matches!(&refusal, Refusal::Division(what) if what.contains("900 GPUs") && what.contains("seixo info")),
+        "{refusal}"
+    );
+    world.domain.as_mut().unwrap().shear = Some(Shear {
+        flow: 0,
+        gradient: 2,
+        rate: 100.0,
+    });
+    let refusal = Simulation::new(world, among(2, Precision::Mixed)).err().unwrap().to_string();
+    assert!(
+        refusal.contains("sides that slide") && refusal.contains("--device cpu"),
+        "{refusal}"
+    );
+}

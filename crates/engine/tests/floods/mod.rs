@@ -1,0 +1,72 @@
+//! Water that breaks down, goes round or falls.
+
+use super::beds::{falling, noise};
+use super::pools::{domain, drop_in, fluids, sites, tank, water, wet};
+use seixo_engine::world::{Fluids, Solver, World};
+use seixo_laws::contact::TangentialLaw;
+use std::f64::consts::TAU;
+
+/// Spacing of most fluids here \[m\].
+const SPACING: f64 = 0.05;
+
+/// Fluid without particles, in space or in a plane.
+pub fn dry(across: Option<usize>) -> Fluids {
+    let mut medium = water(44.0);
+    (medium.viscosity, medium.artificial_viscosity, medium.density_diffusion) = (0.5, 0.05, 0.1);
+    let mut fluids = fluids(vec![medium], SPACING, 3.0, across);
+    fluids.fastest = 4.4;
+    fluids
+}
+
+/// A column of water that breaks down in a tank.
+pub fn column() -> World {
+    tank(dry(None), [26, 4, 12], [16, 4, 10], 3, None)
+}
+
+/// A whirl in a plane that drifts through periodic sides.
+pub fn whirl() -> World {
+    let mut fluids = dry(Some(1));
+    fluids.kinds[0].background_pressure = 5e4;
+    let cells = [40, 1, 12];
+    let [length, height] = [cells[0], cells[2]].map(|count| count as f64 * SPACING);
+    for x in sites([0; 3], cells, SPACING, true) {
+        let [a, b] = [TAU * x[0] / length, TAU * x[2] / height];
+        // Free of divergence.
+        let whirling = [a.sin() * b.cos() * length / height, 0.0, -a.cos() * b.sin()];
+        drop_in(&mut fluids, x, [3.0 + 0.3 * whirling[0], 0.0, 0.3 * whirling[2]], 5e4);
+    }
+    let space = domain([0.0, -1.0, 0.0], [length, 1.0, height], [true, false, true]);
+    wet(fluids, 0.0, Some(space), Vec::new())
+}
+
+/// A block of water that falls.
+pub fn block(mut fluids: Fluids, cells: [i64; 3], height: f64) -> Fluids {
+    for (k, [x, y, z]) in sites([0; 3], cells, fluids.spacing, false).into_iter().enumerate() {
+        let velocity = [0, 1, 2].map(|axis| 0.2 * noise((3 * k + axis) as u64));
+        drop_in(&mut fluids, [x, y, z + height], velocity, 0.0);
+    }
+    fluids
+}
+
+/// So many grains that fall into a box, and a block of water high above, which they never meet.
+pub fn beside_grains(count: usize) -> World {
+    let mut world = falling(count, TangentialLaw::Mindlin);
+    let mut medium = water(10.0);
+    (medium.artificial_viscosity, medium.density_diffusion) = (0.1, 0.1);
+    let mut fluids = fluids(vec![medium], 1e-3, 3.0, None);
+    fluids.fastest = 1.0;
+    fluids.slips = vec![false; world.walls.len()];
+    world.fluids = Some(block(fluids, [20, 6, 6], 0.1));
+    world
+}
+
+/// The same world with fluids that are incompressible.
+pub fn incompressible(mut world: World) -> World {
+    let fluids = world.fluids.as_mut().unwrap();
+    fluids.solver = Solver::Incompressible;
+    fluids.particles.pressure.fill(0.0);
+    for kind in &mut fluids.kinds {
+        (kind.density_diffusion, kind.background_pressure) = (0.0, 0.0);
+    }
+    world
+}

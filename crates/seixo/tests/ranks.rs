@@ -1,0 +1,136 @@
+//! Runs among ranks of MPI: the same files as of any other run, one message where something goes wrong, and no rank that waits for ever.
+
+mod stage;
+
+use serde_json::Value;
+use stage::{Done, SEIXO, Stage};
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+/// All ranks on this machine, talking through its loopback, for root in a container too; a job that hangs is ended.
+const MPIRUN: &str =
+    "--allow-run-as-root --oversubscribe --bind-to none --mca pml ob1 --mca btl self,tcp --mca btl_tcp_if_include lo --timeout 200";
+
+fn launcher(stage: &Stage, ranks: usize, line: &str) -> Command {
+    stage.command("mpirun", &format!("{MPIRUN} -n {ranks} {SEIXO} {line}"))
+}
+
+fn among(stage: &Stage, ranks: usize, line: &str) -> Done {
+    Done::of(launcher(stage, ranks, line))
+}
+
+fn record(stage: &Stage, run: &str) -> Value {
+    serde_json::from_str(&stage.read(&format!("{run}/run.json"))).unwrap()
+}
+
+/// Asserts that a job failed, and that one rank said why.
+fn assert_told_once(done: &Done, what: &str) {
+    let said = format!("{}{}", done.out, done.err);
+    assert!(done.code != 0, "{said}");
+    assert_eq!(said.matches(what).count(), 1, "\"{what}\" in\n{said}");
+}
+
+#[test]
+fn ranks_write_what_threads_and_one_process_write() {
+    let stage = Stage::new();
+    let short = "--until 0.03 --quiet";
+    stage.succeed(&format!("run heap.toml {short} --set run.divisible=true --out whole"));
+    for ranks in [2, 4] {
+        let run = format!("run heap.toml {short} --out ranks-{ranks}");
+        among(&stage, ranks, &run).succeeded(&run);
+        stage.succeed(&format!("run heap.toml {short} --domains {ranks} --out threads-{ranks}"));
+        stage.assert_same(&format!("ranks-{ranks}"), &format!("threads-{ranks}"));
+        let [of_ranks, of_threads] = ["ranks", "threads"].map(|run| record(&stage, &format!("{run}-{ranks}")));
+        for what in ["divided", "grains", "contacts", "rebuilds", "result"] {
+            assert_eq!(of_ranks[what], of_threads[what], "{what}");
+        }
+        assert_eq!(of_ranks["divided"]["grains"].as_array().unwrap().len(), ranks);
+        let told = |record: &Value| -> Vec<[u64; 3]> {
+            let counts = |of_one: &Value| ["messages", "bytes", "gathers"].map(|what| of_one[what].as_u64().unwrap());
+            record["traffic"].as_array().unwrap().iter().map(counts).collect()
+        };
+        assert_eq!(told(&of_ranks), told(&of_threads));
+        assert!(told(&of_ranks).len() == ranks && told(&of_ranks).iter().flatten().all(|count| *count > 0));
+    }
+    // Among two, then four, then in one process.
+    let parts = [
+        "run heap.toml --until 0.01 --quiet --out moved",
+        "resume moved --until 0.02 --quiet",
+    ];
+    among(&stage, 2, parts[0]).succeeded(parts[0]);
+    among(&stage, 4, parts[1]).succeeded(parts[1]);
+    stage.succeed(&format!("resume moved {short}"));
+    let expected = stage.results("whole");
+    // The scene says that it is divided, and sums over all grains are the same to rounding.
+    let is_same_to_the_bit = |name: &str| !["scene.toml", "energies.csv", "probes/ledger.csv"].contains(&name);
+    for run in ["ranks-2", "ranks-4", "moved"] {
+        let found = stage.results(run);
+        assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
+        for (name, bytes) in expected.iter().filter(|(name, _)| is_same_to_the_bit(name)) {
+            assert!(&found[name] == bytes, "{run}: {name} differs");
+        }
+    }
+}
+
+#[test]
+fn a_run_that_goes_wrong_ends_on_all_ranks_with_one_message() {
+    let stage = Stage::new();
+    let narrow = "domain = { min = [\"-3 cm\", \"-3 cm\", \"2 mm\"], max = [\"3 cm\", \"3 cm\", \"20 cm\"] }\nleaving = \"error\"\n";
+    let scene = stage.read("heap.toml").replace("open = [\"top\"]", "open = [\"top\", \"bottom\"]");
+    stage.write("leak.toml", &scene.replace("[material.clay]", &format!("{narrow}[material.clay]")));
+    for ranks in [2, 4] {
+        let done = among(&stage, ranks, &format!("run leak.toml --out leak-{ranks}"));
+        assert_told_once(&done, "left the domain");
+        let record = record(&stage, &format!("leak-{ranks}"));
+        assert_eq!(record["result"], "failed");
+        assert!(record["reason"].as_str().unwrap().contains("left the domain"));
+    }
+}
+
+#[test]
+fn what_ranks_cannot_do_is_refused_in_words() {
+    let stage = Stage::new();
+    let done = among(&stage, 2, "check heap.toml");
+    assert!(done.code != 0 && done.err.contains("only `seixo run`"), "{}", done.err);
+    assert_told_once(&among(&stage, 2, "run heap.toml --domains 3"), "each of 2 ranks has one");
+    assert_told_once(&among(&stage, 2, "resume nowhere"), "not a run folder");
+    assert!(!stage.path("heap.out").exists());
+    let run = "run heap.toml --until 0.001 --quiet";
+    among(&stage, 2, run).succeeded(run);
+    assert_told_once(&among(&stage, 2, run), "holds an earlier run");
+}
+
+/// The process of a rank.
+fn process_of(mpirun: u32, rank: usize) -> String {
+    let variable = format!("OMPI_COMM_WORLD_RANK={rank}");
+    let threads = fs::read_dir(format!("/proc/{mpirun}/task")).unwrap();
+    let children: Vec<String> = threads
+        .map(|thread| fs::read_to_string(thread.unwrap().path().join("children")).unwrap())
+        .collect();
+    let is_rank = |child: &&str| {
+        let variables = fs::read(format!("/proc/{child}/environ")).unwrap();
+        String::from_utf8_lossy(&variables).split('\0').any(|one| one == variable)
+    };
+    let found = children.iter().flat_map(|children| children.split_whitespace()).find(is_rank);
+    found.expect("mpirun started it").to_owned()
+}
+
+#[test]
+fn a_signal_to_one_rank_stops_all_after_a_checkpoint() {
+    let stage = Stage::new();
+    let mut launcher = launcher(&stage, 2, "run heap.toml --json --until 20 --set output.every=10s --out long");
+    let mut mpirun = launcher.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let lines = BufReader::new(mpirun.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let mut lines = lines.map_while(|line| serde_json::from_str::<Value>(&line).ok());
+    assert!(lines.any(|line| line["event"] == "checkpoint"), "no checkpoint");
+    let kill = format!("kill -TERM {}", process_of(mpirun.id(), 1));
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    let last = lines.last().unwrap();
+    assert_eq!(last["event"], "interrupted");
+    assert!(last["message"].as_str().unwrap().contains("seixo resume long"), "{last}");
+    assert_eq!(mpirun.wait().unwrap().code(), Some(130));
+    let record = record(&stage, "long");
+    assert_eq!(record["result"], "interrupted");
+    assert_eq!(record["steps"].as_u64(), Some(stage.checkpoint("long").0.steps));
+}

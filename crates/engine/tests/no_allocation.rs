@@ -40,13 +40,13 @@ fn a_warmed_up_step_allocates_nothing() {
         (1, TangentialLaw::None, false),
         (1, TangentialLaw::None, true),
     ] {
-        let world = beds::falling(2000, tangential);
+        let world = beds::falling(1000, tangential);
         let settings = Settings {
             threads,
             ..Settings::default()
         };
         let mut simulation = Simulation::new(if is_warm { conducting(world) } else { world }, settings).unwrap();
-        simulation.advance(12_000).unwrap();
+        simulation.advance(8000).unwrap();
         let rebuilds = simulation.rebuilds();
         // Entering the pool of threads may allocate once; what must not is a step, nor the renewal of lists among them.
         let entering = if threads == 1 { 0 } else { 8 };

@@ -67,6 +67,7 @@ pub fn open(description: Description) -> Result<Runtime, String> {
         client,
         complaint,
         lose: Some(Box::new(move || device.destroy())),
+        queued: Default::default(),
     })
 }
 

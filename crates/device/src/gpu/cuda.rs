@@ -65,6 +65,7 @@ mod present {
             description,
             complaint: Default::default(),
             lose: None,
+            queued: Default::default(),
         })
     }
 

@@ -19,6 +19,8 @@ pub struct Runtime {
     pub complaint: Arc<Complaint>,
     /// Takes the device away, where the API lets us.
     pub lose: Option<Box<dyn Fn() + Send + Sync>>,
+    /// How often the client was asked for since all was handed on.
+    pub queued: Mutex<usize>,
 }
 
 /// The last message of an API that reports errors outside of calls.
@@ -36,7 +38,25 @@ impl Complaint {
     }
 }
 
+/// Launches and writes after which all wait until they are handed on where a processor stands in for a GPU.
+/// CubeCL's queue holds 32; who finds it full turns in place for milliseconds, on a core that the kernels need.
+const MOST_QUEUED: usize = 24;
+
 impl Runtime {
+    /// Where to queue a launch or a write.
+    pub fn client(&self) -> &Client {
+        if self.description.is_software {
+            let mut queued = self.queued.lock().unwrap_or_else(PoisonError::into_inner);
+            *queued += 1;
+            if *queued == MOST_QUEUED {
+                *queued = 0;
+                // What failed is told to whoever reads what was to be written.
+                let _ = caught(|| self.client.flush());
+            }
+        }
+        &self.client
+    }
+
     /// Waits until the device is idle.
     pub fn wait(&self) -> Result<(), GpuError> {
         self.guard(|| block_on(self.client.sync()))

@@ -179,7 +179,9 @@ fn what_happens_does_not_depend_on_threads_outputs_or_interruptions() {
 #[test]
 fn a_gpu_lets_the_same_happen() {
     let stage = stage();
-    let short = "--until 0.17 --set zone.floor.every=2ms";
+    // Half as many steps: a processor that stands in for a GPU is slow.
+    let long_steps = "--set run.time_step=30us";
+    let short = format!("--until 0.17 --set zone.floor.every=2ms {long_steps}");
     stage.succeed(&format!("run course.toml --quiet {short} --out cpu"));
     stage.succeed(&format!("run course.toml --quiet {short} --device gpu --precision f64 --out gpu"));
     let (cpu, gpu) = (exchanged(&stage, "cpu"), exchanged(&stage, "gpu"));
@@ -196,8 +198,12 @@ fn a_gpu_lets_the_same_happen() {
     assert_eq!(began("cpu"), began("gpu"));
     assert_eq!(record(&stage, "cpu")["grains"], record(&stage, "gpu")["grains"]);
     // On the GPU, too, a run goes on as if it had never stopped.
-    stage.succeed("run course.toml --quiet --until 0.12 --device gpu --precision mixed --out whole");
-    stage.succeed("run course.toml --quiet --until 0.077 --device gpu --precision mixed --out split");
+    stage.succeed(&format!(
+        "run course.toml --quiet --until 0.12 --device gpu --precision mixed {long_steps} --out whole"
+    ));
+    stage.succeed(&format!(
+        "run course.toml --quiet --until 0.077 --device gpu --precision mixed {long_steps} --out split"
+    ));
     stage.succeed("resume split --quiet --until 0.12");
     std::fs::copy(stage.path("whole/scene.toml"), stage.path("split/scene.toml")).unwrap();
     stage.assert_same("split", "whole");

@@ -120,9 +120,12 @@ fn a_surface_that_no_grid_holds_is_left_out_and_the_run_goes_on() {
     let done = stage.succeed("run apart.toml --threads 1");
     let said = format!("{}{}", done.out, done.err);
     let told: Vec<&str> = said.lines().filter(|line| line.contains("shows no surface")).collect();
-    // What comes first is there after 10 ms. A run of tenths of a second ends before it would be told.
-    assert_eq!(told.len(), 1, "{said}");
-    assert!(told[0].contains("surface_000002.vtp") && told[0].contains("so far: 2"), "{said}");
+    // What comes first is there after 10 ms. A run that is over soon ends before it would be told; what is told at the end says all.
+    let last = told.last().expect("it is told");
+    assert!(
+        told.len() <= 2 && last.contains("surface_000002.vtp") && last.contains("so far: 2"),
+        "{said}"
+    );
     let log = stage.read("apart.out/log.jsonl");
     assert!(log.contains("shows no surface: no grid holds all particles of fluid 0"), "{log}");
     let is_empty = |frame: u32| {

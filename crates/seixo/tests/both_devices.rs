@@ -374,7 +374,7 @@ fn in_touch(scene: &Scene) -> (State, Past, u64) {
     let settings = on(CPU, &scene.settings);
     let mut simulation = Simulation::new(scene.world.clone(), settings).unwrap_or_else(|refusal| panic!("{refusal}"));
     let mut course = Course::new(&scene.plan, simulation.time_step().value);
-    let (mut work, least) = (8_000_000, 50 * u64::from(!course.is_empty()));
+    let (mut work, least) = (10_000_000, 50 * u64::from(!course.is_empty()));
     loop {
         let (count, contacts) = (simulation.len() as u64, simulation.contacts());
         let is_enough = 2 * contacts >= count && contacts > least;

@@ -9,7 +9,8 @@ mod ledgers;
 
 use alike::assert_same;
 use bars::{RADIUS, SPACING, bonds, mass, row, settings};
-use bonded::{COUNT, STEP, beam, block, leaving, parting, ring, step_of};
+use bonded::{COUNT, STEP, after, assert_rubber_holds, assert_too_long_is_refused, beam, block};
+use bonded::{divided_alike, leaving, parting, ring, started, step_of};
 use ledgers::assert_same_ledger;
 use seixo_engine::Simulation;
 use seixo_engine::world::{Body, Bonded, Domain, Leaving, Settings, Sphere, World};
@@ -23,17 +24,6 @@ fn among(domains: usize, time_step: f64) -> Settings {
         divisible: true,
         ..settings(time_step)
     }
-}
-
-fn started(world: &World, settings: Settings) -> Simulation {
-    Simulation::new(world.clone(), settings).unwrap()
-}
-
-fn after(world: &World, settings: Settings, steps: u64) -> Simulation {
-    let mut simulation = started(world, settings);
-    simulation.advance(steps).unwrap();
-    simulation.observe().unwrap();
-    simulation
 }
 
 /// The beam as a chain: two of its grains each are one body, and bonds hold these together.
@@ -83,12 +73,8 @@ fn a_beam_that_bends_across_domains_is_that_of_one() {
     assert!(now[0][2] - now[COUNT / 2][2] > 2e-3, "{now:?}");
     assert!(whole.bonds_now().iter().any(|bond| bond.bending > 0.0) && whole.ledger().bond_damping > 0.0);
     for domains in [2, 4] {
-        let what = format!("{domains} domains");
-        let mut divided = after(&world, among(domains, STEP), 2000);
-        assert!(divided.divided().unwrap().changed_hands > 0, "{what}");
-        assert_same(&mut whole, &mut divided, &what);
-        assert_same_ledger(&whole, &divided, &what);
-        assert_eq!(whole.bonds_now(), divided.bonds_now());
+        let divided = divided_alike(&world, &mut whole, domains, among(domains, STEP), 2000);
+        assert!(divided.divided().unwrap().changed_hands > 0, "{domains} domains");
     }
 }
 
@@ -100,12 +86,9 @@ fn bodies_hang_together_by_bonds_across_domains() {
     assert!(now[0][2] - now[COUNT / 2][2] > 1e-3, "{now:?}");
     assert_eq!(whole.bonds_made_and_holding(), [COUNT / 2 - 1; 2]);
     for domains in [2, 4] {
-        let what = format!("{domains} domains");
-        let mut divided = after(&world, among(domains, STEP), 2000);
-        assert!(divided.divided().unwrap().changed_hands > 0, "{what}");
-        assert_same(&mut whole, &mut divided, &what);
-        assert_same_ledger(&whole, &divided, &what);
-        assert_eq!((whole.bonds_now(), whole.bodies()), (divided.bonds_now(), divided.bodies()));
+        let divided = divided_alike(&world, &mut whole, domains, among(domains, STEP), 2000);
+        assert!(divided.divided().unwrap().changed_hands > 0, "{domains} domains");
+        assert_eq!(whole.bodies(), divided.bodies());
     }
 }
 
@@ -116,13 +99,10 @@ fn a_ring_goes_round_through_all_domains() {
     assert_eq!(whole.bonds_made_and_holding(), [COUNT; 2]);
     let before = started(&world, among(1, STEP)).momentum();
     for domains in [2, 4] {
-        let what = format!("{domains} domains");
-        let mut divided = after(&world, among(domains, STEP), 2000);
-        assert_same(&mut whole, &mut divided, &what);
-        assert_same_ledger(&whole, &divided, &what);
+        let divided = divided_alike(&world, &mut whole, domains, among(domains, STEP), 2000);
         let now = divided.momentum();
         for (a, b) in before.linear.iter().zip(now.linear) {
-            assert!((a - b).abs() < 1e-12 * 2.0 * COUNT as f64 * mass(), "{what}: {a} {b}");
+            assert!((a - b).abs() < 1e-12 * 2.0 * COUNT as f64 * mass(), "{domains} domains: {a} {b}");
         }
     }
 }
@@ -135,13 +115,12 @@ fn a_block_that_falls_on_a_floor_cracks_alike_in_all_divisions() {
     let breaks = whole.take_breaks();
     assert!(0 < holding && holding < made && breaks.len() == made - holding, "{made} {holding}");
     for domains in [2, 4] {
-        let what = format!("{domains} domains");
-        let mut divided = after(&world, cracking(&world, domains), 1000);
-        assert!(divided.divided().unwrap().changed_hands > 0, "{what}");
-        assert_same(&mut whole, &mut divided, &what);
-        assert_same_ledger(&whole, &divided, &what);
-        assert!(divided.take_breaks() == breaks, "{what}: other bonds broke, or in another order");
-        assert_eq!(whole.bonds_now(), divided.bonds_now());
+        let mut divided = divided_alike(&world, &mut whole, domains, cracking(&world, domains), 1000);
+        assert!(divided.divided().unwrap().changed_hands > 0, "{domains} domains");
+        assert!(
+            divided.take_breaks() == breaks,
+            "{domains} domains: other bonds broke, or in another order"
+        );
     }
 }
 
@@ -203,11 +182,7 @@ fn bonds_of_grains_that_leave_are_booked_once() {
     let mut whole = after(&world, among(1, STEP), 6000);
     assert!(whole.len() < 15 && whole.ledger().left_domain > 0.0 && whole.ledger().elastic_bonds > 0.0);
     for domains in [2, 4] {
-        let what = format!("{domains} domains");
-        let mut divided = after(&world, among(domains, STEP), 6000);
-        assert_eq!(whole.bonds_made_and_holding(), divided.bonds_made_and_holding());
-        assert_same(&mut whole, &mut divided, &what);
-        assert_same_ledger(&whole, &divided, &what);
+        divided_alike(&world, &mut whole, domains, among(domains, STEP), 6000);
     }
 }
 
@@ -227,33 +202,18 @@ fn bonds_across_a_border_go_with_the_grain_that_leaves() {
         whole.len()
     );
     for domains in [2, 4] {
-        let what = format!("{domains} domains");
-        let mut divided = after(&world, among(domains, STEP), 800);
-        assert_eq!(whole.bonds_made_and_holding(), divided.bonds_made_and_holding());
-        assert_same(&mut whole, &mut divided, &what);
-        assert_same_ledger(&whole, &divided, &what);
+        divided_alike(&world, &mut whole, domains, among(domains, STEP), 800);
     }
 }
 
 #[test]
 fn a_bond_that_is_stretched_far_over_a_border_holds() {
-    let world = parting([-3.0, 0.0]);
-    let mut whole = after(&world, among(1, STEP), 2500);
-    let now = whole.snapshot().position;
-    assert!(now[5][0] - now[4][0] > 3.0 * SPACING, "{now:?}");
-    let mut divided = after(&world, among(2, STEP), 2500);
-    assert_eq!(divided.bonds_made_and_holding(), [1; 2]);
-    assert_same(&mut whole, &mut divided, "rubber");
+    assert_rubber_holds(|domains| among(domains, STEP));
 }
 
 #[test]
 fn a_bond_that_reaches_over_a_whole_domain_is_refused() {
-    let mut divided = started(&parting([-3.0, 3.0]), among(3, STEP));
-    let stop = divided.advance(5000).unwrap_err().to_string();
-    assert!(
-        stop.contains("the bond between grains 4 and 5 reaches over a whole domain; use fewer domains"),
-        "{stop}"
-    );
+    assert_too_long_is_refused(|domains| among(domains, STEP));
     // What is too long at the start already is known before.
     let mut world = parting([0.0; 2]);
     world.bonds[0].between = Bonded::Pairs(vec![[0, 8]]);

@@ -9,8 +9,9 @@ mod glued;
 mod ledgers;
 
 use alike::assert_same;
-use bars::{SPACING, settings};
-use bonded::{COUNT, STEP, beam, block, leaving, parting, ring, step_of};
+use bars::settings;
+use bonded::{COUNT, STEP, after, assert_rubber_holds, assert_too_long_is_refused, beam, block};
+use bonded::{divided_alike, leaving, ring, step_of};
 use ledgers::assert_same_ledger;
 use seixo_engine::Simulation;
 use seixo_engine::world::{DeviceChoice, Precision, Settings, World};
@@ -35,25 +36,13 @@ fn cracking(world: &World, domains: usize) -> Settings {
     }
 }
 
-fn after(world: &World, settings: Settings, steps: u64) -> Simulation {
-    let mut simulation = Simulation::new(world.clone(), settings).unwrap();
-    simulation.advance(steps).unwrap();
-    simulation.observe().unwrap();
-    simulation
-}
-
 #[test]
 fn a_beam_that_bends_across_domains_is_that_of_one() {
     let world = beam();
     let mut whole = after(&world, among(1, STEP), 2000);
     assert!(whole.bonds_now().iter().any(|bond| bond.bending > 0.0) && whole.ledger().bond_damping > 0.0);
-    let domains = 3;
-    let what = format!("{domains} domains");
-    let mut divided = after(&world, among(domains, STEP), 2000);
-    assert!(divided.divided().unwrap().changed_hands > 0, "{what}");
-    assert_same(&mut whole, &mut divided, &what);
-    assert_same_ledger(&whole, &divided, &what);
-    assert_eq!(whole.bonds_now(), divided.bonds_now());
+    let divided = divided_alike(&world, &mut whole, 3, among(3, STEP), 2000);
+    assert!(divided.divided().unwrap().changed_hands > 0);
 }
 
 #[test]
@@ -61,11 +50,7 @@ fn a_ring_goes_round_through_all_domains() {
     let world = ring();
     let mut whole = after(&world, among(1, STEP), 600);
     assert_eq!(whole.bonds_made_and_holding(), [COUNT; 2]);
-    let domains = 2;
-    let what = format!("{domains} domains");
-    let mut divided = after(&world, among(domains, STEP), 600);
-    assert_same(&mut whole, &mut divided, &what);
-    assert_same_ledger(&whole, &divided, &what);
+    divided_alike(&world, &mut whole, 2, among(2, STEP), 600);
 }
 
 #[test]
@@ -96,31 +81,15 @@ fn bonds_of_grains_that_leave_are_booked_once() {
     let world = leaving();
     let mut whole = after(&world, among(1, STEP), 2600);
     assert!(whole.len() < 17 && whole.ledger().left_domain > 0.0 && whole.ledger().elastic_bonds > 0.0);
-    let domains = 2;
-    let what = format!("{domains} domains");
-    let mut divided = after(&world, among(domains, STEP), 2600);
-    assert_eq!(whole.bonds_made_and_holding(), divided.bonds_made_and_holding());
-    assert_same(&mut whole, &mut divided, &what);
-    assert_same_ledger(&whole, &divided, &what);
+    divided_alike(&world, &mut whole, 2, among(2, STEP), 2600);
 }
 
 #[test]
 fn a_bond_that_is_stretched_far_over_a_border_holds() {
-    let world = parting([-3.0, 0.0]);
-    let mut whole = after(&world, among(1, STEP), 2500);
-    let now = whole.snapshot().position;
-    assert!(now[5][0] - now[4][0] > 3.0 * SPACING, "{now:?}");
-    let mut divided = after(&world, among(2, STEP), 2500);
-    assert_eq!(divided.bonds_made_and_holding(), [1; 2]);
-    assert_same(&mut whole, &mut divided, "rubber");
+    assert_rubber_holds(|domains| among(domains, STEP));
 }
 
 #[test]
 fn a_bond_that_reaches_over_a_whole_domain_is_refused() {
-    let mut divided = Simulation::new(parting([-3.0, 3.0]), among(3, STEP)).unwrap();
-    let stop = divided.advance(5000).unwrap_err().to_string();
-    assert!(
-        stop.contains("the bond between grains 4 and 5 reaches over a whole domain; use fewer domains"),
-        "{stop}"
-    );
+    assert_too_long_is_refused(|domains| among(domains, STEP));
 }

@@ -1,9 +1,11 @@
-//! Bonded worlds to be divided.
+//! Bonded worlds to be divided, and what is seen of them wherever they are.
 
+use crate::alike::assert_same;
 use crate::bars::{SPACING, bonds, mass, row};
 use crate::glued::{cemented, pressed};
-use seixo_engine::plan_time_step;
-use seixo_engine::world::{Bonded, Bonds, Domain, Leaving, Load, Scheme, World};
+use crate::ledgers::assert_same_ledger;
+use seixo_engine::world::{Bonded, Bonds, Domain, Leaving, Load, Scheme, Settings, World};
+use seixo_engine::{Simulation, plan_time_step};
 use seixo_laws::bond::BondLaw;
 use seixo_laws::contact::TangentialLaw;
 use std::f64::consts::{PI, TAU};
@@ -85,4 +87,51 @@ pub fn parting(velocities: [f64; 2]) -> World {
         world.grains.position[k][2] = 0.01;
     }
     world
+}
+
+pub fn started(world: &World, settings: Settings) -> Simulation {
+    Simulation::new(world.clone(), settings).unwrap()
+}
+
+pub fn after(world: &World, settings: Settings, steps: u64) -> Simulation {
+    let mut simulation = started(world, settings);
+    simulation.advance(steps).unwrap();
+    simulation.observe().unwrap();
+    simulation
+}
+
+/// That a world among so many domains, after so many steps, is this one, which was not divided; returns it.
+#[track_caller]
+pub fn divided_alike(world: &World, whole: &mut Simulation, domains: usize, settings: Settings, steps: u64) -> Simulation {
+    let what = format!("{domains} domains");
+    let mut divided = after(world, settings, steps);
+    assert_eq!(divided.divided().map(|found| found.grains.len()), Some(domains), "{what}");
+    assert_eq!(whole.bonds_made_and_holding(), divided.bonds_made_and_holding(), "{what}");
+    assert_eq!(whole.bonds_now(), divided.bonds_now(), "{what}");
+    assert_same(whole, &mut divided, &what);
+    assert_same_ledger(whole, &divided, &what);
+    divided
+}
+
+/// That a bond like rubber holds though it is stretched far over the border of two domains.
+#[track_caller]
+pub fn assert_rubber_holds(among: impl Fn(usize) -> Settings) {
+    let world = parting([-3.0, 0.0]);
+    let mut whole = after(&world, among(1), 2500);
+    let now = whole.snapshot().position;
+    assert!(now[5][0] - now[4][0] > 3.0 * SPACING, "{now:?}");
+    let mut divided = after(&world, among(2), 2500);
+    assert_eq!(divided.bonds_made_and_holding(), [1; 2]);
+    assert_same(&mut whole, &mut divided, "rubber");
+}
+
+/// That a bond that comes to reach over a whole domain stops the run.
+#[track_caller]
+pub fn assert_too_long_is_refused(among: impl Fn(usize) -> Settings) {
+    let mut divided = started(&parting([-3.0, 3.0]), among(3));
+    let stop = divided.advance(5000).unwrap_err().to_string();
+    assert!(
+        stop.contains("the bond between grains 4 and 5 reaches over a whole domain; use fewer domains"),
+        "{stop}"
+    );
 }

@@ -16,7 +16,7 @@ mod watch;
 
 use crate::say;
 use clap::Args;
-use seixo::place::PlaceArguments;
+use seixo::place::{DivisionArguments, PlaceArguments};
 use seixo::run::RunError;
 use seixo::scene::quantity::{self, Parsed};
 use seixo::scene::{Complaint, Diagnostics, Scene};
@@ -135,13 +135,8 @@ pub struct Limits {
     /// Threads; 0 = all cores, but one among ranks of MPI, of which each has as many. Results are the same bits on any number
     #[arg(long, value_name = "N")]
     threads: Option<u32>,
-    /// Domains among which grains and fluids are divided, each with its share of the threads. Results are the same bits with any number but 1, or with
-    /// run.divisible = true
-    #[arg(long, value_name = "N")]
-    domains: Option<u32>,
-    /// GPUs of this machine that grains and fluids are divided among: those of the kind that --device names, or of the best that are found
-    #[arg(long, value_name = "N")]
-    gpus: Option<u32>,
+    #[command(flatten)]
+    division: DivisionArguments,
     /// Simulated time at which the run ends, such as "5 s" or 5
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
@@ -150,14 +145,11 @@ pub struct Limits {
 impl Limits {
     fn overrides(&self) -> Vec<(String, String)> {
         let threads = self.threads.map(|threads| ("run.threads".to_owned(), threads.to_string()));
-        let domains = self.domains.map(|domains| ("run.domains".to_owned(), domains.to_string()));
-        let gpus = self.gpus.map(|gpus| ("run.gpus".to_owned(), gpus.to_string()));
         let place = self.place.overrides();
         place
             .into_iter()
             .chain(threads)
-            .chain(domains)
-            .chain(gpus)
+            .chain(self.division.overrides())
             .chain(self.until.clone().map(|until| ("run.until".to_owned(), until)))
             .collect()
     }

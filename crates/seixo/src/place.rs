@@ -1,4 +1,4 @@
-//! The flags that say where to compute, and with how many digits.
+//! The flags that say where to compute, divided among what, and with how many digits.
 
 use clap::Args;
 use seixo_engine::Simulation;
@@ -51,6 +51,29 @@ impl PlaceArguments {
         self.apply(&mut scene.settings)?;
         let simulation = Simulation::new(scene.world, scene.settings).map_err(|refusal| refusal.to_string())?;
         Ok((simulation.device_name(), simulation.precision(), simulation.notices().to_vec()))
+    }
+}
+
+/// What a world is divided among: as the keys `run.domains` and `run.gpus` of a scene.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub struct DivisionArguments {
+    /// Domains among which grains and fluids are divided, each with its share of the threads. Results are the same bits with any number but 1, or with
+    /// run.divisible = true
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub domains: Option<u32>,
+    /// GPUs of this machine that grains and fluids are divided among: those of the kind that --device names, or of the best that are found
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub gpus: Option<u32>,
+}
+
+impl DivisionArguments {
+    /// As `--set` for a scene.
+    pub fn overrides(&self) -> Vec<(String, String)> {
+        let keys = [("run.domains", self.domains), ("run.gpus", self.gpus)];
+        let asked = keys
+            .into_iter()
+            .filter_map(|(key, count)| Some((key.to_owned(), count?.to_string())));
+        asked.collect()
     }
 }
 

@@ -4,6 +4,8 @@
 //! function here that runs the scene, measures from positions, velocities and forces what an observer would, and adds a row for each
 //! figure of the reference.
 //!
+//! Among several domains, a case that is too small for them, or of a kind that is not divided, is told of and counts neither as passed nor as failed.
+//!
 //! Tolerances are those of double precision. Where another precision is asked for, what its rounding may do to a figure is added, and the
 //! heading says so.
 
@@ -36,8 +38,9 @@ mod wear;
 
 pub use stand::{Curve, Row};
 
-use crate::place::PlaceArguments;
+use crate::place::{DivisionArguments, PlaceArguments};
 use clap::Args;
+use seixo_engine::Refusal;
 use seixo_engine::world::Precision;
 use serde_json::json;
 use stand::{Done, Stand};
@@ -66,6 +69,9 @@ pub struct VerifyArguments {
     /// Where, and with how many digits.
     #[command(flatten)]
     pub place: PlaceArguments,
+    /// Among what the cases are divided.
+    #[command(flatten)]
+    pub division: DivisionArguments,
 }
 
 /// What a case is measured on.
@@ -75,6 +81,8 @@ pub struct Bench {
     pub threads: usize,
     /// Where, and with how many digits.
     pub place: PlaceArguments,
+    /// Among what it is divided.
+    pub division: DivisionArguments,
     /// The digits that this comes to.
     pub precision: Precision,
 }
@@ -188,14 +196,16 @@ pub struct Report {
     pub rows: Vec<Row>,
     /// Curves beside what is expected of them.
     pub curves: Vec<Curve>,
-    /// Why it could not be measured to the end.
+    /// Why it was not divided as was asked for, and so not measured to the end.
+    pub undivided: Option<String>,
+    /// Why else it could not be measured to the end.
     pub error: Option<String>,
     /// Wall time it took \[s\].
     pub seconds: f64,
 }
 
 impl Report {
-    /// Whether everything was measured and is within its tolerance.
+    /// Whether everything was measured, but for what is not divided, and is within its tolerance.
     pub fn passes(&self) -> bool {
         self.error.is_none() && self.rows.iter().all(Row::passes)
     }
@@ -206,11 +216,19 @@ impl Case {
     pub fn run(&self, bench: &Bench) -> Report {
         let start = Instant::now();
         let mut stand = Stand::new(self, bench);
-        let error = (self.measure)(&mut stand).err().map(|error| error.to_string());
+        let (mut undivided, mut error) = (None, None);
+        if let Err(found) = (self.measure)(&mut stand) {
+            let told = found.to_string();
+            match found.downcast_ref() {
+                Some(Refusal::Division(_)) => undivided = Some(told),
+                _ => error = Some(told),
+            }
+        }
         Report {
             case: self.name,
             rows: stand.rows,
             curves: stand.curves,
+            undivided,
             error,
             seconds: start.elapsed().as_secs_f64(),
         }
@@ -264,6 +282,7 @@ pub fn verify(arguments: &VerifyArguments) -> ExitCode {
         let report = case.run(&Bench {
             threads: arguments.threads.unwrap_or(if case.is_long { 0 } else { 1 }),
             place: arguments.place.clone(),
+            division: arguments.division,
             precision,
         });
         if let Some(folder) = &arguments.curves
@@ -282,14 +301,19 @@ pub fn verify(arguments: &VerifyArguments) -> ExitCode {
             return ExitCode::FAILURE;
         }
     }
+    let undivided = reports.iter().filter(|report| report.undivided.is_some()).count();
     let failed = reports.iter().filter(|report| !report.passes()).count();
     let rows: usize = reports.iter().map(|report| report.rows.len()).sum();
     let seconds: f64 = reports.iter().map(|report| report.seconds).sum();
     let end = match (failed, arguments.json) {
         (_, true) => {
             let precision = precision.name();
-            json!({"event": "verified", "device": device, "precision": precision, "cases": reports.len(), "rows": rows, "failed_cases": failed, "seconds": seconds}).to_string()
+            json!({"event": "verified", "device": device, "precision": precision, "cases": reports.len(), "rows": rows, "undivided_cases": undivided, "failed_cases": failed, "seconds": seconds}).to_string()
         }
+        (0, false) if undivided > 0 => format!(
+            "All {} cases that were divided pass: {rows} rows in {seconds:.1} s; {undivided} were not divided",
+            reports.len() - undivided
+        ),
         (0, false) => format!("All {} cases pass: {rows} rows in {seconds:.1} s", reports.len()),
         (_, false) => format!("{failed} of {} cases FAIL", reports.len()),
     };
@@ -315,6 +339,9 @@ fn show(report: &Report, device: &str, precision: Precision) -> io::Result<()> {
         let verdict = if row.passes() { "pass" } else { "FAIL" };
         writeln!(out, "  {:<66} {measured:>14} {expected:>14} {tolerance:>17}  {verdict}", row.name)?;
     }
+    if let Some(why) = &report.undivided {
+        writeln!(out, "  not divided: {why}")?;
+    }
     if let Some(error) = &report.error {
         writeln!(out, "  FAIL: {error}")?;
     }
@@ -337,9 +364,10 @@ fn show_json(report: &Report) -> io::Result<()> {
         )?;
     }
     let (case, pass, error, seconds) = (report.case, report.passes(), &report.error, report.seconds);
+    let undivided = &report.undivided;
     writeln!(
         out,
         "{}",
-        json!({"event": "case", "case": case, "pass": pass, "error": error, "seconds": seconds})
+        json!({"event": "case", "case": case, "pass": pass, "undivided": undivided, "error": error, "seconds": seconds})
     )
 }

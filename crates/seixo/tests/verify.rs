@@ -1,7 +1,7 @@
 //! Every short case of `validation/` passes.
 
 use seixo::engine::world::Precision;
-use seixo::place::PlaceArguments;
+use seixo::place::{DivisionArguments, PlaceArguments};
 use seixo::verify::{Bench, CASES, Case, Row, VerifyArguments, chosen};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,6 +12,7 @@ fn short_cases_pass() {
     let bench = Bench {
         threads: 1,
         place: PlaceArguments::default(),
+        division: DivisionArguments::default(),
         precision: Precision::F64,
     };
     let work = || {

@@ -126,7 +126,8 @@ impl<'a> Stand<'a> {
     /// The case's scene with values changed.
     pub fn scene_with(&self, changes: &[(String, String)]) -> Outcome<Scene> {
         let path = Path::new("validation").join(self.case.name).join("scene.toml");
-        let mut scene = seixo_scene::load_text(self.case.scene, &path, changes)?;
+        let changes = [changes.to_vec(), self.bench.division.overrides()].concat();
+        let mut scene = seixo_scene::load_text(self.case.scene, &path, &changes)?;
         scene.settings.threads = self.bench.threads;
         self.bench.place.apply(&mut scene.settings)?;
         Ok(scene)

@@ -189,13 +189,18 @@ impl Simulation {
         }
         let places: Vec<Vec3> = self.fields.reference.as_chunks::<3>().0.to_vec();
         let gpus = self.gpus_of_domains()?;
-        let of_fluids = self.cut_fluids(count, !gpus.is_empty())?;
+        let of_fluids = self.cut_fluids(count, 0.0, !gpus.is_empty())?;
         let slabs = match &of_fluids {
             Some(slabs) if places.is_empty() => slabs.clone(),
             None if places.is_empty() => return Ok(()),
             _ => {
                 let reach = self.longest_bond().max(2.0 * self.cells.largest_radius()) + self.cells.skin;
-                Slabs::cut(&places, count, reach, self.domain.as_ref())?
+                match Slabs::cut(&places, count, reach, self.domain.as_ref()) {
+                    // Few grains, such as those of bodies that float, stand where the fluid does.
+                    Err(refusal) if gpus.is_empty() => self.cut_fluids(count, reach, false)?.ok_or(refusal)?,
+                    Err(refusal) => return Err(refusal),
+                    Ok(slabs) => slabs,
+                }
             }
         };
         if let Some(what) = self.why_not_on_gpus().filter(|_| !gpus.is_empty()) {
@@ -217,7 +222,12 @@ impl Simulation {
         places.iter().for_each(|place| grains[slabs.owner(place)] += 1);
         // Processes cannot hand each other anything but bytes, and what domains hand each other tells no more than where grains are and how they move.
         let is_enough = self.settings.ranks.is_none() && !self.conducts() && !self.is_bonded();
-        let desk = desk_for(&gpus, slabs.is_ring()).filter(|_| is_enough);
+        let waits = self.flow.is_some() || self.walls.has_servos();
+        let desk = if is_enough {
+            desk_for(&gpus, slabs.is_ring(), waits)?
+        } else {
+            None
+        };
         let transports = self.settings.transports();
         let threads = (self.threads() / transports.len()).max(1);
         let mut domains = Vec::new();

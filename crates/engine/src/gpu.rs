@@ -47,7 +47,7 @@ use step::Queued;
 use tables::Tables;
 
 pub(crate) use bodies::FeltBodies;
-pub(crate) use domain::{DomainOnGpu, Handed};
+pub(crate) use domain::{DomainOnGpu, Halts, Handed};
 pub(crate) use flow::{FlowOnGpu, RemoteFlow};
 pub(crate) use step::{PASSAGES, PASSES, lists_are_stale};
 pub(crate) use trial::tables_on;

@@ -94,6 +94,7 @@ impl Simulation {
         self.pass(Pass::Cells, Simulation::renew_lists_of_fluids_when_stale);
         self.pass(Pass::Boundaries, Simulation::press_boundaries);
         self.push_fluids();
+        self.let_fluids_bear();
         self.pass(Pass::Boundaries, Simulation::let_fluids_pass)
     }
 
@@ -108,8 +109,18 @@ impl Simulation {
     pub(crate) fn push_fluids(&mut self) {
         self.pass(Pass::Fluids, Simulation::exchange_fluids);
         self.pass(Pass::Fluids, Simulation::suspend_grains);
+    }
+
+    /// What fluids do to bodies, and what all of that took.
+    pub(crate) fn let_fluids_bear(&mut self) {
         self.pass(Pass::Fluids, Simulation::load_bodies);
         self.pass(Pass::Measure, Simulation::book_work_of_fluids);
+    }
+
+    /// The same of incompressible fluids.
+    pub(crate) fn let_incompressible_fluids_bear(&mut self) {
+        self.pass(Pass::Fluids, Simulation::load_bodies);
+        self.pass(Pass::Measure, Simulation::book_work_on_bodies);
     }
 
     fn step_incompressible_fluids(&mut self) -> Result<(), Stop> {
@@ -119,8 +130,7 @@ impl Simulation {
         self.move_incompressible_fluids()?;
         self.pass(Pass::Cells, Simulation::list_fluids_when_stale);
         self.pass(Pass::Fluids, Simulation::free_fluids_of_divergence);
-        self.pass(Pass::Fluids, Simulation::load_bodies);
-        self.pass(Pass::Measure, Simulation::book_work_on_bodies);
+        self.let_incompressible_fluids_bear();
         self.pass(Pass::Cells, Simulation::drop_lost_fluids);
         Ok(())
     }

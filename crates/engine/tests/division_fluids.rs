@@ -8,16 +8,18 @@ mod driven;
 mod floods;
 mod ledgers;
 mod pools;
+mod solvers;
 
 use alike::assert_same;
 use couette::{cavity, couette};
 use domains::{after, among, started};
 use driven::{drum, paddled, pressed, round_and_round};
-use floods::{beside_grains, block, column, dry, incompressible, whirl};
+use floods::{beside_grains, block, column, dry, whirl};
 use ledgers::assert_same_ledger;
 use pools::{tank, wet};
 use seixo_engine::world::{Domain, FluidInlet, Leaving, WallMotion, World};
 use seixo_engine::{Cause, Change, Simulation};
+use solvers::incompressible;
 
 /// What fluids do to walls.
 fn loads(simulation: &Simulation) -> Vec<[[f64; 3]; 2]> {

@@ -10,17 +10,19 @@ mod floods;
 mod ledgers;
 mod on_gpus;
 mod pools;
+mod solvers;
 
 use couette::{cavity, couette};
 use domains_on_a_gpu::{after, started};
 use driven::{drum, paddled, pressed, round_and_round};
 use drops::droplet;
-use floods::{beside_grains, block, column, dry, incompressible, whirl};
+use floods::{beside_grains, block, column, dry, whirl};
 use ledgers::assert_same_ledger;
 use on_gpus::among;
 use pools::{domain, drop_in, floor, sites, tank, wet};
 use seixo_engine::world::{Domain, Leaving, Precision, World};
 use seixo_engine::{Cause, Simulation};
+use solvers::incompressible;
 
 /// Water that streams between two walls in a plane, through periodic sides.
 fn stream() -> World {

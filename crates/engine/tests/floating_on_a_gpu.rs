@@ -2,11 +2,13 @@
 
 mod blocks;
 mod pools;
+mod solvers;
 
 use blocks::{Block, DENSITY, SPACING, hinged, momentum, pool, pushed, pushed_in_a_plane};
 use pools::G;
-use seixo_engine::world::{DeviceChoice, Domain, Leaving, Precision, Settings, Solver, World};
+use seixo_engine::world::{DeviceChoice, Domain, Leaving, Precision, Settings, World};
 use seixo_engine::{BodySnapshot, Simulation};
+use solvers::incompressible;
 
 const GPU: DeviceChoice = DeviceChoice::Gpu(None);
 const BOTH: DeviceChoice = DeviceChoice::Heterogeneous(None);
@@ -32,24 +34,13 @@ fn apart(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).fold(0.0, |most: f64, (x, y)| most.max((x - y).abs()))
 }
 
-fn incompressible() -> World {
-    let mut world = pushed();
-    let fluids = world.fluids.as_mut().unwrap();
-    fluids.solver = Solver::Incompressible;
-    for kind in &mut fluids.kinds {
-        (kind.density_diffusion, kind.background_pressure) = (0.0, 0.0);
-    }
-    fluids.particles.pressure.fill(0.0);
-    world
-}
-
 #[test]
 fn a_block_goes_the_same_way_wherever_it_and_the_water_are() {
     for (world, steps) in [
         (pushed as fn() -> World, 120),
         (pushed_in_a_plane, 120),
         (hinged, 120),
-        (incompressible, 20),
+        (|| incompressible(pushed()), 20),
     ] {
         let start = world().grains.bodies[0].clone();
         let here = after(&mut on(DeviceChoice::Cpu, None, world()), steps);
@@ -99,7 +90,7 @@ fn momentum_of_block_and_water_is_kept_on_a_gpu_and_beside_it() {
 
 #[test]
 fn contacts_are_found_while_incompressible_water_takes_its_step() {
-    let mut simulation = on(BOTH, Some(Precision::F64), incompressible());
+    let mut simulation = on(BOTH, Some(Precision::F64), incompressible(pushed()));
     after(&mut simulation, 10);
     let trace = simulation.trace();
     let spans = |pass: &str, is_on_gpu: bool| {

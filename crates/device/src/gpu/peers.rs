@@ -1,8 +1,9 @@
-//! From one GPU to another.
+//! From one GPU to another, and among several.
 
 use super::{Buffer, Gpu, GpuError};
 use bytemuck::Pod;
 use cubecl::ir::{ElemType, UIntKind};
+use cubecl::server::ReduceOperation;
 use std::sync::Arc;
 
 impl Gpu {
@@ -40,5 +41,26 @@ impl Gpu {
             Ok(client.to_client(handle, to.client(), ElemType::UInt(UIntKind::U32)))
         })?;
         Ok(to.adopt(arrived, len))
+    }
+
+    /// Adds up a word of this GPU with those that others give: each of `all`, with this one among them, gets the sum in place of its word. Launches
+    /// so far come before that, here and there, and later ones after it. The host does not wait.
+    ///
+    /// All have to ask for it, in one order with all copies between them: see [`Gpu::copy_to`].
+    ///
+    /// # Errors
+    /// If a device is lost.
+    ///
+    /// # Panics
+    /// If there are fewer words, or GPUs that do not reach each other.
+    pub fn add_up(&self, words: &Buffer<u32>, at: usize, all: &[Gpu]) -> Result<(), GpuError> {
+        let word = words.word(at);
+        let devices = all.iter().map(|gpu| gpu.client().service_id().device).collect();
+        self.runtime.guard(|| {
+            let mut client = self.client().clone();
+            client.all_reduce(word.clone(), word, ElemType::UInt(UIntKind::U32), devices, ReduceOperation::Sum);
+            client.sync_collective();
+            Ok(())
+        })
     }
 }

@@ -10,7 +10,7 @@ use crate::measure::Work;
 use crate::simulation::Simulation;
 use crate::world::Leaving;
 use seixo_laws::Vector3;
-use seixo_sweeps::bodies::original_of;
+use seixo_sweeps::bodies::{LOAD, original_of};
 use seixo_sweeps::views::{RECORD, load};
 use std::ops::Range;
 
@@ -147,16 +147,26 @@ impl Simulation {
         self.pairs.drop_inside_bodies(&member, &self.bodies.that_touch());
     }
 
-    /// As [`Simulation::power_of_holding`], of the grains that a domain owns: what pushes on a body does the power of what pushes on its grains.
+    /// As [`Simulation::power_of_holding`], of the grains that a domain owns: what pushes on a body does the power of what pushes on its grains. What fluids
+    /// do to it counts where its first grain is.
     pub(crate) fn power_of_holding_here(&self) -> f64 {
         if self.bodies.held.is_empty() {
             return 0.0;
         }
-        let fields = &self.fields;
-        let is_held = |i: &usize| self.body_of(*i).is_some_and(|b| self.bodies.held.holds(b));
+        let (fields, bodies) = (&self.fields, &self.bodies);
+        let is_held = |i: &usize| self.body_of(*i).is_some_and(|b| bodies.held.holds(b));
+        let vector = |column: &[f64], at: usize| -> Vector3<f64> { load(column, at) };
         (0..fields.len()).filter(is_held).fold(0.0, |power, i| {
-            let record = |column: &[f64]| -> Vector3<f64> { load(column, i * RECORD) };
-            power - record(&fields.force).dot(&record(&fields.velocity)) - record(&fields.torque).dot(&record(&fields.spin))
+            let at = i * RECORD;
+            let of_grain =
+                vector(&fields.force, at).dot(&vector(&fields.velocity, at)) + vector(&fields.torque, at).dot(&vector(&fields.spin, at));
+            let is_first = |b: &usize| !bodies.load.is_empty() && fields.member[i] == bodies.row[*b];
+            let of_fluids = self.body_of(i).filter(is_first).map_or(0.0, |b| {
+                let (of_load, at) = (b * LOAD, b * RECORD);
+                let of_force = vector(&bodies.load, of_load).dot(&vector(&bodies.velocity, at));
+                of_force + vector(&bodies.load, of_load + RECORD).dot(&vector(&bodies.spin, at))
+            });
+            power - of_grain - of_fluids
         })
     }
 

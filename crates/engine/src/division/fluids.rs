@@ -74,6 +74,8 @@ impl SharedFluids {
         let sent_away = self.go_on(moved, is_stale, true, simulation, transport)?;
         self.press_walls(simulation, transport)?;
         simulation.push_fluids();
+        hear_of_hulls(simulation, transport)?;
+        simulation.let_fluids_bear();
         Ok(sent_away)
     }
 
@@ -85,6 +87,8 @@ impl SharedFluids {
         let raised = raised(simulation);
         let sent_away = self.go_on(moved, raised & STALE != 0, false, simulation, transport)?;
         self.project(Constraint::Divergence, simulation, transport)?;
+        hear_of_hulls(simulation, transport)?;
+        simulation.let_incompressible_fluids_bear();
         Ok(sent_away + self.go_on(Ok(()), raised & LEFT != 0, true, simulation, transport)?)
     }
 
@@ -213,6 +217,17 @@ impl SharedFluids {
     }
 }
 
+/// Hears what fluids do to the particles of bodies in all domains.
+fn hear_of_hulls(simulation: &mut Simulation, transport: &mut dyn Transport) -> Result<(), Halt> {
+    let Some(flow) = simulation.flow.as_deref_mut() else {
+        return Ok(());
+    };
+    if let Some(told) = flow.tell_of_hulls() {
+        flow.take_in_hulls(&transport.gather(told)?)?;
+    }
+    Ok(())
+}
+
 /// Flags that the last motion of fluids and walls raised.
 fn raised(simulation: &Simulation) -> u32 {
     simulation.flow.as_ref().map_or(0, |flow| flow.flags())
@@ -282,9 +297,9 @@ impl Simulation {
         self.flow.as_ref().and_then(|flow| flow.why_whole(self.domain.as_ref()))
     }
 
-    /// So many slabs with equally much fluid in each, if anything flows or bounds what flowed; on GPUs so wide that copies of walls see all the fluid
-    /// that the walls see.
-    pub(super) fn cut_fluids(&self, count: usize, on_gpus: bool) -> Result<Option<Slabs>, Refusal> {
+    /// So many slabs with equally much fluid in each, if anything flows or bounds what flowed, and at least so wide \[m\]; on GPUs so wide that copies of
+    /// walls see all the fluid that the walls see.
+    pub(super) fn cut_fluids(&self, count: usize, at_least: f64, on_gpus: bool) -> Result<Option<Slabs>, Refusal> {
         let Some(flow) = &self.flow else { return Ok(None) };
         let all = flow.fields.id.iter().zip(flow.fields.reference.as_chunks::<RECORD>().0);
         let places = |of_walls: bool| -> Vec<Vec3> {
@@ -297,7 +312,7 @@ impl Simulation {
             return Ok(None);
         }
         let reaches = if on_gpus && flow.compiled_for.bounded { 2.0 } else { 1.0 };
-        let reach = reaches * (flow.plan.support + flow.cells.skin);
+        let reach = at_least.max(reaches * (flow.plan.support + flow.cells.skin));
         Slabs::cut(&places, count, reach, self.domain.as_ref()).map(Some)
     }
 
@@ -307,6 +322,7 @@ impl Simulation {
         let places = flow.fields.reference.chunks_exact(RECORD).zip(0..);
         let own: Vec<u32> = places.filter(|(place, _)| slabs.owner(place) == rank).map(|(_, i)| i).collect();
         let mut share = flow.share(flow.fields.pick(&own), &domain.simulation)?;
+        share.hear_of_hulls(rank == 0);
         if rank == 0 {
             share.last = flow.last;
         }
@@ -335,6 +351,9 @@ impl Simulation {
         flow.rebuilds += std::mem::take(&mut first.rebuilds);
         flow.clear();
         shares.into_iter().for_each(|share| flow.take_share(share));
-        self.with_flow(|flow, simulation| flow.list_anew(simulation));
+        self.with_flow(|flow, simulation| {
+            flow.follow_bodies(simulation);
+            flow.list_anew(simulation);
+        });
     }
 }

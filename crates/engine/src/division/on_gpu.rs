@@ -2,23 +2,34 @@
 
 use super::letters::Illegible;
 use super::subdomain::{Halt, Subdomain, Verdict, agree, halt, verdict};
-use crate::gpu::{Handed, Remote, lists_are_stale};
+use crate::gpu::{Halts, Handed, Remote, lists_are_stale};
 use crate::simulation::Simulation;
 use crate::state::Profile;
 use crate::world::Precision;
-use seixo_device::gpu::Gpu;
+use seixo_device::gpu::{Gpu, GpuError};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Where domains of one process leave for each other what is no bytes: by who left it, and for whom.
-pub type Desk = Arc<Mutex<HashMap<(usize, usize), Handed>>>;
+/// What domains of one process share whose GPUs reach each other.
+pub struct Desk {
+    /// What they leave for each other that is no bytes: by who left it, and for whom.
+    handed: Mutex<HashMap<(usize, usize), Handed>>,
+    /// How their GPUs hear of each other's halts, where hosts need not wait for every step.
+    halts: Option<Halts>,
+}
 
 /// A desk for domains in a row, or, if `is_ring`, in a ring, on these GPUs; none where some cannot reach each other, or where pairs of neighbors cannot take
-/// turns.
-pub fn desk_for(gpus: &[Gpu], is_ring: bool) -> Option<Desk> {
+/// turns. With `waits`, the hosts wait for every step.
+pub fn desk_for(gpus: &[Gpu], is_ring: bool, waits: bool) -> Result<Option<Arc<Desk>>, GpuError> {
     let all_reach = gpus.iter().all(|gpu| gpus.iter().all(|other| gpu.reaches(other)));
     let take_turns = !is_ring || gpus.len().is_multiple_of(2);
-    (all_reach && take_turns && gpus.len() > 1).then(Desk::default)
+    if !all_reach || !take_turns || gpus.len() < 2 {
+        return Ok(None);
+    }
+    Ok(Some(Arc::new(Desk {
+        handed: Mutex::default(),
+        halts: if waits { None } else { Halts::of(gpus)? },
+    })))
 }
 
 impl Subdomain {
@@ -54,8 +65,77 @@ impl Subdomain {
         done
     }
 
+    /// Takes steps on the GPU, as many at once as need nothing of the host.
+    pub(super) fn advance_on_gpu(&mut self, steps: u64) -> Result<(), Halt> {
+        match self.desk.clone().filter(|desk| desk.halts.is_some() && self.simulation.is_remote()) {
+            Some(desk) => {
+                let mut left = steps;
+                while left > 0 {
+                    left -= self.take_batch(&desk, left)?;
+                }
+                Ok(())
+            }
+            None => (0..steps).try_for_each(|_| self.step_on_gpu()),
+        }
+    }
+
+    /// Queues a batch of steps of grains, `most` at most, and waits for it; says how many were taken until a domain halted.
+    fn take_batch(&mut self, desk: &Desk, most: u64) -> Result<u64, Halt> {
+        let Some(halts) = &desk.halts else { return Ok(0) };
+        let wished = self.on_gpu(|remote, host| Ok(remote.batch(host, most)))?;
+        let batch = self.least(wished)?;
+        self.on_gpu(|remote, host| {
+            remote.open(host, batch);
+            Ok(())
+        })?;
+        let rank = self.rank;
+        for ahead in 0..batch as u32 {
+            let all_must_have_told = self.on_gpu(|remote, host| {
+                remote.queue_and_show(host, ahead)?;
+                Ok(remote.tell_halt(halts, rank, ahead)?)
+            })?;
+            if all_must_have_told {
+                self.transport().gather(Vec::new())?;
+            }
+            self.on_gpu(|remote, _| {
+                remote.hear_halts(halts, ahead);
+                Ok(())
+            })?;
+            self.swap_with_others()?;
+        }
+        let closed = self.on_gpu(|remote, host| Ok(remote.close(host)?))?;
+        if self.agree_on_gpu(closed.must_be_seen_to, closed.raised)? == Verdict::Stale {
+            self.settle_anew_on_gpu(closed.raised)?;
+        }
+        Ok(closed.taken)
+    }
+
+    /// The least of what all domains wish for.
+    fn least(&mut self, wished: u64) -> Result<u64, Halt> {
+        let all = self.transport().gather(wished.to_le_bytes().to_vec())?;
+        let numbers: Result<Vec<u64>, Illegible> = all
+            .iter()
+            .map(|said| Ok(u64::from_le_bytes(said[..].try_into().map_err(|_| Illegible)?)))
+            .collect();
+        Ok(numbers?.into_iter().fold(wished, u64::min))
+    }
+
+    /// What all domains think of steps that raised these flags here; what cannot go on is an error.
+    fn agree_on_gpu(&mut self, must_be_seen_to: bool, raised: u32) -> Result<Verdict, Halt> {
+        let own = match (must_be_seen_to, lists_are_stale(&self.simulation, raised)) {
+            (true, _) => Verdict::Failed,
+            (false, true) => Verdict::Stale,
+            (false, false) => Verdict::Fine,
+        };
+        match agree(self.transport(), own)? {
+            Verdict::Failed if own == Verdict::Failed => Err(Halt::Stopped(Box::new(self.simulation.explained(raised)))),
+            Verdict::Failed => Err(Halt::Elsewhere),
+            all => Ok(all),
+        }
+    }
+
     /// One step of grains and fluids that are on the GPU.
-    pub(super) fn step_on_gpu(&mut self) -> Result<(), Halt> {
+    fn step_on_gpu(&mut self) -> Result<(), Halt> {
         if self.simulation.is_remote() {
             self.step_grains_on_gpu()?;
         } else {
@@ -68,14 +148,7 @@ impl Subdomain {
         let by_letters = self.desk.is_none();
         let stepped = self.on_gpu(|remote, host| Ok(remote.step_and_show(host, by_letters)?))?;
         self.lead_servos_on_gpu()?;
-        let own = match (stepped.must_be_seen_to, lists_are_stale(&self.simulation, stepped.raised)) {
-            (true, _) => Verdict::Failed,
-            (false, true) => Verdict::Stale,
-            (false, false) => Verdict::Fine,
-        };
-        match agree(self.transport(), own)? {
-            Verdict::Failed if own == Verdict::Failed => Err(Halt::Stopped(Box::new(self.simulation.explained(stepped.raised)))),
-            Verdict::Failed => Err(Halt::Elsewhere),
+        match self.agree_on_gpu(stepped.must_be_seen_to, stepped.raised)? {
             Verdict::Stale => {
                 if self.simulation.is_bonded() && self.simulation.domain.is_some() {
                     // A bond goes with either of its grains: whether that of another domain has left, its copy tells.
@@ -83,8 +156,8 @@ impl Subdomain {
                 }
                 self.settle_anew_on_gpu(stepped.raised)
             }
-            Verdict::Fine if by_letters => self.follow_on_gpu(stepped.letters),
-            Verdict::Fine => self.swap_with_others(),
+            _ if by_letters => self.follow_on_gpu(stepped.letters),
+            _ => self.swap_with_others(),
         }
     }
 
@@ -130,7 +203,8 @@ impl Subdomain {
     /// Puts something on the desk for another domain, and tells it.
     fn put_for(&mut self, other: usize, handed: Handed) -> Result<(), Halt> {
         if let Some(desk) = &self.desk {
-            desk.lock()
+            desk.handed
+                .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .insert((self.rank, other), handed);
         }
@@ -144,7 +218,7 @@ impl Subdomain {
         let handed = self
             .desk
             .as_ref()
-            .and_then(|desk| desk.lock().unwrap_or_else(PoisonError::into_inner).remove(&key));
+            .and_then(|desk| desk.handed.lock().unwrap_or_else(PoisonError::into_inner).remove(&key));
         Ok(handed.ok_or(Illegible)?)
     }
 

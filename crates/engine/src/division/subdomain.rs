@@ -21,7 +21,7 @@ use seixo_sweeps::motion::LEFT;
 use seixo_sweeps::sides::OPEN;
 use seixo_sweeps::views::RECORD;
 use seixo_transport::{Lost, Transport};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Of how many of its grains a domain tells where they are, for planes to be moved.
 const SAMPLES: usize = 64;
@@ -112,7 +112,7 @@ pub struct Subdomain {
     /// With each of the domains beside it, in their order.
     pub(super) shared: Vec<Shared>,
     /// Where domains on GPUs of this process hand each other what these show.
-    pub desk: Option<Desk>,
+    pub desk: Option<Arc<Desk>>,
 }
 
 impl Subdomain {
@@ -148,7 +148,7 @@ impl Subdomain {
     /// Takes steps, or as many as all can take.
     pub fn advance(&mut self, steps: u64) -> Result<(), Halt> {
         if self.is_on_gpu() {
-            return (0..steps).try_for_each(|_| self.step_on_gpu());
+            return self.advance_on_gpu(steps);
         }
         let device = self.simulation.device.clone();
         device.enter(|| (0..steps).try_for_each(|_| self.step()))

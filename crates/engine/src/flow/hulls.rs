@@ -5,6 +5,7 @@ use super::Flow;
 use crate::assemble::volume_of_sphere;
 use crate::bodies::Bodies;
 use crate::contact_records::array;
+use crate::division::{Illegible, enclose, unfold};
 use crate::fields::{FluidFields, Sorted};
 use crate::simulation::Simulation;
 use crate::world::Fluids;
@@ -41,7 +42,22 @@ pub(crate) struct Hulls {
     pub power: f64,
     /// Loads of all bodies, on their way to the table.
     pub load: Vec<f64>,
+    /// What acts on the particles of all domains; nowhere but in one of several.
+    heard: Option<Heard>,
 }
+
+/// What fluids do to all particles of hulls, of which a domain has but some.
+struct Heard {
+    /// Of every particle a force \[N\] and padding.
+    rate: Vec<f64>,
+    /// Where that is: by its number.
+    place: Vec<u32>,
+    /// Whether this domain books what bodies gain, as all find the same.
+    books: bool,
+}
+
+/// Numbers that tell what acts on a particle.
+const FORCE: usize = 3;
 
 impl Hulls {
     /// Those of a plan in a world of so many walls.
@@ -243,22 +259,75 @@ impl Flow {
             seat,
             load: loads,
             power,
+            heard,
             ..
         } = &mut self.hulls;
         loads.clear();
         loads.resize(bodies.len() * LOAD, 0.0);
         *power = 0.0;
+        let (place, rate) = match heard {
+            Some(heard) => (&heard.place, &heard.rate),
+            None => (&*place, &self.fields.rate),
+        };
         for (hull, seat) in seat.iter().enumerate() {
             let Some(b) = seat.map(|seat| seat as usize) else { continue };
             let (first, end) = (row[hull] as usize, row[hull + 1] as usize);
             let turn = turn_at(&bodies.turn, b * RECORD);
-            let rate = &self.fields.rate;
             let push = push_on::<f64, f64>(first, end, place, offset, &turn, rate, rate, false);
             store(loads, b * LOAD, &push.force);
             store(loads, b * LOAD + RECORD, &push.torque);
             let (velocity, spin) = (load(&bodies.velocity, b * RECORD), load(&bodies.spin, b * RECORD));
             *power += push.force.dot(&velocity) + push.torque.dot(&spin);
         }
+        if heard.as_ref().is_some_and(|heard| !heard.books) {
+            *power = 0.0;
+        }
+    }
+
+    /// Lets bodies be borne on by what all domains tell, of which one `books` what they gain.
+    pub fn hear_of_hulls(&mut self, books: bool) {
+        let particles = self.hulls.particles();
+        self.hulls.heard = (particles > 0).then(|| Heard {
+            rate: vec![0.0; particles * RECORD],
+            place: (0..particles as u32).collect(),
+            books,
+        });
+    }
+
+    /// What acts on the particles of hulls that a domain owns, as a letter; none where no body is felt.
+    pub fn tell_of_hulls(&self) -> Option<Vec<u8>> {
+        self.hulls.heard.as_ref()?;
+        let (mut particles, mut numbers) = (Vec::<u32>::new(), Vec::<f64>::new());
+        for (particle, &i) in self.hulls.place.iter().enumerate().filter(|(_, i)| **i != FREE) {
+            let force = &self.fields.rate[i as usize * RECORD..][..FORCE];
+            // Zeros are there already, but for their sign.
+            if !self.is_copy(i as usize) && force.iter().any(|x| x.to_bits() != 0) {
+                particles.push(particle as u32);
+                numbers.extend(force);
+            }
+        }
+        let mut letter = Vec::new();
+        enclose(&mut letter, &particles);
+        enclose(&mut letter, &numbers);
+        Some(letter)
+    }
+
+    /// Takes in what all domains told.
+    pub fn take_in_hulls(&mut self, letters: &[Vec<u8>]) -> Result<(), Illegible> {
+        let Some(heard) = &mut self.hulls.heard else { return Ok(()) };
+        heard.rate.fill(0.0);
+        for mut letter in letters.iter().map(|letter| &letter[..]) {
+            let particles: Vec<u32> = unfold(&mut letter)?;
+            let numbers: Vec<f64> = unfold(&mut letter)?;
+            if numbers.len() != particles.len() * FORCE {
+                return Err(Illegible);
+            }
+            for (&particle, force) in particles.iter().zip(numbers.chunks_exact(FORCE)) {
+                let at = particle as usize * RECORD;
+                heard.rate.get_mut(at..at + FORCE).ok_or(Illegible)?.copy_from_slice(force);
+            }
+        }
+        Ok(())
     }
 }
 

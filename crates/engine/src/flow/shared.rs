@@ -56,7 +56,7 @@ impl Flow {
         let takes_away = domain.is_some_and(|domain| domain.leaving == Leaving::Delete);
         let asks = [
             (self.plan.solver == Solver::Muller2003, "fluids of solver = \"muller2003\""),
-            (!self.hulls.is_empty(), "bodies in fluids"),
+            (self.compiled_for.carrying, "small grains in fluids"),
             (self.has_passages(), "inlets or outlets of fluids"),
             (
                 self.compiled_for.cohesive && takes_away,
@@ -76,6 +76,7 @@ impl Flow {
             ..Flow::new(self.plan.clone(), simulation)?
         };
         share.projector.solves = self.projector.solves;
+        share.follow_bodies(simulation);
         Ok(share)
     }
 
@@ -112,6 +113,7 @@ impl Flow {
         let own = self.own_places();
         self.fields.reorder(&simulation.device, &own);
         self.fields.copy.clear();
+        self.drop_hulls_of_lost_bodies(simulation);
         // What was listed stands elsewhere now.
         self.pairs.row.clear();
         if takes_away {

@@ -4,6 +4,7 @@
 //! tells the others at every step where those of its grains are that they have copies of. As lists are renewed, grains change hands and copies are
 //! chosen anew, all of which the GPU packs and unpacks by itself: only what changes goes through the host.
 
+mod halts;
 mod memories;
 mod parcels;
 mod sides;
@@ -13,6 +14,7 @@ use super::places::{invert_order, sampled};
 use super::{Number, OnGpu, numbers};
 use crate::division::{Halt, Illegible, Shared, Slabs, Stretch, enclose, enclose_letter, unfold_letter};
 use crate::simulation::Simulation;
+pub(crate) use halts::Halts;
 use memories::Arrived;
 use parcels::{Parcel, enclose_all, widths_of};
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
@@ -69,6 +71,12 @@ pub(crate) trait DomainOnGpu {
     fn share(&mut self, shared: &[Shared]) -> Result<(), GpuError>;
     /// One step. Where others get what is shown by themselves, there are no letters.
     fn step_and_show(&mut self, host: &mut Simulation, by_letters: bool) -> Result<Stepped, GpuError>;
+    /// Queues the step that is `ahead` steps from where the host stands, of a batch that was opened; others get what is shown by themselves.
+    fn queue_and_show(&mut self, host: &Simulation, ahead: u32) -> Result<(), GpuError>;
+    /// Lets other domains hear whether this one halts after that step; says whether all must have told before any hears.
+    fn tell_halt(&self, halts: &Halts, rank: usize, ahead: u32) -> Result<bool, GpuError>;
+    /// Hears whether any domain halts after that step.
+    fn hear_halts(&self, halts: &Halts, ahead: u32);
     /// Takes servos to where the host stands, by what the grains of all domains press, which it knows.
     fn lead(&self, host: &mut Simulation);
     /// Puts copies where their originals are.
@@ -237,6 +245,20 @@ impl<C: Number + Coordinate<R>, R: Number> DomainOnGpu for OnGpu<C, R> {
             must_be_seen_to: self.must_be_seen_to(host, raised),
             letters: letters.collect(),
         })
+    }
+
+    fn queue_and_show(&mut self, host: &Simulation, ahead: u32) -> Result<(), GpuError> {
+        self.step(host, ahead)?;
+        self.show();
+        Ok(())
+    }
+
+    fn tell_halt(&self, halts: &Halts, rank: usize, ahead: u32) -> Result<bool, GpuError> {
+        self.tell(halts, rank, ahead)
+    }
+
+    fn hear_halts(&self, halts: &Halts, ahead: u32) {
+        self.hear(halts, ahead);
     }
 
     fn lead(&self, host: &mut Simulation) {

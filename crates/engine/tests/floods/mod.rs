@@ -2,7 +2,7 @@
 
 use super::beds::{falling, noise};
 use super::pools::{domain, drop_in, fluids, sites, tank, water, wet};
-use seixo_engine::world::{Fluids, Solver, World};
+use seixo_engine::world::{Fluids, World};
 use seixo_laws::contact::TangentialLaw;
 use std::f64::consts::TAU;
 
@@ -57,16 +57,5 @@ pub fn beside_grains(count: usize) -> World {
     fluids.fastest = 1.0;
     fluids.slips = vec![false; world.walls.len()];
     world.fluids = Some(block(fluids, [20, 6, 6], 0.1));
-    world
-}
-
-/// The same world with fluids that are incompressible.
-pub fn incompressible(mut world: World) -> World {
-    let fluids = world.fluids.as_mut().unwrap();
-    fluids.solver = Solver::Incompressible;
-    fluids.particles.pressure.fill(0.0);
-    for kind in &mut fluids.kinds {
-        (kind.density_diffusion, kind.background_pressure) = (0.0, 0.0);
-    }
     world
 }

@@ -62,7 +62,7 @@ pub struct BenchArguments {
     #[arg(long, value_name = "SHARE", default_value_t = 0.30)]
     solid_fraction: f64,
     /// Distance up to which particles of the tank see each other, in spacings, 1.5 to 6: 2.7 gives about 80 neighbors, 3 about 110
-    #[arg(long, value_name = "SPACINGS", default_value_t = 2.7)]
+    #[arg(long, value_name = "SPACINGS", default_value_t = tank::SUPPORT)]
     support: f64,
     /// Steps before the measurement, in which the grains come to rest; 20 000 for beds, else none
     #[arg(long, value_name = "STEPS")]

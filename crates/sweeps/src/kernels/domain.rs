@@ -179,6 +179,26 @@ pub fn follow<R: Real, C: Real>(
     }
 }
 
+/// Tells the other domains of a GPU whether what comes after a step of this parity is to halt: a word of each of them, for either parity.
+#[cube(launch)]
+pub fn tell_halt(flags: &[u32], told: &mut [u32], domain: u32, domains: u32, parity: u32) {
+    if ABSOLUTE_POS == 0usize {
+        told[(parity * domains + domain) as usize] = flags[9usize - parity as usize];
+    }
+}
+
+/// Halts what comes after a step of this parity if any of these domains told that it does, see [`tell_halt()`].
+#[cube(launch)]
+pub fn hear_halts(told: &[u32], flags: &mut [u32], domains: u32, parity: u32) {
+    if ABSOLUTE_POS == 0usize {
+        let mut halted = 0u32;
+        for domain in 0..domains {
+            halted |= told[(parity * domains + domain) as usize];
+        }
+        flags[9usize - parity as usize] = halted;
+    }
+}
+
 /// Keeps the m grains at these places, too.
 #[cube(launch)]
 pub fn keep_too(place: &[u32], keep: &mut [u32], m: u32) {

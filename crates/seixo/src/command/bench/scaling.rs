@@ -30,15 +30,15 @@ Examples:
   seixo bench scaling --case gas --gpus 1,2 --weak --particles 4000000
   seixo bench scaling --predict 64,1024 scaling.json
 
-A world is made for each number of devices, settled, and stepped, with all renewals of lists. With --strong it has as many grains on any number,
-and is the same to the bit; with --weak as many on each device, side by side along x, so that borders stay the same. One device is measured twice:
+A world is made for each number of devices, settled, and stepped, with all renewals of lists. With --strong it has as many particles on any number,
+and is the same to the bit; with --weak as many on each device, side by side along one axis, so that borders stay the same. One device is measured twice:
 whole, as without all this, and with sums that do not depend on the number of domains, which others are compared with. What is printed
 is the median of the repeats. docs/scaling.md says what the columns mean, and of what a prediction is made.")]
 pub struct ScalingArguments {
     /// What to measure
     #[arg(long, value_enum, default_value_t)]
     case: Kind,
-    /// Numbers of grains, at least 30 000: in all, or, with --weak, on each device; several tell what depends on the cross-section
+    /// Numbers of grains, or of particles of water, at least 30 000: in all, or, with --weak, on each device; several tell what depends on the cross-section
     #[arg(long, visible_alias = "grains", value_delimiter = ',', default_values_t = [100_000],
         value_parser = clap::value_parser!(u32).range(i64::from(LEAST_PARTICLES)..))]
     particles: Vec<u32>,
@@ -48,10 +48,10 @@ pub struct ScalingArguments {
     /// Numbers of GPUs of this machine, with a domain on each
     #[arg(long, value_delimiter = ',', conflicts_with = "domains", value_parser = clap::value_parser!(u32).range(1..=1024))]
     gpus: Vec<u32>,
-    /// As many grains in all on any number of devices, which is measured where nothing is said
+    /// As many particles in all on any number of devices, which is measured where nothing is said
     #[arg(long)]
     strong: bool,
-    /// As many grains on each device
+    /// As many particles on each device
     #[arg(long)]
     weak: bool,
     /// Threads of each domain on the CPU; all domains together should not have more than there are cores
@@ -60,7 +60,7 @@ pub struct ScalingArguments {
     /// Share of space that the grains take at the start, 0.05 to 0.6; dense beds settle sooner
     #[arg(long, value_name = "SHARE", default_value_t = 0.30)]
     solid_fraction: f64,
-    /// Steps before the measurement, in which the grains come to rest; 20 000 for the bed, none for the gas
+    /// Steps before the measurement, in which the grains come to rest; 20 000 for the bed, else none
     #[arg(long, value_name = "STEPS")]
     settle: Option<u64>,
     /// Keep settled grains in this folder, and begin with those that are kept there
@@ -104,9 +104,9 @@ impl ScalingArguments {
         devices
     }
 
-    /// How so many domains are stepped.
-    fn settings(&self, domains: usize, divisible: bool) -> Result<Settings, Failure> {
-        let mut settings = self.case.settings(0);
+    /// How so many domains are stepped, of a world of so many particles, or several such.
+    fn settings(&self, particles: usize, domains: usize, divisible: bool) -> Result<Settings, Failure> {
+        let mut settings = self.case.settings(particles);
         self.place.apply(&mut settings).map_err(Failure::Input)?;
         (settings.domains, settings.divisible) = (domains, divisible);
         if !self.gpus.is_empty() {
@@ -170,7 +170,7 @@ fn measure_series(arguments: &ScalingArguments, growth: Growth, particles: usize
                 None => (domains == 1 && divisible).then_some(1.0),
             };
             if !arguments.tells_json() && told.len() == first {
-                say::out(&format!("{} scaling, {}\n{}", growth.name(), measured.title(), Measured::heads()))?;
+                say::out(&format!("{} scaling, {}\n{}", growth.name(), measured.title(), measured.heads()))?;
             }
             told.push(measured);
             tell(arguments, told)?;
@@ -208,7 +208,7 @@ fn settle(arguments: &ScalingArguments, side_by_side: usize, particles: usize, d
     let kept = arguments.settled.as_ref().map(|folder| folder.join(name));
     settled(steps, kept.as_deref(), || {
         let world = arguments.case.world(side_by_side, particles, arguments.solid_fraction);
-        Simulation::new(world, arguments.settings(domains, true)?).map_err(refused)
+        Simulation::new(world, arguments.settings(particles, domains, true)?).map_err(refused)
     })
 }
 
@@ -218,7 +218,7 @@ fn measure(
     (growth, particles, domains, divisible): (Growth, usize, usize, bool),
     state: Option<&State>,
 ) -> Result<Measured, Failure> {
-    let settings = arguments.settings(domains, divisible)?;
+    let settings = arguments.settings(particles, domains, divisible)?;
     let side_by_side = if growth == Growth::Weak { domains } else { 1 };
     let world = |particles: usize| arguments.case.world(side_by_side, particles, arguments.solid_fraction);
     let mut simulation = match state {
@@ -227,8 +227,10 @@ fn measure(
     }
     .map_err(refused)?;
     let threads = (settings.device == DeviceChoice::Cpu).then_some(arguments.threads as usize);
-    if !is_on_cpu(&simulation) {
-        warm_up(world(particles.min(WARMING / side_by_side)), settings)?;
+    let on_gpus = !is_on_cpu(&simulation);
+    if on_gpus {
+        let few = particles.min(WARMING / side_by_side);
+        warm_up(world(few), arguments.settings(few, domains, divisible)?)?;
     }
     simulation.notices().iter().for_each(|notice| say::note(&format!("note: {notice}")));
     // Caches, lists and scratch that grow on first use, and a GPU's kernels, which are compiled then.
@@ -241,7 +243,8 @@ fn measure(
     let mut sorted = measurements.clone();
     sorted.sort_by(f64::total_cmp);
     let seconds_per_step = sorted[sorted.len() / 2] / arguments.steps as f64;
-    let grains = simulation.len();
+    // Of one kind there are none.
+    let grains = simulation.len() + simulation.fluid_particles();
     let speed = |seconds: f64| grains as f64 * arguments.steps as f64 / seconds;
     let steps = (arguments.steps * u64::from(arguments.repeat)) as f64;
     let now = traffic(&simulation);
@@ -265,7 +268,7 @@ fn measure(
         domains,
         divisible,
         particles,
-        most_domains: Kind::most_domains(particles, arguments.solid_fraction),
+        most_domains: arguments.case.most_domains(particles, arguments.solid_fraction, on_gpus),
         grains,
         steps: arguments.steps,
         seconds_per_step,
@@ -291,7 +294,10 @@ fn measure(
 
 /// Seconds in which one device made lists.
 fn renewing(profile: &Profile) -> f64 {
-    let passes = profile.passes.iter().filter(|(name, _, _)| ["cells", "lists"].contains(name));
+    let passes = profile
+        .passes
+        .iter()
+        .filter(|(name, _, _)| ["cells", "lists", "lists of fluids"].contains(name));
     passes.map(|(_, seconds, _)| seconds).sum()
 }
 
@@ -346,7 +352,7 @@ fn predict(arguments: &ScalingArguments, file: &Path) -> Done {
             say::out(&format!(
                 "{} scaling, {}{each}",
                 growth.name(),
-                say::many(largest.particles, "grain")
+                say::many(largest.particles, largest.particle())
             ))?;
         }
         for &domains in &arguments.predict {

@@ -1,7 +1,7 @@
-//! The worlds that are divided: the settled bed of `seixo bench bed`, and a gas; or several of either side by side.
+//! The worlds that are divided: the settled bed of `seixo bench bed`, a gas, and water; or several of one of these side by side.
 
-use super::super::bed;
 use super::super::case::{Case, open_box, world_of};
+use super::super::{bed, tank};
 use clap::ValueEnum;
 use seixo_engine::world::{Domain, Leaving, Settings, World};
 
@@ -13,8 +13,12 @@ pub enum Kind {
     Bed,
     /// The same grains in flight between periodic sides, where lists are made anew all the time and many grains change hands
     Gas,
+    /// A block of water, twice as wide as long and high, that breaks down in a tank of particles
+    Dam,
 }
 
+/// Skin of the lists of water \[spacings\]: the usual one, likewise.
+const SKIN_OF_WATER: f64 = 0.3;
 /// Skin of the lists \[m\]: the usual one, here told to know how wide a domain must be.
 const SKIN: f64 = 0.1 * bed::DIAMETER;
 /// Fewer grains than this would stand higher than wide, and be cut across another axis than a row of them.
@@ -23,11 +27,17 @@ pub const LEAST_PARTICLES: u32 = 30_000;
 const FASTER: f64 = 20.0;
 
 impl Kind {
+    /// What has this word on the command line.
+    pub fn of(name: &str) -> Option<Kind> {
+        Kind::value_variants().iter().copied().find(|kind| kind.name() == name)
+    }
+
     /// Its word on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Bed => "bed",
             Kind::Gas => "gas",
+            Kind::Dam => "dam",
         }
     }
 
@@ -35,12 +45,23 @@ impl Kind {
     pub fn settle(self) -> u64 {
         match self {
             Kind::Bed => Case::Bed.habits().settle,
-            Kind::Gas => 0,
+            Kind::Gas | Kind::Dam => 0,
         }
     }
 
-    /// So many of it side by side along x, of so many grains each.
+    /// What it is made of.
+    pub fn particle(self) -> &'static str {
+        match self {
+            Kind::Bed | Kind::Gas => "grain",
+            Kind::Dam => "particle",
+        }
+    }
+
+    /// So many of it side by side, of so many particles each.
     pub fn world(self, side_by_side: usize, particles: usize, solid_fraction: f64) -> World {
+        if self == Kind::Dam {
+            return tank::row(side_by_side, particles);
+        }
         let (mut grains, [length, width]) = bed::row(side_by_side, bed::DIAMETER, particles, solid_fraction);
         let mut interaction = Case::Bed.interaction();
         if self == Kind::Bed {
@@ -58,16 +79,25 @@ impl Kind {
         }
     }
 
-    /// How it is stepped, but for the device.
-    pub fn settings(self, threads: usize) -> Settings {
+    /// How it is stepped, with so many particles in each, but for the device.
+    pub fn settings(self, particles: usize) -> Settings {
+        let (case, skin) = match self {
+            Kind::Bed | Kind::Gas => (Case::Bed, SKIN),
+            Kind::Dam => (Case::Tank, SKIN_OF_WATER / tank::edge(particles) as f64),
+        };
         Settings {
-            skin: Some(SKIN),
-            ..Case::Bed.settings(threads)
+            skin: Some(skin),
+            ..case.settings(0)
         }
     }
 
-    /// How many domains there is room for along the floor of so many grains, each as wide as grains feel others.
-    pub fn most_domains(particles: usize, solid_fraction: f64) -> usize {
+    /// How many domains there is room for along the floor of so many particles, each as wide as these feel others.
+    pub fn most_domains(self, particles: usize, solid_fraction: f64, on_gpus: bool) -> usize {
+        if self == Kind::Dam {
+            // On GPUs walls are to see all fluid before them in both domains.
+            let reaches = if on_gpus { 2.0 } else { 1.0 };
+            return ((2 * tank::edge(particles) - 1) as f64 / (reaches * (tank::SUPPORT + SKIN_OF_WATER))) as usize;
+        }
         let (spacing, cells) = bed::lattice(bed::DIAMETER, particles, solid_fraction);
         (cells as f64 * spacing / (bed::DIAMETER + SKIN)) as usize
     }
@@ -95,17 +125,37 @@ mod tests {
     }
 
     #[test]
-    fn as_many_domains_as_there_is_room_for_are_taken() {
-        let most = Kind::most_domains(LEAST_PARTICLES as usize, 0.3);
-        let begin = |domains: usize| {
-            let settings = Settings {
-                domains,
-                ..Kind::Gas.settings(1)
-            };
-            Simulation::new(Kind::Gas.world(1, LEAST_PARTICLES as usize, 0.3), settings).map(|_| ())
+    fn a_row_of_dams_grows_along_one_axis() {
+        let extent = |world: &World| {
+            let places = &world.fluids.as_ref().unwrap().particles.position;
+            [0, 1, 2].map(|axis| places.iter().map(|place| place[axis]).fold(0.0, f64::max))
         };
-        assert!(begin(most).is_ok(), "{most}");
-        let refusal = begin(most + 1).unwrap_err().to_string();
-        assert!(refusal.contains(&format!("use at most {most}")), "{refusal}");
+        let [one, four] = [1, 4].map(|count| Kind::Dam.world(count, 2000, 0.3));
+        assert_eq!(
+            [&one, &four].map(|world| world.fluids.as_ref().unwrap().particles.len()),
+            [2000, 8000]
+        );
+        let ([x, y, z], [far_x, far_y, far_z]) = (extent(&one), extent(&four));
+        let spacing = 0.1;
+        assert_eq!([x, z], [far_x, far_z]);
+        assert!(y > x && (far_y - y - 6.0).abs() < 1e-9 * spacing, "{y} {far_y}");
+    }
+
+    #[test]
+    fn as_many_domains_as_there_is_room_for_are_taken() {
+        for (kind, particles) in [(Kind::Gas, LEAST_PARTICLES as usize), (Kind::Dam, 2000)] {
+            let most = kind.most_domains(particles, 0.3, false);
+            let begin = |domains: usize| {
+                let settings = Settings {
+                    domains,
+                    threads: 1,
+                    ..kind.settings(particles)
+                };
+                Simulation::new(kind.world(1, particles, 0.3), settings).map(|_| ())
+            };
+            assert!(begin(most).is_ok(), "{most}");
+            let refusal = begin(most + 1).unwrap_err().to_string();
+            assert!(refusal.contains(&format!("use at most {most}")), "{refusal}");
+        }
     }
 }

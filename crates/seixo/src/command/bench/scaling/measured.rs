@@ -1,5 +1,6 @@
 //! What was measured on so many devices: a line of the table, and of the JSON that a model is made of.
 
+use super::kind::Kind;
 use super::model::{Growth, Sample, Step};
 use crate::say;
 use serde::{Deserialize, Serialize};
@@ -19,11 +20,11 @@ pub struct Measured {
     pub domains: usize,
     /// Whether sums do not depend on the number of domains; they may on one only.
     pub divisible: bool,
-    /// Grains that were asked for: in all, or on each device.
+    /// Grains, or particles of water, that were asked for: in all, or on each device.
     pub particles: usize,
     /// Domains for which there is room along the floor of so many.
     pub most_domains: usize,
-    /// Grains in all.
+    /// Grains, or particles of water, in all.
     pub grains: usize,
     /// Steps of each measurement.
     pub steps: u64,
@@ -81,12 +82,18 @@ impl Measured {
         }
     }
 
+    /// What it is made of.
+    pub fn particle(&self) -> &'static str {
+        Kind::of(&self.case).map_or("particle", Kind::particle)
+    }
+
     /// The heads of the columns.
-    pub fn heads() -> String {
+    pub fn heads(&self) -> String {
+        let particle = self.particle();
         line([
             "domains",
-            "grains",
-            "grain-steps/s",
+            &format!("{particle}s"),
+            &format!("{particle}-steps/s"),
             "slowest to fastest",
             "per domain",
             "efficiency",

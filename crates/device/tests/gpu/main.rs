@@ -4,6 +4,7 @@
 
 mod compact;
 mod memory;
+mod peers;
 mod reduce;
 mod scan;
 mod sort;

@@ -209,7 +209,10 @@ impl Simulation {
             )));
         }
         let mut contacts = State::default();
-        self.save_contacts(&mut contacts).map_err(|stop| Refusal::Stopped(Box::new(stop)))?;
+        // What was saved on a GPU has it of either grain.
+        let are_two = !gpus.is_empty() && !self.of_second.is_empty();
+        self.save_memories(&mut contacts, are_two)
+            .map_err(|stop| Refusal::Stopped(Box::new(stop)))?;
         self.save_wear(&mut contacts);
         self.tell_bonds(&mut contacts);
         let precision = match gpus.first() {
@@ -221,13 +224,10 @@ impl Simulation {
         let mut grains = vec![0; count];
         places.iter().for_each(|place| grains[slabs.owner(place)] += 1);
         // Processes cannot hand each other anything but bytes, and what domains hand each other tells no more than where grains are and how they move.
-        let is_enough = self.settings.ranks.is_none() && !self.conducts() && !self.is_bonded();
-        let waits = self.flow.is_some() || self.walls.has_servos();
-        let desk = if is_enough {
-            desk_for(&gpus, slabs.is_ring(), waits)?
-        } else {
-            None
-        };
+        let reached = if self.settings.ranks.is_none() { &gpus[..] } else { &[] };
+        let of_grains = if self.conducts() || self.is_bonded() { &[] } else { reached };
+        let desk = desk_for(of_grains, &slabs, self.flow.is_some() || self.walls.has_servos())?;
+        let desk_of_fluids = of_fluids.as_ref().map_or(Ok(None), |slabs| desk_for(reached, slabs, true))?;
         let transports = self.settings.transports();
         let threads = (self.threads() / transports.len()).max(1);
         let mut domains = Vec::new();
@@ -247,6 +247,7 @@ impl Simulation {
             domain.desk = desk.clone();
             if let Some(slabs) = &of_fluids {
                 self.share_fluids(slabs, rank, &mut domain)?;
+                domain.fluids.iter_mut().for_each(|fluids| fluids.desk = desk_of_fluids.clone());
             }
             domains.push(domain);
         }

@@ -11,6 +11,7 @@ mod domain;
 mod exchange;
 mod flow;
 mod gear;
+mod handed;
 mod heat;
 mod lists;
 mod observe;
@@ -47,8 +48,9 @@ use step::Queued;
 use tables::Tables;
 
 pub(crate) use bodies::FeltBodies;
-pub(crate) use domain::{DomainOnGpu, Halts, Handed};
+pub(crate) use domain::{DomainOnGpu, Halts};
 pub(crate) use flow::{FlowOnGpu, RemoteFlow};
+pub(crate) use handed::{Handed, Swaps};
 pub(crate) use step::{PASSAGES, PASSES, lists_are_stale};
 pub(crate) use trial::tables_on;
 

@@ -170,10 +170,15 @@ impl Simulation {
 
     /// What contacts remember, by ids of grains and elements of walls.
     pub(crate) fn save_contacts(&mut self, to: &mut dyn Sections) -> Result<(), Stop> {
-        let kept = remembered(self.is_compound);
-        let (mut pair, mut history, mut of_second) = (Vec::new(), Vec::new(), Vec::new());
         // On a GPU each of two grains remembers for itself.
         let are_two = self.is_remote() || self.division.is_some() && self.gpu.is_some();
+        self.save_memories(to, are_two)
+    }
+
+    /// What contacts remember, if `are_two` of either grain.
+    pub(crate) fn save_memories(&mut self, to: &mut dyn Sections, are_two: bool) -> Result<(), Stop> {
+        let kept = remembered(self.is_compound);
+        let (mut pair, mut history, mut of_second) = (Vec::new(), Vec::new(), Vec::new());
         self.visit_touching(|simulation, i, j, of_i, of_j| {
             pair.extend([i, j].map(|place| simulation.fields.id[place as usize]));
             history.extend(&of_i[..kept]);

@@ -13,6 +13,7 @@ use domains_on_a_gpu::{after, started};
 use gases::gas;
 use ledgers::assert_same_ledger;
 use on_gpus::among;
+use seixo_engine::state::Column;
 use seixo_engine::world::{Domain, Leaving, Precision, Settings, Shear};
 use seixo_engine::{Cause, Refusal, Simulation};
 use seixo_laws::contact::TangentialLaw;
@@ -118,6 +119,29 @@ fn a_run_goes_on_among_any_number_of_domains() {
         saved.step().unwrap();
     }
     assert_same(&mut whole, &mut saved, "step by step");
+}
+
+#[test]
+fn of_two_grains_each_remembers_for_itself_in_any_number_of_domains() {
+    let world = gas(600);
+    let mut state = after(&world, 3, Precision::Mixed, 250).save().unwrap();
+    // As processors do that round the two ends of a contact otherwise.
+    for (name, column) in &mut state.sections {
+        if let ("contacts/of_second", Column::F64(numbers)) = (name.as_str(), column) {
+            numbers.iter_mut().for_each(|x| *x = f64::from((*x * 1.0001) as f32));
+        }
+    }
+    let on = |domains: usize| Simulation::restore(world.clone(), among(domains, Precision::Mixed), &state).unwrap();
+    let mut whole = on(1);
+    let mut divided = [2, 4].map(on);
+    for divided in &mut divided {
+        assert_same(&mut whole, divided, "as it was saved");
+    }
+    whole.advance(50).unwrap();
+    for divided in &mut divided {
+        divided.advance(50).unwrap();
+        assert_same(&mut whole, divided, "50 steps later");
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@
 mod on_gpu;
 
 use super::letters::{Illegible, exchange, from_bytes, letter, read, to_bytes};
+use super::on_gpu::Desk;
 use super::slabs::Slabs;
 use super::subdomain::{Halt, Shared, Subdomain, Verdict, agree, balance, halt, places_by_id, verdict};
 use crate::fields::{FluidFields, Sorted};
@@ -22,6 +23,7 @@ use seixo_sweeps::fluid::WALL;
 use seixo_sweeps::motion::{LEFT, STALE};
 use seixo_sweeps::views::RECORD;
 use seixo_transport::Transport;
+use std::sync::Arc;
 
 /// What a domain has of fluids, beside what its simulation knows.
 pub struct SharedFluids {
@@ -31,6 +33,9 @@ pub struct SharedFluids {
     fluid: Vec<Shared>,
     /// Likewise those of walls.
     walls: Vec<Shared>,
+    /// Where domains on GPUs of this process hand each other what these show, and the bytes that this one gave at the last step.
+    pub desk: Option<Arc<Desk>>,
+    pub handed: u64,
 }
 
 /// Particles that go to another domain, by their ids, and those that come from there.
@@ -332,6 +337,8 @@ impl Simulation {
             rank,
             fluid: Vec::new(),
             walls: Vec::new(),
+            desk: None,
+            handed: 0,
         });
         Ok(())
     }

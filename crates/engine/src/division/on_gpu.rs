@@ -1,12 +1,14 @@
 //! A domain at work whose grains and fluids are on a GPU.
 
 use super::letters::Illegible;
-use super::subdomain::{Halt, Subdomain, Verdict, agree, halt, verdict};
-use crate::gpu::{Halts, Handed, Remote, lists_are_stale};
+use super::slabs::Slabs;
+use super::subdomain::{Halt, Subdomain, Verdict, agree, halt, through, verdict};
+use crate::gpu::{Halts, Handed, Remote, Swaps, lists_are_stale};
 use crate::simulation::Simulation;
 use crate::state::Profile;
 use crate::world::Precision;
 use seixo_device::gpu::{Gpu, GpuError};
+use seixo_transport::Transport;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,11 +20,58 @@ pub struct Desk {
     halts: Option<Halts>,
 }
 
-/// A desk for domains in a row, or, if `is_ring`, in a ring, on these GPUs; none where some cannot reach each other, or where pairs of neighbors cannot take
-/// turns. With `waits`, the hosts wait for every step.
-pub fn desk_for(gpus: &[Gpu], is_ring: bool, waits: bool) -> Result<Option<Arc<Desk>>, GpuError> {
+impl Desk {
+    /// Lets the GPU of a domain and those of the domains beside it copy from each other what they show; says how many bytes this one gave.
+    ///
+    /// Every two domains beside each other are a pair, whose lower one asks for the copies both ways. All pairs with an even lower domain go first, then
+    /// all with an odd one: so every GPU meets its copies in the same order as its neighbors, see [`Gpu::copy_to`].
+    pub fn swap(&self, domain: &(impl Swaps + ?Sized), slabs: &Slabs, transport: &mut dyn Transport) -> Result<u64, Halt> {
+        let (rank, count) = (transport.rank(), slabs.count());
+        let beside = slabs.beside(rank);
+        let side_of = |other: usize| beside.iter().position(|known| *known == other);
+        let above = side_of((rank + 1) % count).filter(|_| count > 2 || rank == 0);
+        let below = side_of((rank + count - 1) % count).filter(|_| count > 2 || rank == 1);
+        for turn in [rank % 2, 1 - rank % 2] {
+            match (turn == 0, above, below) {
+                (true, Some(side), _) => {
+                    let handed = self.take_from(beside[side], transport)?;
+                    let copied = domain.swap(side, handed)?;
+                    self.put_for(beside[side], copied, transport)?;
+                }
+                (false, _, Some(side)) => {
+                    self.put_for(beside[side], domain.hand(side), transport)?;
+                    let copied = self.take_from(beside[side], transport)?;
+                    domain.follow_handed(side, copied)?;
+                }
+                _ => {}
+            }
+        }
+        Ok(above.iter().chain(&below).map(|side| domain.bytes_handed(*side)).sum())
+    }
+
+    /// Puts something here for another domain, and tells it.
+    fn put_for(&self, other: usize, handed: Handed, transport: &mut dyn Transport) -> Result<(), Halt> {
+        self.handed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert((transport.rank(), other), handed);
+        Ok(transport.send(other, Vec::new())?)
+    }
+
+    /// Waits until another domain has put something here for this one, and takes it.
+    fn take_from(&self, other: usize, transport: &mut dyn Transport) -> Result<Handed, Halt> {
+        transport.receive(other)?;
+        let key = (other, transport.rank());
+        let handed = self.handed.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
+        Ok(handed.ok_or(Illegible)?)
+    }
+}
+
+/// A desk for domains of these slabs on these GPUs; none where some cannot reach each other, or where pairs of neighbors cannot take turns. With `waits`,
+/// the hosts wait for every step.
+pub fn desk_for(gpus: &[Gpu], slabs: &Slabs, waits: bool) -> Result<Option<Arc<Desk>>, GpuError> {
     let all_reach = gpus.iter().all(|gpu| gpus.iter().all(|other| gpu.reaches(other)));
-    let take_turns = !is_ring || gpus.len().is_multiple_of(2);
+    let take_turns = !slabs.is_ring() || gpus.len().is_multiple_of(2);
     if !all_reach || !take_turns || gpus.len() < 2 {
         return Ok(None);
     }
@@ -168,58 +217,13 @@ impl Subdomain {
     }
 
     /// Lets GPUs copy from each other where originals are.
-    ///
-    /// Every two domains beside each other are a pair, whose lower one asks for the copies both ways. All pairs with an even lower domain go first, then
-    /// all with an odd one: so every GPU meets its copies in the same order as its neighbors, see [`Gpu::copy_to`].
     fn swap_with_others(&mut self) -> Result<(), Halt> {
-        let (rank, count) = (self.rank, self.slabs.count());
-        let beside = self.slabs.beside(rank);
-        let side_of = |other: usize| beside.iter().position(|known| *known == other);
-        let above = side_of((rank + 1) % count).filter(|_| count > 2 || rank == 0);
-        let below = side_of((rank + count - 1) % count).filter(|_| count > 2 || rank == 1);
-        for side in above.iter().chain(&below) {
-            let bytes = self.simulation.remote.as_ref().map_or(0, |remote| remote.bytes_handed(*side));
-            self.counted().bytes += bytes;
-        }
-        for turn in [rank % 2, 1 - rank % 2] {
-            match (turn == 0, above, below) {
-                (true, Some(side), _) => {
-                    let handed = self.take_from(beside[side])?;
-                    let copied = self.on_gpu(|remote, _| remote.swap(side, handed))?;
-                    self.put_for(beside[side], copied)?;
-                }
-                (false, _, Some(side)) => {
-                    let handed = self.on_gpu(|remote, _| Ok(remote.hand(side)))?;
-                    self.put_for(beside[side], handed)?;
-                    let copied = self.take_from(beside[side])?;
-                    self.on_gpu(|remote, _| remote.follow_handed(side, copied))?;
-                }
-                _ => {}
-            }
-        }
+        let (Some(desk), Some(remote)) = (self.desk.as_deref(), self.simulation.remote.as_deref()) else {
+            return Err(Halt::Lost("a domain lost its GPU".to_owned()));
+        };
+        let bytes = desk.swap(remote, &self.slabs, through(&mut self.transport))?;
+        self.counted().bytes += bytes;
         Ok(())
-    }
-
-    /// Puts something on the desk for another domain, and tells it.
-    fn put_for(&mut self, other: usize, handed: Handed) -> Result<(), Halt> {
-        if let Some(desk) = &self.desk {
-            desk.handed
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .insert((self.rank, other), handed);
-        }
-        Ok(self.transport().send(other, Vec::new())?)
-    }
-
-    /// Waits until another domain has put something on the desk for this one, and takes it.
-    fn take_from(&mut self, other: usize) -> Result<Handed, Halt> {
-        self.transport().receive(other)?;
-        let key = (other, self.rank);
-        let handed = self
-            .desk
-            .as_ref()
-            .and_then(|desk| desk.handed.lock().unwrap_or_else(PoisonError::into_inner).remove(&key));
-        Ok(handed.ok_or(Illegible)?)
     }
 
     /// Lets grains that went into other slabs change hands, and lists all anew, after a step that raised these flags.

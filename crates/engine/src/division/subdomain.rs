@@ -182,6 +182,8 @@ impl Subdomain {
     pub(super) fn step_fluids(&mut self) -> Result<(), Halt> {
         if let Some(fluids) = &mut self.fluids {
             self.sent_away += fluids.step(&mut self.simulation, through(&mut self.transport))?;
+            let bytes = std::mem::take(&mut fluids.handed);
+            self.counted().bytes += bytes;
         }
         Ok(())
     }
@@ -406,7 +408,7 @@ impl Subdomain {
 }
 
 /// The way to the others, of who has the domain to himself.
-fn through(transport: &mut Mutex<impl Transport>) -> &mut dyn Transport {
+pub(super) fn through(transport: &mut Mutex<impl Transport>) -> &mut dyn Transport {
     transport.get_mut().unwrap_or_else(PoisonError::into_inner)
 }
 

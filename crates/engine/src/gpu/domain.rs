@@ -9,10 +9,11 @@ mod memories;
 mod parcels;
 mod sides;
 
+use super::handed::{Shows, Swaps};
 use super::lists::make_room;
 use super::places::{invert_order, sampled};
 use super::{Number, OnGpu, numbers};
-use crate::division::{Halt, Illegible, Shared, Slabs, Stretch, enclose, enclose_letter, unfold_letter};
+use crate::division::{Halt, Shared, Slabs, Stretch, enclose, enclose_letter, unfold_letter};
 use crate::simulation::Simulation;
 pub(crate) use halts::Halts;
 use memories::Arrived;
@@ -25,8 +26,7 @@ use seixo_sweeps::kernels::domain::{keep_too, let_copies_go, let_go};
 use seixo_sweeps::motion::LEFT;
 use seixo_sweeps::sides::OPEN;
 use seixo_sweeps::views::RECORD;
-use sides::{Handing, Packed, Side};
-use std::any::Any;
+use sides::Side;
 use std::collections::HashSet;
 
 /// Grains that this domain takes in are behind those that it has. Room for so many parts of those that there are is held ready.
@@ -62,11 +62,8 @@ pub(crate) struct Stepped {
     pub letters: Vec<Vec<u8>>,
 }
 
-/// What one domain hands another of the same process.
-pub(crate) type Handed = Box<dyn Any + Send>;
-
 /// The grains of a domain on a GPU, whatever its precision. Letters go to the domains beside it and come from there, in their order.
-pub(crate) trait DomainOnGpu {
+pub(crate) trait DomainOnGpu: Swaps {
     /// Takes over what is shared, by places before the grains were handed over.
     fn share(&mut self, shared: &[Shared]) -> Result<(), GpuError>;
     /// One step. Where others get what is shown by themselves, there are no letters.
@@ -81,14 +78,6 @@ pub(crate) trait DomainOnGpu {
     fn lead(&self, host: &mut Simulation);
     /// Puts copies where their originals are.
     fn follow(&mut self, letters: &[Vec<u8>]) -> Result<(), Halt>;
-    /// What the domain beside this one with this number is to get.
-    fn hand(&self, side: usize) -> Handed;
-    /// Bytes of it.
-    fn bytes_handed(&self, side: usize) -> u64;
-    /// Copies what the domain beside this one with this number handed over, and what it is to get, between their GPUs; returns the latter.
-    fn swap(&self, side: usize, handed: Handed) -> Result<Handed, Halt>;
-    /// Puts copies where their originals are, from what was copied to this GPU.
-    fn follow_handed(&self, side: usize, handed: Handed) -> Result<(), Halt>;
     /// Gets ready for grains to change hands after a step that raised these flags; says how many this domain has, and where some of them are.
     fn prepare(&mut self, host: &mut Simulation, raised: u32) -> Result<(usize, Vec<[f64; 3]>), GpuError>;
     /// Lets grains go that are in the slabs of others, with what their contacts remember, and forgets copies; says how many these were.
@@ -267,24 +256,6 @@ impl<C: Number + Coordinate<R>, R: Number> DomainOnGpu for OnGpu<C, R> {
 
     fn follow(&mut self, letters: &[Vec<u8>]) -> Result<(), Halt> {
         self.follow_originals(letters)
-    }
-
-    fn hand(&self, side: usize) -> Handed {
-        Box::new(self.handing(side))
-    }
-
-    fn bytes_handed(&self, side: usize) -> u64 {
-        self.bytes_shown(side)
-    }
-
-    fn swap(&self, side: usize, handed: Handed) -> Result<Handed, Halt> {
-        let theirs = handed.downcast::<Handing<C, R>>().map_err(|_| Illegible)?;
-        Ok(Box::new(self.swap_copies(side, &theirs)?))
-    }
-
-    fn follow_handed(&self, side: usize, handed: Handed) -> Result<(), Halt> {
-        let came = handed.downcast::<Option<Packed<C, R>>>().map_err(|_| Illegible)?;
-        self.follow_copied(side, *came)
     }
 
     fn prepare(&mut self, host: &mut Simulation, raised: u32) -> Result<(usize, Vec<[f64; 3]>), GpuError> {

@@ -25,7 +25,10 @@ impl SharedFluids {
 
     /// As [`SharedFluids::step`], on the GPU.
     pub(super) fn step_on_gpu(&mut self, simulation: &mut Simulation, transport: &mut dyn Transport) -> Result<u64, Halt> {
-        let (own, letters) = on_gpu(simulation, |remote, flow, simulation| Ok(remote.step_and_show(flow, simulation)?))?;
+        let by_letters = self.desk.is_none();
+        let (own, letters) = on_gpu(simulation, |remote, flow, simulation| {
+            Ok(remote.step_and_show(flow, simulation, by_letters)?)
+        })?;
         let raised = raised_anywhere(own, transport)?;
         let leaving = if simulation.leaving() == Leaving::Error { LEFT } else { 0 };
         let fatal = NOT_FINITE | TOO_FAST | TOO_COMPRESSED | leaving;
@@ -38,8 +41,13 @@ impl SharedFluids {
         if raised & (STALE | LEFT) == STALE {
             return self.settle_anew_on_gpu(simulation, transport);
         }
-        let told = exchange(transport, &self.slabs.beside(self.rank), letters)?;
-        on_gpu(simulation, |remote, _, _| remote.follow(&told))?;
+        match &self.desk {
+            Some(desk) => self.handed = on_gpu(simulation, |remote, _, _| desk.swap(remote, &self.slabs, transport))?,
+            None => {
+                let told = exchange(transport, &self.slabs.beside(self.rank), letters)?;
+                on_gpu(simulation, |remote, _, _| remote.follow(&told))?;
+            }
+        }
         if raised & LEFT != 0 {
             return self.settle_anew_here(simulation, transport);
         }

@@ -4,10 +4,13 @@
 //! as twice the reach of what it sees, and has to be told but once a step, where fluid is and how it flows. Copies of walls go with their walls, which
 //! all domains know. As lists are renewed, particles change hands and copies are chosen anew, which the GPU does by itself, as with grains.
 
+mod sides;
+
 use super::{FlowOnGpu, RemoteFlow, body_in_lists};
 use crate::division::{Halt, Illegible, Shared, Slabs, Stretch, enclose, unfold};
 use crate::flow::Flow;
 use crate::gpu::domain::SPARE;
+use crate::gpu::handed::{Shows, Swaps};
 use crate::gpu::lists::make_room;
 use crate::gpu::places::{invert_order, rename_places, sampled};
 use crate::gpu::{Number, room_for_cubes};
@@ -20,6 +23,7 @@ use seixo_sweeps::kernels::FLAGS;
 use seixo_sweeps::kernels::domain::{let_copies_go, let_go, mark_rowless};
 use seixo_sweeps::tiles::TILE;
 use seixo_sweeps::views::RECORD;
+use sides::Side;
 
 /// Which particles are owned, in a divisible world; where it is divided, also what domains show each other.
 pub(super) struct Border<C, R> {
@@ -31,19 +35,6 @@ pub(super) struct Border<C, R> {
     place_of: Buffer<u32>,
     sides: Vec<Side<C, R>>,
     parcel: Parcel<C, R>,
-}
-
-/// What is shared with another domain.
-struct Side<C, R> {
-    /// Places of own fluid that it has copies of, and how many.
-    own: Buffer<u32>,
-    shown: usize,
-    /// Places of copies of its fluid, and how many.
-    copies: Buffer<u32>,
-    followed: usize,
-    /// Where the one or the other is, with its volume, and how it flows, with its pressure: on the way there or from there.
-    places: Buffer<C>,
-    flows: Buffer<R>,
 }
 
 /// Room for what is packed, column by column.
@@ -68,11 +59,12 @@ struct Packed {
 }
 
 /// Fluids of a domain on a GPU, whatever their precision. Letters go to the domains beside it and come from there, in their order.
-pub(crate) trait FlowOfDomain {
+pub(crate) trait FlowOfDomain: Swaps {
     /// Takes over which fluid is shared, by places before it was handed over.
     fn share(&mut self, shared: &[Shared]) -> Result<(), GpuError>;
-    /// One step, to where the host's clock is; tells the flags that it raised, and where its fluid is that others have copies of.
-    fn step_and_show(&mut self, host: &mut Flow, simulation: &mut Simulation) -> Result<(u32, Vec<Vec<u8>>), GpuError>;
+    /// One step, to where the host's clock is; tells the flags that it raised, and where its fluid is that others have copies of: by letters, or nothing
+    /// where others get what is shown by themselves.
+    fn step_and_show(&mut self, host: &mut Flow, simulation: &mut Simulation, by_letters: bool) -> Result<(u32, Vec<Vec<u8>>), GpuError>;
     /// Puts copies of fluid where their originals are.
     fn follow(&mut self, letters: &[Vec<u8>]) -> Result<(), Halt>;
     /// Gets ready for particles to change hands; says where some of its fluid is.
@@ -134,45 +126,6 @@ impl<C: Number, R: Number> Border<C, R> {
         }
         let owned = gpu.download_part(&self.owned, 0..n).wait()?;
         Ok(owned.into_iter().map(|member| u32::from(is_ghost(member))).collect())
-    }
-}
-
-impl<C: Number, R: Number> Side<C, R> {
-    /// With so many own particles, and so many copies, in these places.
-    fn new(gpu: &Gpu, shared: &Shared) -> Result<Side<C, R>, GpuError> {
-        let mut side = Side {
-            own: gpu.buffer(RECORD, "domains")?,
-            shown: 0,
-            copies: gpu.buffer(RECORD, "domains")?,
-            followed: 0,
-            places: gpu.buffer(RECORD, "domains")?,
-            flows: gpu.buffer(RECORD, "domains")?,
-        };
-        side.show(gpu, &shared.own)?;
-        side.follow(gpu, &shared.copies)?;
-        Ok(side)
-    }
-
-    /// From now on the other domain is shown own fluid in these places.
-    fn show(&mut self, gpu: &Gpu, own: &[u32]) -> Result<(), GpuError> {
-        make_room(gpu, &mut self.own, own.len(), "domains")?;
-        gpu.write_part(&self.own, 0, own);
-        self.shown = own.len();
-        self.make_room(gpu)
-    }
-
-    /// From now on copies in these places follow its fluid.
-    fn follow(&mut self, gpu: &Gpu, copies: &[u32]) -> Result<(), GpuError> {
-        make_room(gpu, &mut self.copies, copies.len(), "domains")?;
-        gpu.write_part(&self.copies, 0, copies);
-        self.followed = copies.len();
-        self.make_room(gpu)
-    }
-
-    fn make_room(&mut self, gpu: &Gpu) -> Result<(), GpuError> {
-        let numbers = RECORD * self.shown.max(self.followed);
-        make_room(gpu, &mut self.places, numbers, "domains")?;
-        make_room(gpu, &mut self.flows, numbers, "domains")
     }
 }
 
@@ -360,7 +313,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOfDomain for FlowOnGpu<C, R> {
         Ok(())
     }
 
-    fn step_and_show(&mut self, host: &mut Flow, simulation: &mut Simulation) -> Result<(u32, Vec<Vec<u8>>), GpuError> {
+    fn step_and_show(&mut self, host: &mut Flow, simulation: &mut Simulation, by_letters: bool) -> Result<(u32, Vec<Vec<u8>>), GpuError> {
         self.open(host, simulation, simulation.steps - 1, 1);
         self.place_boundaries(host, 0, true);
         // Where walls are now, they were at the end of the step before: what went too far was listed anew, and no domain may halt in a step alone.
@@ -372,10 +325,13 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOfDomain for FlowOnGpu<C, R> {
         let flags = copies.add(&self.flags, 0..FLAGS);
         let mut told = Vec::new();
         for side in &self.border().sides {
-            gpu.gather(&self.position[now], &side.own, side.shown, RECORD, &side.places);
-            gpu.gather(&self.flowing[now], &side.own, side.shown, RECORD, &side.flows);
-            let places = copies.add(&side.places, 0..RECORD * side.shown);
-            told.push((places, copies.add(&side.flows, 0..RECORD * side.shown)));
+            let packed = &side.packed[now];
+            gpu.gather(&self.position[now], &side.own, side.shown, RECORD, &packed.coordinates);
+            gpu.gather(&self.flowing[now], &side.own, side.shown, RECORD, &packed.motions);
+            if by_letters {
+                let places = copies.add(&packed.coordinates, 0..RECORD * side.shown);
+                told.push((places, copies.add(&packed.motions, 0..RECORD * side.shown)));
+            }
         }
         // One copy, and so one wait for all.
         let arrived = copies.wait()?;
@@ -390,15 +346,13 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOfDomain for FlowOnGpu<C, R> {
     }
 
     fn follow(&mut self, letters: &[Vec<u8>]) -> Result<(), Halt> {
-        let (gpu, now) = (&self.gpu, self.now);
-        for (side, letter) in self.border().sides.iter().zip(letters) {
+        for (k, (side, letter)) in self.border().sides.iter().zip(letters).enumerate() {
             let (mut letter, m) = (&letter[..], side.followed);
             let places = columns_of::<C>(&mut letter, 1, RECORD * m)?;
             let flows = columns_of::<R>(&mut letter, 1, RECORD * m)?;
-            gpu.write_part(&side.places, 0, &places[0]);
-            gpu.write_part(&side.flows, 0, &flows[0]);
-            gpu.scatter(&side.places, &side.copies, m, RECORD, &self.position[now]);
-            gpu.scatter(&side.flows, &side.copies, m, RECORD, &self.flowing[now]);
+            self.gpu.write_part(&side.told.coordinates, 0, &places[0]);
+            self.gpu.write_part(&side.told.motions, 0, &flows[0]);
+            self.put_copies(k, &side.told);
         }
         Ok(())
     }

@@ -66,8 +66,9 @@ pub(crate) struct Division {
     domains: Vec<Subdomain>,
     /// The processes that have one each, where there are several.
     ranks: Option<Ranks>,
-    /// Grains that each domain owned when somebody looked last, and bytes that the arrays of all held.
+    /// Grains and particles of fluid that each domain owned when somebody looked last, and bytes that the arrays of all held.
     grains: Vec<usize>,
+    fluid: Vec<usize>,
     bytes: u64,
     /// Whether domains broke off where they do not fit each other, so that nothing can be made of them any more.
     is_lost: bool,
@@ -79,9 +80,9 @@ impl Division {
         self.grains.iter().sum()
     }
 
-    /// Number of particles of fluid.
+    /// Number of particles of fluid when somebody looked last.
     pub fn fluid_particles(&self) -> usize {
-        self.domains.iter().map(|domain| domain.simulation.fluid_particles()).sum()
+        self.fluid.iter().sum()
     }
 
     /// Bytes that the arrays of all domains held when somebody looked last.
@@ -89,12 +90,12 @@ impl Division {
         self.bytes
     }
 
-    /// What all domains tell, in their order.
-    fn reports(&mut self) -> Result<Vec<Report>, Halt> {
+    /// What all domains tell, in their order, with their fluids or without.
+    fn reports(&mut self, with_fluids: bool) -> Result<Vec<Report>, Halt> {
         if self.is_lost {
             return Err(Halt::Lost("the domains have lost each other".to_owned()));
         }
-        let own: Result<Vec<Report>, Stop> = self.domains.iter_mut().map(Report::of).collect();
+        let own: Result<Vec<Report>, Stop> = self.domains.iter_mut().map(|domain| Report::of(domain, with_fluids)).collect();
         let own = own.map_err(|stop| Halt::Stopped(Box::new(stop)))?;
         match &mut self.ranks {
             Some(ranks) => ranks.all_reports(own),
@@ -140,16 +141,10 @@ impl Division {
 impl Simulation {
     /// Why this world cannot be divided, if it cannot.
     fn why_whole(&self) -> Option<&'static str> {
-        let asks = [
-            (
-                matches!(self.settings.device, DeviceChoice::Heterogeneous(_)),
-                "the CPU and a GPU at the same time",
-            ),
-            (
-                self.flow.is_some() && self.settings.ranks.is_some(),
-                "fluids among several processes",
-            ),
-        ];
+        let asks = [(
+            matches!(self.settings.device, DeviceChoice::Heterogeneous(_)),
+            "the CPU and a GPU at the same time",
+        )];
         let of_grains = asks.into_iter().find(|(is_asked, _)| *is_asked).map(|(_, what)| what);
         of_grains.or_else(|| self.why_fluids_are_whole())
     }
@@ -170,10 +165,7 @@ impl Simulation {
         let division = self.division.as_ref()?;
         Some(Divided {
             grains: division.grains.clone(),
-            fluid: match &self.flow {
-                Some(_) => division.domains.iter().map(|domain| domain.simulation.fluid_particles()).collect(),
-                None => Vec::new(),
-            },
+            fluid: division.fluid.clone(),
             changed_hands: self.changed_hands,
             traffic: self.traffic.clone(),
         })
@@ -255,6 +247,7 @@ impl Simulation {
             domains,
             ranks: self.settings.ranks.clone(),
             grains,
+            fluid: of_fluids.map_or_else(Vec::new, |slabs| self.fluid_in(&slabs)),
             bytes: 0,
             is_lost: false,
         };
@@ -406,7 +399,7 @@ impl Simulation {
         if division.domains.iter().any(|domain| domain.simulation.is_remote()) && !division.is_lost {
             division.domains.iter_mut().for_each(Subdomain::give_back);
             // What stopped them is told in any case.
-            let _ = self.fetch_grains();
+            let _ = self.fetch(false);
         }
         Err(self.halted(halt))
     }
@@ -421,19 +414,19 @@ impl Simulation {
         }
     }
 
-    /// Takes over where the grains of all domains are, and what was booked there; returns what their contacts remember.
-    fn fetch_grains(&mut self) -> Result<Vec<State>, Stop> {
+    /// Takes over where the grains of all domains are, and the fluids, if that is asked for, and what was booked there; returns what contacts remember.
+    fn fetch(&mut self, with_fluids: bool) -> Result<Vec<State>, Stop> {
         let Some(mut division) = self.division.take() else {
             return Ok(Vec::new());
         };
-        let reports = division.reports();
+        let reports = division.reports(with_fluids);
         let taken = reports.and_then(|reports| self.take_over(&mut division, reports));
         self.division = Some(division);
         taken.map_err(|halt| self.halted(halt))
     }
 
     fn take_over(&mut self, division: &mut Division, reports: Vec<Report>) -> Result<Vec<State>, Halt> {
-        let (mut fields, mut last, mut contacts) = (Fields::default(), NO_CONTACT, Vec::new());
+        let (mut fields, mut last, mut contacts, mut fluids) = (Fields::default(), NO_CONTACT, Vec::new(), Vec::new());
         (division.grains, division.bytes) = (Vec::new(), 0);
         self.add_traffic(&reports)?;
         for report in reports {
@@ -450,6 +443,7 @@ impl Simulation {
             division.bytes += bytes;
             fields.append(&report.fields);
             contacts.push(report.told);
+            fluids.extend(report.fluids);
         }
         let first = &mut division.domains[0].simulation;
         (self.steps, self.profile) = (first.steps, first.profile.clone());
@@ -459,6 +453,10 @@ impl Simulation {
         self.rebuilds += std::mem::take(&mut first.rebuilds);
         (self.fields, self.last_tally) = (fields, last);
         self.take_reports_of_bonds(&contacts);
+        if !fluids.is_empty() {
+            division.fluid = fluids.iter().map(|share| share.count).collect();
+            self.take_over_fluids(fluids);
+        }
         Ok(contacts)
     }
 
@@ -466,8 +464,7 @@ impl Simulation {
     pub(crate) fn observe_division(&mut self) -> Result<(), Stop> {
         let observed = self.division.as_mut().map_or(Ok(()), |division| division.all(Subdomain::observe));
         observed.map_err(|halt| self.halted(halt))?;
-        let all = self.fetch_grains()?;
-        self.fetch_fluids();
+        let all = self.fetch(true)?;
         let Some(division) = &self.division else { return Ok(()) };
         let listed_at = division.domains[0].simulation.walls.listed_at;
         self.forget_contacts();

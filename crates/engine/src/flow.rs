@@ -30,7 +30,7 @@ pub use projector::Solves;
 pub(crate) use projector::{Constraint, Left, iterate};
 pub use sample::FluidLook;
 use shared::Nobody;
-pub(crate) use shared::{Columns, Others, is_marked};
+pub(crate) use shared::{Columns, Others, Share, is_marked};
 use suspension::Suspension;
 
 use crate::fields::FluidFields;

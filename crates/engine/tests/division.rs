@@ -5,17 +5,18 @@ mod beds;
 mod domains;
 mod gases;
 mod ledgers;
+mod ranked;
 
 use alike::assert_same;
 use beds::falling;
 use domains::{after, among, started};
 use gases::gas;
 use ledgers::assert_same_ledger;
-use seixo_engine::world::{Domain, Leaving, Load, Settings, World};
-use seixo_engine::{Cause, Divided, Ranks, Refusal, Simulation};
+use ranked::among_ranks;
+use seixo_engine::world::{Domain, Leaving, Load};
+use seixo_engine::{Cause, Divided, Refusal, Simulation};
 use seixo_laws::contact::TangentialLaw;
-use seixo_transport::{Channels, Transport};
-use std::thread;
+use seixo_transport::Transport;
 use std::time::Duration;
 
 #[test]
@@ -127,26 +128,6 @@ fn a_run_goes_on_among_any_number_of_domains() {
     }
     saved.observe().unwrap();
     assert_same(&mut whole, &mut saved, "step by step");
-}
-
-/// What becomes of a world among ranks, each of which has a thread in place of a process.
-fn among_ranks<T: Send>(ranks: usize, world: &World, program: impl Fn(&Ranks, Simulation) -> T + Sync) -> Vec<T> {
-    thread::scope(|scope| {
-        let program = &program;
-        let threads = Channels::all(ranks).into_iter().map(|way| {
-            scope.spawn(move || {
-                let ranks = Ranks::new(Box::new(way));
-                let settings = Settings {
-                    threads: 0,
-                    ranks: Some(ranks.clone()),
-                    ..Settings::default()
-                };
-                program(&ranks, Simulation::new(world.clone(), settings).unwrap())
-            })
-        });
-        let threads: Vec<_> = threads.collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
-    })
 }
 
 /// How a world is divided, but for what a clock told.

@@ -5,6 +5,7 @@ mod blocks;
 mod domains;
 mod ledgers;
 mod pools;
+mod ranked;
 mod solvers;
 
 use alike::assert_same;
@@ -12,8 +13,10 @@ use blocks::{Block, DENSITY, SPACING, hinged, momentum, pool, pushed, pushed_in_
 use domains::{after, among, started};
 use ledgers::assert_same_ledger;
 use pools::G;
+use ranked::among_ranks;
 use seixo_engine::Simulation;
 use seixo_engine::world::{Domain, Leaving, WallMotion, World};
+use seixo_transport::Transport;
 use solvers::incompressible;
 
 /// That a world among so many domains, after so many steps, is this one, which was not divided, with all that fluids do to bodies.
@@ -142,5 +145,31 @@ fn bodies_in_fluids_go_on_among_another_number_of_domains() {
         assert_same(&mut whole, &mut again, &what);
         assert_same_ledger(&whole, &again, &what);
         assert_eq!(whole.loads_of_fluids_on_bodies(), again.loads_of_fluids_on_bodies(), "{what}");
+    }
+}
+
+#[test]
+fn every_rank_holds_the_same_water_and_bodies() {
+    let world = busy();
+    let look = |simulation: &mut Simulation| {
+        simulation.advance(100).unwrap();
+        simulation.observe().unwrap();
+        let counts = (simulation.fluid_particles(), simulation.rebuilds());
+        (simulation.save().unwrap(), simulation.loads_of_fluids_on_bodies(), counts)
+    };
+    for count in [2, 3] {
+        let mut threads = started(&world, count);
+        let expected = look(&mut threads);
+        let of_domains = threads.divided().unwrap().fluid;
+        let found = among_ranks(count, &world, |ranks, mut simulation| {
+            let seen = look(&mut simulation);
+            assert_eq!(simulation.divided().unwrap().fluid, of_domains);
+            ranks.clone().finish().unwrap();
+            seen
+        });
+        for (rank, seen) in found.iter().enumerate() {
+            // The ledger, too: all add up in the order of domains.
+            assert!(*seen == expected, "rank {rank} of {count}");
+        }
     }
 }

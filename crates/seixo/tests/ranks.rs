@@ -73,6 +73,51 @@ fn ranks_write_what_threads_and_one_process_write() {
     }
 }
 
+/// A column of water that begins to collapse.
+const COLUMN: &str = r#"
+[run]
+until = "30 ms"
+divisible = true
+[world]
+gravity = [0, 0, "-9.81 m/s^2"]
+[fluid.water]
+density = "1000 kg/m^3"
+artificial_viscosity = 0.05
+support = 2.4
+fill = { box = { min = [0, 0, 0], max = ["24 cm", "8 cm", "16 cm"] } }
+spacing = "2 cm"
+[wall.tank]
+box = { min = [0, 0, 0], max = ["48 cm", "8 cm", "24 cm"], open = ["top"] }
+[output]
+every = "10 ms"
+"#;
+
+#[test]
+fn water_among_ranks_is_that_of_threads() {
+    let stage = Stage::new();
+    stage.write("column.toml", COLUMN);
+    stage.succeed("run column.toml --quiet --out whole");
+    stage.succeed("run column.toml --quiet --domains 2 --out threads");
+    for (line, ranks) in [
+        ("run column.toml --quiet --out ranks", 2),
+        ("run column.toml --quiet --until 0.01 --out moved", 3),
+        ("resume moved --quiet --until 0.03", 2),
+    ] {
+        among(&stage, ranks, line).succeeded(line);
+    }
+    stage.assert_same("ranks", "threads");
+    assert_eq!(record(&stage, "ranks")["divided"], record(&stage, "threads")["divided"]);
+    let frames = |run: &str| {
+        let mut files = stage.results(run);
+        files.retain(|name, _| name.starts_with("fields/"));
+        files
+    };
+    assert!(frames("whole").len() > 3);
+    for run in ["ranks", "moved"] {
+        assert!(frames(run) == frames("whole"), "{run}");
+    }
+}
+
 #[test]
 fn a_run_that_goes_wrong_ends_on_all_ranks_with_one_message() {
     let stage = Stage::new();

@@ -39,6 +39,32 @@ fn short_cases_pass() {
 }
 
 #[test]
+fn cases_pass_among_two_domains_and_those_too_small_say_so() {
+    let bench = Bench {
+        threads: 2,
+        place: PlaceArguments::default(),
+        division: DivisionArguments {
+            domains: Some(2),
+            gpus: None,
+        },
+        precision: Precision::F64,
+    };
+    let report = |name: &str| CASES.iter().find(|case| case.name == name).unwrap().run(&bench);
+    for name in ["heat_chain", "heat_cubic", "bar", "poiseuille"] {
+        let report = report(name);
+        assert!(
+            report.passes() && report.undivided.is_none(),
+            "{name}: {:?} {:?}",
+            report.error,
+            report.rows
+        );
+    }
+    let alone = report("bouncing");
+    assert!(alone.rows.is_empty() && alone.error.is_none());
+    assert!(alone.undivided.unwrap().contains("use at most 1"));
+}
+
+#[test]
 fn a_figure_that_is_not_a_number_fails() {
     let row = |measured, expected| Row {
         name: String::new(),

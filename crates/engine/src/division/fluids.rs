@@ -13,7 +13,7 @@ use super::on_gpu::Desk;
 use super::slabs::Slabs;
 use super::subdomain::{Halt, Shared, Subdomain, Verdict, agree, balance, halt, places_by_id, verdict};
 use crate::fields::{FluidFields, Sorted};
-use crate::flow::{Columns, Constraint, Flow, Left, Others};
+use crate::flow::{Columns, Constraint, Flow, Left, Others, Share};
 use crate::guard::Stop;
 use crate::refusal::Refusal;
 use crate::simulation::{Pass, Simulation};
@@ -321,6 +321,16 @@ impl Simulation {
         Slabs::cut(&places, count, reach, self.domain.as_ref()).map(Some)
     }
 
+    /// Particles of fluid in each of these slabs.
+    pub(super) fn fluid_in(&self, slabs: &Slabs) -> Vec<usize> {
+        let mut counts = vec![0; slabs.count()];
+        let fields = self.flow.iter().map(|flow| &flow.fields);
+        let places = fields.flat_map(|fields| fields.id.iter().zip(fields.reference.chunks_exact(RECORD)));
+        let of_fluid = places.filter(|(id, _)| !is_of_wall(**id));
+        of_fluid.for_each(|(_, place)| counts[slabs.owner(place)] += 1);
+        counts
+    }
+
     /// Gives a domain what it owns of fluids.
     pub(super) fn share_fluids(&self, slabs: &Slabs, rank: usize, domain: &mut Subdomain) -> Result<(), Refusal> {
         let Some(flow) = &self.flow else { return Ok(()) };
@@ -344,21 +354,9 @@ impl Simulation {
     }
 
     /// Takes over the fluids of all domains, and what was booked there.
-    pub(super) fn fetch_fluids(&mut self) {
-        let (Some(division), Some(flow)) = (&mut self.division, &mut self.flow) else {
-            return;
-        };
-        let mut shares: Vec<&mut Flow> = division
-            .domains
-            .iter_mut()
-            .filter_map(|domain| domain.simulation.flow.as_deref_mut())
-            .collect();
-        let Some(first) = shares.first_mut() else { return };
-        // They renew their lists together.
-        flow.rebuilds += std::mem::take(&mut first.rebuilds);
-        flow.clear();
-        shares.into_iter().for_each(|share| flow.take_share(share));
+    pub(super) fn take_over_fluids(&mut self, shares: Vec<Share>) {
         self.with_flow(|flow, simulation| {
+            flow.take_shares(shares);
             flow.follow_bodies(simulation);
             flow.list_anew(simulation);
         });

@@ -1,10 +1,12 @@
 //! Fluids that are divided among domains: what one of them has, and what it asks the others for.
 
 use super::Flow;
-use super::projector::Left;
+use super::projector::{Left, Solves};
+use crate::division::Illegible;
 use crate::fields::{FluidFields, Sorted};
 use crate::refusal::Refusal;
 use crate::simulation::Simulation;
+use crate::state::{Column, Sections, State};
 use crate::world::{Domain, Leaving, Solver};
 use seixo_sweeps::fluid::WALL;
 use seixo_sweeps::fluid_lanes::FlowTally;
@@ -37,6 +39,66 @@ impl Others for Nobody {
 
     fn sum(&mut self, own: Left) -> Result<Left, Infallible> {
         Ok(own)
+    }
+}
+
+/// What a domain tells of its fluids whoever looks at the whole.
+pub(crate) struct Share {
+    fields: FluidFields,
+    last: FlowTally,
+    work: FlowTally,
+    left: f64,
+    /// Particles of fluid.
+    pub count: usize,
+    rebuilds: u64,
+    solves: Solves,
+}
+
+/// Names of what a domain booked, and of what it counted.
+const BOOKS: [&str; 2] = ["fluid/books of a domain", "fluid/counts of a domain"];
+
+impl Share {
+    /// As named columns.
+    pub fn save(&self, to: &mut dyn Sections) {
+        self.fields.save(to);
+        let of_tally = |tally: &FlowTally| [tally.viscous, tally.diffusive, tally.wall];
+        let Solves {
+            steps,
+            iterations,
+            unfinished,
+            largest_error,
+        } = self.solves;
+        let numbers = [&of_tally(&self.last)[..], &of_tally(&self.work), &[self.left], &largest_error].concat();
+        let counts = [&[self.count as u64, self.rebuilds, steps][..], &iterations, &unfinished].concat();
+        to.put(BOOKS[0], Column::F64(numbers));
+        to.put(BOOKS[1], Column::U64(counts));
+    }
+
+    /// From named columns; none where nothing flows.
+    pub fn load(state: &State) -> Result<Option<Share>, Illegible> {
+        let [Some(Column::F64(numbers)), Some(Column::U64(counts))] = BOOKS.map(|name| state.get(name)) else {
+            return Ok(None);
+        };
+        let tally = |&[viscous, diffusive, wall]: &[f64; 3]| FlowTally { viscous, diffusive, wall };
+        let (Ok([l0, l1, l2, w0, w1, w2, left, e0, e1]), Ok([count, rebuilds, steps, i0, i1, u0, u1])) =
+            (<[f64; 9]>::try_from(&numbers[..]), <[u64; 7]>::try_from(&counts[..]))
+        else {
+            return Err(Illegible);
+        };
+        Ok(Some(Share {
+            fields: FluidFields::load(state).map_err(|_| Illegible)?,
+            last: tally(&[l0, l1, l2]),
+            work: tally(&[w0, w1, w2]),
+            left,
+            count: count as usize,
+            rebuilds,
+            solves: Solves {
+                steps,
+                iterations: [i0, i1],
+                unfinished: [u0, u1],
+                largest_error: [e0, e1],
+            },
+        }))
     }
 }
 
@@ -80,22 +142,36 @@ impl Flow {
         Ok(share)
     }
 
-    /// Takes over the particles that another flow owns, and what it booked since that was done last.
-    pub fn take_share(&mut self, share: &mut Flow) {
-        let mut own = share.fields.pick(&share.own_places());
+    /// The particles that it owns, and what it booked since that was asked for last.
+    pub fn give_share(&mut self) -> Share {
+        let mut own = self.fields.pick(&self.own_places());
         own.copy.clear();
-        self.count += share.count;
-        // They solve together.
-        self.projector.solves = share.projector.solves;
-        self.fields.append(&own);
-        self.last = self.last.plus(&share.last);
-        self.work = self.work.plus(&std::mem::take(&mut share.work));
-        self.left += std::mem::take(&mut share.left);
+        Share {
+            fields: own,
+            last: self.last,
+            work: std::mem::take(&mut self.work),
+            left: std::mem::take(&mut self.left),
+            count: self.count,
+            rebuilds: std::mem::take(&mut self.rebuilds),
+            solves: self.projector.solves,
+        }
     }
 
-    /// Forgets all particles and powers, to take them over from others.
-    pub fn clear(&mut self) {
+    /// Takes over all particles and powers, and what was booked since that was done last, from all domains.
+    pub fn take_shares(&mut self, shares: Vec<Share>) {
         (self.fields, self.last, self.count) = (FluidFields::default(), FlowTally::default(), 0);
+        if let Some(first) = shares.first() {
+            // They renew their lists together, and solve together.
+            self.rebuilds += first.rebuilds;
+            self.projector.solves = first.solves;
+        }
+        for share in shares {
+            self.count += share.count;
+            self.fields.append(&share.fields);
+            self.last = self.last.plus(&share.last);
+            self.work = self.work.plus(&share.work);
+            self.left += share.left;
+        }
     }
 
     /// Whether particle i is a copy of one that another domain owns.

@@ -34,9 +34,6 @@ pub const KINDS: usize = 8;
 /// Place of the word that tells how many steps were done.
 pub const DONE: usize = KINDS + 2;
 
-/// Place of the word that tells whether what comes after a step of parity 0 is to halt; of parity 1, it is the one before.
-pub const HALT: usize = KINDS + 1;
-
 /// Words of the buffer of flags. Behind the kinds: whether steps of parity 0 and of parity 1 are to halt, how many steps were done, and whether
 /// bonds broke.
 ///

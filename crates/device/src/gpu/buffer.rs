@@ -71,15 +71,6 @@ impl<T> Buffer<T> {
         part_of(self, &(0..len))
     }
 
-    /// The memory of one item.
-    ///
-    /// # Panics
-    /// If there are fewer.
-    pub(super) fn word(&self, at: usize) -> Handle {
-        assert!(at < self.len, "item {at} of {}", self.len);
-        part_of(self, &(at..at + 1))
-    }
-
     fn bytes(&self) -> u64 {
         (self.len * size_of::<T>()) as u64
     }

@@ -43,22 +43,20 @@ impl Gpu {
         Ok(to.adopt(arrived, len))
     }
 
-    /// Adds up a word of this GPU with those that others give: each of `all`, with this one among them, gets the sum in place of its word. Launches
+    /// Adds up the words of this GPU with as many that others give: each of `all`, with this one among them, gets the sums in place of its words. Launches
     /// so far come before that, here and there, and later ones after it. The host does not wait.
     ///
     /// All have to ask for it, in one order with all copies between them: see [`Gpu::copy_to`].
     ///
     /// # Errors
-    /// If a device is lost.
-    ///
-    /// # Panics
-    /// If there are fewer words, or GPUs that do not reach each other.
-    pub fn add_up(&self, words: &Buffer<u32>, at: usize, all: &[Gpu]) -> Result<(), GpuError> {
-        let word = words.word(at);
+    /// If a device is lost, or has no way to others but the host.
+    pub fn add_up(&self, words: &Buffer<u32>, all: &[Gpu]) -> Result<(), GpuError> {
+        let handle = words.part(words.len());
         let devices = all.iter().map(|gpu| gpu.client().service_id().device).collect();
         self.runtime.guard(|| {
             let mut client = self.client().clone();
-            client.all_reduce(word.clone(), word, ElemType::UInt(UIntKind::U32), devices, ReduceOperation::Sum);
+            let word = ElemType::UInt(UIntKind::U32);
+            client.all_reduce(handle.clone(), handle, word, devices, ReduceOperation::Sum);
             client.sync_collective();
             Ok(())
         })

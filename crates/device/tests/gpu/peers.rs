@@ -11,10 +11,10 @@ fn a_copy_beside_its_original_is_the_same() {
 }
 
 #[test]
-fn a_gpu_that_adds_up_alone_keeps_its_word() {
+fn a_gpu_that_adds_up_alone_keeps_its_words() {
     let gpu = gpu();
     let words = gpu.upload(&[3u32, 5, 7], "words").unwrap();
-    match gpu.add_up(&words, 1, std::slice::from_ref(&gpu)) {
+    match gpu.add_up(&words, std::slice::from_ref(&gpu)) {
         Ok(()) => assert_eq!(gpu.download(&words).unwrap(), [3, 5, 7]),
         // Nothing but the host leads from such a GPU to others.
         Err(refused) => assert!(refused.to_string().contains("no transport between its devices"), "{refused}"),

@@ -147,7 +147,7 @@ impl Subdomain {
                 self.transport().gather(Vec::new())?;
             }
             self.on_gpu(|remote, _| {
-                remote.hear_halts(halts, ahead);
+                remote.hear_halts(halts, rank, ahead);
                 Ok(())
             })?;
             self.swap_with_others()?;

@@ -73,7 +73,7 @@ pub(crate) trait DomainOnGpu: Swaps {
     /// Lets other domains hear whether this one halts after that step; says whether all must have told before any hears.
     fn tell_halt(&self, halts: &Halts, rank: usize, ahead: u32) -> Result<bool, GpuError>;
     /// Hears whether any domain halts after that step.
-    fn hear_halts(&self, halts: &Halts, ahead: u32);
+    fn hear_halts(&self, halts: &Halts, rank: usize, ahead: u32);
     /// Takes servos to where the host stands, by what the grains of all domains press, which it knows.
     fn lead(&self, host: &mut Simulation);
     /// Puts copies where their originals are.
@@ -246,8 +246,8 @@ impl<C: Number + Coordinate<R>, R: Number> DomainOnGpu for OnGpu<C, R> {
         self.tell(halts, rank, ahead)
     }
 
-    fn hear_halts(&self, halts: &Halts, ahead: u32) {
-        self.hear(halts, ahead);
+    fn hear_halts(&self, halts: &Halts, rank: usize, ahead: u32) {
+        self.hear(halts, rank, ahead);
     }
 
     fn lead(&self, host: &mut Simulation) {

@@ -179,7 +179,7 @@ pub fn follow<R: Real, C: Real>(
     }
 }
 
-/// Tells the other domains of a GPU whether what comes after a step of this parity is to halt: a word of each of them, for either parity.
+/// Tells other domains whether what comes after a step of this parity is to halt: a word of each of those on a GPU, for either parity.
 #[cube(launch)]
 pub fn tell_halt(flags: &[u32], told: &mut [u32], domain: u32, domains: u32, parity: u32) {
     if ABSOLUTE_POS == 0usize {
@@ -187,7 +187,7 @@ pub fn tell_halt(flags: &[u32], told: &mut [u32], domain: u32, domains: u32, par
     }
 }
 
-/// Halts what comes after a step of this parity if any of these domains told that it does, see [`tell_halt()`].
+/// Halts what comes after a step of this parity if any of these words tells that another domain does, see [`tell_halt()`].
 #[cube(launch)]
 pub fn hear_halts(told: &[u32], flags: &mut [u32], domains: u32, parity: u32) {
     if ABSOLUTE_POS == 0usize {

@@ -81,7 +81,7 @@ impl Simulation {
     /// Takes the grains to the device that the settings ask for.
     pub(crate) fn go_where_asked(&mut self) -> Result<(), Refusal> {
         if self.settings.domains > 1 {
-            return self.divide();
+            return self.hand_over();
         }
         let kept = self.keeps_fluids_here().filter(|_| self.settings.device == DeviceChoice::Auto);
         let choice = if kept.is_some() { DeviceChoice::Cpu } else { self.settings.device };
@@ -127,17 +127,23 @@ impl Simulation {
         self.hand_over()
     }
 
-    /// Hands the grains, if there are any, to the GPU that steps them, if there is one.
+    /// Hands the grains, if there are any, to the domains or the GPU that step them, if there are some.
     pub(crate) fn hand_over(&mut self) -> Result<(), Refusal> {
-        if self.settings.domains > 1 {
-            return self.divide();
+        let is_divided = self.settings.domains > 1;
+        if is_divided {
+            self.divide()?;
         }
         let Some(gpu) = self.gpu.clone() else { return Ok(()) };
-        // Fluids look at bodies that are there before them.
-        if self.fields.len() > 0 && !self.is_heterogeneous() {
-            self.hand_grains_over(gpu.clone())?;
+        if is_divided {
+            // What is seen is what GPUs have, in their precision.
+            self.is_current = false;
+        } else {
+            // Fluids look at bodies that are there before them.
+            if self.fields.len() > 0 && !self.is_heterogeneous() {
+                self.hand_grains_over(gpu.clone())?;
+            }
+            self.hand_fluids_over(&gpu)?;
         }
-        self.hand_fluids_over(&gpu)?;
         self.observe().map_err(|stop| match stop.cause {
             Cause::Device { what } => GpuError::Lost { cause: what }.into(),
             _ => Refusal::State { what: stop.to_string() },

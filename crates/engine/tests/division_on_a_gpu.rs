@@ -122,6 +122,15 @@ fn a_run_goes_on_among_any_number_of_domains() {
 }
 
 #[test]
+fn what_is_seen_at_the_start_is_what_gpus_have() {
+    let world = falling(600, TangentialLaw::Mindlin);
+    for precision in [Precision::Mixed, Precision::F32] {
+        let [mut whole, mut divided] = [1, 3].map(|domains| started(&world, domains, precision));
+        assert_same(&mut whole, &mut divided, "at the start");
+    }
+}
+
+#[test]
 fn of_two_grains_each_remembers_for_itself_in_any_number_of_domains() {
     let world = gas(600);
     let mut state = after(&world, 3, Precision::Mixed, 250).save().unwrap();

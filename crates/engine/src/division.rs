@@ -1,4 +1,4 @@
-//! Several domains, one answer: a world divided among simulations that each own the grains of a slab.
+//! Several domains, one answer: a world divided among simulations that each own the grains of a block.
 //!
 //! The [`Simulation`] that is divided stays: it is what readers, events and checkpoints see, brought up to date when somebody looks, as beside a GPU.
 //! Results do not depend on the number of domains, to the last bit: see [`crate::world::Settings::divisible`]. A copy of a grain of another domain is a
@@ -7,20 +7,22 @@
 mod bodies;
 mod bonds;
 mod contacts;
+mod cuts;
 mod fluids;
 mod letters;
 mod on_gpu;
 mod ranks;
 mod report;
-mod slabs;
+mod samples;
 mod stops;
 mod subdomain;
 mod traffic;
 
 pub(crate) use bodies::Pushes;
+pub use cuts::{Borders, Space};
 pub(crate) use letters::{Illegible, enclose, enclose_letter, unfold, unfold_letter};
 pub use ranks::Ranks;
-pub(crate) use slabs::{Slabs, Stretch};
+pub(crate) use samples::SAMPLED;
 pub(crate) use subdomain::{Halt, Shared};
 pub use traffic::Traffic;
 
@@ -36,6 +38,7 @@ use crate::simulation::{PASSES_OF_CPU, Simulation};
 use crate::state::{Ledger, Profile, State};
 use crate::world::{DeviceChoice, Precision, Settings, Vec3};
 use contacts::joined;
+use cuts::Cuts;
 use on_gpu::desk_for;
 use report::Report;
 use seixo_device::Cpu;
@@ -48,12 +51,14 @@ use std::sync::Arc;
 use subdomain::Subdomain;
 
 /// How a world is divided among domains.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Divided {
     /// Grains that each domain owns.
     pub grains: Vec<usize>,
     /// Particles of fluid that each domain owns; empty where nothing flows.
     pub fluid: Vec<usize>,
+    /// What was cut, of which each domain has a block: where the grains are or, where there are few, the fluid.
+    pub space: Space,
     /// How often a grain, or a particle of fluid or of a wall, went from one domain to another.
     pub changed_hands: u64,
     /// What each domain told the others since the simulation was made.
@@ -166,6 +171,7 @@ impl Simulation {
         Some(Divided {
             grains: division.grains.clone(),
             fluid: division.fluid.clone(),
+            space: division.domains[0].cuts.space(),
             changed_hands: self.changed_hands,
             traffic: self.traffic.clone(),
         })
@@ -182,16 +188,16 @@ impl Simulation {
         let places: Vec<Vec3> = self.fields.reference.as_chunks::<3>().0.to_vec();
         let gpus = self.gpus_of_domains()?;
         let of_fluids = self.cut_fluids(count, 0.0, !gpus.is_empty())?;
-        let slabs = match &of_fluids {
-            Some(slabs) if places.is_empty() => slabs.clone(),
+        let cuts = match &of_fluids {
+            Some(cuts) if places.is_empty() => cuts.clone(),
             None if places.is_empty() => return Ok(()),
             _ => {
                 let reach = self.longest_bond().max(2.0 * self.cells.largest_radius()) + self.cells.skin;
-                match Slabs::cut(&places, count, reach, self.domain.as_ref()) {
+                match Cuts::cut(&places, count, reach, self.domain.as_ref()) {
                     // Few grains, such as those of bodies that float, stand where the fluid does.
                     Err(refusal) if gpus.is_empty() => self.cut_fluids(count, reach, false)?.ok_or(refusal)?,
                     Err(refusal) => return Err(refusal),
-                    Ok(slabs) => slabs,
+                    Ok(cuts) => cuts,
                 }
             }
         };
@@ -214,19 +220,19 @@ impl Simulation {
         self.settings.precision = precision;
         self.gpu = gpus.first().cloned();
         let mut grains = vec![0; count];
-        places.iter().for_each(|place| grains[slabs.owner(place)] += 1);
+        places.iter().for_each(|place| grains[cuts.owner(place)] += 1);
         // Processes cannot hand each other anything but bytes, and what domains hand each other tells no more than where grains are and how they move.
         let reached = if self.settings.ranks.is_none() { &gpus[..] } else { &[] };
         let of_grains = if self.conducts() || self.is_bonded() { &[] } else { reached };
-        let desk = desk_for(of_grains, &slabs, self.flow.is_some() || self.walls.has_servos())?;
-        let desk_of_fluids = of_fluids.as_ref().map_or(Ok(None), |slabs| desk_for(reached, slabs, true))?;
+        let desk = desk_for(of_grains, self.flow.is_some() || self.walls.has_servos())?;
+        let desk_of_fluids = if of_fluids.is_some() { desk_for(reached, true)? } else { None };
         let transports = self.settings.transports();
         let threads = (self.threads() / transports.len()).max(1);
         let mut domains = Vec::new();
         for transport in transports {
             let mut share = self.share(threads)?;
             let rank = transport.rank();
-            let own = places.iter().zip(0..).filter(|(place, _)| slabs.owner(*place) == rank);
+            let own = places.iter().zip(0..).filter(|(place, _)| cuts.owner(*place) == rank);
             share.fields = self.fields.pick(&own.map(|(_, i)| i).collect::<Vec<u32>>());
             if rank == 0 {
                 share.last_tally = self.last_tally;
@@ -234,11 +240,11 @@ impl Simulation {
                     share.last = whole.last;
                 }
             }
-            let mut domain = Subdomain::new(share, slabs.clone(), transport);
+            let mut domain = Subdomain::new(share, cuts.clone(), transport);
             domain.has_grains = !places.is_empty();
             domain.desk = desk.clone();
-            if let Some(slabs) = &of_fluids {
-                self.share_fluids(slabs, rank, &mut domain)?;
+            if let Some(cuts) = &of_fluids {
+                self.share_fluids(cuts, rank, &mut domain)?;
                 domain.fluids.iter_mut().for_each(|fluids| fluids.desk = desk_of_fluids.clone());
             }
             domains.push(domain);
@@ -247,7 +253,7 @@ impl Simulation {
             domains,
             ranks: self.settings.ranks.clone(),
             grains,
-            fluid: of_fluids.map_or_else(Vec::new, |slabs| self.fluid_in(&slabs)),
+            fluid: of_fluids.map_or_else(Vec::new, |cuts| self.fluid_in(&cuts)),
             bytes: 0,
             is_lost: false,
         };
@@ -386,8 +392,6 @@ impl Simulation {
         let Some(division) = &mut self.division else { return Ok(()) };
         // What the domains have need not be here as well.
         (self.pairs, self.old_pairs, self.fields) = (Pairs::default(), Pairs::default(), Fields::default());
-        // Domains know what was done since the lists were made, and would tell it again.
-        self.walls.work.by_entry.clear();
         if let Some(flow) = &mut self.flow {
             flow.pairs = Pairs::default();
         }
@@ -468,6 +472,8 @@ impl Simulation {
         let Some(division) = &self.division else { return Ok(()) };
         let listed_at = division.domains[0].simulation.walls.listed_at;
         self.forget_contacts();
+        // Domains know what was done since the lists were made, and have told it.
+        self.walls.work.by_entry.clear();
         self.list_from_references(listed_at);
         let all = if self.gpu.is_some() { vec![joined(all)] } else { all };
         let given = all.iter().try_for_each(|told| {

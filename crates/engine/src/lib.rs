@@ -45,7 +45,7 @@ pub use bodies::BodySnapshot;
 pub use bonds::{BondSnapshot, Break};
 pub use broad::{BroadPhase, MayTouch};
 pub use contact_records::{ContactRecord, Partner};
-pub use division::{Divided, Ranks, Traffic};
+pub use division::{Borders, Divided, Ranks, Space, Traffic};
 pub use events::Change;
 pub use flow::{FluidLook, Melting, Solves};
 pub use guard::{Cause, InFluid, Stop};

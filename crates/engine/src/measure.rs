@@ -85,7 +85,22 @@ impl Simulation {
         self.work.tangential_damping += half_dt * (before.damping_power + now.damping_power);
         self.work.tangential += half_dt * (before.tangential_power + now.tangential_power);
         self.work.wall += half_dt * (before.wall_power + now.wall_power);
+    }
+
+    /// Books what local damping took as grains moved, before any of them leaves or changes hands.
+    pub(crate) fn book_local_damping(&mut self) {
         self.work.local_damping += self.moves.iter().fold(0.0, |sum, moved| sum + moved.damping_work);
+    }
+
+    /// As [`Simulation::book_work`] and of bonds, where no grain is left: what was done before the last of them went.
+    pub(crate) fn book_without_grains(&mut self) {
+        self.tallies.clear();
+        self.wall_tallies.clear();
+        self.book_work();
+        if let Some(network) = &mut self.bonds {
+            let before = std::mem::take(&mut network.last);
+            network.work.damping += 0.5 * self.stepping.dt * before.damping_power;
+        }
     }
 
     /// Mass of grain i \[kg\]: of one that is carried, its share of the body's, by the volume of its sphere.

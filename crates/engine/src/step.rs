@@ -27,6 +27,7 @@ impl Simulation {
     /// The first half of a step of grains: they and all that carries or bounds them go to their next places.
     pub(crate) fn move_grains(&mut self) -> Result<(), Stop> {
         if self.is_empty() {
+            self.book_without_grains();
             self.rest(1);
             // A domain without grains has the bodies of all.
             self.pass(Pass::Advance, Simulation::advance_bodies);
@@ -47,12 +48,14 @@ impl Simulation {
             self.pass(Pass::Advance, Simulation::turn_grains);
         }
         self.pass(Pass::Boundaries, Simulation::move_walls);
+        self.pass(Pass::Measure, Simulation::book_local_damping);
         self.pass(Pass::Guard, Simulation::guard_motion)
     }
 
     /// The second half: all that pushes them there.
     pub(crate) fn push_grains(&mut self) -> Result<(), Stop> {
         if self.is_empty() {
+            self.pass(Pass::Measure, Simulation::book_without_grains);
             return Ok(());
         }
         self.pass(Pass::Cells, Simulation::renew_lists_when_stale);

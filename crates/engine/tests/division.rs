@@ -242,7 +242,7 @@ fn what_fails_in_one_domain_stops_all_with_its_word() {
 #[test]
 fn what_cannot_be_divided_is_refused_by_name() {
     let world = gas(1000);
-    let refusal = Simulation::new(world.clone(), among(40)).err().unwrap();
+    let refusal = Simulation::new(world.clone(), among(40_000)).err().unwrap();
     assert!(
         matches!(&refusal, Refusal::Division(what) if what.contains("use at most")),
         "{refusal}"

@@ -224,7 +224,7 @@ fn a_particle_that_goes_wrong_stops_all_domains_with_its_word() {
 fn fluids_that_cannot_be_divided_are_refused_by_name() {
     let refusal = |world: World, domains: usize| Simulation::new(world, among(domains)).err().unwrap().to_string();
     let told = refusal(whirl(), 40);
-    assert!(told.contains("use at most 12"), "{told}");
+    assert!(told.contains("use at most 36"), "{told}");
     let mut fed = dry(None);
     fed.inlets.push(FluidInlet {
         name: "tap".to_owned(),

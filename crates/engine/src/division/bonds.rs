@@ -36,8 +36,8 @@ fn told<'a, const NUMBERS: usize>(
 }
 
 impl Subdomain {
-    /// Lets bonds go with their grains, which have changed hands on GPUs; returns which grains are bonded to those of other domains.
-    pub(super) fn hand_bonds_on(&mut self) -> Result<HashSet<u32>, Halt> {
+    /// Lets bonds go with their grains, which have changed hands with these domains on GPUs; returns which grains are bonded to those of other domains.
+    pub(super) fn hand_bonds_on(&mut self, partners: &[usize]) -> Result<HashSet<u32>, Halt> {
         if !self.simulation.is_bonded() {
             return Ok(HashSet::new());
         }
@@ -47,9 +47,9 @@ impl Subdomain {
         self.simulation.tell_bonds_between(|_| true, &mut all);
         let is_across = |ids: &[u32; 2]| !ids.iter().all(|id| known.contains(id));
         self.simulation.tell_bonds_between(is_across, &mut across);
-        let letters = vec![letter(&across); self.slabs.beside(self.rank).len()];
+        let letters = vec![letter(&across); partners.len()];
         let mut held = vec![all];
-        for received in self.exchange(letters)? {
+        for received in self.exchange_with(partners, letters)? {
             held.push(read(&received)?);
         }
         // Grains are known here by their ids alone.

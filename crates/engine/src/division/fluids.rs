@@ -1,17 +1,18 @@
-//! Fluids that are divided among domains: each owns the particles of fluid and of walls that are in its slab, and has copies of those of others that
+//! Fluids that are divided among domains: each owns the particles of fluid and of walls that are in its block, and has copies of those of others that
 //! these see.
 //!
-//! Slabs of fluids are cut by fluids alone. All domains wait for each other with their grains and then with their fluids, so each has about as much of
+//! Blocks of fluids are cut by fluids alone. All domains wait for each other with their grains and then with their fluids, so each has about as much of
 //! either to do; and lists of the two, which are renewed at different steps, have planes of their own. A pair across a border is computed by both
 //! owners, and each books half. How a wall presses follows from all fluid before it: the owner of a particle of a wall finds that, and tells the others.
 //! On GPUs all find it who have the particle, so that domains wait for each other but once a step.
 
 mod on_gpu;
 
+use super::cuts::Cuts;
 use super::letters::{Illegible, exchange, from_bytes, letter, read, to_bytes};
 use super::on_gpu::Desk;
-use super::slabs::Slabs;
-use super::subdomain::{Halt, Shared, Subdomain, Verdict, agree, balance, halt, places_by_id, verdict};
+use super::samples::Sample;
+use super::subdomain::{Halt, Shared, Subdomain, Verdict, agree, balance, halt, places_by_id, thinned, verdict};
 use crate::fields::{FluidFields, Sorted};
 use crate::flow::{Columns, Constraint, Flow, Left, Others, Share};
 use crate::guard::Stop;
@@ -27,7 +28,7 @@ use std::sync::Arc;
 
 /// What a domain has of fluids, beside what its simulation knows.
 pub struct SharedFluids {
-    slabs: Slabs,
+    cuts: Cuts,
     rank: usize,
     /// Particles of fluid that are known in two domains.
     fluid: Vec<Shared>,
@@ -142,7 +143,7 @@ impl SharedFluids {
         self.list(own, simulation, transport)
     }
 
-    /// Lets particles that went into other slabs change hands, and lists all anew, without fluid that left if that `takes_away`; returns how many it
+    /// Lets particles that went into other blocks change hands, and lists all anew, without fluid that left if that `takes_away`; returns how many it
     /// sent.
     fn settle_anew(&mut self, takes_away: bool, simulation: &mut Simulation, transport: &mut dyn Transport) -> Result<u64, Halt> {
         let mut own = simulation.with_flow(|flow, simulation| flow.settle_own(simulation, takes_away));
@@ -151,14 +152,14 @@ impl SharedFluids {
             .iter()
             .zip(own.reference.chunks_exact(RECORD))
             .filter(|(id, _)| !is_of_wall(**id));
-        let along: Vec<f64> = of_fluid.map(|(_, place)| self.slabs.along(place)).collect();
-        balance(&mut self.slabs, along.len(), along, transport)?;
-        let owner: Vec<usize> = own.reference.chunks_exact(RECORD).map(|place| self.slabs.owner(place)).collect();
-        let beside = self.slabs.beside(self.rank);
-        if let Some(i) = owner.iter().position(|owner| *owner != self.rank && !beside.contains(owner)) {
+        let places: Vec<[f64; 3]> = of_fluid.map(|(_, place)| [place[0], place[1], place[2]]).collect();
+        let sample = Sample::of(places.len(), &thinned(places.iter().copied(), places.len()));
+        let (partners, _) = balance(&mut self.cuts, &sample, transport)?;
+        let owner: Vec<usize> = own.reference.chunks_exact(RECORD).map(|place| self.cuts.owner(place)).collect();
+        if let Some(i) = owner.iter().position(|owner| *owner != self.rank && !partners.contains(owner)) {
             return Err(Halt::fluid_passed_through(own.id[i]));
         }
-        let swapped = self.swap(&own, |other, place| self.slabs.owner(place) == other, transport)?;
+        let swapped = swap(&own, &partners, |other, place| self.cuts.owner(place) == other, transport)?;
         let staying: Vec<u32> = (0..owner.len()).filter(|&i| owner[i] == self.rank).map(|i| i as u32).collect();
         own.reorder(&simulation.device, &staying);
         swapped.iter().for_each(|swapped| own.append(&swapped.came));
@@ -166,35 +167,10 @@ impl SharedFluids {
         Ok(swapped.iter().map(|swapped| swapped.sent.len() as u64).sum())
     }
 
-    /// Sends to every domain beside this one the particles that are for it, by their places, and takes in those that it sends.
-    fn swap(
-        &self,
-        from: &FluidFields,
-        is_for: impl Fn(usize, &[f64]) -> bool,
-        transport: &mut dyn Transport,
-    ) -> Result<Vec<Swapped>, Halt> {
-        let beside = self.slabs.beside(self.rank);
-        let (mut sent, mut letters) = (Vec::new(), Vec::new());
-        for &with in &beside {
-            let places = from.reference.chunks_exact(RECORD).zip(0..);
-            let chosen: Vec<u32> = places.filter(|(place, _)| is_for(with, place)).map(|(_, i)| i).collect();
-            let picked = from.pick(&chosen);
-            let mut state = State::default();
-            picked.save(&mut state);
-            letters.push(letter(&state));
-            sent.push(picked.id);
-        }
-        let mut swapped = Vec::new();
-        for ((received, sent), &with) in exchange(transport, &beside, letters)?.iter().zip(sent).zip(&beside) {
-            let came = FluidFields::load(&read(received)?).map_err(|_| Illegible)?;
-            swapped.push(Swapped { with, sent, came });
-        }
-        Ok(swapped)
-    }
-
     /// Lists particles that it owns by where they were when lists were made, with copies of those of others.
     fn list(&mut self, own: FluidFields, simulation: &mut Simulation, transport: &mut dyn Transport) -> Result<(), Halt> {
-        let swapped = self.swap(&own, |other, place| self.slabs.is_felt_in(other, place), transport)?;
+        let beside = self.cuts.beside(self.rank);
+        let swapped = swap(&own, beside, |other, place| self.cuts.is_felt_in(other, place), transport)?;
         let known: Vec<(usize, Vec<u32>, Vec<u32>)> = swapped
             .iter()
             .map(|swapped| (swapped.with, swapped.sent.clone(), swapped.came.id.clone()))
@@ -220,6 +196,31 @@ impl SharedFluids {
         (self.fluid, self.walls) = (shared(false), shared(true));
         Ok(())
     }
+}
+
+/// Sends to each of these domains the particles that are for it, by their places, and takes in those that it sends.
+fn swap(
+    from: &FluidFields,
+    others: &[usize],
+    is_for: impl Fn(usize, &[f64]) -> bool,
+    transport: &mut dyn Transport,
+) -> Result<Vec<Swapped>, Halt> {
+    let (mut sent, mut letters) = (Vec::new(), Vec::new());
+    for &with in others {
+        let places = from.reference.chunks_exact(RECORD).zip(0..);
+        let chosen: Vec<u32> = places.filter(|(place, _)| is_for(with, place)).map(|(_, i)| i).collect();
+        let picked = from.pick(&chosen);
+        let mut state = State::default();
+        picked.save(&mut state);
+        letters.push(letter(&state));
+        sent.push(picked.id);
+    }
+    let mut swapped = Vec::new();
+    for ((received, sent), &with) in exchange(transport, others, letters)?.iter().zip(sent).zip(others) {
+        let came = FluidFields::load(&read(received)?).map_err(|_| Illegible)?;
+        swapped.push(Swapped { with, sent, came });
+    }
+    Ok(swapped)
 }
 
 /// Hears what fluids do to the particles of bodies in all domains.
@@ -302,9 +303,9 @@ impl Simulation {
         self.flow.as_ref().and_then(|flow| flow.why_whole(self.domain.as_ref()))
     }
 
-    /// So many slabs with equally much fluid in each, if anything flows or bounds what flowed, and at least so wide \[m\]; on GPUs so wide that copies of
+    /// So many blocks with equally much fluid in each, if anything flows or bounds what flowed, and at least so wide \[m\]; on GPUs so wide that copies of
     /// walls see all the fluid that the walls see.
-    pub(super) fn cut_fluids(&self, count: usize, at_least: f64, on_gpus: bool) -> Result<Option<Slabs>, Refusal> {
+    pub(super) fn cut_fluids(&self, count: usize, at_least: f64, on_gpus: bool) -> Result<Option<Cuts>, Refusal> {
         let Some(flow) = &self.flow else { return Ok(None) };
         let all = flow.fields.id.iter().zip(flow.fields.reference.as_chunks::<RECORD>().0);
         let places = |of_walls: bool| -> Vec<Vec3> {
@@ -318,24 +319,24 @@ impl Simulation {
         }
         let reaches = if on_gpus && flow.compiled_for.bounded { 2.0 } else { 1.0 };
         let reach = at_least.max(reaches * (flow.plan.support + flow.cells.skin));
-        Slabs::cut(&places, count, reach, self.domain.as_ref()).map(Some)
+        Cuts::cut(&places, count, reach, self.domain.as_ref()).map(Some)
     }
 
-    /// Particles of fluid in each of these slabs.
-    pub(super) fn fluid_in(&self, slabs: &Slabs) -> Vec<usize> {
-        let mut counts = vec![0; slabs.count()];
+    /// Particles of fluid in each of these blocks.
+    pub(super) fn fluid_in(&self, cuts: &Cuts) -> Vec<usize> {
+        let mut counts = vec![0; cuts.count()];
         let fields = self.flow.iter().map(|flow| &flow.fields);
         let places = fields.flat_map(|fields| fields.id.iter().zip(fields.reference.chunks_exact(RECORD)));
         let of_fluid = places.filter(|(id, _)| !is_of_wall(**id));
-        of_fluid.for_each(|(_, place)| counts[slabs.owner(place)] += 1);
+        of_fluid.for_each(|(_, place)| counts[cuts.owner(place)] += 1);
         counts
     }
 
     /// Gives a domain what it owns of fluids.
-    pub(super) fn share_fluids(&self, slabs: &Slabs, rank: usize, domain: &mut Subdomain) -> Result<(), Refusal> {
+    pub(super) fn share_fluids(&self, cuts: &Cuts, rank: usize, domain: &mut Subdomain) -> Result<(), Refusal> {
         let Some(flow) = &self.flow else { return Ok(()) };
         let places = flow.fields.reference.chunks_exact(RECORD).zip(0..);
-        let own: Vec<u32> = places.filter(|(place, _)| slabs.owner(place) == rank).map(|(_, i)| i).collect();
+        let own: Vec<u32> = places.filter(|(place, _)| cuts.owner(place) == rank).map(|(_, i)| i).collect();
         let mut share = flow.share(flow.fields.pick(&own), &domain.simulation)?;
         share.hear_of_hulls(rank == 0);
         if rank == 0 {
@@ -343,7 +344,7 @@ impl Simulation {
         }
         domain.simulation.flow = Some(Box::new(share));
         domain.fluids = Some(SharedFluids {
-            slabs: slabs.clone(),
+            cuts: cuts.clone(),
             rank,
             fluid: Vec::new(),
             walls: Vec::new(),

@@ -1,7 +1,8 @@
 //! A domain at work whose grains and fluids are on a GPU.
 
+use super::cuts::Cuts;
 use super::letters::Illegible;
-use super::slabs::Slabs;
+use super::samples::Sample;
 use super::subdomain::{Halt, Subdomain, Verdict, agree, halt, through, verdict};
 use crate::gpu::{Halts, Handed, Remote, Swaps, lists_are_stale};
 use crate::simulation::Simulation;
@@ -23,30 +24,26 @@ pub struct Desk {
 impl Desk {
     /// Lets the GPU of a domain and those of the domains beside it copy from each other what they show; says how many bytes this one gave.
     ///
-    /// Every two domains beside each other are a pair, whose lower one asks for the copies both ways. All pairs with an even lower domain go first, then
-    /// all with an odd one: so every GPU meets its copies in the same order as its neighbors, see [`Gpu::copy_to`].
-    pub fn swap(&self, domain: &(impl Swaps + ?Sized), slabs: &Slabs, transport: &mut dyn Transport) -> Result<u64, Halt> {
-        let (rank, count) = (transport.rank(), slabs.count());
-        let beside = slabs.beside(rank);
-        let side_of = |other: usize| beside.iter().position(|known| *known == other);
-        let above = side_of((rank + 1) % count).filter(|_| count > 2 || rank == 0);
-        let below = side_of((rank + count - 1) % count).filter(|_| count > 2 || rank == 1);
-        for turn in [rank % 2, 1 - rank % 2] {
-            match (turn == 0, above, below) {
-                (true, Some(side), _) => {
-                    let handed = self.take_from(beside[side], transport)?;
-                    let copied = domain.swap(side, handed)?;
-                    self.put_for(beside[side], copied, transport)?;
-                }
-                (false, _, Some(side)) => {
-                    self.put_for(beside[side], domain.hand(side), transport)?;
-                    let copied = self.take_from(beside[side], transport)?;
-                    domain.follow_handed(side, copied)?;
-                }
-                _ => {}
+    /// Every two domains beside each other are a pair, whose lower one asks for the copies both ways. Pairs take turns, so that every GPU meets its copies in
+    /// the same order as its neighbors, see [`Gpu::copy_to`].
+    pub fn swap(&self, domain: &(impl Swaps + ?Sized), cuts: &Cuts, transport: &mut dyn Transport) -> Result<u64, Halt> {
+        let (rank, mut bytes) = (transport.rank(), 0);
+        for &other in cuts.turns(rank) {
+            let Ok(side) = cuts.beside(rank).binary_search(&other) else {
+                continue;
+            };
+            if rank < other {
+                let handed = self.take_from(other, transport)?;
+                let copied = domain.swap(side, handed)?;
+                self.put_for(other, copied, transport)?;
+            } else {
+                self.put_for(other, domain.hand(side), transport)?;
+                let copied = self.take_from(other, transport)?;
+                domain.follow_handed(side, copied)?;
             }
+            bytes += domain.bytes_handed(side);
         }
-        Ok(above.iter().chain(&below).map(|side| domain.bytes_handed(*side)).sum())
+        Ok(bytes)
     }
 
     /// Puts something here for another domain, and tells it.
@@ -67,17 +64,18 @@ impl Desk {
     }
 }
 
-/// A desk for domains of these slabs on these GPUs; none where some cannot reach each other, or where pairs of neighbors cannot take turns. With `waits`,
-/// the hosts wait for every step.
-pub fn desk_for(gpus: &[Gpu], slabs: &Slabs, waits: bool) -> Result<Option<Arc<Desk>>, GpuError> {
+/// A desk for domains on these GPUs; none where some cannot reach each other, or where some of several GPUs have more than one: domains of one GPU do not
+/// wait for each other to take their turns. With `waits`, the hosts wait for every step.
+pub fn desk_for(gpus: &[Gpu], waits: bool) -> Result<Option<Arc<Desk>>, GpuError> {
     let all_reach = gpus.iter().all(|gpu| gpus.iter().all(|other| gpu.reaches(other)));
-    let take_turns = !slabs.is_ring() || gpus.len().is_multiple_of(2);
+    let on = |gpu: &Gpu| gpus.iter().filter(|other| gpu.is_same(other)).count();
+    let take_turns = gpus.iter().all(|gpu| [1, gpus.len()].contains(&on(gpu)));
     if !all_reach || !take_turns || gpus.len() < 2 {
         return Ok(None);
     }
     Ok(Some(Arc::new(Desk {
         handed: Mutex::default(),
-        halts: if waits { None } else { Halts::of(gpus)? },
+        halts: if waits { None } else { Some(Halts::of(gpus)?) },
     })))
 }
 
@@ -221,23 +219,23 @@ impl Subdomain {
         let (Some(desk), Some(remote)) = (self.desk.as_deref(), self.simulation.remote.as_deref()) else {
             return Err(Halt::Lost("a domain lost its GPU".to_owned()));
         };
-        let bytes = desk.swap(remote, &self.slabs, through(&mut self.transport))?;
+        let bytes = desk.swap(remote, &self.cuts, through(&mut self.transport))?;
         self.counted().bytes += bytes;
         Ok(())
     }
 
-    /// Lets grains that went into other slabs change hands, and lists all anew, after a step that raised these flags.
+    /// Lets grains that went into other blocks change hands, and lists all anew, after a step that raised these flags.
     fn settle_anew_on_gpu(&mut self, raised: u32) -> Result<(), Halt> {
         let (grains, places) = self.on_gpu(|remote, host| Ok(remote.prepare(host, raised)?))?;
-        let along = places.iter().map(|place| self.slabs.along(place)).collect();
-        self.balance(grains, along)?;
-        let (slabs, rank) = (self.slabs.clone(), self.rank);
-        let (sent, letters) = self.on_gpu(|remote, host| remote.send_away(host, &slabs, rank))?;
+        let partners = self.balance(&Sample::of(grains, &places))?;
+        let (own, others) = (self.cuts.owned(self.rank), self.cuts.owned_by(&partners));
+        let (sent, letters) = self.on_gpu(|remote, host| remote.send_away(host, &own, &others))?;
         self.sent_away += sent;
-        let received = self.exchange(letters)?;
+        let received = self.exchange_with(&partners, letters)?;
         self.on_gpu(|remote, _| remote.take_in(&received))?;
-        let bonded = self.hand_bonds_on()?;
-        let letters = self.on_gpu(|remote, _| Ok(remote.copies_for(&slabs, rank, &bonded)?))?;
+        let bonded = self.hand_bonds_on(&partners)?;
+        let felt = self.cuts.felt_beside(self.rank);
+        let letters = self.on_gpu(|remote, _| Ok(remote.copies_for(&felt, &bonded)?))?;
         let received = self.exchange(letters)?;
         self.on_gpu(|remote, host| remote.list_with(host, &received))?;
         Ok(self.simulation.refuse_torn_bonds()?)

@@ -6,10 +6,11 @@
 mod pushes;
 mod servos;
 
+use super::cuts::Cuts;
 use super::fluids::SharedFluids;
 use super::letters::{Illegible, exchange, from_bytes, letter, read, to_bytes};
 use super::on_gpu::Desk;
-use super::slabs::Slabs;
+use super::samples::{SAMPLED, Sample};
 use crate::fields::{Fields, Sorted};
 use crate::guard::Stop;
 use crate::refusal::Refusal;
@@ -22,9 +23,6 @@ use seixo_sweeps::sides::OPEN;
 use seixo_sweeps::views::RECORD;
 use seixo_transport::{Lost, Transport};
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Of how many of its grains a domain tells where they are, for planes to be moved.
-const SAMPLES: usize = 64;
 
 /// Why a domain does not go on.
 #[derive(Debug)]
@@ -104,7 +102,7 @@ pub struct Subdomain {
     pub has_grains: bool,
     /// What it has of fluids, if anything flows.
     pub fluids: Option<SharedFluids>,
-    pub(super) slabs: Slabs,
+    pub(super) cuts: Cuts,
     /// Which of all domains it is.
     pub rank: usize,
     /// Only ever used by who has the domain to himself; others may look at its simulation.
@@ -116,14 +114,14 @@ pub struct Subdomain {
 }
 
 impl Subdomain {
-    /// A domain of these slabs, whose simulation holds the grains that it owns, and what their contacts remember.
-    pub fn new(simulation: Simulation, slabs: Slabs, transport: Box<dyn Transport>) -> Subdomain {
+    /// A domain of a world cut like this, whose simulation holds the grains that it owns, and what their contacts remember.
+    pub fn new(simulation: Simulation, cuts: Cuts, transport: Box<dyn Transport>) -> Subdomain {
         Subdomain {
             simulation,
             sent_away: 0,
             has_grains: true,
             fluids: None,
-            slabs,
+            cuts,
             rank: transport.rank(),
             transport: Mutex::new(super::traffic::Counted::new(transport)),
             shared: Vec::new(),
@@ -206,11 +204,15 @@ impl Subdomain {
 
     /// Sends a letter to each of the domains beside this one, in their order, and waits for theirs.
     pub(super) fn exchange(&mut self, letters: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Halt> {
-        let beside = self.slabs.beside(self.rank);
-        Ok(exchange(through(&mut self.transport), &beside, letters)?)
+        Ok(exchange(through(&mut self.transport), self.cuts.beside(self.rank), letters)?)
     }
 
-    /// Lets grains that went into other slabs change hands, and lists all anew.
+    /// The same with other domains.
+    pub(super) fn exchange_with(&mut self, others: &[usize], letters: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Halt> {
+        Ok(exchange(through(&mut self.transport), others, letters)?)
+    }
+
+    /// Lets grains that went into other blocks change hands, and lists all anew.
     fn settle_anew(&mut self) -> Result<(), Halt> {
         let mut contacts = State::default();
         self.simulation
@@ -230,19 +232,20 @@ impl Subdomain {
         let now = self.simulation.time();
         self.simulation.note_references();
         self.simulation.walls.note_listed(now);
-        let places = self.simulation.fields.reference.chunks_exact(3);
-        let along: Vec<f64> = places.map(|place| self.slabs.along(place)).collect();
-        self.balance(along.len(), along)?;
-        let held = self.send_away(contacts)?;
+        let places = self.simulation.fields.reference.as_chunks::<3>().0;
+        let sample = Sample::of(places.len(), &thinned(places.iter().copied(), places.len()));
+        let partners = self.balance(&sample)?;
+        let held = self.send_away(contacts, &partners)?;
         self.list(now, &held)?;
         self.simulation.rebuilds += 1;
         Ok(())
     }
 
-    /// Moves the planes between slabs to where all have about as many grains; this one has so many, some of them here along the axis \[m\].
-    pub(super) fn balance(&mut self, grains: usize, along: Vec<f64>) -> Result<(), Halt> {
-        self.has_grains = balance(&mut self.slabs, grains, along, through(&mut self.transport))? > 0;
-        Ok(())
+    /// Moves planes to where all blocks have about as many grains; this one has those of a sample. Returns the domains that grains may go to or come from.
+    pub(super) fn balance(&mut self, sample: &Sample) -> Result<Vec<usize>, Halt> {
+        let (partners, grains) = balance(&mut self.cuts, sample, through(&mut self.transport))?;
+        self.has_grains = grains > 0.0;
+        Ok(partners)
     }
 
     /// Forgets the copies.
@@ -257,18 +260,18 @@ impl Subdomain {
         (0..member.len() as u32).filter(|&i| !is_ghost(member[i as usize])).collect()
     }
 
-    /// Sends grains to the domains whose slabs they are in, with what their contacts remember, and takes in those that come; returns what the contacts
+    /// Sends grains to those of these domains whose blocks they are in, with what their contacts remember, and takes in those that come; returns what the contacts
     /// of all that are here remember, told by some of them twice.
-    fn send_away(&mut self, contacts: State) -> Result<Vec<State>, Halt> {
-        let (own, beside) = (self.rank, self.slabs.beside(self.rank));
+    fn send_away(&mut self, contacts: State, partners: &[usize]) -> Result<Vec<State>, Halt> {
+        let own = self.rank;
         let fields = &self.simulation.fields;
-        let owner: Vec<usize> = fields.reference.chunks_exact(3).map(|place| self.slabs.owner(place)).collect();
-        if let Some(i) = owner.iter().position(|owner| *owner != own && !beside.contains(owner)) {
+        let owner: Vec<usize> = fields.reference.chunks_exact(3).map(|place| self.cuts.owner(place)).collect();
+        if let Some(i) = owner.iter().position(|owner| *owner != own && !partners.contains(owner)) {
             let id = fields.id[i];
             return Err(Halt::passed_through(id));
         }
         let mut letters = Vec::new();
-        for &other in &beside {
+        for &other in partners {
             let leaving: Vec<u32> = (0..owner.len()).filter(|&i| owner[i] == other).map(|i| i as u32).collect();
             let mut state = State::default();
             self.sent_away += leaving.len() as u64;
@@ -282,7 +285,7 @@ impl Subdomain {
         let staying: Vec<u32> = (0..owner.len()).filter(|&i| owner[i] == own).map(|i| i as u32).collect();
         self.simulation.fields.reorder(&self.simulation.device, &staying);
         let mut held = vec![contacts];
-        for received in self.exchange(letters)? {
+        for received in self.exchange_with(partners, letters)? {
             let state = read(&received)?;
             if !state.sections.is_empty() {
                 self.simulation.fields.append(&Fields::load(&state).map_err(|_| Illegible)?);
@@ -321,7 +324,7 @@ impl Subdomain {
 
     /// Sends copies of grains that others feel, and takes in theirs; returns the ids of both in place of places.
     fn exchange_copies(&mut self) -> Result<Vec<Shared>, Halt> {
-        let beside = self.slabs.beside(self.rank);
+        let beside = self.cuts.beside(self.rank).to_vec();
         let bonded = self.simulation.bonded_across();
         let mut fields = std::mem::take(&mut self.simulation.fields);
         let (mut sent, mut letters) = (Vec::new(), Vec::new());
@@ -330,7 +333,7 @@ impl Subdomain {
                 .reference
                 .chunks_exact(3)
                 .zip(0u32..)
-                .filter(|(place, i)| self.slabs.is_felt_in(other, place) || bonded.contains(&fields.id[*i as usize]));
+                .filter(|(place, i)| self.cuts.is_felt_in(other, place) || bonded.contains(&fields.id[*i as usize]));
             let picked = fields.pick(&felt.map(|(_, i)| i).collect::<Vec<u32>>());
             let mut state = State::default();
             picked.save(&mut state);
@@ -423,23 +426,20 @@ pub fn agree(transport: &mut dyn Transport, own: Verdict) -> Result<Verdict, Hal
     })
 }
 
-/// Moves the planes between slabs to where all have about as many particles, of which this domain has so many, some of them
-/// here along the axis \[m\]; returns how many there are in all domains.
-pub fn balance(slabs: &mut Slabs, particles: usize, mut along: Vec<f64>, transport: &mut dyn Transport) -> Result<usize, Halt> {
-    along.sort_unstable_by(f64::total_cmp);
-    let (n, taken) = (along.len(), along.len().min(SAMPLES));
-    let samples = (0..taken).map(|k| along[(2 * k + 1) * n / (2 * taken)]);
-    let told: Vec<f64> = std::iter::once(particles as f64).chain(samples).collect();
-    let mut read = Vec::new();
-    for told in transport.gather(to_bytes(&told))? {
-        let numbers = from_bytes(&told)?;
-        let (particles, samples) = numbers.split_first().ok_or(Illegible)?;
-        read.push((*particles as usize, samples.to_vec()));
-    }
-    if let Some(moved) = slabs.balanced(&read) {
-        *slabs = moved;
-    }
-    Ok(read.iter().map(|(particles, _)| particles).sum())
+/// Moves planes to where all blocks have about as many particles, of which this domain has those of a sample. Returns the domains that particles may go to
+/// from here or come from, and how many there are in all domains.
+pub fn balance(cuts: &mut Cuts, sample: &Sample, transport: &mut dyn Transport) -> Result<(Vec<usize>, f64), Halt> {
+    let told = transport.gather(sample.told())?;
+    let samples: Vec<Sample> = told.iter().map(|told| Sample::read(told)).collect::<Result<_, _>>()?;
+    let moved = cuts.balanced(&samples).unwrap_or_else(|| cuts.clone());
+    let partners = moved.partners(cuts, transport.rank());
+    *cuts = moved;
+    Ok((partners, samples.iter().map(|sample| sample.particles).sum()))
+}
+
+/// Some of so many places, all over them.
+pub fn thinned(places: impl Iterator<Item = [f64; 3]>, count: usize) -> Vec<[f64; 3]> {
+    places.step_by(count.div_ceil(SAMPLED).max(1)).collect()
 }
 
 /// What finds the places of particles by their ids, of these that stand in their order.

@@ -13,7 +13,7 @@ use super::handed::{Shows, Swaps};
 use super::lists::make_room;
 use super::places::{invert_order, sampled};
 use super::{Number, OnGpu, numbers};
-use crate::division::{Halt, Shared, Slabs, Stretch, enclose, enclose_letter, unfold_letter};
+use crate::division::{Halt, Shared, enclose, enclose_letter, unfold_letter};
 use crate::simulation::Simulation;
 pub(crate) use halts::Halts;
 use memories::Arrived;
@@ -21,6 +21,7 @@ use parcels::{Parcel, enclose_all, widths_of};
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::{FREE, GHOST};
+use seixo_sweeps::domain::Block;
 use seixo_sweeps::kernels::FLAGS;
 use seixo_sweeps::kernels::domain::{keep_too, let_copies_go, let_go};
 use seixo_sweeps::motion::LEFT;
@@ -80,14 +81,15 @@ pub(crate) trait DomainOnGpu: Swaps {
     fn follow(&mut self, letters: &[Vec<u8>]) -> Result<(), Halt>;
     /// Gets ready for grains to change hands after a step that raised these flags; says how many this domain has, and where some of them are.
     fn prepare(&mut self, host: &mut Simulation, raised: u32) -> Result<(usize, Vec<[f64; 3]>), GpuError>;
-    /// Lets grains go that are in the slabs of others, with what their contacts remember, and forgets copies; says how many these were.
-    fn send_away(&mut self, host: &Simulation, slabs: &Slabs, rank: usize) -> Result<(u64, Vec<Vec<u8>>), Halt>;
+    /// Lets grains go that are in the blocks of others, with what their contacts remember, and forgets copies; says how many went. All others are in its
+    /// own block.
+    fn send_away(&mut self, host: &Simulation, own: &Block<f64>, others: &[Block<f64>]) -> Result<(u64, Vec<Vec<u8>>), Halt>;
     /// Takes in those that come.
     fn take_in(&mut self, letters: &[Vec<u8>]) -> Result<(), Halt>;
     /// Ids of its own grains.
     fn own_ids(&self) -> Result<Vec<u32>, GpuError>;
-    /// Copies of grains that others feel, or that are bonded to those of others.
-    fn copies_for(&mut self, slabs: &Slabs, rank: usize, bonded: &HashSet<u32>) -> Result<Vec<Vec<u8>>, GpuError>;
+    /// Copies of grains that are felt in each of these blocks, or that are bonded to those of others.
+    fn copies_for(&mut self, felt: &[Block<f64>], bonded: &HashSet<u32>) -> Result<Vec<Vec<u8>>, GpuError>;
     /// Takes in copies of theirs, and lists all anew.
     fn list_with(&mut self, host: &mut Simulation, letters: &[Vec<u8>]) -> Result<(), Halt>;
     /// Number of grains that are no copies.
@@ -151,11 +153,11 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         Ok((arrived.take(id), arrived.take(member)))
     }
 
-    /// Finds own grains in a stretch of the axis, or beyond it, and those at the first so many places in [`Parcel::start`]: their places are the first of
+    /// Finds own grains in a block, or beyond it, and those at the first so many places in [`Parcel::start`]: their places are the first of
     /// what orders the grains otherwise. Says how many.
-    fn find(&self, stretch: &Stretch, beyond: bool, too: usize) -> Result<usize, GpuError> {
+    fn find(&self, block: &Block<f64>, beyond: bool, too: usize) -> Result<usize, GpuError> {
         let own = (&self.position[self.now], self.member(), self.n);
-        self.cells.mark_within(&self.gpu, own, stretch, beyond);
+        self.cells.mark_within(&self.gpu, own, block, beyond);
         if too > 0 {
             let parcel = &self.border.as_ref().expect("a domain has a border").parcel;
             let (count, dim) = units(too);
@@ -296,17 +298,10 @@ impl<C: Number + Coordinate<R>, R: Number> DomainOnGpu for OnGpu<C, R> {
         Ok((self.own_grains(), places))
     }
 
-    fn send_away(&mut self, host: &Simulation, slabs: &Slabs, rank: usize) -> Result<(u64, Vec<Vec<u8>>), Halt> {
-        if let Some(near) = slabs.near(rank)
-            && self.find(&near, true, 0)? > 0
-        {
-            let first = self.gpu.download_part(&self.order, 0..1).wait()?[0] as usize;
-            let id = self.gpu.download_part(&self.id, first..first + 1).wait()?[0];
-            return Err(Halt::passed_through(id));
-        }
+    fn send_away(&mut self, host: &Simulation, own: &Block<f64>, others: &[Block<f64>]) -> Result<(u64, Vec<Vec<u8>>), Halt> {
         let (mut letters, mut sent) = (Vec::new(), 0);
-        for other in slabs.beside(rank) {
-            let m = self.find(&slabs.owned(other), false, 0)?;
+        for other in others {
+            let m = self.find(other, false, 0)?;
             let mut letter = self.packed(m)?;
             if m > 0 {
                 for memories in self.memories_of(m, host.walls.remembered)? {
@@ -324,6 +319,11 @@ impl<C: Number + Coordinate<R>, R: Number> DomainOnGpu for OnGpu<C, R> {
             }
             sent += m as u64;
             letters.push(letter);
+        }
+        if self.find(own, true, 0)? > 0 {
+            let first = self.gpu.download_part(&self.order, 0..1).wait()?[0] as usize;
+            let id = self.gpu.download_part(&self.id, first..first + 1).wait()?[0];
+            return Err(Halt::passed_through(id));
         }
         let (count, dim) = units(self.n);
         let_copies_go::launch(self.gpu.client(), count, dim, self.member().argument(), self.n as u32);
@@ -348,7 +348,7 @@ impl<C: Number + Coordinate<R>, R: Number> DomainOnGpu for OnGpu<C, R> {
         Ok(own.map(|(id, _)| id).collect())
     }
 
-    fn copies_for(&mut self, slabs: &Slabs, rank: usize, bonded: &HashSet<u32>) -> Result<Vec<Vec<u8>>, GpuError> {
+    fn copies_for(&mut self, felt: &[Block<f64>], bonded: &HashSet<u32>) -> Result<Vec<Vec<u8>>, GpuError> {
         let mut too: Vec<u32> = Vec::new();
         if !bonded.is_empty() {
             let (ids, member) = self.ids_and_members()?;
@@ -362,9 +362,14 @@ impl<C: Number + Coordinate<R>, R: Number> DomainOnGpu for OnGpu<C, R> {
         let parcel = &mut self.border().parcel;
         make_room(&gpu, &mut parcel.start, too.len(), "domains")?;
         gpu.write_part(&parcel.start, 0, &too);
+        let sides = &mut self.border().sides;
+        sides.truncate(felt.len());
+        while sides.len() < felt.len() {
+            sides.push(Side::new(&gpu)?);
+        }
         let mut letters = Vec::new();
-        for (k, other) in slabs.beside(rank).into_iter().enumerate() {
-            let m = self.find(&slabs.felt(other), false, too.len())?;
+        for (k, felt) in felt.iter().enumerate() {
+            let m = self.find(felt, false, too.len())?;
             let border = self.border.as_mut().expect("a domain has a border");
             let side = &mut border.sides[k];
             make_room(&gpu, &mut side.own, m, "domains")?;

@@ -1,29 +1,34 @@
-//! Places of particles in a domain: who stands in a stretch of the axis, and where particles go as they are sorted. Alike for grains and for fluids.
+//! Places of particles in a domain: who stands in a block, and where particles go as they are sorted. Alike for grains and for fluids.
 
 use super::{Cells, Number};
-use crate::division::Stretch;
+use crate::division::SAMPLED;
+use crate::gpu::vector;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
+use seixo_sweeps::domain::{Block, BlockLaunch};
 use seixo_sweeps::kernels::domain::{find_within, invert, rename};
 
-/// Of how many particles a domain looks where they are, for planes to be moved.
-const SAMPLED: usize = 4096;
-
 impl<C: Number> Cells<C> {
-    /// Of n particles in these places finds own ones in a stretch of the axis, or beyond it: their places become the first of `found`. Says how many.
+    /// Of n particles in these places finds own ones in a block, or beyond it: their places become the first of `found`. Says how many.
     pub(super) fn find_within(
         &self,
         gpu: &Gpu,
         (position, member, n): (&Buffer<C>, &Buffer<u32>, usize),
-        stretch: &Stretch,
+        block: &Block<f64>,
         beyond: bool,
         found: &Buffer<u32>,
     ) -> Result<usize, GpuError> {
-        self.mark_within(gpu, (position, member, n), stretch, beyond);
+        self.mark_within(gpu, (position, member, n), block, beyond);
         self.list_marked(gpu, n, found)
     }
 
-    /// Marks those of n particles in these places that are own ones in a stretch of the axis, or beyond it.
-    pub(super) fn mark_within(&self, gpu: &Gpu, (position, member, n): (&Buffer<C>, &Buffer<u32>, usize), stretch: &Stretch, beyond: bool) {
+    /// Marks those of n particles in these places that are own ones in a block, or beyond it.
+    pub(super) fn mark_within(
+        &self,
+        gpu: &Gpu,
+        (position, member, n): (&Buffer<C>, &Buffer<u32>, usize),
+        block: &Block<f64>,
+        beyond: bool,
+    ) {
         let (count, dim) = units(n);
         find_within::launch::<C>(
             gpu.client(),
@@ -33,10 +38,7 @@ impl<C: Number> Cells<C> {
             member.argument(),
             self.domain.argument(),
             self.lengths.argument(),
-            C::of(stretch.low),
-            C::of(stretch.high),
-            C::of(stretch.length),
-            stretch.axis as u32,
+            BlockLaunch::new(vector(&block.low), vector(&block.high), vector(&block.length)),
             n as u32,
             beyond,
         );

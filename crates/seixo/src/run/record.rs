@@ -246,6 +246,7 @@ impl Record {
                     fluid,
                     changed_hands,
                     traffic,
+                    ..
                 } = divided;
                 self.traffic = traffic.iter().map(TrafficRecord::new).collect();
                 DividedRecord {

@@ -4,7 +4,7 @@
 //! and three of motion – velocity, spin, spin at half steps. Other columns, where there are any, are packed one by one.
 
 use super::lists::is_outside;
-use crate::domain::is_within;
+use crate::domain::{Block, is_in_block};
 use crate::entries::{first_entry, history_at};
 use crate::views::{Record, record, xyz};
 use cubecl::prelude::*;
@@ -13,8 +13,7 @@ use seixo_laws::Real;
 /// Keys that grains which are no longer here are spread over, behind those of cells and of what is outside: many of one key are slow to order.
 pub const SPREAD: usize = 1024;
 
-/// Whether each grain that this domain owns, and that is inside of the world, is in a stretch of the axis, see [`is_within()`]; or, with `beyond`,
-/// whether it is not.
+/// Whether each grain that this domain owns, and that is inside of the world, is in a block; or, with `beyond`, whether it is not.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn find_within<C: Real>(
@@ -22,24 +21,14 @@ pub fn find_within<C: Real>(
     member: &[u32],
     domain: &[C],
     keep: &mut [u32],
-    low: C,
-    high: C,
-    length: C,
-    axis: u32,
+    block: &Block<C>,
     n: u32,
     #[comptime] beyond: bool,
 ) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
         let p = xyz::<C>(position[i]);
-        let mut x = p.x;
-        if axis == 1u32 {
-            x = p.y;
-        }
-        if axis == 2u32 {
-            x = p.z;
-        }
-        let mut is_meant = is_within::<C>(x, low, high, length);
+        let mut is_meant = is_in_block::<C>(&p, block);
         if beyond {
             is_meant = !is_meant;
         }

@@ -2,6 +2,7 @@
 
 use super::SharedFluids;
 use crate::division::letters::exchange;
+use crate::division::samples::Sample;
 use crate::division::subdomain::{Halt, balance, halt};
 use crate::flow::Flow;
 use crate::gpu::RemoteFlow;
@@ -42,9 +43,9 @@ impl SharedFluids {
             return self.settle_anew_on_gpu(simulation, transport);
         }
         match &self.desk {
-            Some(desk) => self.handed = on_gpu(simulation, |remote, _, _| desk.swap(remote, &self.slabs, transport))?,
+            Some(desk) => self.handed = on_gpu(simulation, |remote, _, _| desk.swap(remote, &self.cuts, transport))?,
             None => {
-                let told = exchange(transport, &self.slabs.beside(self.rank), letters)?;
+                let told = exchange(transport, self.cuts.beside(self.rank), letters)?;
                 on_gpu(simulation, |remote, _, _| remote.follow(&told))?;
             }
         }
@@ -54,20 +55,21 @@ impl SharedFluids {
         Ok(0)
     }
 
-    /// Lets particles that went into other slabs change hands, and lists all anew; returns how many it sent.
+    /// Lets particles that went into other blocks change hands, and lists all anew; returns how many it sent.
     fn settle_anew_on_gpu(&mut self, simulation: &mut Simulation, transport: &mut dyn Transport) -> Result<u64, Halt> {
         let places = on_gpu(simulation, |remote, flow, _| Ok(remote.prepare(flow)?))?;
-        let along = places.iter().map(|place| self.slabs.along(place)).collect();
-        balance(&mut self.slabs, simulation.fluid_particles(), along, transport)?;
-        let (slabs, rank) = (&self.slabs, self.rank);
-        let beside = slabs.beside(rank);
-        let (sent, letters) = on_gpu(simulation, |remote, flow, _| remote.send_away(flow, slabs, rank))?;
-        let received = exchange(transport, &beside, letters)?;
+        let sample = Sample::of(simulation.fluid_particles(), &places);
+        let (partners, _) = balance(&mut self.cuts, &sample, transport)?;
+        let (cuts, rank) = (&self.cuts, self.rank);
+        let (sent, letters) = on_gpu(simulation, |remote, flow, _| {
+            remote.send_away(flow, &cuts.owned(rank), &cuts.owned_by(&partners))
+        })?;
+        let received = exchange(transport, &partners, letters)?;
         let letters = on_gpu(simulation, |remote, flow, _| {
             remote.take_in(flow, &received)?;
-            Ok(remote.copies_for(slabs, rank)?)
+            Ok(remote.copies_for(&cuts.felt_beside(rank))?)
         })?;
-        let received = exchange(transport, &beside, letters)?;
+        let received = exchange(transport, cuts.beside(rank), letters)?;
         on_gpu(simulation, |remote, flow, _| remote.list_with(flow, &received))?;
         Ok(sent)
     }

@@ -17,17 +17,13 @@ pub(crate) enum Halts {
 const WORDS: usize = 2;
 
 impl Halts {
-    /// Of domains on these GPUs, which reach each other; none where some of several GPUs have more than one.
-    pub fn of(gpus: &[Gpu]) -> Result<Option<Halts>, GpuError> {
-        let on = |gpu: &Gpu| gpus.iter().filter(|other| gpu.is_same(other)).count();
-        if gpus.iter().all(|gpu| on(gpu) == gpus.len()) {
-            return Ok(Some(Halts::OnOneGpu(gpus[0].zeros(WORDS * gpus.len(), "domains")?)));
-        }
-        if gpus.iter().any(|gpu| on(gpu) > 1) {
-            return Ok(None);
+    /// Of domains on these GPUs, which reach each other: all on one, or each on its own.
+    pub fn of(gpus: &[Gpu]) -> Result<Halts, GpuError> {
+        if gpus.iter().all(|gpu| gpu.is_same(&gpus[0])) {
+            return Ok(Halts::OnOneGpu(gpus[0].zeros(WORDS * gpus.len(), "domains")?));
         }
         let words: Result<Vec<Buffer<u32>>, GpuError> = gpus.iter().map(|gpu| gpu.zeros(WORDS, "domains")).collect();
-        Ok(Some(Halts::OnOwnGpus(gpus.to_vec(), words?)))
+        Ok(Halts::OnOwnGpus(gpus.to_vec(), words?))
     }
 
     /// The words that a domain tells and hears, which of those who have some there it is, and how many these are.

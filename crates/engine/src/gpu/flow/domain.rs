@@ -7,7 +7,7 @@
 mod sides;
 
 use super::{FlowOnGpu, RemoteFlow, body_in_lists};
-use crate::division::{Halt, Illegible, Shared, Slabs, Stretch, enclose, unfold};
+use crate::division::{Halt, Illegible, Shared, enclose, unfold};
 use crate::flow::Flow;
 use crate::gpu::domain::SPARE;
 use crate::gpu::handed::{Shows, Swaps};
@@ -18,6 +18,7 @@ use crate::simulation::Simulation;
 use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, Ticket, Word, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::{FREE, GHOST, is_ghost};
+use seixo_sweeps::domain::Block;
 use seixo_sweeps::fluid::WALL;
 use seixo_sweeps::kernels::FLAGS;
 use seixo_sweeps::kernels::domain::{let_copies_go, let_go, mark_rowless};
@@ -69,12 +70,12 @@ pub(crate) trait FlowOfDomain: Swaps {
     fn follow(&mut self, letters: &[Vec<u8>]) -> Result<(), Halt>;
     /// Gets ready for particles to change hands; says where some of its fluid is.
     fn prepare(&mut self, host: &mut Flow) -> Result<Vec<[f64; 3]>, GpuError>;
-    /// Lets particles go that are in the slabs of others, and forgets copies; says how many went.
-    fn send_away(&mut self, host: &mut Flow, slabs: &Slabs, rank: usize) -> Result<(u64, Vec<Vec<u8>>), Halt>;
+    /// Lets particles go that are in the blocks of others, and forgets copies; says how many went. All others are in its own block.
+    fn send_away(&mut self, host: &mut Flow, own: &Block<f64>, others: &[Block<f64>]) -> Result<(u64, Vec<Vec<u8>>), Halt>;
     /// Takes in those that come.
     fn take_in(&mut self, host: &mut Flow, letters: &[Vec<u8>]) -> Result<(), Halt>;
-    /// Copies of particles that others see.
-    fn copies_for(&mut self, slabs: &Slabs, rank: usize) -> Result<Vec<Vec<u8>>, GpuError>;
+    /// Copies of particles that are seen in each of these blocks.
+    fn copies_for(&mut self, felt: &[Block<f64>]) -> Result<Vec<Vec<u8>>, GpuError>;
     /// Takes in copies of theirs, and lists all anew.
     fn list_with(&mut self, host: &mut Flow, letters: &[Vec<u8>]) -> Result<(), Halt>;
 }
@@ -226,10 +227,10 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         gpu.lengthen(&mut self.power, 2 * RECORD * room_for_cubes(room), "the ledger")
     }
 
-    /// Finds own particles in a stretch of the axis, or beyond it: their places are the first of what orders the particles otherwise. Says how many.
-    fn find(&self, stretch: &Stretch, beyond: bool) -> Result<usize, GpuError> {
+    /// Finds own particles in a block, or beyond it: their places are the first of what orders the particles otherwise. Says how many.
+    fn find(&self, block: &Block<f64>, beyond: bool) -> Result<usize, GpuError> {
         let own = (&self.position[self.now], &self.border().owned, self.n);
-        self.cells.find_within(&self.gpu, own, stretch, beyond, &self.order)
+        self.cells.find_within(&self.gpu, own, block, beyond, &self.order)
     }
 
     /// The m particles whose places are the first of [`FlowOnGpu::find`].
@@ -307,7 +308,10 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
 
 impl<C: Number + Coordinate<R>, R: Number> FlowOfDomain for FlowOnGpu<C, R> {
     fn share(&mut self, shared: &[Shared]) -> Result<(), GpuError> {
-        let sides: Result<Vec<Side<C, R>>, GpuError> = shared.iter().map(|shared| Side::new(&self.gpu, shared)).collect();
+        let sides: Result<Vec<Side<C, R>>, GpuError> = shared
+            .iter()
+            .map(|shared| Side::new(&self.gpu, &shared.own, &shared.copies))
+            .collect();
         self.border_mut().sides = sides?;
         self.rename_shared();
         Ok(())
@@ -379,17 +383,10 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOfDomain for FlowOnGpu<C, R> {
         Ok(own_fluid.map(|(place, _)| [0, 1, 2].map(|axis| place[axis].double())).collect())
     }
 
-    fn send_away(&mut self, host: &mut Flow, slabs: &Slabs, rank: usize) -> Result<(u64, Vec<Vec<u8>>), Halt> {
-        if let Some(near) = slabs.near(rank)
-            && self.find(&near, true)? > 0
-        {
-            let first = self.gpu.download_part(&self.order, 0..1).wait()?[0] as usize;
-            let id = self.gpu.download_part(&self.id, first..first + 1).wait()?[0];
-            return Err(Halt::fluid_passed_through(id));
-        }
+    fn send_away(&mut self, host: &mut Flow, own: &Block<f64>, others: &[Block<f64>]) -> Result<(u64, Vec<Vec<u8>>), Halt> {
         let (mut letters, mut sent) = (Vec::new(), 0);
-        for other in slabs.beside(rank) {
-            let m = self.find(&slabs.owned(other), false)?;
+        for other in others {
+            let m = self.find(other, false)?;
             let packed = self.packed(m)?;
             let (count, dim) = units(m);
             let_go::launch(
@@ -404,6 +401,11 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOfDomain for FlowOnGpu<C, R> {
             sent += m as u64;
             letters.push(packed.letter);
         }
+        if self.find(own, true)? > 0 {
+            let first = self.gpu.download_part(&self.order, 0..1).wait()?[0] as usize;
+            let id = self.gpu.download_part(&self.id, first..first + 1).wait()?[0];
+            return Err(Halt::fluid_passed_through(id));
+        }
         let (count, dim) = units(self.n);
         let_copies_go::launch(self.gpu.client(), count, dim, self.border().owned.argument(), self.n as u32);
         Ok((sent, letters))
@@ -416,10 +418,15 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOfDomain for FlowOnGpu<C, R> {
         Ok(())
     }
 
-    fn copies_for(&mut self, slabs: &Slabs, rank: usize) -> Result<Vec<Vec<u8>>, GpuError> {
+    fn copies_for(&mut self, felt: &[Block<f64>]) -> Result<Vec<Vec<u8>>, GpuError> {
         let (gpu, mut letters) = (self.gpu.clone(), Vec::new());
-        for (k, other) in slabs.beside(rank).into_iter().enumerate() {
-            let m = self.find(&slabs.felt(other), false)?;
+        let sides = &mut self.border_mut().sides;
+        sides.truncate(felt.len());
+        while sides.len() < felt.len() {
+            sides.push(Side::new(&gpu, &[], &[])?);
+        }
+        for (k, felt) in felt.iter().enumerate() {
+            let m = self.find(felt, false)?;
             let packed = self.packed(m)?;
             self.border_mut().sides[k].show(&gpu, &packed.fluid)?;
             letters.push(packed.letter);

@@ -258,6 +258,7 @@ fn measure(
         .map(|(now, before)| (now.spent - before.spent).as_secs_f64() / total);
     let shares: Vec<f64> = spent.collect();
     let is_whole = shares.is_empty();
+    let space = simulation.divided().map(|divided| divided.space).unwrap_or_default();
     Ok(Measured {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         case: arguments.case.name().to_owned(),
@@ -268,7 +269,9 @@ fn measure(
         domains,
         divisible,
         particles,
-        most_domains: arguments.case.most_domains(particles, arguments.solid_fraction, on_gpus),
+        extent: space.extent,
+        periodic: space.periodic,
+        reach: space.reach,
         grains,
         steps: arguments.steps,
         seconds_per_step,
@@ -336,7 +339,16 @@ fn predict(arguments: &ScalingArguments, file: &Path) -> Done {
             file.display()
         )));
     };
-    let reference = Reference::of(&largest.sample().step, largest.particles as f64, largest.most_domains);
+    let row = Kind::of(&largest.case).map_or(0, Kind::row);
+    let side_by_side = if largest.scaling == Growth::Weak { largest.domains } else { 1 };
+    let (step, particles) = (largest.sample().step, largest.particles as f64);
+    let Some(reference) = Reference::of(&step, particles, (largest.space(), row), side_by_side) else {
+        return Err(Failure::Input(format!(
+            "{}: {} domains have no room in the space that it tells of",
+            file.display(),
+            largest.domains
+        )));
+    };
     if arguments.tells_json() {
         say::json(&Told {
             costs,
@@ -356,11 +368,13 @@ fn predict(arguments: &ScalingArguments, file: &Path) -> Done {
             ))?;
         }
         for &domains in &arguments.predict {
-            let predicted = reference.predict(&costs, growth, domains as usize);
-            if arguments.tells_json() {
-                say::json(&predicted)?;
-            } else {
-                say::out(&format!("  {}", line_of(&predicted, reference.most_domains)))?;
+            match reference.predict(&costs, growth, domains as usize) {
+                Some(predicted) if arguments.tells_json() => say::json(&predicted)?,
+                Some(predicted) => say::out(&format!("  {}", line_of(&predicted)))?,
+                None => say::note(&format!(
+                    "{domains:>8} domains: there is room for {} only",
+                    say::count(reference.most_domains() as u64)
+                )),
             }
         }
     }
@@ -413,17 +427,15 @@ fn told_of(costs: &Costs, measurements: usize, off_by_at_most: f64) -> String {
 }
 
 /// A prediction as text.
-fn line_of(predicted: &Predicted, most_domains: usize) -> String {
-    if !predicted.has_room {
-        return format!("{:>6} domains: there is room for {most_domains} only", predicted.domains);
-    }
+fn line_of(predicted: &Predicted) -> String {
     let beside = predicted.largest_of_exchange.filter(|name| *name != predicted.largest);
     let beside = beside.map_or(String::new(), |name| {
         format!(", then {name} {:.0} %", 100.0 * predicted.share_of_exchange)
     });
     format!(
-        "{:>6} domains, {} grains: {} a step, {} grain-steps/s, efficiency {:.0} %; largest term: {} {:.0} %{beside}",
+        "{:>6} domains, {} beside each, {} grains: {} a step, {} grain-steps/s, efficiency {:.0} %; largest term: {} {:.0} %{beside}",
         predicted.domains,
+        predicted.beside,
         say::count(predicted.grains as u64),
         say::scaled(predicted.seconds_per_step, "s"),
         say::scaled(predicted.grain_steps_per_second, ""),

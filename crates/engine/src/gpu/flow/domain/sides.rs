@@ -1,7 +1,6 @@
 //! What domains show each other of fluids at every step.
 
 use super::super::FlowOnGpu;
-use crate::division::Shared;
 use crate::gpu::Number;
 use crate::gpu::handed::{Packed, Shows};
 use crate::gpu::lists::make_room;
@@ -26,7 +25,7 @@ pub(super) struct Side<C, R> {
 
 impl<C: Number, R: Number> Side<C, R> {
     /// With so many own particles, and so many copies, in these places.
-    pub fn new(gpu: &Gpu, shared: &Shared) -> Result<Side<C, R>, GpuError> {
+    pub fn new(gpu: &Gpu, own: &[u32], copies: &[u32]) -> Result<Side<C, R>, GpuError> {
         let mut side = Side {
             own: gpu.buffer(RECORD, "domains")?,
             shown: 0,
@@ -35,8 +34,8 @@ impl<C: Number, R: Number> Side<C, R> {
             packed: Packed::twice(gpu, RECORD)?,
             told: Packed::new(gpu, 1, RECORD)?,
         };
-        side.show(gpu, &shared.own)?;
-        side.follow(gpu, &shared.copies)?;
+        side.show(gpu, own)?;
+        side.follow(gpu, copies)?;
         Ok(side)
     }
 

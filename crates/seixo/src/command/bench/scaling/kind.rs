@@ -17,9 +17,9 @@ pub enum Kind {
     Dam,
 }
 
-/// Skin of the lists of water \[spacings\]: the usual one, likewise.
+/// Skin of the lists of water \[spacings\]: the usual one.
 const SKIN_OF_WATER: f64 = 0.3;
-/// Skin of the lists \[m\]: the usual one, here told to know how wide a domain must be.
+/// Skin of the lists \[m\]: the usual one.
 const SKIN: f64 = 0.1 * bed::DIAMETER;
 /// Fewer grains than this would stand higher than wide, and be cut across another axis than a row of them.
 pub const LEAST_PARTICLES: u32 = 30_000;
@@ -91,22 +91,18 @@ impl Kind {
         }
     }
 
-    /// How many domains there is room for along the floor of so many particles, each as wide as these feel others.
-    pub fn most_domains(self, particles: usize, solid_fraction: f64, on_gpus: bool) -> usize {
-        if self == Kind::Dam {
-            // On GPUs walls are to see all fluid before them in both domains.
-            let reaches = if on_gpus { 2.0 } else { 1.0 };
-            return ((2 * tank::edge(particles) - 1) as f64 / (reaches * (tank::SUPPORT + SKIN_OF_WATER))) as usize;
+    /// The axis along which several of it stand side by side.
+    pub fn row(self) -> usize {
+        match self {
+            Kind::Bed | Kind::Gas => 0,
+            Kind::Dam => 1,
         }
-        let (spacing, cells) = bed::lattice(bed::DIAMETER, particles, solid_fraction);
-        (cells as f64 * spacing / (bed::DIAMETER + SKIN)) as usize
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seixo::Simulation;
 
     #[test]
     fn a_row_has_the_cross_section_of_one() {
@@ -139,23 +135,5 @@ mod tests {
         let spacing = 0.1;
         assert_eq!([x, z], [far_x, far_z]);
         assert!(y > x && (far_y - y - 6.0).abs() < 1e-9 * spacing, "{y} {far_y}");
-    }
-
-    #[test]
-    fn as_many_domains_as_there_is_room_for_are_taken() {
-        for (kind, particles) in [(Kind::Gas, LEAST_PARTICLES as usize), (Kind::Dam, 2000)] {
-            let most = kind.most_domains(particles, 0.3, false);
-            let begin = |domains: usize| {
-                let settings = Settings {
-                    domains,
-                    threads: 1,
-                    ..kind.settings(particles)
-                };
-                Simulation::new(kind.world(1, particles, 0.3), settings).map(|_| ())
-            };
-            assert!(begin(most).is_ok(), "{most}");
-            let refusal = begin(most + 1).unwrap_err().to_string();
-            assert!(refusal.contains(&format!("use at most {most}")), "{refusal}");
-        }
     }
 }

@@ -3,6 +3,7 @@
 use super::kind::Kind;
 use super::model::{Growth, Sample, Step};
 use crate::say;
+use seixo_engine::Space;
 use serde::{Deserialize, Serialize};
 
 /// What was measured on so many devices.
@@ -22,8 +23,10 @@ pub struct Measured {
     pub divisible: bool,
     /// Grains, or particles of water, that were asked for: in all, or on each device.
     pub particles: usize,
-    /// Domains for which there is room along the floor of so many.
-    pub most_domains: usize,
+    /// Where there was anything to be divided \[m\], and from which distance on it feels nothing of each other \[m\]; on one device nothing is divided.
+    pub extent: [[f64; 2]; 3],
+    pub periodic: [bool; 3],
+    pub reach: f64,
     /// Grains, or particles of water, in all.
     pub grains: usize,
     /// Steps of each measurement.
@@ -79,6 +82,16 @@ impl Measured {
             working: self.seconds_per_step - exchanging,
             exchanging,
             renewing: self.renewing.map(|share| share * self.seconds_per_step),
+        }
+    }
+
+    /// What was divided.
+    pub fn space(&self) -> Space {
+        Space {
+            extent: self.extent,
+            periodic: self.periodic,
+            flow: None,
+            reach: self.reach,
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a step costs on so many devices: docs/scaling.md has the formula, and what its terms mean.
 
 use super::least_squares::non_negative;
+use seixo_engine::Space;
 use serde::{Deserialize, Serialize};
 
 /// What is done in a step on the busiest device.
@@ -76,13 +77,8 @@ pub struct Predicted {
     /// The longest of those terms that one device does not have; none on one device.
     pub largest_of_exchange: Option<&'static str>,
     pub share_of_exchange: f64,
-    /// Whether slabs are as wide as they must be.
-    pub has_room: bool,
-}
-
-/// How many domains are beside the busiest of so many slabs.
-pub fn sides(domains: usize) -> f64 {
-    domains.saturating_sub(1).min(2) as f64
+    /// Domains beside the one that tells most.
+    pub beside: usize,
 }
 
 /// How often a number doubles from one on.
@@ -164,64 +160,88 @@ impl Costs {
 /// Number of the terms that one device has.
 const OF_ONE: usize = 2;
 
-/// What is known of the steps of a world on one device, and of each border that it is cut along.
+/// What is known of a world, and of what its domains tell.
 #[derive(Clone, Copy, Debug)]
 pub struct Reference {
     /// Grains of the world.
     pub grains: f64,
+    /// Where they are.
+    pub space: Space,
+    /// The axis along which several such worlds stand side by side.
+    pub row: usize,
     /// Renewals of lists in a step.
     pub renewals: f64,
     /// Waits of all for all in a step.
     pub gathers: f64,
     /// Messages in a step to a domain beside.
     pub messages: f64,
-    /// Bytes of these.
+    /// Bytes in a step of what is in a cubic metre that others are told of.
     pub bytes: f64,
-    /// Domains that the world has room for.
-    pub most_domains: usize,
 }
 
 impl Reference {
-    /// That of a world of so many grains, as a step tells in which it was divided.
-    pub fn of(step: &Step, grains: f64, most_domains: usize) -> Reference {
-        Reference {
+    /// That of one of so many worlds side by side in a space, each of so many grains, as a step tells in which it was divided.
+    pub fn of(step: &Step, grains: f64, (space, row): (Space, usize), side_by_side: usize) -> Option<Reference> {
+        let borders = space.borders(step.domains)?;
+        let mut one = space;
+        let [low, high] = space.extent[row];
+        one.extent[row] = [low, low + (high - low) / side_by_side as f64];
+        Some(Reference {
             grains,
+            space: one,
+            row,
             renewals: step.renewals,
             gathers: step.gathers,
-            messages: step.messages / sides(step.domains),
-            bytes: step.bytes / sides(step.domains),
-            most_domains,
-        }
+            messages: step.messages / borders.beside as f64,
+            bytes: step.bytes / borders.told,
+        })
     }
 
-    /// A step on so many devices. The cross-section stays, and with it what is told at a border.
-    fn step(&self, scaling: Growth, domains: usize) -> Step {
+    /// The space of the world, or of as many as there are devices.
+    fn space(&self, scaling: Growth, domains: usize) -> Space {
+        let mut space = self.space;
+        if scaling == Growth::Weak {
+            let [low, high] = space.extent[self.row];
+            space.extent[self.row] = [low, low + (high - low) * domains as f64];
+        }
+        space
+    }
+
+    /// For how many devices there is room.
+    pub fn most_domains(&self) -> usize {
+        self.space.most_domains()
+    }
+
+    /// A step on so many devices; none where there is no room for them.
+    fn step(&self, scaling: Growth, domains: usize) -> Option<(Step, usize)> {
+        let borders = self.space(scaling, domains).borders(domains)?;
         let share = match scaling {
             Growth::Strong => domains as f64,
             Growth::Weak => 1.0,
         };
-        Step {
+        let step = Step {
             domains,
             grains: self.grains / share,
             renewals: self.renewals,
             gathers: self.gathers,
-            messages: self.messages * sides(domains),
-            bytes: self.bytes * sides(domains),
-        }
+            messages: self.messages * borders.beside as f64,
+            bytes: self.bytes * borders.told,
+        };
+        Some((step, borders.beside))
     }
 
-    /// What to expect of so many devices.
-    pub fn predict(&self, costs: &Costs, scaling: Growth, domains: usize) -> Predicted {
-        let step = self.step(scaling, domains);
+    /// What to expect of so many devices; nothing where there is no room for them.
+    pub fn predict(&self, costs: &Costs, scaling: Growth, domains: usize) -> Option<Predicted> {
+        let (step, beside) = self.step(scaling, domains)?;
+        let (alone, _) = self.step(scaling, 1)?;
         let terms = costs.terms(&step);
         let seconds = costs.seconds(&step);
         let grains = step.grains * domains as f64;
         let speed = grains / seconds;
-        let alone = self.step(scaling, 1);
         let largest = |terms: &[(&'static str, f64)]| terms.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
         let (name, longest) = largest(&terms).unwrap_or_default();
         let of_exchange = largest(&terms[OF_ONE..]).filter(|(_, seconds)| *seconds > 0.0);
-        Predicted {
+        Some(Predicted {
             scaling,
             domains,
             grains,
@@ -232,8 +252,8 @@ impl Reference {
             share: longest / seconds,
             largest_of_exchange: of_exchange.map(|(name, _)| name),
             share_of_exchange: of_exchange.map_or(0.0, |(_, longest)| longest / seconds),
-            has_room: scaling == Growth::Weak || domains <= self.most_domains,
-        }
+            beside,
+        })
     }
 }
 
@@ -250,15 +270,21 @@ mod tests {
         byte: 8e-11,
     };
 
+    /// A bed that is thirty layers high, of grains 1 m apart.
     fn reference(grains: f64) -> Reference {
+        let side = (grains / 30.0).sqrt();
         Reference {
             grains,
+            space: Space {
+                extent: [[0.0, side], [0.0, side], [0.0, 30.0]],
+                reach: 1.1,
+                ..Space::default()
+            },
+            row: 0,
             renewals: 0.05,
             gathers: 1.05,
             messages: 1.05,
-            // A border of a bed that is thirty layers high.
-            bytes: 2.0 * 60.0 * (30.0 * grains).sqrt(),
-            most_domains: (grains / 30.0).sqrt() as usize,
+            bytes: 110.0,
         }
     }
 
@@ -267,7 +293,7 @@ mod tests {
         let mut samples = Vec::new();
         for grains in [1e6, 4e6] {
             for (scaling, domains) in [1, 2, 4, 8].into_iter().flat_map(|n| [(Growth::Strong, n), (Growth::Weak, n)]) {
-                let step = reference(grains).step(scaling, domains);
+                let (step, _) = reference(grains).step(scaling, domains).unwrap();
                 let [grains, lists, domain, gather, message, byte] = costs.terms(&step).map(|(_, seconds)| seconds);
                 let k = samples.len();
                 samples.push(Sample {
@@ -325,10 +351,10 @@ mod tests {
     #[test]
     fn more_devices_are_never_more_efficient() {
         for scaling in [Growth::Strong, Growth::Weak] {
-            let mut before = reference(1e6).predict(&KNOWN, scaling, 1);
+            let mut before = reference(1e6).predict(&KNOWN, scaling, 1).unwrap();
             assert!((before.efficiency - 1.0).abs() < 1e-12 && before.largest_of_exchange.is_none());
-            for domains in [2, 3, 4, 8, 64, 1024] {
-                let now = reference(1e6).predict(&KNOWN, scaling, domains);
+            for domains in [2, 4, 8, 64, 1024] {
+                let now = reference(1e6).predict(&KNOWN, scaling, domains).unwrap();
                 assert!(now.efficiency < before.efficiency, "{scaling:?}: {now:?}");
                 let is_longer = now.seconds_per_step > before.seconds_per_step;
                 assert!(is_longer || scaling == Growth::Strong, "{now:?}");
@@ -348,7 +374,7 @@ mod tests {
         };
         for scaling in [Growth::Strong, Growth::Weak] {
             for domains in [1, 2, 64, 1024] {
-                let found = reference(1e6).predict(&alone, scaling, domains);
+                let found = reference(1e6).predict(&alone, scaling, domains).unwrap();
                 assert!((found.efficiency - 1.0).abs() < 1e-12 && found.largest == "grains", "{found:?}");
             }
         }
@@ -357,11 +383,38 @@ mod tests {
     #[test]
     fn the_largest_term_is_named() {
         let slow = Costs { byte: 1e-7, ..KNOWN };
-        let found = reference(1e6).predict(&slow, Growth::Strong, 64);
+        let found = reference(1e6).predict(&slow, Growth::Strong, 64).unwrap();
         assert_eq!((found.largest, found.largest_of_exchange), ("bytes", Some("bytes")));
-        let found = reference(1e6).predict(&KNOWN, Growth::Weak, 64);
-        assert_eq!((found.largest, found.largest_of_exchange), ("grains", Some("bytes")));
+        let found = reference(1e6).predict(&KNOWN, Growth::Weak, 64).unwrap();
+        assert_eq!(found.largest, "grains");
         assert!(found.share > found.share_of_exchange && found.share + found.share_of_exchange < 1.0);
-        assert!(found.has_room && !reference(1e6).predict(&KNOWN, Growth::Strong, 1024).has_room);
+        // 27 layers of 165 times 165 blocks.
+        let most = reference(1e6).most_domains();
+        assert_eq!(most, 27 * 165 * 165);
+        assert!(reference(1e6).predict(&KNOWN, Growth::Strong, most + 1).is_none());
+    }
+
+    #[test]
+    fn slabs_tell_as_much_as_before_and_blocks_less() {
+        let reference = reference(1e6);
+        let told = |domains: usize| reference.step(Growth::Strong, domains).unwrap();
+        // A slab of a square of 183 m is told of along one side, or two: 1.1 m deep and 30 m high.
+        let border = 110.0 * 1.1 * 30.0 * (1e6f64 / 30.0).sqrt();
+        for (domains, sides) in [(2, 1), (4, 2), (16, 2)] {
+            let (step, beside) = told(domains);
+            assert_eq!(beside, sides);
+            assert!(
+                (step.bytes / border - sides as f64).abs() < 1e-9,
+                "{domains}: {} {border}",
+                step.bytes
+            );
+        }
+        let (step, beside) = told(64);
+        assert!(beside > 2 && step.bytes < border, "{beside} {} {border}", step.bytes);
+        // What is known of two worlds side by side is known of one.
+        let (step, _) = reference.step(Growth::Weak, 2).unwrap();
+        let again = Reference::of(&step, 1e6, (reference.space(Growth::Weak, 2), 0), 2).unwrap();
+        assert_eq!(again.space, reference.space);
+        assert!((again.bytes / reference.bytes - 1.0).abs() < 1e-12 && (again.messages / reference.messages - 1.0).abs() < 1e-12);
     }
 }

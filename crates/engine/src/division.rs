@@ -26,6 +26,7 @@ pub(crate) use samples::SAMPLED;
 pub(crate) use subdomain::{Halt, Shared};
 pub use traffic::Traffic;
 
+use crate::border::Border;
 use crate::broad::Broad;
 use crate::fields::{Fields, Sorted};
 use crate::guard::Stop;
@@ -336,6 +337,7 @@ impl Simulation {
             bodies: self.bodies.of_domain(),
             carries: self.carries,
             has_ghosts: true,
+            border: Border::default(),
             moves_of_bodies: Vec::new(),
             broad: Broad::default(),
             table: self.table.clone(),
@@ -471,9 +473,9 @@ impl Simulation {
         let all = self.fetch(true)?;
         let Some(division) = &self.division else { return Ok(()) };
         let listed_at = division.domains[0].simulation.walls.listed_at;
-        self.forget_contacts();
         // Domains know what was done since the lists were made, and have told it.
         self.walls.work.by_entry.clear();
+        self.forget_contacts();
         self.list_from_references(listed_at);
         let all = if self.gpu.is_some() { vec![joined(all)] } else { all };
         let given = all.iter().try_for_each(|told| {

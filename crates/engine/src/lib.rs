@@ -5,6 +5,7 @@
 mod assemble;
 mod bodies;
 mod bonds;
+mod border;
 mod broad;
 mod carry;
 mod contact_records;

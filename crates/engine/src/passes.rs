@@ -1,5 +1,6 @@
 //! The passes of a step: each runs a sweep over all parts.
 
+use crate::border::Which;
 use crate::fields::{Fields, PART, part_range, parts};
 use crate::measure::{NO_CONTACT, sum};
 use crate::simulation::Simulation;
@@ -125,21 +126,42 @@ impl Simulation {
         }
     }
 
-    /// Forces between grains.
+    /// Forces between grains, but for those that were found already.
     pub(crate) fn touch_grains(&mut self) {
-        self.place_sides();
-        if self.frictional { self.rub_grains() } else { self.press_grains() }
+        let which = if std::mem::take(&mut self.border.inner_is_done) {
+            Which::AtBorder
+        } else {
+            Which::All
+        };
+        self.touch_some_grains(which);
     }
 
-    fn rub_grains(&mut self) {
+    /// Forces between grains of parts that copies of grains of other domains do not push, wherever these are now.
+    pub(crate) fn touch_inner_grains(&mut self) {
+        self.border.inner_is_done = true;
+        self.touch_some_grains(Which::Inner);
+    }
+
+    fn touch_some_grains(&mut self, which: Which) {
+        self.place_sides();
+        if self.frictional {
+            self.rub_grains(which);
+        } else {
+            self.press_grains(which);
+        }
+    }
+
+    fn rub_grains(&mut self, which: Which) {
         let (n, is_once) = (self.fields.len(), self.lists_once());
         let stride = self.moves.iter().fold(0.0, |most: f64, moved| most.max(moved.stride_square)).sqrt();
         // Sides that slide move images on as well: there, all pairs of the list are looked at.
-        let margin = if self.sides == SHEARED {
-            Some(self.cells.skin)
-        } else {
-            self.pairs.shortlist.margin_after(stride, self.cells.skin)
+        let margin = match which {
+            Which::AtBorder => self.border.margin,
+            _ if self.sides == SHEARED => Some(self.cells.skin),
+            _ => self.pairs.shortlist.margin_after(stride, self.cells.skin),
         };
+        self.border.margin = margin;
+        let border = &self.border.parts[..];
         let Fields {
             position,
             velocity,
@@ -211,6 +233,9 @@ impl Simulation {
             parts(n),
             data,
             |part, (history, entry, grain, count, force, torque, tally): Data| {
+                if !which.means(border, part) {
+                    return;
+                }
                 let (first, end) = part_range(part, n);
                 force.items.fill(0.0);
                 torque.items.fill(0.0);
@@ -245,8 +270,8 @@ impl Simulation {
         );
     }
 
-    fn press_grains(&mut self) {
-        let (n, is_listed) = (self.fields.len(), self.presses_by_rows());
+    fn press_grains(&mut self, which: Which) {
+        let (n, is_listed, border) = (self.fields.len(), self.presses_by_rows(), &self.border.parts[..]);
         let Fields {
             position,
             velocity,
@@ -270,6 +295,9 @@ impl Simulation {
         );
         self.device
             .run(parts(n), data, |part, (force, tally): (Strided<f64>, Strided<Tally<f64>>)| {
+                if !which.means(border, part) {
+                    return;
+                }
                 let (first, end) = part_range(part, n);
                 force.items.fill(0.0);
                 let mut all = NO_CONTACT;

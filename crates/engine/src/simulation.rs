@@ -3,6 +3,7 @@
 use crate::assemble::{check, fields_of, is_frictional, longest_gaps, table_of};
 use crate::bodies::Bodies;
 use crate::bonds::{Found, Network, pairs_at_start};
+use crate::border::Border;
 use crate::broad::Broad;
 use crate::division::{Division, Traffic};
 use crate::fields::Fields;
@@ -74,6 +75,8 @@ pub struct Simulation {
     pub(crate) carries: bool,
     /// Whether some grains are copies of those of other domains, which [`Fields::member`] says.
     pub(crate) has_ghosts: bool,
+    /// Which of its own grains these push, in a domain.
+    pub(crate) border: Border,
     pub(crate) moves_of_bodies: Vec<Moved<f64>>,
     /// What bodies may touch until lists are made anew.
     pub(crate) broad: Broad,
@@ -267,6 +270,7 @@ impl Simulation {
             bodies: Bodies::default(),
             carries: !world.grains.bodies.is_empty(),
             has_ghosts: false,
+            border: Border::default(),
             moves_of_bodies: Vec::new(),
             broad: Broad::default(),
             table,

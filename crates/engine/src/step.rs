@@ -52,6 +52,13 @@ impl Simulation {
         self.pass(Pass::Guard, Simulation::guard_motion)
     }
 
+    /// What of the second half need not wait for the grains of other domains, of one domain.
+    pub(crate) fn push_inner_grains(&mut self) {
+        if !self.is_empty() {
+            self.pass(Pass::Contacts, Simulation::touch_inner_grains);
+        }
+    }
+
     /// The second half: all that pushes them there.
     pub(crate) fn push_grains(&mut self) -> Result<(), Stop> {
         if self.is_empty() {

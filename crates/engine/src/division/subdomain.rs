@@ -3,6 +3,7 @@
 //! All domains run the same text in lock step. Lists are renewed in all of them as soon as one asks for it; only then grains change hands, and copies
 //! are chosen anew. Between two renewals a copy follows its original step by step.
 
+mod copies;
 mod pushes;
 mod servos;
 
@@ -17,10 +18,9 @@ use crate::refusal::Refusal;
 use crate::simulation::Simulation;
 use crate::state::{Column, State};
 use seixo_device::gpu::GpuError;
-use seixo_sweeps::bodies::{FREE, ghost_of, is_ghost};
+use seixo_sweeps::bodies::is_ghost;
 use seixo_sweeps::motion::LEFT;
 use seixo_sweeps::sides::OPEN;
-use seixo_sweeps::views::RECORD;
 use seixo_transport::{Lost, Transport};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -157,16 +157,21 @@ impl Subdomain {
         self.hear_of_pushes()?;
         let moved = self.simulation.move_grains();
         if self.has_grains {
+            self.show_originals()?;
             let is_stale = self.simulation.lists_are_stale();
             let (all, farthest) = self.agree(verdict(&moved, is_stale))?;
-            match all {
-                Verdict::Failed => return Err(halt(moved)),
-                Verdict::Stale => self.settle_anew()?,
-                Verdict::Fine => self.follow_originals()?,
-            }
             // A copy goes as far as its original, however little the grains here move.
             if let Some(first) = self.simulation.moves.first_mut() {
                 first.stride_square = farthest;
+            }
+            if all == Verdict::Fine {
+                self.simulation.push_inner_grains();
+            }
+            self.follow_originals()?;
+            match all {
+                Verdict::Failed => return Err(halt(moved)),
+                Verdict::Stale => self.settle_anew()?,
+                Verdict::Fine => {}
             }
             let pushed = self.simulation.push_grains();
             if agree(through(&mut self.transport), verdict(&pushed, false))? == Verdict::Failed {
@@ -220,7 +225,6 @@ impl Subdomain {
             .map_err(|stop| Halt::Stopped(Box::new(stop)))?;
         if self.simulation.is_bonded() && self.simulation.domain.is_some() {
             // A bond goes with either of its grains: whether that of another domain has left, its copy tells.
-            self.follow_originals()?;
             self.simulation.book_bonds_leaving(LEFT);
         }
         self.simulation.tell_bonds(&mut contacts);
@@ -313,6 +317,7 @@ impl Subdomain {
             copies: places_of(&named.copies),
         });
         self.shared = named.collect();
+        self.simulation.find_border();
         Ok(())
     }
 
@@ -320,84 +325,6 @@ impl Subdomain {
     pub fn list_fluids(&mut self) -> Result<(), Halt> {
         let Some(fluids) = &mut self.fluids else { return Ok(()) };
         fluids.begin(&mut self.simulation, through(&mut self.transport))
-    }
-
-    /// Sends copies of grains that others feel, and takes in theirs; returns the ids of both in place of places.
-    fn exchange_copies(&mut self) -> Result<Vec<Shared>, Halt> {
-        let beside = self.cuts.beside(self.rank).to_vec();
-        let bonded = self.simulation.bonded_across();
-        let mut fields = std::mem::take(&mut self.simulation.fields);
-        let (mut sent, mut letters) = (Vec::new(), Vec::new());
-        for &other in &beside {
-            let felt = fields
-                .reference
-                .chunks_exact(3)
-                .zip(0u32..)
-                .filter(|(place, i)| self.cuts.is_felt_in(other, place) || bonded.contains(&fields.id[*i as usize]));
-            let picked = fields.pick(&felt.map(|(_, i)| i).collect::<Vec<u32>>());
-            let mut state = State::default();
-            picked.save(&mut state);
-            letters.push(letter(&state));
-            sent.push(picked.id);
-        }
-        fields.member.resize(fields.len(), FREE);
-        let mut copied = Vec::new();
-        for ((received, own), with) in self.exchange(letters)?.into_iter().zip(sent).zip(beside) {
-            let mut copies = Fields::load(&read(&received)?).map_err(|_| Illegible)?;
-            copies.member.resize(copies.len(), FREE);
-            copies.member.iter_mut().for_each(|member| *member = ghost_of(*member));
-            fields.append(&copies);
-            copied.push(Shared {
-                with,
-                own,
-                copies: copies.id,
-            });
-        }
-        self.simulation.fields = fields;
-        Ok(copied)
-    }
-
-    /// Puts copies where their originals are now.
-    fn follow_originals(&mut self) -> Result<(), Halt> {
-        let fields = &self.simulation.fields;
-        let moved = 6 + 3 * usize::from(!fields.spin.is_empty()) + usize::from(!fields.temperature.is_empty());
-        let numbers = moved + RECORD * usize::from(!fields.turn.is_empty());
-        let moving = |&i: &u32| {
-            let (i, at) = (i as usize, i as usize * RECORD);
-            let spin = fields.spin.get(at..at + 3).unwrap_or_default();
-            let temperature = fields.temperature.get(i..=i).unwrap_or_default();
-            let turn = fields.turn.get(at..at + RECORD).unwrap_or_default();
-            [&fields.position[at..at + 3], &fields.velocity[at..at + 3], spin, temperature, turn].concat()
-        };
-        let told = self
-            .shared
-            .iter()
-            .map(|shared| shared.own.iter().flat_map(moving).collect::<Vec<f64>>());
-        let letters = told.map(|told| to_bytes(&told)).collect();
-        let received = self.exchange(letters)?;
-        let fields = &mut self.simulation.fields;
-        for (shared, letter) in self.shared.iter().zip(received) {
-            let moving = from_bytes(&letter)?;
-            if moving.len() != numbers * shared.copies.len() {
-                return Err(Illegible.into());
-            }
-            for (&i, moving) in shared.copies.iter().zip(moving.chunks_exact(numbers)) {
-                let at = i as usize * RECORD;
-                let (moving, turn) = moving.split_at(moved);
-                if let Some(slot) = fields.turn.get_mut(at..at + RECORD) {
-                    slot.copy_from_slice(turn);
-                }
-                let columns = [&mut fields.position, &mut fields.velocity, &mut fields.spin];
-                let (vectors, temperature) = moving.as_chunks::<3>();
-                for (column, vector) in columns.into_iter().zip(vectors) {
-                    column[at..at + 3].copy_from_slice(vector);
-                }
-                if let Some(&temperature) = temperature.first() {
-                    fields.temperature[i as usize] = temperature;
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Its own grains, as they stand.

@@ -58,15 +58,18 @@ fn domains_are_measured_and_more_of_them_predicted() {
     assert!((0.5..2.0).contains(&(weak / strong)), "{weak} {strong}");
 
     let text = stage.succeed("bench scaling --predict 2,1024 measured.json").out;
-    for part in [
-        "strong scaling, 30 000 grains",
-        "weak scaling",
-        "there is room for",
-        "largest term",
-        "off by",
-    ] {
+    for part in ["strong scaling, 30 000 grains", "weak scaling", "largest term", "off by"] {
         assert!(text.contains(part), "without \"{part}\": {text}");
     }
+    // Grains that feel each other ten times as far.
+    let farther = |line: &Value| {
+        let mut line = line.clone();
+        line["reach"] = (10.0 * line["reach"].as_f64().unwrap()).into();
+        line.to_string()
+    };
+    stage.write("far.json", &lines.iter().map(farther).collect::<Vec<_>>().join("\n"));
+    let done = stage.succeed("bench scaling --predict 2,1024 far.json");
+    assert!(done.err.contains("1024 domains: there is room for"), "{}", done.err);
     let told = values(&stage.succeed("bench scaling --predict 1,64 measured.json --json").out);
     assert!(told.len() == 5 && told[0]["costs"]["grain"].as_f64().unwrap() > 0.0, "{told:?}");
     assert_eq!(numbers(&told[1..], "domains"), [1.0, 64.0, 1.0, 64.0]);

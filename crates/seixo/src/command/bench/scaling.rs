@@ -78,7 +78,7 @@ pub struct ScalingArguments {
     #[arg(long, value_name = "FILE")]
     json: Option<Option<PathBuf>>,
     /// Numbers of devices of which a model is asked that is made of what --json wrote; nothing is measured
-    #[arg(long, value_name = "DEVICES", value_delimiter = ',', requires = "measured", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "DEVICES", value_delimiter = ',', requires = "measured", value_parser = clap::value_parser!(u32).range(1..=16_384))]
     predict: Vec<u32>,
     /// What --json wrote
     #[arg(value_name = "FILE", requires = "predict")]

@@ -1,0 +1,98 @@
+//! Copies of the grains of other domains: chosen as lists are made, and told at every step where their originals are.
+
+use super::super::letters::{Illegible, from_bytes, letter, read, to_bytes};
+use super::{Halt, Shared, Subdomain, through};
+use crate::fields::{Fields, Sorted};
+use crate::state::State;
+use seixo_sweeps::bodies::{FREE, ghost_of};
+use seixo_sweeps::views::RECORD;
+
+impl Fields {
+    /// Numbers that tell how a grain moves: three each of its vectors, one of its temperature, and four of how it is turned.
+    fn numbers_of_motion(&self) -> [usize; 2] {
+        let moved = 6 + 3 * usize::from(!self.spin.is_empty()) + usize::from(!self.temperature.is_empty());
+        [moved, moved + RECORD * usize::from(!self.turn.is_empty())]
+    }
+}
+
+impl Subdomain {
+    /// Sends copies of grains that others feel, and takes in theirs; returns the ids of both in place of places.
+    pub(super) fn exchange_copies(&mut self) -> Result<Vec<Shared>, Halt> {
+        let beside = self.cuts.beside(self.rank).to_vec();
+        let bonded = self.simulation.bonded_across();
+        let mut fields = std::mem::take(&mut self.simulation.fields);
+        let (mut sent, mut letters) = (Vec::new(), Vec::new());
+        for &other in &beside {
+            let felt = fields
+                .reference
+                .chunks_exact(3)
+                .zip(0u32..)
+                .filter(|(place, i)| self.cuts.is_felt_in(other, place) || bonded.contains(&fields.id[*i as usize]));
+            let picked = fields.pick(&felt.map(|(_, i)| i).collect::<Vec<u32>>());
+            let mut state = State::default();
+            picked.save(&mut state);
+            letters.push(letter(&state));
+            sent.push(picked.id);
+        }
+        fields.member.resize(fields.len(), FREE);
+        let mut copied = Vec::new();
+        for ((received, own), with) in self.exchange(letters)?.into_iter().zip(sent).zip(beside) {
+            let mut copies = Fields::load(&read(&received)?).map_err(|_| Illegible)?;
+            copies.member.resize(copies.len(), FREE);
+            copies.member.iter_mut().for_each(|member| *member = ghost_of(*member));
+            fields.append(&copies);
+            copied.push(Shared {
+                with,
+                own,
+                copies: copies.id,
+            });
+        }
+        self.simulation.fields = fields;
+        Ok(copied)
+    }
+
+    /// Tells others where those of its grains are now that they have copies of. These letters travel while it goes on.
+    pub(super) fn show_originals(&mut self) -> Result<(), Halt> {
+        let fields = &self.simulation.fields;
+        let moving = |&i: &u32| {
+            let (i, at) = (i as usize, i as usize * RECORD);
+            let spin = fields.spin.get(at..at + 3).unwrap_or_default();
+            let temperature = fields.temperature.get(i..=i).unwrap_or_default();
+            let turn = fields.turn.get(at..at + RECORD).unwrap_or_default();
+            [&fields.position[at..at + 3], &fields.velocity[at..at + 3], spin, temperature, turn].concat()
+        };
+        for shared in &self.shared {
+            let told: Vec<f64> = shared.own.iter().flat_map(moving).collect();
+            through(&mut self.transport).send(shared.with, to_bytes(&told))?;
+        }
+        Ok(())
+    }
+
+    /// Puts copies where others have told that their originals are.
+    pub(super) fn follow_originals(&mut self) -> Result<(), Halt> {
+        let fields = &mut self.simulation.fields;
+        let [moved, numbers] = fields.numbers_of_motion();
+        for shared in &self.shared {
+            let moving = from_bytes(&through(&mut self.transport).receive(shared.with)?)?;
+            if moving.len() != numbers * shared.copies.len() {
+                return Err(Illegible.into());
+            }
+            for (&i, moving) in shared.copies.iter().zip(moving.chunks_exact(numbers)) {
+                let at = i as usize * RECORD;
+                let (moving, turn) = moving.split_at(moved);
+                if let Some(slot) = fields.turn.get_mut(at..at + RECORD) {
+                    slot.copy_from_slice(turn);
+                }
+                let columns = [&mut fields.position, &mut fields.velocity, &mut fields.spin];
+                let (vectors, temperature) = moving.as_chunks::<3>();
+                for (column, vector) in columns.into_iter().zip(vectors) {
+                    column[at..at + 3].copy_from_slice(vector);
+                }
+                if let Some(&temperature) = temperature.first() {
+                    fields.temperature[i as usize] = temperature;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -45,7 +45,6 @@ use report::Report;
 use seixo_device::Cpu;
 use seixo_device::gpu::{Gpu, GpuError, list};
 use seixo_sweeps::bodies::is_ghost;
-use seixo_sweeps::sides::SHEARED;
 use seixo_transport::Transport;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -160,7 +159,6 @@ impl Simulation {
         let asks = [
             (self.carries, "bodies or grains that are held"),
             (!self.switched.is_empty(), "grains that stages hold, set free or load anew"),
-            (self.sides == SHEARED, "sides that slide past each other"),
         ];
         let of_grains = asks.into_iter().find(|(is_asked, _)| *is_asked).map(|(_, what)| what);
         of_grains.or_else(|| self.why_fluids_are_not_on_gpus())

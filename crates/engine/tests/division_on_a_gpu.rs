@@ -167,6 +167,27 @@ fn what_fails_in_one_domain_stops_all_with_its_word() {
 }
 
 #[test]
+fn sides_slide_past_each_other_between_domains() {
+    // Cut across the gradient, and across the axis of vorticity.
+    for (flow, gradient, precision) in [(0, 2, Precision::Mixed), (2, 0, Precision::F64)] {
+        let mut world = gas(1000);
+        let rate = 100.0;
+        world.domain.as_mut().unwrap().shear = Some(Shear { flow, gradient, rate });
+        let mut whole = after(&world, 1, precision, 1200);
+        let ledger = whole.ledger();
+        // What goes through them is sped up or slowed down by sides that move at 1.2 m/s.
+        assert!(ledger.wall_work.abs() > 0.01 * ledger.initial, "{ledger:?}");
+        for domains in [2, 4] {
+            let what = format!("flow along {flow}, {domains} domains");
+            let mut divided = after(&world, domains, precision, 1200);
+            assert!(divided.divided().unwrap().changed_hands > 100, "{what}");
+            assert_same(&mut whole, &mut divided, &what);
+            assert_same_ledger(&whole, &divided, &what);
+        }
+    }
+}
+
+#[test]
 fn what_a_gpu_cannot_divide_is_refused_by_name() {
     let mut world = gas(1000);
     let many = Settings {
@@ -178,14 +199,7 @@ fn what_a_gpu_cannot_divide_is_refused_by_name() {
         matches!(&refusal, Refusal::Division(what) if what.contains("900 GPUs") && what.contains("seixo info")),
         "{refusal}"
     );
-    world.domain.as_mut().unwrap().shear = Some(Shear {
-        flow: 0,
-        gradient: 2,
-        rate: 100.0,
-    });
+    world.later.switched = vec![0];
     let refusal = Simulation::new(world, among(2, Precision::Mixed)).err().unwrap().to_string();
-    assert!(
-        refusal.contains("sides that slide") && refusal.contains("--device cpu"),
-        "{refusal}"
-    );
+    assert!(refusal.contains("grains that") && refusal.contains("--device cpu"), "{refusal}");
 }

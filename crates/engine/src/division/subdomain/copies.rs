@@ -96,3 +96,59 @@ impl Subdomain {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fields::part_range;
+    use crate::gpu::search_tests::world;
+    use crate::simulation::Simulation;
+    use crate::world::Settings;
+    use seixo_sweeps::bodies::is_ghost;
+
+    #[test]
+    fn inner_grains_do_not_wait_for_copies() {
+        // A rod of spheres that overlap a little, cut in the middle.
+        let spheres: Vec<([f64; 3], f64)> = (0..12_800u32)
+            .map(|k| {
+                (
+                    [
+                        f64::from(k / 100) * 0.99e-3,
+                        f64::from(k / 10 % 10) * 0.99e-3,
+                        f64::from(k % 10) * 0.99e-3,
+                    ],
+                    5e-4,
+                )
+            })
+            .collect();
+        let settings = Settings {
+            domains: 2,
+            threads: 2,
+            ..Settings::default()
+        };
+        let mut simulation = Simulation::new(world(&spheres), settings).unwrap();
+        for domain in &mut simulation.division.as_mut().unwrap().domains {
+            let simulation = &mut domain.simulation;
+            let n = simulation.fields.len();
+            // Wherever copies may be.
+            for i in (0..n).filter(|&i| is_ghost(simulation.fields.member[i])) {
+                simulation.fields.position[4 * i..4 * i + 3].fill(f64::NAN);
+            }
+            simulation.fields.force.fill(f64::INFINITY);
+            simulation.push_inner_grains();
+            let at_border = simulation.border.parts.iter().filter(|part| **part).count();
+            assert!(at_border > 0 && 2 * at_border < simulation.border.parts.len(), "{at_border}");
+            for (part, at_border) in simulation.border.parts.iter().enumerate() {
+                let (first, end) = part_range(part, n);
+                let mut forces = simulation.fields.force[4 * first..4 * end].iter();
+                assert!(if *at_border {
+                    forces.all(|f| f.is_infinite())
+                } else {
+                    forces.all(|f| f.is_finite())
+                });
+            }
+            simulation.push_grains().unwrap_err();
+            let is_number = |i: usize| simulation.fields.force[4 * i..4 * i + 3].iter().all(|f| f.is_finite());
+            assert!((0..n).any(is_number) && !(0..n).all(is_number));
+        }
+    }
+}

@@ -62,8 +62,9 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         self.make_room_for_heat()
     }
 
-    /// Counts a renewal of the lists.
+    /// Counts a renewal of the lists, and notes when it was.
     pub(super) fn start_renewal(&mut self, host: &mut Simulation) {
+        host.walls.note_listed(host.time());
         self.interval = self.since_renewal;
         self.since_renewal = 0;
         host.rebuilds += 1;
@@ -249,7 +250,6 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             host.walls.place(host.time(), false);
             near.send(gpu, host)?;
         }
-        host.walls.note_listed(host.time());
         // Smooth grains have nothing to take over from their old rows.
         if self.kind.frictional {
             swap(&mut near.row, &mut near.old_row);

@@ -164,6 +164,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         self.now = queued.now ^ (done as usize & 1);
         self.forces_known = done == 0 && queued.forces_known;
         host.steps += done;
+        host.place_sides();
         self.since_renewal += done;
         host.profile.book_on_gpu(STEPS, queued.start, done);
         Ok(raised(flags))

@@ -146,9 +146,9 @@ mod tests {
                     forces.all(|f| f.is_finite())
                 });
             }
-            simulation.push_grains().unwrap_err();
-            let is_number = |i: usize| simulation.fields.force[4 * i..4 * i + 3].iter().all(|f| f.is_finite());
-            assert!((0..n).any(is_number) && !(0..n).all(is_number));
+            // The rest is found then, and nothing twice: a copy that is nowhere touches nothing.
+            simulation.push_grains().unwrap();
+            assert!(simulation.fields.force.iter().all(|f| f.is_finite()));
         }
     }
 }

@@ -15,7 +15,6 @@ pub const SPREAD: usize = 1024;
 
 /// Whether each grain that this domain owns, and that is inside of the world, is in a block; or, with `beyond`, whether it is not.
 #[cube(launch)]
-#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn find_within<C: Real>(
     position: &[Record<C>],
     member: &[u32],

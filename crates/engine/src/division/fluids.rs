@@ -12,7 +12,7 @@ use super::cuts::Cuts;
 use super::letters::{Illegible, exchange, from_bytes, letter, read, to_bytes};
 use super::on_gpu::Desk;
 use super::samples::Sample;
-use super::subdomain::{Halt, Shared, Subdomain, Verdict, agree, balance, halt, places_by_id, thinned, verdict};
+use super::subdomain::{Halt, Shared, Subdomain, Verdict, agree, balance, halt, places_by_id, verdict};
 use crate::fields::{FluidFields, Sorted};
 use crate::flow::{Columns, Constraint, Flow, Left, Others, Share};
 use crate::guard::Stop;
@@ -153,8 +153,7 @@ impl SharedFluids {
             .zip(own.reference.chunks_exact(RECORD))
             .filter(|(id, _)| !is_of_wall(**id));
         let places: Vec<[f64; 3]> = of_fluid.map(|(_, place)| [place[0], place[1], place[2]]).collect();
-        let sample = Sample::of(places.len(), &thinned(places.iter().copied(), places.len()));
-        let (partners, _) = balance(&mut self.cuts, &sample, transport)?;
+        let (partners, _) = balance(&mut self.cuts, &Sample::of(places.len(), &places), transport)?;
         let owner: Vec<usize> = own.reference.chunks_exact(RECORD).map(|place| self.cuts.owner(place)).collect();
         if let Some(i) = owner.iter().position(|owner| *owner != self.rank && !partners.contains(owner)) {
             return Err(Halt::fluid_passed_through(own.id[i]));

@@ -18,10 +18,11 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Of so many particles, some of which are at these places \[m\].
+    /// Of so many particles, all or some of which are at these places \[m\].
     pub fn of(particles: usize, places: &[[f64; 3]]) -> Sample {
+        let apart = places.len().div_ceil(SAMPLED).max(1);
         let along = [0, 1, 2].map(|axis| {
-            let mut all: Vec<f64> = places.iter().map(|place| place[axis]).collect();
+            let mut all: Vec<f64> = places.iter().step_by(apart).map(|place| place[axis]).collect();
             all.sort_unstable_by(f64::total_cmp);
             let taken = all.len().min(TOLD);
             (0..taken).map(|k| all[(2 * k + 1) * all.len() / (2 * taken)]).collect()

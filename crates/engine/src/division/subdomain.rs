@@ -11,7 +11,7 @@ use super::cuts::Cuts;
 use super::fluids::SharedFluids;
 use super::letters::{Illegible, exchange, from_bytes, letter, read, to_bytes};
 use super::on_gpu::Desk;
-use super::samples::{SAMPLED, Sample};
+use super::samples::Sample;
 use crate::fields::{Fields, Sorted};
 use crate::guard::Stop;
 use crate::refusal::Refusal;
@@ -237,8 +237,7 @@ impl Subdomain {
         self.simulation.note_references();
         self.simulation.walls.note_listed(now);
         let places = self.simulation.fields.reference.as_chunks::<3>().0;
-        let sample = Sample::of(places.len(), &thinned(places.iter().copied(), places.len()));
-        let partners = self.balance(&sample)?;
+        let partners = self.balance(&Sample::of(places.len(), places))?;
         let held = self.send_away(contacts, &partners)?;
         self.list(now, &held)?;
         self.simulation.rebuilds += 1;
@@ -358,15 +357,16 @@ pub fn agree(transport: &mut dyn Transport, own: Verdict) -> Result<Verdict, Hal
 pub fn balance(cuts: &mut Cuts, sample: &Sample, transport: &mut dyn Transport) -> Result<(Vec<usize>, f64), Halt> {
     let told = transport.gather(sample.told())?;
     let samples: Vec<Sample> = told.iter().map(|told| Sample::read(told)).collect::<Result<_, _>>()?;
-    let moved = cuts.balanced(&samples).unwrap_or_else(|| cuts.clone());
-    let partners = moved.partners(cuts, transport.rank());
-    *cuts = moved;
+    let rank = transport.rank();
+    let partners = match cuts.balanced(&samples) {
+        Some(moved) => {
+            let partners = moved.partners(cuts, rank);
+            *cuts = moved;
+            partners
+        }
+        None => cuts.beside(rank).to_vec(),
+    };
     Ok((partners, samples.iter().map(|sample| sample.particles).sum()))
-}
-
-/// Some of so many places, all over them.
-pub fn thinned(places: impl Iterator<Item = [f64; 3]>, count: usize) -> Vec<[f64; 3]> {
-    places.step_by(count.div_ceil(SAMPLED).max(1)).collect()
 }
 
 /// What finds the places of particles by their ids, of these that stand in their order.

@@ -8,19 +8,6 @@ use seixo_sweeps::domain::{Block, BlockLaunch};
 use seixo_sweeps::kernels::domain::{find_within, invert, rename};
 
 impl<C: Number> Cells<C> {
-    /// Of n particles in these places finds own ones in a block, or beyond it: their places become the first of `found`. Says how many.
-    pub(super) fn find_within(
-        &self,
-        gpu: &Gpu,
-        (position, member, n): (&Buffer<C>, &Buffer<u32>, usize),
-        block: &Block<f64>,
-        beyond: bool,
-        found: &Buffer<u32>,
-    ) -> Result<usize, GpuError> {
-        self.mark_within(gpu, (position, member, n), block, beyond);
-        self.list_marked(gpu, n, found)
-    }
-
     /// Marks those of n particles in these places that are own ones in a block, or beyond it.
     pub(super) fn mark_within(
         &self,

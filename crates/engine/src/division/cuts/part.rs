@@ -55,11 +55,8 @@ impl Part {
             return Part::Block;
         }
         let layers = layers(&extent, reach, may_cut);
-        let (axis, below) = [0, 1, 2]
-            .into_iter()
-            .filter(|&axis| layers[axis] > 1)
-            .max_by(|&a, &b| width(&extent[a]).total_cmp(&width(&extent[b])))
-            .map_or((0, count / 2), |axis| (axis, half_of(count, layers, axis)));
+        let axis = longest(&extent, |axis| layers[axis] > 1);
+        let (axis, below) = axis.map_or((0, count / 2), |axis| (axis, half_of(count, layers, axis)));
         let [low, high] = extent[axis];
         let nth = below * places.len() / count;
         let plane = match places.get(nth) {
@@ -111,6 +108,12 @@ impl Part {
 /// How wide something is \[m\].
 pub fn width([low, high]: &[f64; 2]) -> f64 {
     high - low
+}
+
+/// The axis along which something is longest, of those that count.
+pub fn longest(extent: &Extent, counts: impl Fn(usize) -> bool) -> Option<usize> {
+    let axes = (0..3).filter(|&axis| counts(axis));
+    axes.max_by(|&a, &b| width(&extent[a]).total_cmp(&width(&extent[b])))
 }
 
 /// How many blocks there is room for along each axis across which may be cut; one along others.

@@ -1,6 +1,6 @@
 //! What there is to be cut, and what borders come of it.
 
-use super::part::{Extent, Part, layers, room_for, width};
+use super::part::{Extent, Part, layers, longest, room_for, width};
 use super::{Cuts, EVERYWHERE};
 use crate::world::{Domain, Vec3};
 
@@ -69,10 +69,9 @@ impl Space {
             return None;
         }
         let may_cut = self.may_cut();
-        let longest = (0..3)
-            .filter(|&axis| may_cut[axis])
-            .max_by(|&a, &b| width(&self.extent[a]).total_cmp(&width(&self.extent[b])));
-        let may_cut = match longest.filter(|&axis| width(&self.extent[axis]) >= count as f64 * WIDE * self.reach) {
+        let may_cut = match longest(&self.extent, |axis| may_cut[axis])
+            .filter(|&axis| width(&self.extent[axis]) >= count as f64 * WIDE * self.reach)
+        {
             Some(longest) => [0, 1, 2].map(|axis| axis == longest),
             None => may_cut,
         };

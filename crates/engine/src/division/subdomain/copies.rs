@@ -7,14 +7,6 @@ use crate::state::State;
 use seixo_sweeps::bodies::{FREE, ghost_of};
 use seixo_sweeps::views::RECORD;
 
-impl Fields {
-    /// Numbers that tell how a grain moves: three each of its vectors, one of its temperature, and four of how it is turned.
-    fn numbers_of_motion(&self) -> [usize; 2] {
-        let moved = 6 + 3 * usize::from(!self.spin.is_empty()) + usize::from(!self.temperature.is_empty());
-        [moved, moved + RECORD * usize::from(!self.turn.is_empty())]
-    }
-}
-
 impl Subdomain {
     /// Sends copies of grains that others feel, and takes in theirs; returns the ids of both in place of places.
     pub(super) fn exchange_copies(&mut self) -> Result<Vec<Shared>, Halt> {
@@ -71,7 +63,8 @@ impl Subdomain {
     /// Puts copies where others have told that their originals are.
     pub(super) fn follow_originals(&mut self) -> Result<(), Halt> {
         let fields = &mut self.simulation.fields;
-        let [moved, numbers] = fields.numbers_of_motion();
+        let moved = 6 + 3 * usize::from(!fields.spin.is_empty()) + usize::from(!fields.temperature.is_empty());
+        let numbers = moved + RECORD * usize::from(!fields.turn.is_empty());
         for shared in &self.shared {
             let moving = from_bytes(&through(&mut self.transport).receive(shared.with)?)?;
             if moving.len() != numbers * shared.copies.len() {

@@ -230,7 +230,8 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
     /// Finds own particles in a block, or beyond it: their places are the first of what orders the particles otherwise. Says how many.
     fn find(&self, block: &Block<f64>, beyond: bool) -> Result<usize, GpuError> {
         let own = (&self.position[self.now], &self.border().owned, self.n);
-        self.cells.find_within(&self.gpu, own, block, beyond, &self.order)
+        self.cells.mark_within(&self.gpu, own, block, beyond);
+        self.cells.list_marked(&self.gpu, self.n, &self.order)
     }
 
     /// The m particles whose places are the first of [`FlowOnGpu::find`].

@@ -10,7 +10,7 @@ use crate::{
     color::{self, Rgb},
     coloring::{Coloring, Legend},
     plot::each_line,
-    render::{Rod, Sphere},
+    render::Rod,
 };
 
 /// Radius of a rod over the length of its bond.
@@ -28,8 +28,8 @@ pub fn rods(bonds: &VtkBonds, options: &PictureOptions) -> Result<(Coloring, Vec
     } else {
         Coloring::scaled(&values, name, unit, options.range)
     };
-    let colored = bonds.ends.iter().zip(&coloring.colors);
-    let rods = colored.map(|(ends, &color)| rod(ends, THICKNESS, color)).collect();
+    let colored = bonds.ends.iter().enumerate();
+    let rods = colored.map(|(place, ends)| rod(ends, THICKNESS, coloring.color(place))).collect();
     Ok((coloring, rods))
 }
 
@@ -119,22 +119,18 @@ impl Cracks {
         Ok(Cracks { modes, breaks })
     }
 
-    /// A mark for each, colored by how it broke.
-    pub fn marks(&self, grains: &VtkPoints) -> Vec<Sphere> {
+    /// Center and radius of a mark for each \[m\].
+    pub fn marks(&self, grains: &VtkPoints) -> Vec<(DVec3, f64)> {
         let mean_radius = grains.radius.iter().sum::<f64>() / grains.radius.len().max(1) as f64;
-        let mark = |&(center, mode): &(DVec3, usize)| Sphere {
-            center,
-            radius: MARK * mean_radius,
-            color: color::distinct(mode),
-        };
-        self.breaks.iter().map(mark).collect()
+        self.breaks.iter().map(|&(center, _)| (center, MARK * mean_radius)).collect()
     }
 
-    /// What the colors of the marks mean: all modes in every frame, so that a series of pictures has one legend.
+    /// The colors of the marks and what they mean: all modes in every frame, so that a series of pictures has one legend.
     pub fn coloring(&self) -> Coloring {
         let class = |(mode, name): (usize, &String)| (name.clone(), color::distinct(mode));
         Coloring {
-            colors: Vec::new(),
+            palette: (0..self.modes.len()).map(color::distinct).collect(),
+            shade: self.breaks.iter().map(|&(_, mode)| mode as u8).collect(),
             legend: Legend::Classes {
                 name: "broken by".to_owned(),
                 classes: self.modes.iter().enumerate().map(class).collect(),

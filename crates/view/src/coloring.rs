@@ -15,15 +15,28 @@ use crate::{
 /// Fragments that have colors of their own: with all others as many as a legend holds.
 const MOST_FRAGMENTS: usize = 11;
 
+/// Colors of a scale of numbers in a palette.
+pub const SCALE: usize = 240;
+/// Place in a palette of what has no number.
+pub const OTHERS: u8 = 240;
+/// Place in a palette of the first of the colors of fluids beside what has other colors.
+const FLUIDS: u8 = 241;
+/// How many of these there are.
+const MOST_FLUIDS: u8 = 12;
+
 /// The colors of all grains, or of what else is colored, and what they mean. What has no number has the color of others.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Coloring {
-    /// One for each.
-    pub colors: Vec<Rgb>,
+    /// At most 256 colors.
+    pub palette: Vec<Rgb>,
+    /// Place in the palette of each.
+    pub shade: Vec<u8>,
     /// What the legend says.
     pub legend: Legend,
 }
 
 /// The meaning of the colors.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Legend {
     /// A scale of numbers.
     Scale {
@@ -45,7 +58,36 @@ pub enum Legend {
     },
 }
 
+impl Default for Legend {
+    fn default() -> Legend {
+        Legend::Classes {
+            name: String::new(),
+            classes: Vec::new(),
+        }
+    }
+}
+
+/// The colors of a scale, that of others, and those of fluids.
+fn palette(of_scale: impl Fn(usize) -> Rgb) -> Vec<Rgb> {
+    let fluids = (0..MOST_FLUIDS).map(|number| color::fluid(number.into()));
+    (0..SCALE).map(of_scale).chain([color::OTHERS]).chain(fluids).collect()
+}
+
+/// The place in a palette of a value on a scale.
+pub fn shade_of(value: f64, (low, high): (f64, f64)) -> u8 {
+    if value.is_nan() {
+        OTHERS
+    } else {
+        (((value - low) / (high - low)).clamp(0.0, 1.0) * (SCALE - 1) as f64).round() as u8
+    }
+}
+
 impl Coloring {
+    /// The color of the one at this place.
+    pub fn color(&self, place: usize) -> Rgb {
+        self.palette[usize::from(self.shade[place])]
+    }
+
     /// The colors that the options ask for.
     pub fn of(grains: &VtkPoints, options: &PictureOptions) -> Result<Coloring, ViewError> {
         let has_velocity = grains.scalars.iter().any(|(name, _, _)| name == "velocity");
@@ -66,10 +108,10 @@ impl Coloring {
             return;
         };
         let mut seen = BTreeSet::new();
-        let lacking = self.colors.iter_mut().zip(fluids).zip(values).filter(|(_, value)| value.is_nan());
-        for ((color, &fluid), _) in lacking {
+        let lacking = self.shade.iter_mut().zip(fluids).zip(values).filter(|(_, value)| value.is_nan());
+        for ((shade, &fluid), _) in lacking {
             if let Some(number) = whole_number(fluid) {
-                *color = color::fluid(number as usize);
+                *shade = FLUIDS + (number.rem_euclid(i64::from(MOST_FLUIDS))) as u8;
                 seen.insert(number);
             }
         }
@@ -87,10 +129,11 @@ impl Coloring {
         let mut known: Vec<i64> = whole.iter().flatten().copied().collect();
         known.sort_unstable();
         known.dedup();
-        let color = |value: &i64| color::distinct(known.binary_search(value).unwrap_or(0));
-        let class = |value: &i64| (value.to_string(), color(value));
+        let shade = |value: &i64| (known.binary_search(value).unwrap_or(0) % SCALE) as u8;
+        let class = |value: &i64| (value.to_string(), color::distinct(shade(value).into()));
         Coloring {
-            colors: whole.iter().map(|value| value.as_ref().map_or(color::OTHERS, color)).collect(),
+            palette: palette(color::distinct),
+            shade: whole.iter().map(|value| value.as_ref().map_or(OTHERS, shade)).collect(),
             legend: Legend::Classes {
                 name: name.into(),
                 classes: known.iter().map(class).collect(),
@@ -110,11 +153,12 @@ impl Coloring {
         numbers.truncate(MOST_FRAGMENTS);
         let ranks: BTreeMap<i64, usize> = numbers.iter().zip(0..).map(|(&(number, _), rank)| (number, rank)).collect();
         let rank = |value: f64| ranks.get(&whole_number(value)?);
-        let color = |&value: &f64| rank(value).map_or(color::OTHERS, |&rank| color::distinct(rank));
+        let shade = |&value: &f64| rank(value).map_or(OTHERS, |&rank| rank as u8);
         let class = |((number, _), rank): (&(i64, usize), usize)| (number.to_string(), color::distinct(rank));
         let others = has_others.then(|| ("others".to_owned(), color::OTHERS));
         Coloring {
-            colors: values.iter().map(color).collect(),
+            palette: palette(color::distinct),
+            shade: values.iter().map(shade).collect(),
             legend: Legend::Classes {
                 name: name.into(),
                 classes: numbers.iter().zip(0..).map(class).chain(others).collect(),
@@ -124,39 +168,14 @@ impl Coloring {
 
     /// Colors on a scale; without a range the scale leaves out the highest and lowest few of a thousand values.
     pub fn scaled(values: &[f64], name: &str, unit: &str, range: Option<(f64, f64)>) -> Coloring {
-        let range = range.unwrap_or_else(|| {
-            let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
-            sorted.sort_by(f64::total_cmp);
-            let at = |part: f64| {
-                sorted
-                    .get((part * sorted.len().saturating_sub(1) as f64).round() as usize)
-                    .copied()
-                    .unwrap_or(0.0)
-            };
-            let (low, high) = (at(0.002), at(0.998));
-            let low = if low >= 0.0 && low < 0.5 * high { 0.0 } else { low };
-            if high - low > 1e-9 * high.abs() {
-                (low, high)
-            } else {
-                (low.min(0.0), if high > 0.0 { high } else { low.min(0.0) + 1.0 })
-            }
-        });
-        let colors = values
-            .iter()
-            .map(|value| {
-                if value.is_nan() {
-                    color::OTHERS
-                } else {
-                    color::viridis((value - range.0) / (range.1 - range.0))
-                }
-            })
-            .collect();
+        let range = range.unwrap_or_else(|| range_of(values));
         let goes_on = [
             values.iter().any(|&value| value < range.0),
             values.iter().any(|&value| value > range.1),
         ];
         Coloring {
-            colors,
+            palette: scale(),
+            shade: values.iter().map(|&value| shade_of(value, range)).collect(),
             legend: Legend::Scale {
                 name: name.into(),
                 unit: unit.into(),
@@ -167,9 +186,50 @@ impl Coloring {
     }
 }
 
+/// The palette of a scale of numbers.
+pub fn scale() -> Vec<Rgb> {
+    palette(|place| color::viridis(place as f64 / (SCALE - 1) as f64))
+}
+
+/// The ends of a scale for these values: the highest and lowest few of a thousand are left out.
+pub fn range_of(values: &[f64]) -> (f64, f64) {
+    let mut finite: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
+    let last = finite.len().saturating_sub(1);
+    let [low, high] = [0.002, 0.998].map(|part| {
+        let at = (part * last as f64).round() as usize;
+        if finite.is_empty() {
+            0.0
+        } else {
+            *finite.select_nth_unstable_by(at, f64::total_cmp).1
+        }
+    });
+    let low = if low >= 0.0 && low < 0.5 * high { 0.0 } else { low };
+    if high - low > 1e-9 * high.abs() {
+        (low, high)
+    } else {
+        (low.min(0.0), if high > 0.0 { high } else { low.min(0.0) + 1.0 })
+    }
+}
+
 /// The whole number that a value stands for, if it is one at all.
 fn whole_number(value: f64) -> Option<i64> {
     (!value.is_nan()).then_some(value as i64)
+}
+
+/// Names of all that points can be colored by.
+pub fn fields_of(points: &VtkPoints) -> Vec<String> {
+    let mut fields: Vec<String> = Vec::new();
+    for (name, _, width) in &points.scalars {
+        match (name.as_str(), width) {
+            ("velocity", 3) => fields.insert(0, "speed".to_owned()),
+            _ => fields.push(name.clone()),
+        }
+        if *width == 3 {
+            fields.extend(["x", "y", "z"].map(|axis| format!("{name}_{axis}")));
+        }
+    }
+    fields.extend(["radius", "id"].map(str::to_owned));
+    fields
 }
 
 /// The values of a field by name, with its unit.
@@ -242,9 +302,9 @@ mod tests {
             Coloring::of(&points, &options).unwrap()
         };
         for name in ["group", "body"] {
-            let colors = of(name).colors;
-            let all: BTreeSet<Rgb> = colors.iter().copied().chain([color::OTHERS]).collect();
-            assert_eq!(all.len(), 5, "{name}: {colors:?}");
+            let found = of(name);
+            let all: BTreeSet<Rgb> = (0..4).map(|place| found.color(place)).chain([color::OTHERS]).collect();
+            assert_eq!(all.len(), 5, "{name}: {all:?}");
         }
         let Legend::Classes { classes, .. } = of("group").legend else {
             panic!("groups are classes")
@@ -252,6 +312,6 @@ mod tests {
         let names: Vec<&str> = classes.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["0", "1", "fluid 0", "fluid 1"]);
         // Grains are of no fluid.
-        assert_eq!(of("fluid").colors[..2], [color::OTHERS; 2]);
+        assert_eq!([0, 1].map(|place| of("fluid").color(place)), [color::OTHERS; 2]);
     }
 }

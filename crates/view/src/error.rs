@@ -95,6 +95,11 @@ pub enum ViewError {
     /// A viewing direction without a direction.
     #[error("the view direction {0:?} must be three finite numbers, not all zero, such as 1, -2, 1")]
     Direction([f64; 3]),
+    /// A plane of a cut without a direction or a place.
+    #[error(
+        "the cut {0:?} must be four finite numbers: a direction that is not all zero, and how far along it to cut [m], such as 0, -1, 0, 0.05"
+    )]
+    Cut([f64; 4]),
     /// A color range that is empty.
     #[error("the color range {0} to {1} must be two finite numbers, the first below the second")]
     Range(f64, f64),

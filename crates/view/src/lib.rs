@@ -17,6 +17,7 @@ mod picture;
 mod plot;
 mod render;
 mod scale;
+mod show;
 mod snapshot;
 mod surface;
 mod text;
@@ -27,6 +28,8 @@ pub use error::ViewError;
 pub use map::{Map, map};
 pub use picture::{PictureOptions, Shown, bonds_of, contacts_of, fluid_frames, frame_of, picture};
 pub use plot::{ChartFormat, Charts, curves, plot};
+pub use show::{PATIENCE, Recording, Show};
+pub use snapshot::Snapshot;
 
 #[cfg(test)]
 mod picture_tests;

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use glam::DVec3;
-use seixo_files::vtk::{VtkContacts, VtkPoints, VtkWalls, read_bonds, read_contacts, read_walls};
+use seixo_files::vtk::{VtkBonds, VtkContacts, VtkPoints, VtkWalls, read_bonds, read_contacts, read_walls};
 
 use crate::{
     ViewError,
     bonds::{self, Cracks},
-    coloring::{Coloring, Legend},
+    coloring::{Coloring, Legend, fields_of},
     fluid::Balls,
-    render::{Pane, Rod},
+    render::{Pane, Rod, Studio},
     snapshot::Snapshot,
 };
 
@@ -22,6 +22,8 @@ pub enum Shown {
     Grains,
     /// The grains, and the free surface of fluids instead of their particles.
     Surface,
+    /// The grains, and of particles of fluids what the eye sees of a surface over them: smoothed in the picture, so that it takes no time.
+    Smooth,
     /// Their contacts: rods whose thickness and color follow the normal force.
     Contacts,
     /// Of their contacts, the links of force chains.
@@ -55,6 +57,8 @@ pub struct PictureOptions {
     pub range: Option<(f64, f64)>,
     /// Direction from the scene to the camera; `None` = from the front, a little from the side and above.
     pub view: Option<[f64; 3]>,
+    /// A direction and how far along it \[m\]: what lies beyond is not drawn, walls excepted.
+    pub cut: Option<[f64; 4]>,
     /// Whether walls are drawn.
     pub has_walls: bool,
     /// Title; `None` = the name of the run folder.
@@ -70,6 +74,7 @@ impl Default for PictureOptions {
             field: None,
             range: None,
             view: None,
+            cut: None,
             has_walls: true,
             title: None,
         }
@@ -123,97 +128,156 @@ pub fn fluid_frames(run_folder: &Path) -> Result<Vec<PathBuf>, ViewError> {
 /// One frame of a run folder as a PNG image.
 pub fn picture(run_folder: &Path, options: &PictureOptions) -> Result<Vec<u8>, ViewError> {
     options.check()?;
-    let path = &match frame_of(run_folder, options.frame) {
-        // A run of fluids alone.
-        Err(ViewError::NoFrames { .. }) => file_of(run_folder, "fluid_", options.frame)?,
-        found => found?,
-    };
-    let Balls {
-        points,
-        grains,
-        particles,
-        surface,
-    } = match options.shown {
-        Shown::Surface => Balls::with_surface(path)?,
-        _ => Balls::read(path)?,
-    };
-    let walls_path = beside(path, "walls");
-    let file = if options.has_walls && walls_path.exists() {
-        read_walls(&walls_path)?
-    } else {
-        VtkWalls::default()
-    };
-    let (mut panes, mut marks) = (Vec::new(), None);
-    let (coloring, rods) = match options.shown {
-        Shown::Grains => (Coloring::of(&points, options)?, Vec::new()),
-        Shown::Surface => {
-            let field = options.field.clone().or_else(|| Some("fluid".to_owned()));
-            (Coloring::of(&points, &PictureOptions { field, ..options.clone() })?, Vec::new())
-        }
-        Shown::Walls => {
-            let (coloring, colored) = colored(&file, options)?;
-            panes = colored;
-            (coloring, Vec::new())
-        }
-        Shown::Contacts | Shown::ForceChains => {
-            let contacts = read_contacts(&contacts_of(run_folder, path)?)?;
-            rods(&contacts, &points, options.shown, options.range)
-        }
-        Shown::Bonds => bonds::rods(&read_bonds(&bonds_of(path)?)?, options)?,
-        Shown::Cracks { has_bonds } => {
-            let cracks = Cracks::until(run_folder, points.time)?;
-            marks = Some(cracks.marks(&points));
-            let around = if has_bonds {
-                bonds::plain_rods(&read_bonds(&bonds_of(path)?)?)
-            } else {
-                Vec::new()
-            };
-            (cracks.coloring(), around)
-        }
-    };
-    let mut walls = vec![Vec::new(); file.names.len()];
-    let mut painted = panes.iter().map(|&(index, _)| index).peekable();
-    for (index, (corners, wall)) in file.triangles.into_iter().zip(file.wall).enumerate() {
-        if painted.next_if_eq(&index).is_none()
-            && let Some(wall) = walls.get_mut(wall as usize)
-        {
-            wall.push(corners.map(DVec3::from));
-        }
+    let snapshot = Snapshot::read(run_folder, options)?;
+    snapshot.draw(&Studio::offscreen()?, options)?.png()
+}
+
+/// The files that stand for the frames of a run, in order: those of grains, or of fluids where there are none.
+pub fn frames_of(run_folder: &Path) -> Result<Vec<PathBuf>, ViewError> {
+    match frames(run_folder, "grains_") {
+        Err(ViewError::NoFrames { .. }) => frames(run_folder, "fluid_"),
+        found => found,
     }
-    let of_skin = |corners: &[(usize, DVec3); 3]| Pane {
-        corners: corners.map(|(at, _)| points.position[at].into()),
-        normals: corners.map(|(_, normal)| normal),
-        colors: corners.map(|(at, _)| coloring.colors[at]),
-    };
-    let skin = surface.iter().map(of_skin).collect();
+}
+
+/// What a run folder is called.
+pub fn name_of(run_folder: &Path) -> String {
     let name = run_folder.canonicalize().unwrap_or_else(|_| run_folder.to_path_buf());
-    let snapshot = Snapshot {
-        title: options
-            .title
-            .clone()
-            .unwrap_or_else(|| name.file_stem().unwrap_or_default().to_string_lossy().into_owned()),
-        time: points.time,
-        skin,
-        coloring,
-        shown: match options.shown {
-            Shown::Grains => points.id.len(),
-            Shown::Surface => grains,
-            _ => 0,
-        },
-        grains,
-        particles,
-        rods,
-        marks,
-        panes: panes.into_iter().map(|(_, pane)| pane).collect(),
-        balls: points
-            .position
-            .iter()
-            .map(|&center| center.into())
-            .zip(points.radius.iter().copied())
-            .collect(),
-        walls,
+    name.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+impl Snapshot {
+    /// A frame of a run folder.
+    ///
+    /// # Errors
+    /// If the folder does not have it, it cannot be read, or it lacks what is to be shown.
+    pub fn read(run_folder: &Path, options: &PictureOptions) -> Result<Snapshot, ViewError> {
+        let path = &match frame_of(run_folder, options.frame) {
+            // A run of fluids alone.
+            Err(ViewError::NoFrames { .. }) => file_of(run_folder, "fluid_", options.frame)?,
+            found => found?,
+        };
+        let balls = match options.shown {
+            Shown::Surface => Balls::with_surface(path)?,
+            _ => Balls::read(path)?,
+        };
+        let walls_path = beside(path, "walls");
+        let walls = if options.has_walls && walls_path.exists() {
+            read_walls(&walls_path)?
+        } else {
+            VtkWalls::default()
+        };
+        let contacts = match options.shown {
+            Shown::Contacts | Shown::ForceChains => Some(read_contacts(&contacts_of(run_folder, path)?)?),
+            _ => None,
+        };
+        let bonds = match options.shown {
+            Shown::Bonds | Shown::Cracks { has_bonds: true } => Some(read_bonds(&bonds_of(path)?)?),
+            _ => None,
+        };
+        let cracks = match options.shown {
+            Shown::Cracks { .. } => Some(Cracks::until(run_folder, balls.points.time)?),
+            _ => None,
+        };
+        let number = file_name(path).split(['_', '.']).nth(1).and_then(|number| number.parse().ok());
+        Snapshot::of(
+            (balls, walls),
+            (contacts, bonds, cracks),
+            &PictureOptions {
+                title: options.title.clone().or_else(|| Some(name_of(run_folder))),
+                ..options.clone()
+            },
+            number.unwrap_or_default(),
+        )
+    }
+
+    /// What is to be seen of these grains, fluids and walls, and of what stands for them.
+    ///
+    /// # Errors
+    /// If they lack the field to color them by.
+    pub(crate) fn of(
+        (balls, file): (Balls, VtkWalls),
+        (contacts, bonds, cracks): (Option<VtkContacts>, Option<VtkBonds>, Option<Cracks>),
+        options: &PictureOptions,
+        number: u64,
+    ) -> Result<Snapshot, ViewError> {
+        let Balls {
+            points,
+            grains,
+            particles,
+            surface,
+        } = balls;
+        let (mut panes, mut marks) = (Vec::new(), None);
+        let (coloring, rods) = match (options.shown, contacts, bonds, cracks) {
+            (Shown::Surface | Shown::Smooth, ..) if particles > 0 => {
+                let field = options.field.clone().or_else(|| Some("fluid".to_owned()));
+                (Coloring::of(&points, &PictureOptions { field, ..options.clone() })?, Vec::new())
+            }
+            (Shown::Walls, ..) => {
+                let (coloring, colored) = colored(&file, options)?;
+                panes = colored;
+                (coloring, Vec::new())
+            }
+            (shown, Some(contacts), ..) => rods(&contacts, &points, shown, options.range),
+            (Shown::Bonds, _, Some(bonds), _) => bonds::rods(&bonds, options)?,
+            (_, _, bonds, Some(cracks)) => {
+                marks = Some(cracks.marks(&points));
+                (cracks.coloring(), bonds.as_ref().map_or_else(Vec::new, bonds::plain_rods))
+            }
+            _ => (Coloring::of(&points, options)?, Vec::new()),
+        };
+        let mut walls = vec![Vec::new(); file.names.len()];
+        let mut painted = panes.iter().map(|&(index, _)| index).peekable();
+        for (index, (corners, wall)) in file.triangles.into_iter().zip(file.wall).enumerate() {
+            if painted.next_if_eq(&index).is_none()
+                && let Some(wall) = walls.get_mut(wall as usize)
+            {
+                wall.push(corners.map(DVec3::from));
+            }
+        }
+        let of_skin = |corners: &[(usize, DVec3); 3]| Pane {
+            corners: corners.map(|(at, _)| points.position[at].into()),
+            normals: corners.map(|(_, normal)| normal),
+            colors: corners.map(|(at, _)| coloring.color(at)),
+        };
+        let skin = surface.iter().map(of_skin).collect();
+        let origin = middle(&points.position);
+        let ball = |center: DVec3, radius: f64| (center - origin).as_vec3().extend(radius as f32).to_array();
+        let of_points = points.position.iter().zip(&points.radius);
+        Ok(Snapshot {
+            number,
+            title: options.title.clone().unwrap_or_default(),
+            time: points.time,
+            fields: fields_of(&points),
+            skin,
+            coloring,
+            shown: match options.shown {
+                Shown::Grains | Shown::Smooth => points.id.len(),
+                Shown::Surface => grains,
+                _ => 0,
+            },
+            is_smooth: options.shown == Shown::Smooth,
+            grains,
+            particles,
+            rods,
+            marks: marks.map(|marks| marks.into_iter().map(|(center, radius)| ball(center, radius)).collect()),
+            panes: panes.into_iter().map(|(_, pane)| pane).collect(),
+            origin,
+            balls: of_points.map(|(&center, &radius)| ball(center.into(), radius)).collect(),
+            id: points.id,
+            walls,
+        })
+    }
+}
+
+/// The middle of the box around these places, as far as they are numbers \[m\].
+pub(crate) fn middle(places: &[[f64; 3]]) -> DVec3 {
+    let around = |end: fn(DVec3, DVec3) -> DVec3, start: f64| {
+        let finite = places.iter().map(|&place| DVec3::from(place)).filter(|place| place.is_finite());
+        finite.fold(DVec3::splat(start), end)
     };
-    snapshot.draw(options)?.png()
+    let (low, high) = (around(DVec3::min, f64::INFINITY), around(DVec3::max, f64::NEG_INFINITY));
+    if low.x <= high.x { (low + high) / 2.0 } else { DVec3::ZERO }
 }
 
 /// The triangles of walls that have a field, by their places in the file, and what their colors mean.
@@ -234,8 +298,8 @@ fn colored(file: &VtkWalls, options: &PictureOptions) -> Result<(Coloring, Vec<(
     let chosen: Vec<usize> = (0..values.len()).filter(|&index| values[index].is_finite()).collect();
     let shown: Vec<f64> = chosen.iter().map(|&index| values[index]).collect();
     let coloring = Coloring::scaled(&shown, name, unit, options.range);
-    let pane = |(&index, &color): (&usize, _)| (index, Pane::flat(file.triangles[index].map(DVec3::from), color));
-    let panes = chosen.iter().zip(&coloring.colors).map(pane).collect();
+    let pane = |(place, &index): (usize, &usize)| (index, Pane::flat(file.triangles[index].map(DVec3::from), coloring.color(place)));
+    let panes = chosen.iter().enumerate().map(pane).collect();
     Ok((coloring, panes))
 }
 
@@ -256,22 +320,27 @@ fn rods(contacts: &VtkContacts, grains: &VtkPoints, shown: Shown, range: Option<
         Legend::Classes { .. } => 1.0,
     };
     let mean_radius = grains.radius.iter().sum::<f64>() / grains.radius.len().max(1) as f64;
-    let rod = |((&i, &force), &color): ((&usize, &f64), _)| Rod {
+    let rod = |(place, (&i, &force)): (usize, (&usize, &f64))| Rod {
         ends: contacts.ends[i].map(DVec3::from),
         radius: THICKEST * mean_radius * (force.abs() / strongest).clamp(THINNEST, 1.0),
-        color,
+        color: coloring.color(place),
     };
-    let rods = chosen.iter().zip(&forces).zip(&coloring.colors).map(rod).collect();
+    let rods = chosen.iter().zip(&forces).enumerate().map(rod).collect();
     (coloring, rods)
 }
 
 impl PictureOptions {
-    fn check(&self) -> Result<(), ViewError> {
+    pub(crate) fn check(&self) -> Result<(), ViewError> {
         ViewError::check_size(self.size)?;
         if let Some(view) = self.view
             && DVec3::from(view).try_normalize().is_none()
         {
             return Err(ViewError::Direction(view));
+        }
+        if let Some(cut @ [x, y, z, far]) = self.cut
+            && (DVec3::new(x, y, z).try_normalize().is_none() || !far.is_finite())
+        {
+            return Err(ViewError::Cut(cut));
         }
         match self.range {
             Some((low, high)) if !(low < high && (high - low).is_finite()) => Err(ViewError::Range(low, high)),

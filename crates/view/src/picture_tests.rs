@@ -12,7 +12,7 @@ use crate::{
     canvas::Canvas,
     color::{GROUND, Rgb, SKY},
     picture,
-    render::{Rod, Sphere, Stage, render},
+    render::{Balls, Rod, Stage, render},
 };
 
 const RED: Rgb = [200, 60, 40];
@@ -34,24 +34,20 @@ fn camera() -> Camera {
 }
 
 fn image(spheres: &[(DVec3, Rgb)], walls: &[[DVec3; 3]]) -> Canvas {
-    let spheres = spheres
-        .iter()
-        .map(|&(center, color)| Sphere {
-            center,
-            radius: 1.0,
-            color,
-        })
-        .collect();
-    render(
-        &Stage {
-            spheres,
-            walls: walls.to_vec(),
-            ..Stage::default()
-        },
-        &camera(),
-        (SIDE, SIDE),
-    )
-    .unwrap()
+    let places: Vec<[f32; 4]> = spheres.iter().map(|(center, _)| center.as_vec3().extend(1.0).to_array()).collect();
+    let palette: Vec<Rgb> = spheres.iter().map(|&(_, color)| color).collect();
+    let shade: Vec<u8> = (0..palette.len() as u8).collect();
+    let balls = Balls {
+        places: &places,
+        shade: &shade,
+        palette: &palette,
+    };
+    let stage = Stage {
+        balls,
+        walls,
+        ..Stage::default()
+    };
+    render(&stage, &[], &camera(), (SIDE, SIDE)).unwrap()
 }
 
 fn pixel(image: &Canvas, x: u32, y: u32) -> Rgb {
@@ -91,8 +87,11 @@ fn a_rod_reaches_from_end_to_end_and_is_as_thick_as_it_is() {
         color: RED,
     };
     let shown = |rods: Vec<Rod>| {
-        let stage = Stage { rods, ..Stage::default() };
-        render(&stage, &camera(), (SIDE, SIDE)).unwrap()
+        let stage = Stage {
+            rods: &rods,
+            ..Stage::default()
+        };
+        render(&stage, &[], &camera(), (SIDE, SIDE)).unwrap()
     };
     let image = shown(vec![rod([[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]])]);
     let background = |x: u32, y: u32| is_near(pixel(&image, x, y), pixel(&image, 0, y), 3);

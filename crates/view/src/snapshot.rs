@@ -8,27 +8,38 @@ use crate::{
     camera::{Camera, Frame},
     canvas::Canvas,
     coloring::Coloring,
-    render::{Pane, Rod, Sphere, Stage, render},
+    render::{Balls, COLOR, Floor, Pane, Rod, Shot, Stage, Studio},
     scale,
     text::Pen,
 };
 
-/// Everything a picture shows.
+/// Everything that is to be seen at a time.
+#[derive(Clone, Debug, Default)]
 pub struct Snapshot {
+    /// Which frame of a recording this is, counted from 0, or which step of a simulation that runs.
+    pub number: u64,
     /// Title.
     pub title: String,
     /// Time \[s\].
     pub time: f64,
-    /// Colors of the balls, of the rods, or of the panes.
+    /// Names of what grains and fluids can be colored by.
+    pub fields: Vec<String>,
+    /// Colors of the balls, of the marks, of the rods, or of the panes.
     pub coloring: Coloring,
     /// How many of the balls are drawn, from the first on; the others only give the picture its bounds.
     pub shown: usize,
+    /// Whether of the particles of fluids a smoothed surface is drawn.
+    pub is_smooth: bool,
     /// Contacts, or bonds.
     pub rods: Vec<Rod>,
-    /// Marks where bonds broke, where these are shown.
-    pub marks: Option<Vec<Sphere>>,
-    /// Center \[m\] and radius \[m\] of each grain, and behind them of each particle of fluid, or vertex of its surface.
-    pub balls: Vec<(DVec3, f64)>,
+    /// Marks where bonds broke, where these are shown: places relative to the origin and radii \[m\].
+    pub marks: Option<Vec<[f32; 4]>>,
+    /// The middle of the scene \[m\].
+    pub origin: DVec3,
+    /// Center relative to the origin and radius of each grain, and behind them of each particle of fluid, or vertex of its surface \[m\].
+    pub balls: Vec<[f32; 4]>,
+    /// The id of each.
+    pub id: Vec<u32>,
     /// How many grains there are.
     pub grains: usize,
     /// How many particles of fluids there are.
@@ -41,6 +52,16 @@ pub struct Snapshot {
     pub walls: Vec<Vec<[DVec3; 3]>>,
 }
 
+/// What a snapshot is to a camera: the walls that have an end, the planes that have none, and where everything is.
+pub struct Scenery {
+    /// The box around the grains, far strays left out; `None` without grains.
+    around: Option<Surroundings>,
+    /// Corners of the triangles of walls \[m\].
+    walls: Vec<[DVec3; 3]>,
+    /// Those of each wall that is flat and goes on beyond the grains.
+    planes: Vec<Vec<[DVec3; 3]>>,
+}
+
 /// The box around the grains, far strays left out.
 #[derive(Clone, Copy)]
 struct Surroundings {
@@ -48,43 +69,44 @@ struct Surroundings {
     high: DVec3,
 }
 
+/// From where pictures are taken, unless somebody wishes otherwise.
+pub const FROM: DVec3 = DVec3::new(0.45, -1.0, 0.42);
+
 impl Snapshot {
-    /// The finished picture.
-    pub fn draw(&self, options: &PictureOptions) -> Result<Canvas, ViewError> {
+    /// The finished picture, with legend, scale and heading.
+    pub fn draw(&self, studio: &Studio, options: &PictureOptions) -> Result<Canvas, ViewError> {
+        let scenery = self.scenery();
+        let from = options.view.map_or(FROM, DVec3::from);
+        let camera = Camera::framing(self.in_view(&scenery).into_iter(), from, frame_of(options.size));
+        self.draw_from(studio, options, &scenery, &camera)
+    }
+
+    /// As [`Snapshot::draw`], with a camera that stands already.
+    pub fn draw_from(&self, studio: &Studio, options: &PictureOptions, scenery: &Scenery, camera: &Camera) -> Result<Canvas, ViewError> {
         let pen = Pen::new()?;
-        let [width, height] = [options.size.0, options.size.1].map(f64::from);
-        let unit = height.min(width / 1.25) / 1000.0;
-        let frame = Frame {
-            corner: [40.0 * unit, 120.0 * unit],
-            size: [(width - 230.0 * unit).max(0.4 * width), (height - 180.0 * unit).max(0.4 * height)],
+        let floors = scenery.floors(camera.eye);
+        let shot = Shot {
+            cut: options.cut.map(|[x, y, z, far]| (DVec3::new(x, y, z), far)),
+            ..Shot::new(camera, &floors)
         };
-        let from = options.view.map_or(DVec3::new(0.45, -1.0, 0.42), DVec3::from);
-        let around = self.surroundings();
-        let (planes, walls): (Vec<_>, Vec<_>) = self
-            .walls
-            .iter()
-            .partition(|wall| around.is_some_and(|around| around.is_plane(wall)));
-        let walls: Vec<[DVec3; 3]> = walls.into_iter().flatten().copied().collect();
-        let camera = Camera::framing(self.in_view(around, &walls).into_iter(), from, frame);
-        let sphere = |(&(center, radius), &color): (&(DVec3, f64), _)| Sphere { center, radius, color };
-        let stage = Stage {
-            spheres: match &self.marks {
-                Some(marks) => marks.clone(),
-                None => self.balls.iter().zip(&self.coloring.colors).take(self.shown).map(sphere).collect(),
-            },
-            rods: self.rods.clone(),
-            panes: [self.panes.as_slice(), &self.skin].concat(),
-            floors: around.map_or_else(Vec::new, |around| {
-                planes.into_iter().flat_map(|plane| around.floor(plane, camera.eye)).collect()
-            }),
-            walls,
-        };
-        let mut canvas = render(&stage, &camera, options.size)?;
+        let mut canvas = studio.painter.guarded(|| {
+            let props = studio.load(&self.stage(scenery, options.has_walls));
+            let picture = studio.painter.image(options.size, COLOR);
+            studio.picture(&props, &shot, &studio.targets(options.size, 2), &picture)
+        })?;
         let mut board = Board {
             canvas: &mut canvas,
             pen: &pen,
-            unit: unit as f32,
+            unit: unit(options.size) as f32,
         };
+        board.heading(&self.title, self.time, &self.seen());
+        board.legend(&self.coloring.legend);
+        board.scale_bar(camera.middle / camera.focal, frame_of(options.size).size[0]);
+        Ok(canvas)
+    }
+
+    /// What there is, in words.
+    pub fn seen(&self) -> String {
         let mut seen = match (self.grains, self.particles) {
             (0, particles) if particles > 0 => counted(particles, "particle"),
             (grains, 0) => counted(grains, "grain"),
@@ -93,63 +115,121 @@ impl Snapshot {
         if let Some(marks) = &self.marks {
             seen += &format!("   ·   {}", counted(marks.len(), "broken bond"));
         }
-        board.heading(&self.title, self.time, &seen);
-        board.legend(&self.coloring.legend);
-        board.scale_bar(camera.middle / camera.focal, frame.size[0]);
-        Ok(canvas)
+        seen
+    }
+
+    /// What stands in front of a camera.
+    pub fn stage<'a>(&'a self, scenery: &'a Scenery, has_walls: bool) -> Stage<'a> {
+        let Coloring { palette, shade, .. } = &self.coloring;
+        let part = |from: usize, to: usize| Balls {
+            places: &self.balls[from..to],
+            shade: &shade[from..to],
+            palette,
+        };
+        let (balls, water) = match &self.marks {
+            Some(places) => (Balls { places, shade, palette }, Balls::default()),
+            None if self.is_smooth => (part(0, self.grains), part(self.grains, self.shown.max(self.grains))),
+            None => (part(0, self.shown), Balls::default()),
+        };
+        Stage {
+            origin: self.origin,
+            balls,
+            water,
+            rods: &self.rods,
+            panes: if self.panes.is_empty() { &self.skin } else { &self.panes },
+            walls: if has_walls { &scenery.walls } else { &[] },
+        }
+    }
+
+    /// Center of a ball \[m\].
+    fn center(&self, ball: &[f32; 4]) -> DVec3 {
+        self.origin + DVec3::new(ball[0].into(), ball[1].into(), ball[2].into())
+    }
+
+    /// Walls and planes, and where everything is.
+    pub fn scenery(&self) -> Scenery {
+        let around = self.surroundings();
+        let is_plane = |wall: &&Vec<[DVec3; 3]>| around.is_some_and(|around| around.is_plane(wall));
+        let (planes, walls): (Vec<_>, Vec<_>) = self.walls.iter().partition(is_plane);
+        Scenery {
+            around,
+            walls: walls.into_iter().flatten().copied().collect(),
+            planes: planes.into_iter().cloned().collect(),
+        }
     }
 
     /// What the camera has to see: all grains but far strays, and the walls near them; the panes alone where there are any.
-    fn in_view(&self, around: Option<Surroundings>, walls: &[[DVec3; 3]]) -> Vec<(DVec3, f64)> {
+    pub fn in_view(&self, scenery: &Scenery) -> Vec<(DVec3, f64)> {
         let panes = self.panes.iter().map(|pane| &pane.corners);
-        let Some(around) = around.filter(|_| self.panes.is_empty()) else {
-            return walls
-                .iter()
-                .filter(|_| self.panes.is_empty())
-                .chain(panes)
-                .flatten()
-                .map(|&corner| (corner, 0.0))
-                .collect();
+        let Some(around) = scenery.around.filter(|_| self.panes.is_empty()) else {
+            let walls = scenery.walls.iter().filter(|_| self.panes.is_empty());
+            return walls.chain(panes).flatten().map(|&corner| (corner, 0.0)).collect();
         };
         let is_near = |&(center, _): &(DVec3, f64)| center.cmpge(around.low).all() && center.cmple(around.high).all();
-        let mut seen: Vec<(DVec3, f64)> = self.balls.iter().copied().filter(is_near).collect();
+        let balls = self.balls.iter().map(|ball| (self.center(ball), ball[3].into()));
+        let mut seen: Vec<(DVec3, f64)> = balls.filter(is_near).collect();
         let margin = DVec3::splat(2.5 * (around.high - around.low).max_element());
-        seen.extend(
-            walls
-                .iter()
-                .flatten()
-                .map(|corner| (corner.clamp(around.low - margin, around.high + margin), 0.0)),
-        );
+        let corners = scenery.walls.iter().flatten();
+        seen.extend(corners.map(|corner| (corner.clamp(around.low - margin, around.high + margin), 0.0)));
         seen
     }
 
     /// The box of the grains that are not far from the middle 98 % of them along any axis; `None` without grains.
     fn surroundings(&self) -> Option<Surroundings> {
+        // So many places say as much as all.
+        const MOST: usize = 1 << 16;
         if self.balls.is_empty() {
             return None;
         }
         let quantiles: [[f64; 2]; 3] = std::array::from_fn(|axis| {
-            let mut values: Vec<f64> = self.balls.iter().map(|(center, _)| center[axis]).collect();
+            let some = self.balls.iter().step_by(self.balls.len().div_ceil(MOST));
+            let mut values: Vec<f64> = some.map(|ball| self.origin[axis] + f64::from(ball[axis])).collect();
             [0.01, 0.99].map(|part| {
                 let at = (part * (values.len() - 1) as f64).round() as usize;
                 *values.select_nth_unstable_by(at, f64::total_cmp).1
             })
         });
         let [low, high] = [0, 1].map(|end| DVec3::from(quantiles.map(|axis| axis[end])));
-        let radius = self.balls.iter().map(|(_, radius)| *radius).fold(0.0, f64::max);
+        let radius = f64::from(self.balls.iter().map(|ball| ball[3]).fold(0.0, f32::max));
         let margin = DVec3::splat((high - low).max_element() * 1.5 + 8.0 * radius);
         let near = Surroundings {
             low: low - margin,
             high: high + margin,
         };
         let clamp = |end: fn(DVec3, DVec3) -> DVec3, sign: f64, start: DVec3| {
-            let faces = self.balls.iter().map(|&(center, radius)| center + DVec3::splat(sign * radius));
+            let faces = self
+                .balls
+                .iter()
+                .map(|ball| self.center(ball) + DVec3::splat(sign * f64::from(ball[3])));
             faces.fold(start, end).clamp(near.low, near.high)
         };
         Some(Surroundings {
             low: clamp(DVec3::min, -1.0, DVec3::INFINITY),
             high: clamp(DVec3::max, 1.0, DVec3::NEG_INFINITY),
         })
+    }
+}
+
+impl Scenery {
+    /// The planes that are seen from here.
+    pub fn floors(&self, eye: DVec3) -> Vec<Floor> {
+        let of_planes = |around: Surroundings| self.planes.iter().flat_map(move |plane| around.floor(plane, eye)).collect();
+        self.around.map_or_else(Vec::new, of_planes)
+    }
+}
+
+/// Length of a thousandth of the height of a picture, or of what fits in its width \[px\].
+fn unit(size: (u32, u32)) -> f64 {
+    let [width, height] = [size.0, size.1].map(f64::from);
+    height.min(width / 1.25) / 1000.0
+}
+
+/// The part of a picture that shows the scene, between heading and legend.
+pub fn frame_of(size: (u32, u32)) -> Frame {
+    let ([width, height], unit) = ([size.0, size.1].map(f64::from), unit(size));
+    Frame {
+        corner: [40.0 * unit, 120.0 * unit],
+        size: [(width - 230.0 * unit).max(0.4 * width), (height - 180.0 * unit).max(0.4 * height)],
     }
 }
 
@@ -171,7 +251,7 @@ impl Surroundings {
     }
 
     /// The triangles of a plane with their places in its grid; none where the plane stands between the eye and the grains.
-    fn floor(&self, plane: &[[DVec3; 3]], eye: DVec3) -> Vec<[(DVec3, DVec3); 3]> {
+    fn floor(&self, plane: &[[DVec3; 3]], eye: DVec3) -> Vec<Floor> {
         let Some(first) = plane.first() else { return Vec::new() };
         let normal = normal(first);
         let height = (self.center() - first[0]).dot(normal);

@@ -30,10 +30,10 @@ fn a_pane_that_faces_the_eye_keeps_its_colors_and_mixes_them_between_corners() {
     let corners = [DVec3::new(-9.0, -9.0, 0.0), DVec3::new(9.0, -9.0, 0.0), DVec3::new(0.0, 9.0, 0.0)];
     let middle = |pane: Pane| {
         let stage = Stage {
-            panes: vec![pane],
+            panes: &[pane],
             ..Stage::default()
         };
-        let image = render(&stage, &camera, (side, side)).unwrap();
+        let image = render(&stage, &[], &camera, (side, side)).unwrap();
         let at = 3 * (64 * side + 64) as usize;
         [image.rgb[at], image.rgb[at + 1], image.rgb[at + 2]]
     };

@@ -9,10 +9,12 @@ pub const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 
 /// A device to draw with.
 pub struct Painter {
-    adapter: String,
+    /// Name of the adapter.
+    pub adapter: String,
     /// Where everything is made.
     pub device: wgpu::Device,
-    queue: wgpu::Queue,
+    /// Where it is drawn.
+    pub queue: wgpu::Queue,
 }
 
 /// What a pipeline is made of besides its shader.
@@ -21,6 +23,8 @@ pub struct Pipeline<'a> {
     pub shader: &'a str,
     /// Name of the fragment function.
     pub fragment: &'a str,
+    /// Values of what the shader leaves open.
+    pub constants: &'a [(&'a str, f64)],
     /// Layout of the vertices or instances.
     pub vertices: Option<wgpu::VertexBufferLayout<'a>>,
     /// How they become triangles.
@@ -33,12 +37,34 @@ pub struct Pipeline<'a> {
     pub depth: Option<bool>,
 }
 
+impl Pipeline<'_> {
+    /// One that covers every pixel of these images with a fragment function.
+    pub fn covering<'a>(shader: &'a str, fragment: &'a str, targets: &'a [wgpu::TextureFormat]) -> Pipeline<'a> {
+        Pipeline {
+            shader,
+            fragment,
+            constants: &[],
+            vertices: None,
+            topology: wgpu::PrimitiveTopology::TriangleList,
+            targets,
+            has_blending: false,
+            depth: None,
+        }
+    }
+}
+
 impl Painter {
-    /// The best device there is.
-    pub async fn new(descriptor: wgpu::InstanceDescriptor) -> Result<Painter, ViewError> {
+    /// The best device there is, for pictures that no window shows.
+    pub fn offscreen(descriptor: wgpu::InstanceDescriptor) -> Result<Painter, ViewError> {
         let instance = wgpu::Instance::new(descriptor);
+        Ok(pollster::block_on(Painter::new(&instance, None))?.0)
+    }
+
+    /// The best device of an instance that can draw on a surface, if one is given.
+    pub async fn new(instance: &wgpu::Instance, surface: Option<&wgpu::Surface<'_>>) -> Result<(Painter, wgpu::Adapter), ViewError> {
         let options = wgpu::RequestAdapterOptions {
             power_preference: wgpu::PowerPreference::HighPerformance,
+            compatible_surface: surface,
             ..Default::default()
         };
         let adapter = instance
@@ -46,17 +72,43 @@ impl Painter {
             .await
             .map_err(|error| ViewError::NoAdapter { found: error.to_string() })?;
         let name = adapter.get_info().name;
-        let (device, queue) = adapter
-            .request_device(&wgpu::DeviceDescriptor::default())
-            .await
-            .map_err(|error| ViewError::NoAdapter {
-                found: format!("{name} refused to start ({error})"),
-            })?;
-        Ok(Painter {
+        // Ten million spheres are more than what every adapter binds at once.
+        let limits = adapter.limits();
+        let required_limits = wgpu::Limits {
+            max_buffer_size: limits.max_buffer_size,
+            max_storage_buffer_binding_size: limits.max_storage_buffer_binding_size,
+            ..wgpu::Limits::default()
+        };
+        let descriptor = wgpu::DeviceDescriptor {
+            required_limits,
+            ..Default::default()
+        };
+        let (device, queue) = adapter.request_device(&descriptor).await.map_err(|error| ViewError::NoAdapter {
+            found: format!("{name} refused to start ({error})"),
+        })?;
+        let painter = Painter {
             adapter: name,
             device,
             queue,
-        })
+        };
+        Ok((painter, adapter))
+    }
+
+    /// Does what may fail on the device, and says so if it does.
+    pub fn guarded<T>(&self, body: impl FnOnce() -> Result<T, ViewError>) -> Result<T, ViewError> {
+        let scopes = [
+            wgpu::ErrorFilter::Internal,
+            wgpu::ErrorFilter::Validation,
+            wgpu::ErrorFilter::OutOfMemory,
+        ];
+        let guards = scopes.map(|filter| self.device.push_error_scope(filter));
+        let done = body();
+        for guard in guards.into_iter().rev() {
+            if let Some(error) = pollster::block_on(guard.pop()) {
+                return Err(self.failed(error));
+            }
+        }
+        done
     }
 
     /// The device's own words as an error.
@@ -68,12 +120,8 @@ impl Painter {
     }
 
     /// Runs the passes and brings the picture to memory, three bytes per pixel.
-    pub fn read(
-        &self,
-        mut encoder: wgpu::CommandEncoder,
-        picture: &wgpu::TextureView,
-        (width, height): (u32, u32),
-    ) -> Result<Vec<u8>, ViewError> {
+    pub fn read(&self, mut encoder: wgpu::CommandEncoder, picture: &wgpu::TextureView) -> Result<Vec<u8>, ViewError> {
+        let (width, height) = (picture.texture().width(), picture.texture().height());
         let row = (4 * width).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
         let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
             label: None,
@@ -98,9 +146,7 @@ impl Painter {
         self.queue.submit([encoder.finish()]);
         let (done, mapped) = std::sync::mpsc::channel();
         buffer.map_async(wgpu::MapMode::Read, .., move |result| drop(done.send(result)));
-        self.device
-            .poll(wgpu::PollType::wait_indefinitely())
-            .map_err(|error| self.failed(error))?;
+        self.wait()?;
         mapped
             .recv()
             .map_err(|error| self.failed(error))?
@@ -111,6 +157,12 @@ impl Painter {
             .flat_map(|line| line[..4 * width as usize].chunks(4))
             .flat_map(|pixel| &pixel[..3]);
         Ok(pixels.copied().collect())
+    }
+
+    /// Waits until all is drawn.
+    pub fn wait(&self) -> Result<(), ViewError> {
+        let polled = self.device.poll(wgpu::PollType::wait_indefinitely());
+        polled.map(drop).map_err(|error| self.failed(error))
     }
 
     /// An image to draw into and to read from.
@@ -146,8 +198,8 @@ impl Painter {
         })
     }
 
-    /// The resources of a pipeline, bound from 0 on.
-    pub fn bind(&self, pipeline: &wgpu::RenderPipeline, resources: &[wgpu::BindingResource]) -> wgpu::BindGroup {
+    /// The resources of a group of a pipeline, bound from 0 on.
+    pub fn bind(&self, pipeline: &wgpu::RenderPipeline, group: u32, resources: &[wgpu::BindingResource]) -> wgpu::BindGroup {
         let entries: Vec<_> = resources
             .iter()
             .zip(0..)
@@ -156,7 +208,7 @@ impl Painter {
                 resource: resource.clone(),
             })
             .collect();
-        let layout = pipeline.get_bind_group_layout(0);
+        let layout = pipeline.get_bind_group_layout(group);
         self.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: None,
             layout: &layout,
@@ -184,13 +236,17 @@ impl Painter {
             })
             .collect();
         let buffers = [parts.vertices.clone()];
+        let options = wgpu::PipelineCompilationOptions {
+            constants: parts.constants,
+            ..Default::default()
+        };
         self.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
             label: Some(parts.fragment),
             layout: None,
             vertex: wgpu::VertexState {
                 module: &module,
                 entry_point: Some("place"),
-                compilation_options: Default::default(),
+                compilation_options: options.clone(),
                 buffers: if parts.vertices.is_some() { &buffers } else { &[] },
             },
             primitive: wgpu::PrimitiveState {
@@ -208,7 +264,7 @@ impl Painter {
             fragment: Some(wgpu::FragmentState {
                 module: &module,
                 entry_point: Some(parts.fragment),
-                compilation_options: Default::default(),
+                compilation_options: options,
                 targets: &targets,
             }),
             multiview_mask: None,
@@ -227,7 +283,7 @@ mod tests {
             backends: wgpu::Backends::empty(),
             ..wgpu::InstanceDescriptor::new_without_display_handle()
         };
-        let Err(error) = pollster::block_on(Painter::new(none)) else {
+        let Err(error) = Painter::offscreen(none) else {
             panic!("an adapter without a backend")
         };
         assert!(matches!(error, ViewError::NoAdapter { .. }));

@@ -20,14 +20,18 @@ fn place(
     @location(7) color_b: vec4f,
     @location(8) color_c: vec4f,
 ) -> Varying {
-    let face = normalize(cross(b - a, c - a));
+    let corners = array(seen(a), seen(b), seen(c));
+    let face = normalize(cross(corners[1] - corners[0], corners[2] - corners[0]));
+    if is_cut((a + b + c) / 3.0) {
+        return Varying(NOWHERE, vec3f(), face, vec3f(), vec3f());
+    }
     if corner == 0u {
-        return Varying(project(a), a, face, normal_a, linear(color_a.rgb));
+        return Varying(project(corners[0]), corners[0], face, turned(normal_a), linear(color_a.rgb));
     }
     if corner == 1u {
-        return Varying(project(b), b, face, normal_b, linear(color_b.rgb));
+        return Varying(project(corners[1]), corners[1], face, turned(normal_b), linear(color_b.rgb));
     }
-    return Varying(project(c), c, face, normal_c, linear(color_c.rgb));
+    return Varying(project(corners[2]), corners[2], face, turned(normal_c), linear(color_c.rgb));
 }
 
 struct Hit {

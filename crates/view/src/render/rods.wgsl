@@ -8,8 +8,13 @@ struct Varying {
 
 // A rectangle around the rod that faces the eye, before the rod, so that nothing of it sticks out.
 @vertex
-fn place(@builtin(vertex_index) corner: u32, @location(0) first: vec4f, @location(1) second: vec3f, @location(2) color: vec4f) -> Varying {
-    let radius = first.w;
+fn place(@builtin(vertex_index) corner: u32, @location(0) start: vec4f, @location(1) end: vec3f, @location(2) color: vec4f) -> Varying {
+    let radius = start.w;
+    let first = vec4f(seen(start.xyz), radius);
+    let second = seen(end);
+    if !(min(first.z, second.z) - radius > view.near) || is_cut(0.5 * (start.xyz + end)) {
+        return Varying(NOWHERE, vec3f(), first, second, vec3f());
+    }
     let middle = 0.5 * (first.xyz + second);
     let sight = normalize(middle);
     var along = second - first.xyz;

@@ -1,3 +1,17 @@
+// Center and radius of each.
+@group(1) @binding(0) var<storage, read> balls: array<vec4f>;
+// Place in the palette, four to a word; or numbers on a scale, one to a word.
+@group(1) @binding(1) var<storage, read> shades: array<u32>;
+@group(1) @binding(2) var<storage, read> palette: array<u32>;
+
+// As many shades as a scale has, and the place of what has no number.
+override SCALE: f32;
+override OTHERS: u32;
+// Whether shades are numbers.
+override IS_NUMBER: bool;
+// Whether these are particles of fluids that shall become a surface, for which they are drawn larger than they are.
+override IS_WATER: bool;
+
 struct Varying {
     @builtin(position) position: vec4f,
     @location(0) point: vec3f,
@@ -5,9 +19,27 @@ struct Varying {
     @location(2) @interpolate(flat) color: vec3f,
 }
 
+fn shade_of(index: u32) -> u32 {
+    if !IS_NUMBER {
+        return (shades[index / 4u] >> (8u * (index % 4u))) & 255u;
+    }
+    let bits = shades[index];
+    if (bits & 0x7fffffffu) > 0x7f800000u {
+        return OTHERS;
+    }
+    return u32(clamp((bitcast<f32>(bits) - view.scale.x) * view.scale.y, 0.0, SCALE - 1.0) + 0.5);
+}
+
 // A square around the cone in which the eye sees the sphere.
 @vertex
-fn place(@builtin(vertex_index) corner: u32, @location(0) sphere: vec4f, @location(1) color: vec4f) -> Varying {
+fn place(@builtin(vertex_index) corner: u32, @builtin(instance_index) index: u32) -> Varying {
+    let ball = balls[index];
+    let sphere = vec4f(seen(ball.xyz), ball.w * select(1.0, view.swell.y, IS_WATER));
+    // What is not a number is not in front of the camera either.
+    if !(sphere.z - sphere.w > view.near) || is_cut(ball.xyz) {
+        return Varying(NOWHERE, vec3f(), sphere, vec3f());
+    }
+    let color = unpack4x8unorm(palette[shade_of(index)]);
     let distance = length(sphere.xyz);
     let axis = sphere.xyz / distance;
     let side = normalize(cross(axis, vec3f(0.0, 1.0, 0.0)));

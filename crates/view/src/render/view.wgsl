@@ -1,17 +1,38 @@
 // What every pass knows of the camera. View coordinates: x right, y up, z depth along the optical axis.
 struct View {
+    right: vec4f,      // axes of the camera, and what is added after them: places count from the middle of the scene
+    up: vec4f,
+    forward: vec4f,
     focal: vec2f,      // clip units per unit of tangent
     shift: vec2f,      // clip position of the optical axis
     size: vec2f,       // of the target, pixels
     near: f32,
     line: f32,         // half width of an edge, pixels
     occlusion: vec2f,  // smallest and largest reach of the occlusion
+    scale: vec2f,      // value at the low end of a scale of numbers, and shades per unit; see spheres.wgsl
+    cut: vec4f,        // direction and place beyond which nothing is drawn; a direction of zero hides nothing
+    swell: vec4f,      // radius of particles of fluids as they are drawn, and over which of their own
     sky: vec4f,
     ground: vec4f,
     wall: vec4f,
     edge: vec4f,
 }
 @group(0) @binding(0) var<uniform> view: View;
+
+fn seen(place: vec3f) -> vec3f {
+    return turned(place) + vec3f(view.right.w, view.up.w, view.forward.w);
+}
+
+fn turned(direction: vec3f) -> vec3f {
+    return vec3f(dot(view.right.xyz, direction), dot(view.up.xyz, direction), dot(view.forward.xyz, direction));
+}
+
+fn is_cut(place: vec3f) -> bool {
+    return dot(view.cut.xyz, place) > view.cut.w;
+}
+
+// Where nothing is drawn.
+const NOWHERE: vec4f = vec4f(0.0, 0.0, -1.0, 1.0);
 
 // Reverse, unbounded depth: near / z keeps its digits at every distance.
 fn project(point: vec3f) -> vec4f {

@@ -1,0 +1,142 @@
+//! What stands on a stage, in the memory of the device that draws it.
+
+use bytemuck::{Pod, Zeroable};
+use glam::DVec3;
+
+use super::{Balls, Pane, Rod, Stage, device::Painter};
+use crate::{color::Rgb, surface::Surface};
+
+/// Bytes in one buffer, within what every device allocates and binds.
+const BATCH: usize = 80 << 20;
+
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub struct RodInstance {
+    /// One end, and the radius.
+    start: [f32; 4],
+    end: [f32; 3],
+    color: [u8; 4],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub struct PaneInstance {
+    corners: [[f32; 3]; 3],
+    normals: [[f32; 3]; 3],
+    colors: [[u8; 4]; 3],
+}
+
+/// Instances in a buffer.
+pub struct Batch {
+    /// How many.
+    pub count: u32,
+    /// Their records.
+    pub instances: wgpu::Buffer,
+}
+
+/// Spheres in buffers.
+pub struct Shaded {
+    /// How many.
+    pub count: u32,
+    /// Centers and radii.
+    pub places: wgpu::Buffer,
+    /// Places in the palette, or numbers.
+    pub shades: wgpu::Buffer,
+}
+
+/// Spheres of one palette.
+pub struct Colored {
+    /// In batches.
+    pub batches: Vec<Shaded>,
+    /// 256 colors.
+    pub palette: wgpu::Buffer,
+}
+
+/// What stands on a stage, on a device.
+pub struct Props {
+    /// From where places are counted \[m\].
+    pub origin: DVec3,
+    /// Spheres.
+    pub balls: Colored,
+    /// Spheres that become a surface.
+    pub water: Colored,
+    /// Rods.
+    pub rods: Vec<Batch>,
+    /// Triangles.
+    pub panes: Vec<Batch>,
+    /// Translucent triangles.
+    pub walls: Surface,
+    /// Mean radius of what is drawn \[m\].
+    pub mean_radius: f64,
+    /// Mean radius of the spheres that become a surface \[m\].
+    pub radius_of_water: f64,
+}
+
+impl Props {
+    /// Brings a stage to a device.
+    pub fn new(painter: &Painter, stage: &Stage) -> Props {
+        let place = |point: DVec3| (point - stage.origin).as_vec3().to_array();
+        let opaque = |[red, green, blue]: Rgb| [red, green, blue, 255];
+        let rod = |rod: &Rod| {
+            let [start, end] = rod.ends.map(place);
+            RodInstance {
+                start: [start[0], start[1], start[2], rod.radius as f32],
+                end,
+                color: opaque(rod.color),
+            }
+        };
+        let pane = |pane: &Pane| PaneInstance {
+            corners: pane.corners.map(place),
+            normals: pane.normals.map(|normal| normal.as_vec3().to_array()),
+            colors: pane.colors.map(opaque),
+        };
+        // A rod is about as long as the two radii that it stands for.
+        let of_rods = stage.rods.iter().map(|rod| 0.5 * (rod.ends[1] - rod.ends[0]).length());
+        let sides = stage.panes.iter().map(|pane| (pane.corners[1] - pane.corners[0]).length());
+        let bodies = stage.rods.len() + stage.panes.len();
+        let drawn = stage.balls.places.len() + stage.water.places.len();
+        let radii = sum_of_radii(&stage.balls) + sum_of_radii(&stage.water);
+        Props {
+            origin: stage.origin,
+            balls: colored(painter, &stage.balls),
+            water: colored(painter, &stage.water),
+            rods: batches(painter, &stage.rods.iter().map(rod).collect::<Vec<_>>()),
+            panes: batches(painter, &stage.panes.iter().map(pane).collect::<Vec<_>>()),
+            walls: Surface::new(stage.walls),
+            mean_radius: (radii + of_rods.chain(sides).sum::<f64>()) / (drawn + bodies).max(1) as f64,
+            radius_of_water: sum_of_radii(&stage.water) / stage.water.places.len().max(1) as f64,
+        }
+    }
+}
+
+fn sum_of_radii(balls: &Balls) -> f64 {
+    balls.places.iter().map(|ball| f64::from(ball[3])).sum()
+}
+
+fn batches<T: Pod>(painter: &Painter, instances: &[T]) -> Vec<Batch> {
+    let batch = |instances: &[T]| Batch {
+        count: instances.len() as u32,
+        instances: painter.buffer(bytemuck::cast_slice(instances), wgpu::BufferUsages::VERTEX),
+    };
+    instances.chunks(BATCH / size_of::<T>()).map(batch).collect()
+}
+
+fn colored(painter: &Painter, balls: &Balls) -> Colored {
+    // A multiple of the four shades in a word.
+    const MOST: usize = BATCH / 16 / 4 * 4;
+    let batch = |(places, shade): (&[[f32; 4]], &[u8])| {
+        let mut words = shade.to_vec();
+        words.resize(shade.len().next_multiple_of(4), 0);
+        Shaded {
+            count: places.len() as u32,
+            places: painter.buffer(bytemuck::cast_slice(places), wgpu::BufferUsages::STORAGE),
+            shades: painter.buffer(&words, wgpu::BufferUsages::STORAGE),
+        }
+    };
+    let mut palette: Vec<[u8; 4]> = balls.palette.iter().map(|&[red, green, blue]| [red, green, blue, 255]).collect();
+    palette.resize(256, [0, 0, 0, 255]);
+    Colored {
+        batches: balls.places.chunks(MOST).zip(balls.shade.chunks(MOST)).map(batch).collect(),
+        palette: painter.buffer(bytemuck::cast_slice(&palette), wgpu::BufferUsages::STORAGE),
+    }
+}

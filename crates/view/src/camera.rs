@@ -42,17 +42,26 @@ impl Camera {
         DVec3::from(self.axes.map(|axis| axis.dot(direction)))
     }
 
+    /// The camera that looks at a point from a direction and a distance.
+    pub fn standing(target: DVec3, from: DVec3, distance: f64, frame: Frame) -> Camera {
+        Camera {
+            eye: target + from.normalize() * distance,
+            axes: axes(from),
+            focal: focal_length(frame),
+            center: center(frame),
+            near: 1e-3 * distance,
+            middle: distance,
+        }
+    }
+
     /// The camera that sees all these balls (center, radius), from the direction `from`, as large as they fit in the frame.
     ///
     /// A ball is inside the frame when it is on the inner side of the four planes through the eye and the edges of the
     /// frame; with tangents t of the half angles each plane gives one linear inequality for the eye, so the nearest eye
     /// is known in closed form.
     pub fn framing(balls: impl Iterator<Item = (DVec3, f64)>, from: DVec3, frame: Frame) -> Camera {
-        let forward = -from.normalize();
-        let vertical = if forward.z.abs() > 0.999 { DVec3::Y } else { DVec3::Z };
-        let right = forward.cross(vertical).normalize();
-        let up = right.cross(forward);
-        let focal = frame.size[1] / (2.0 * (FIELD_OF_VIEW / 2.0).tan());
+        let [right, up, forward] = axes(from);
+        let focal = focal_length(frame);
         let tangent = frame.size.map(|side| side / (2.0 * focal));
         let slant = tangent.map(|t| (1.0 + t * t).sqrt());
         let mut reach = [f64::NEG_INFINITY; 4];
@@ -78,9 +87,25 @@ impl Camera {
             eye: right * ((reach[0] - reach[1]) / 2.0) + up * ((reach[2] - reach[3]) / 2.0) - forward * back,
             axes: [right, up, forward],
             focal,
-            center: [frame.corner[0] + frame.size[0] / 2.0, frame.corner[1] + frame.size[1] / 2.0],
+            center: center(frame),
             near: ((depth[0] + back) * 0.5).max(0.01 * extent),
             middle: (depth[0] + depth[1]) / 2.0 + back,
         }
     }
+}
+
+/// Right, up and forward of a camera that looks from this direction.
+fn axes(from: DVec3) -> [DVec3; 3] {
+    let forward = -from.normalize();
+    let vertical = if forward.z.abs() > 0.999 { DVec3::Y } else { DVec3::Z };
+    let right = forward.cross(vertical).normalize();
+    [right, right.cross(forward), forward]
+}
+
+fn focal_length(frame: Frame) -> f64 {
+    frame.size[1] / (2.0 * (FIELD_OF_VIEW / 2.0).tan())
+}
+
+fn center(frame: Frame) -> [f64; 2] {
+    [0, 1].map(|side| frame.corner[side] + frame.size[side] / 2.0)
 }

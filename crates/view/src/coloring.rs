@@ -216,6 +216,21 @@ fn whole_number(value: f64) -> Option<i64> {
     (!value.is_nan()).then_some(value as i64)
 }
 
+/// The unit of a field.
+pub fn unit_of(name: &str) -> &'static str {
+    match name {
+        "velocity" => "m/s",
+        "angular_velocity" => "rad/s",
+        "force" => "N",
+        "torque" => "N m",
+        "mass" => "kg",
+        "density" => "kg/m³",
+        "pressure" => "Pa",
+        "temperature" => "K",
+        _ => "",
+    }
+}
+
 /// Names of all that points can be colored by.
 pub fn fields_of(points: &VtkPoints) -> Vec<String> {
     let mut fields: Vec<String> = Vec::new();
@@ -254,17 +269,7 @@ fn values_of(grains: &VtkPoints, field: &str) -> Result<(Vec<f64>, &'static str)
             known,
         });
     };
-    let unit = match name.as_str() {
-        "velocity" => "m/s",
-        "angular_velocity" => "rad/s",
-        "force" => "N",
-        "torque" => "N m",
-        "mass" => "kg",
-        "density" => "kg/m³",
-        "pressure" => "Pa",
-        "temperature" => "K",
-        _ => "",
-    };
+    let unit = unit_of(name);
     let rows = values.chunks(*width);
     Ok(match component {
         Some(axis) if *width == 3 => (rows.map(|row| row[axis]).collect(), unit),

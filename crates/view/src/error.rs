@@ -14,6 +14,29 @@ pub enum ViewError {
         /// What was looked for and found.
         found: String,
     },
+    /// No window can be opened.
+    #[error(
+        "no display to open a window on: {cause}; look at it in a browser, seixo view --browser, which also works from another machine through ssh -L, \
+         or draw pictures with seixo picture and seixo film"
+    )]
+    NoDisplay {
+        /// What the system said.
+        cause: String,
+    },
+    /// The page cannot be served.
+    #[error("cannot listen on {address}: {source}; leave --port out, so that a free one is taken")]
+    Listen {
+        /// Where.
+        address: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// What runs could not be shown.
+    #[error("{cause}")]
+    Live {
+        /// Why not.
+        cause: String,
+    },
     /// The device gave up.
     #[error("the graphics adapter {adapter} failed: {cause}; try a smaller picture or another adapter")]
     Device {
@@ -130,6 +153,17 @@ pub enum ViewError {
         /// The run folder.
         folder: PathBuf,
     },
+    /// A film whose pictures have an odd side.
+    #[error("a film of {width} × {height} pixels cannot be encoded: both sides must be even; try --size {}x{}", .width + .width % 2, .height + .height % 2)]
+    FilmSize {
+        /// Width asked for \[px\].
+        width: u32,
+        /// Height asked for \[px\].
+        height: u32,
+    },
+    /// The film could not be encoded.
+    #[error("the film could not be encoded: {0}")]
+    Film(String),
     /// The image or chart could not be written.
     #[error("the image could not be encoded: {0}")]
     Encoding(String),

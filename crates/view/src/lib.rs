@@ -1,4 +1,4 @@
-//! Pictures and plots of a run folder, drawn offscreen.
+//! Pictures, films and plots of a run folder, and windows and pages on what runs.
 //!
 //! [`picture()`] renders one frame of grains, fluids or their surface and walls, or of contacts, bonds and cracks, to a PNG; [`map()`] draws a field on a plane; [`plot()`] turns the tables of a run into charts, and [`encode()`] draws any
 //! [`Chart`].
@@ -8,11 +8,14 @@ mod bonds;
 mod camera;
 mod canvas;
 mod chart;
+mod closely;
 mod color;
 mod coloring;
 mod error;
 mod fluid;
+pub mod live;
 mod map;
+mod page;
 mod picture;
 mod plot;
 mod render;
@@ -22,15 +25,21 @@ mod snapshot;
 mod surface;
 mod text;
 mod trace;
+mod video;
+mod window;
 
 pub use chart::{Chart, Panel, encode};
 pub use error::ViewError;
 pub use map::{Map, map};
+pub use page::Page;
 pub use picture::{PictureOptions, Shown, bonds_of, contacts_of, fluid_frames, frame_of, picture};
 pub use plot::{ChartFormat, Charts, curves, plot};
-pub use show::{PATIENCE, Recording, Show};
+pub use show::{Details, PATIENCE, Recording, Show};
 pub use snapshot::Snapshot;
+pub use window::window;
 
+#[cfg(test)]
+mod page_tests;
 #[cfg(test)]
 mod picture_tests;
 #[cfg(test)]

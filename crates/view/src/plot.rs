@@ -55,40 +55,24 @@ pub fn plot(run_folder: &Path, charts: Charts, format: ChartFormat) -> Result<Ve
     let wanted = |kind: Charts| charts == kind || charts == Charts::All;
     let mut files = Vec::new();
     let mut add = |name: &str, bytes: Vec<u8>| files.push((format!("{name}.{}", format.extension()), bytes));
-    let energies = run_folder.join("energies.csv");
-    if wanted(Charts::Energies) && energies.exists() {
-        let table = Table::read(&energies)?;
-        if table.has_rows() {
-            add("energies", encode(&energy_chart(table, format!("{run} · energies")), format)?);
-        }
+    if wanted(Charts::Energies)
+        && let Some(chart) = energies_of(run_folder, &run)?
+    {
+        add("energies", encode(&chart, format)?);
     }
     if wanted(Charts::Probes) {
-        for path in probes(&run_folder.join("probes"))? {
-            let table = Table::read(&path)?;
-            if table.has_rows() {
-                let name = path.file_stem().unwrap_or_default().to_string_lossy();
-                add(
-                    &format!("probe-{name}"),
-                    encode(&probe_chart(table, format!("{run} · {name}")), format)?,
-                );
-            }
+        for (name, chart) in probes_of(run_folder, &run)? {
+            add(&format!("probe-{name}"), encode(&chart, format)?);
         }
     }
-    let profile = run_folder.join("profile.csv");
-    if wanted(Charts::Profile) && profile.exists() {
-        let rows = profile_rows(&profile)?;
-        if !rows.is_empty() {
-            add(
-                "profile",
-                encode(
-                    &Bars {
-                        title: format!("{run} · time per pass"),
-                        rows,
-                    },
-                    format,
-                )?,
-            );
-        }
+    let rows = if wanted(Charts::Profile) {
+        seconds_of(run_folder)?
+    } else {
+        Vec::new()
+    };
+    if !rows.is_empty() {
+        let title = format!("{run} · time per pass");
+        add("profile", encode(&Bars { title, rows }, format)?);
     }
     let path = run_folder.join("trace.csv");
     if wanted(Charts::Trace) && path.exists() {
@@ -129,6 +113,46 @@ pub fn curves(
         is_logarithmic: false,
     };
     encode(&chart, format)
+}
+
+/// The ledger over time; `None` before it has a line.
+fn energies_of(run_folder: &Path, run: &str) -> Result<Option<Chart>, ViewError> {
+    let path = run_folder.join("energies.csv");
+    if !path.exists() {
+        return Ok(None);
+    }
+    let table = Table::read(&path)?;
+    Ok(table.has_rows().then(|| energy_chart(table, format!("{run} · energies"))))
+}
+
+/// Probes with their names, those that have a line.
+fn probes_of(run_folder: &Path, run: &str) -> Result<Vec<(String, Chart)>, ViewError> {
+    let mut charts = Vec::new();
+    for path in probes(&run_folder.join("probes"))? {
+        let table = Table::read(&path)?;
+        if table.has_rows() {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let chart = probe_chart(table, format!("{run} · {name}"));
+            charts.push((name, chart));
+        }
+    }
+    Ok(charts)
+}
+
+/// Energies and probes of a run, as far as it went.
+pub(crate) fn charts_of(run_folder: &Path) -> Result<Vec<Chart>, ViewError> {
+    let run = crate::picture::name_of(run_folder);
+    let probes = probes_of(run_folder, &run)?;
+    Ok(energies_of(run_folder, &run)?
+        .into_iter()
+        .chain(probes.into_iter().map(|(_, chart)| chart))
+        .collect())
+}
+
+/// Names, seconds and words of the passes of a run, once it has written them.
+pub(crate) fn seconds_of(run_folder: &Path) -> Result<Vec<(String, f64, String)>, ViewError> {
+    let path = run_folder.join("profile.csv");
+    if path.exists() { profile_rows(&path) } else { Ok(Vec::new()) }
 }
 
 /// The tables of the probes, by name.

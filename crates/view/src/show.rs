@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::{PictureOptions, Snapshot, ViewError, picture::frames_of};
+use crate::{PictureOptions, Snapshot, ViewError, closely::details_of, live::Controls, picture::frames_of};
 
 /// Longest time that one asks for something new before the answer is that there is nothing \[s\].
 pub const PATIENCE: Duration = Duration::from_millis(250);
@@ -15,12 +15,34 @@ pub trait Show: Send + Sync {
     fn title(&self) -> String;
     /// How many frames a recording holds so far; `None` of a simulation that runs.
     fn frames(&self) -> Option<usize>;
+    /// The run folder.
+    fn folder(&self) -> Option<PathBuf> {
+        None
+    }
+    /// The reins, of a simulation that runs and may be steered.
+    fn controls(&self) -> Option<&Controls> {
+        None
+    }
     /// The frame that a viewer asks for, unless it is that which the viewer has seen last: then what comes next, if anything does within [`PATIENCE`].
     /// Of a simulation that runs this is always the newest.
     ///
     /// # Errors
     /// If the frame cannot be read, or does not have the field by which it is to be colored.
     fn frame(&self, options: &PictureOptions, seen: Option<u64>) -> Result<Option<Arc<Snapshot>>, ViewError>;
+    /// All that is known of a particle: of the snapshot of this number, the one at this place.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is not there any more.
+    fn details(&self, options: &PictureOptions, number: u64, place: usize) -> Result<Details, ViewError>;
+}
+
+/// All that is known of a particle.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Details {
+    /// Names and values, with units.
+    pub values: Vec<(String, String)>,
+    /// Its contacts, a line each.
+    pub contacts: Vec<String>,
 }
 
 /// The frames in a folder, which may still become more.
@@ -58,6 +80,14 @@ impl Show for Recording {
 
     fn frames(&self) -> Option<usize> {
         Some(self.count())
+    }
+
+    fn folder(&self) -> Option<PathBuf> {
+        Some(self.folder.clone())
+    }
+
+    fn details(&self, _: &PictureOptions, number: u64, place: usize) -> Result<Details, ViewError> {
+        details_of(&self.folder, number as usize, place)
     }
 
     fn frame(&self, options: &PictureOptions, seen: Option<u64>) -> Result<Option<Arc<Snapshot>>, ViewError> {

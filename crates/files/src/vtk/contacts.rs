@@ -59,6 +59,8 @@ pub struct VtkContacts {
     pub tangential_force: Vec<[f64; 3]>,
     /// Whether each is a link of a force chain.
     pub is_in_chain: Vec<bool>,
+    /// Id of the grain and of the other grain of each, or its wall by its number.
+    pub partners: Vec<(u32, Option<u32>, u32)>,
 }
 
 /// Reads a file that [`contacts`] made.
@@ -66,7 +68,12 @@ pub fn read_contacts(path: &Path) -> Result<VtkContacts, FilesError> {
     read(path, |text| {
         let lines = count_of(text, "NumberOfLines", "lines")?;
         let points = vectors(find(text, "position")?.values(lines, 6)?);
+        let [a, b, is_wall] = ["a", "b", "is_wall"].map(|name| find(text, name)?.values(lines, 1));
+        let partners = a?.into_iter().zip(b?).zip(is_wall?);
         Ok(VtkContacts {
+            partners: partners
+                .map(|((a, b), is_wall)| (a as u32, (is_wall == 0.0).then_some(b as u32), b as u32))
+                .collect(),
             time: time(text)?,
             ends: points.as_chunks().0.to_vec(),
             normal_force: find(text, "normal_force")?.values(lines, 1)?,

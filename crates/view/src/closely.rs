@@ -1,0 +1,91 @@
+//! All that is known of one particle of a frame.
+
+use std::path::Path;
+
+use seixo_files::vtk::{VtkContacts, VtkPoints, read_contacts};
+
+use crate::{
+    Details, ViewError,
+    coloring::unit_of,
+    fluid::Balls,
+    picture::{contacts_of, frames_of},
+    scale,
+};
+
+/// Digits of numbers that are told.
+const DIGITS: i32 = 6;
+/// Contacts that are told of, at most.
+const MOST_CONTACTS: usize = 24;
+
+/// All that a frame of a run folder knows of the particle at this place: grains first, then those of fluids.
+///
+/// # Errors
+/// If the frame cannot be read, or has no such particle.
+pub fn details_of(run_folder: &Path, frame: usize, place: usize) -> Result<Details, ViewError> {
+    let files = frames_of(run_folder)?;
+    let last = files.len() - 1;
+    let path = files.get(frame).ok_or(ViewError::FrameOutOfRange { frame, last })?;
+    let Balls { points, grains, .. } = Balls::read(path)?;
+    let contacts = match contacts_of(run_folder, path) {
+        Ok(path) if place < grains => Some(read_contacts(&path)?),
+        _ => None,
+    };
+    Ok(details(&points, contacts.as_ref(), place))
+}
+
+/// What these tables know of the particle at this place.
+pub fn details(points: &VtkPoints, contacts: Option<&VtkContacts>, place: usize) -> Details {
+    let (Some(&id), Some(position), Some(&radius)) = (points.id.get(place), points.position.get(place), points.radius.get(place)) else {
+        return Details::default();
+    };
+    let word = |value: f64, unit: &str| {
+        let (factor, unit) = scale::readable(value.abs(), unit);
+        format!("{} {unit}", scale::digits(value * factor, DIGITS))
+    };
+    let vector = |row: &[f64], unit: &str| {
+        let extent = row.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+        let (factor, unit) = scale::readable(extent, unit);
+        let numbers: Vec<String> = row.iter().map(|value| scale::digits(value * factor, DIGITS)).collect();
+        format!("{} {unit}", numbers.join(", "))
+    };
+    let mut values = vec![
+        ("position".to_owned(), vector(position, "m")),
+        ("radius".to_owned(), word(radius, "m")),
+    ];
+    for (name, all, width) in &points.scalars {
+        let row = &all[place * width..(place + 1) * width];
+        // What the others have.
+        if row.iter().all(|value| value.is_nan()) {
+            continue;
+        }
+        let told = if *width == 1 {
+            word(row[0], unit_of(name))
+        } else {
+            vector(row, unit_of(name))
+        };
+        values.push((name.replace('_', " "), told));
+    }
+    let of_grain = contacts.iter().flat_map(|contacts| {
+        let touching = contacts
+            .partners
+            .iter()
+            .enumerate()
+            .filter(move |(_, partners)| partners.0 == id || partners.1 == Some(id));
+        touching.map(|(k, &(a, b, wall))| {
+            let other = match (b, wall) {
+                (Some(b), _) => format!("grain {}", if a == id { b } else { a }),
+                (None, wall) => format!("wall {wall}"),
+            };
+            let across = contacts.tangential_force[k].iter().map(|force| force * force).sum::<f64>().sqrt();
+            format!(
+                "{other}: {} normal, {} tangential",
+                word(contacts.normal_force[k], "N"),
+                word(across, "N")
+            )
+        })
+    });
+    Details {
+        contacts: of_grain.take(MOST_CONTACTS).collect(),
+        values,
+    }
+}

@@ -1,0 +1,133 @@
+//! Requests and connections full of nonsense.
+
+use std::{
+    io::{Read, Write},
+    time::{Duration, Instant},
+};
+
+use axum::http::StatusCode;
+use tower::ServiceExt;
+use tungstenite::client;
+
+use super::{Dice, TOKEN, asked, connected, first_line, frames::read, heap, opened, request, runtime, show};
+use crate::page::router;
+
+#[test]
+fn a_hundred_thousand_requests_are_answered_as_they_should() {
+    let router = router(show([heap(0, 3)]), TOKEN);
+    let mut dice = Dice(7);
+    let hosts = [
+        (Some("127.0.0.1:8000"), true),
+        (Some("localhost"), true),
+        (Some("[::1]:9"), true),
+        (Some("evil.example"), false),
+        (Some("127.0.0.1:80:80"), false),
+        (Some(""), false),
+        (None, false),
+    ];
+    let methods = ["GET", "GET", "GET", "HEAD", "POST", "OPTIONS", "BREW"];
+    let paths = [
+        "/",
+        "/page.js",
+        "/stage.js",
+        "/page.css",
+        "/live",
+        "/nowhere",
+        "//",
+        "/../page.js",
+        "/%2e",
+    ];
+    let letters: Vec<char> = "/?&=%.~:@+;,-_token0123456789abcdefXYZ".chars().collect();
+    runtime().block_on(async {
+        let (mut sent, mut seen) = (0, 0);
+        while sent < 100_000 {
+            let (host, is_host) = dice.one_of(&hosts);
+            let method = dice.one_of(&methods);
+            let path = dice.one_of(&paths);
+            let mut noise = |length: usize| -> String { (0..dice.below(length)).map(|_| dice.one_of(&letters)).collect() };
+            let (wild, before) = (noise(60), noise(12));
+            let (target, is_known) = match dice.below(8) {
+                0 => (format!("/{wild}"), false),
+                1 => (path.to_owned(), false),
+                2 => (format!("{path}?token={}", &TOKEN[..dice.below(32)]), false),
+                3 => (format!("{path}?token={}", TOKEN.replace(dice.one_of(&['0', 'a', 'f']), "1")), false),
+                4 => (format!("{path}?{}&token={TOKEN}", before.replace("token=", "")), true),
+                _ => (format!("{path}?token={TOKEN}&{wild}"), true),
+            };
+            let own = format!("http://{}", host.unwrap_or_default());
+            let (origin, is_origin) = match dice.below(6) {
+                0 => (Some("http://evil.example".to_owned()), false),
+                1 => (Some(format!("{own}0")), false),
+                2 => (Some(own), true),
+                _ => (None, true),
+            };
+            let mut headers = Vec::new();
+            headers.extend(host.map(|host| ("host", host)));
+            headers.extend(origin.as_deref().map(|origin| ("origin", origin)));
+            if dice.below(3) == 0 {
+                headers.extend([("connection", "upgrade"), ("upgrade", "websocket"), ("sec-websocket-version", "13")]);
+                headers.push(("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="));
+            }
+            let Some(request) = request(method, &target, &headers) else {
+                continue;
+            };
+            sent += 1;
+            let status = router.clone().oneshot(request).await.unwrap().status();
+            let told = format!("{method} {target} {headers:?}: {status}");
+            if !is_host || !is_origin || !is_known {
+                assert_eq!(status, StatusCode::FORBIDDEN, "{told}");
+            } else if method != "GET" {
+                assert_eq!(status, StatusCode::METHOD_NOT_ALLOWED, "{told}");
+            } else if paths[..4].contains(&path) {
+                assert_eq!(status, StatusCode::OK, "{told}");
+                seen += 1;
+            } else {
+                assert!(status.is_client_error() && status != StatusCode::FORBIDDEN, "{told}");
+            }
+        }
+        assert!(seen > 2000, "{seen} of {sent}");
+    });
+}
+
+#[test]
+fn connections_full_of_noise_disturb_nobody() {
+    let (page, host, live) = opened([heap(0, 50)]);
+    let target = page.address().split_once(&host).unwrap().1.to_owned();
+    let whole = format!("GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    let mut dice = Dice(11);
+    let mut silent = Vec::new();
+    for turn in 0..400 {
+        let mut noise: Vec<u8> = match turn % 4 {
+            0 => Vec::new(),
+            1 => whole.as_bytes()[..dice.below(whole.len())].to_vec(),
+            2 => format!("GET {live} HTTP/1.1\r\nHost: {host}\r\nX: {}\r\n", "x".repeat(dice.below(20_000))).into_bytes(),
+            _ => {
+                let start = format!(
+                    "GET {live} HTTP/1.1\r\nHost: {host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+                     Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+                );
+                start.into_bytes()
+            }
+        };
+        noise.extend((0..dice.below(3000)).map(|_| dice.roll() as u8));
+        let mut stream = connected(&host);
+        // The page may close while it is told nonsense.
+        stream.write_all(&noise).ok();
+        if turn % 10 == 0 {
+            silent.push(stream);
+        }
+    }
+    let (line, mut stream) = first_line(&host, &whole);
+    assert_eq!(line, "HTTP/1.1 200 OK");
+    let mut rest = String::new();
+    stream.read_to_string(&mut rest).unwrap();
+    assert!(rest.contains("<canvas"));
+    let end = Instant::now() + Duration::from_secs(30);
+    let mut socket = loop {
+        if let Ok((socket, _)) = client(format!("ws://{host}{live}"), connected(&host)) {
+            break socket;
+        }
+        assert!(Instant::now() < end, "no place for a socket");
+    };
+    assert_eq!(read(&asked(&mut socket, "frame - - -")).counts[2], 50);
+}

@@ -1,0 +1,128 @@
+//! The bar below the scene: the frames of a recording, or the reins of a simulation that runs.
+
+use super::panel::Panel;
+use crate::live::{Hand, Status};
+use crate::scale;
+
+/// Names of directions and the directions themselves.
+pub const PUSHES: [(&str, [f64; 3]); 6] = [
+    ("+x", [1.0, 0.0, 0.0]),
+    ("−x", [-1.0, 0.0, 0.0]),
+    ("+y", [0.0, 1.0, 0.0]),
+    ("−y", [0.0, -1.0, 0.0]),
+    ("+z", [0.0, 0.0, 1.0]),
+    ("−z", [0.0, 0.0, -1.0]),
+];
+
+/// What a user set to act on a simulation with.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reach {
+    /// Angles by which gravity is tilted, about x and y \[deg\].
+    tilt: [f64; 2],
+    /// Gravity as the scene has it \[m/s²\]; known once it was tilted.
+    plumb: Option<[f64; 3]>,
+}
+
+/// Shows the bar.
+pub fn bar(ui: &mut egui::Ui, panel: &mut Panel, pace: f64) {
+    ui.horizontal_wrapped(|ui| {
+        match panel.frames() {
+            Some(frames) => recording(ui, panel, frames),
+            None => running(ui, panel),
+        }
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            ui.weak(format!("{pace:.0} pictures/s"));
+        });
+    });
+}
+
+fn recording(ui: &mut egui::Ui, panel: &mut Panel, frames: usize) {
+    if ui.button(if panel.plays { "pause" } else { "play" }).clicked() {
+        panel.play_or_pause();
+    }
+    let mut frame = panel.frame();
+    let last = frames.saturating_sub(1);
+    ui.spacing_mut().slider_width = (ui.available_width() - 420.0).max(80.0);
+    if ui.add(egui::Slider::new(&mut frame, 0..=last).text(format!("of {last}"))).changed() {
+        panel.plays = false;
+        panel.go_to(frame);
+    }
+    ui.add(egui::DragValue::new(&mut panel.rate).range(0.5..=120.0).suffix(" frames/s"));
+}
+
+fn running(ui: &mut egui::Ui, panel: &mut Panel) {
+    let Some(controls) = panel.controls() else { return };
+    let Status {
+        time,
+        until,
+        steps,
+        particle_steps_per_second: speed,
+        pace,
+        gravity,
+        is_over,
+        ..
+    } = controls.status();
+    let is_paused = controls.is_paused();
+    if is_over {
+        ui.strong("done");
+    } else if ui.button(if is_paused { "go on" } else { "pause" }).clicked() {
+        controls.pause(!is_paused);
+    }
+    if is_paused && ui.button("one step").clicked() {
+        controls.step(1);
+    }
+    let mut rate = controls.rate();
+    let mut is_real = rate.is_some();
+    if ui.checkbox(&mut is_real, "real time").changed() {
+        rate = is_real.then_some(1.0);
+        controls.set_rate(rate);
+    }
+    if let Some(mut times) = rate {
+        if ui
+            .add(egui::DragValue::new(&mut times).range(1e-6..=1e6).speed(0.01 * rate.unwrap_or(1.0)).prefix("×"))
+            .changed()
+        {
+            controls.set_rate(Some(times));
+        }
+        if pace < 0.97 * times && !is_paused && !is_over {
+            ui.colored_label(
+                egui::Color32::from_rgb(190, 90, 0),
+                format!("falls short: {:.3} of it", pace / times),
+            );
+        }
+    }
+    let word = |value: f64, unit: &str| {
+        let (factor, unit) = scale::readable(value, unit);
+        format!("{} {unit}", scale::digits(value * factor, 3))
+    };
+    ui.label(format!("{} of {}", word(time, "s"), word(until, "s")));
+    ui.weak(format!("step {steps}, {speed:.3e} particle-steps/s"));
+    if is_over {
+        return;
+    }
+    let mut tilt = panel.hand.tilt;
+    let mut drops = false;
+    ui.menu_button("reach in", |ui| {
+        ui.label("tilt gravity about x and y");
+        ui.add(egui::Slider::new(&mut tilt[0], -90.0..=90.0).suffix("°"));
+        ui.add(egui::Slider::new(&mut tilt[1], -90.0..=90.0).suffix("°"));
+        drops = ui.button("drop a handful of grains").clicked();
+        ui.weak("what a hand does is written to the log; the run goes on from its checkpoints with it");
+    });
+    let plumb = panel.hand.plumb.unwrap_or(gravity);
+    if let Some(controls) = panel.controls() {
+        if tilt != panel.hand.tilt {
+            controls.reach_in(Hand::Gravity(tilted(plumb, tilt)));
+        }
+        if drops {
+            controls.reach_in(Hand::Drop);
+        }
+    }
+    (panel.hand.tilt, panel.hand.plumb) = (tilt, Some(plumb));
+}
+
+/// A direction turned about x, then about y \[deg\].
+fn tilted(gravity: [f64; 3], [about_x, about_y]: [f64; 2]) -> [f64; 3] {
+    let turn = glam::DQuat::from_rotation_y(about_y.to_radians()) * glam::DQuat::from_rotation_x(about_x.to_radians());
+    (turn * glam::DVec3::from(gravity)).to_array()
+}

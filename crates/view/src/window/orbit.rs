@@ -1,0 +1,105 @@
+//! A camera that turns around a point.
+
+use glam::{DVec2, DVec3};
+
+use crate::camera::{Camera, Frame};
+
+/// How far the camera turns when the pointer crosses the height of the scene \[rad\].
+const TURN: f64 = 3.2;
+/// Share of the way to the point that a line of the wheel goes.
+const ZOOM: f64 = 0.12;
+/// Highest and lowest that the camera stands over the point \[rad\].
+const STEEPEST: f64 = 1.55;
+
+/// Where a camera stands that looks at a point; z is up.
+#[derive(Clone, Copy, Debug)]
+pub struct Orbit {
+    /// The point \[m\].
+    target: DVec3,
+    /// Angle around z, and over the plane at right angles to it \[rad\].
+    angles: [f64; 2],
+    /// Distance from the point \[m\].
+    distance: f64,
+}
+
+impl Orbit {
+    /// That of a camera, around the middle of what it sees.
+    pub fn of(camera: &Camera) -> Orbit {
+        let back = -camera.axes[2];
+        Orbit {
+            target: camera.eye - back * camera.middle,
+            angles: [back.y.atan2(back.x), back.z.clamp(-1.0, 1.0).asin().clamp(-STEEPEST, STEEPEST)],
+            distance: camera.middle,
+        }
+    }
+
+    /// The camera, for this part of a picture.
+    pub fn camera(&self, frame: Frame) -> Camera {
+        let [around, over] = self.angles;
+        let from = DVec3::new(around.cos() * over.cos(), around.sin() * over.cos(), over.sin());
+        Camera::standing(self.target, from, self.distance, frame)
+    }
+
+    /// Turns by shares of the height of the scene.
+    pub fn turn(&mut self, by: DVec2) {
+        self.angles[0] -= TURN * by.x;
+        self.angles[1] = (self.angles[1] + TURN * by.y).clamp(-STEEPEST, STEEPEST);
+    }
+
+    /// Moves the point with the pointer \[px\].
+    pub fn pan(&mut self, by: DVec2, camera: &Camera) {
+        let [right, up, _] = camera.axes;
+        self.target += (up * by.y - right * by.x) * self.distance / camera.focal;
+    }
+
+    /// Goes so many lines of the wheel towards the point.
+    pub fn zoom(&mut self, lines: f64) {
+        self.distance *= (-ZOOM * lines).exp();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FRAME: Frame = Frame {
+        corner: [0.0; 2],
+        size: [800.0, 600.0],
+    };
+
+    /// Where a point is seen \[px\].
+    fn seen(camera: &Camera, point: DVec3) -> [f64; 2] {
+        let view = camera.view(point);
+        [
+            camera.center[0] + camera.focal * view.x / view.z,
+            camera.center[1] - camera.focal * view.y / view.z,
+        ]
+    }
+
+    #[test]
+    fn a_camera_that_becomes_an_orbit_sees_the_same_and_what_it_looks_at_stays_in_the_middle() {
+        let balls = [(DVec3::new(1.0, 2.0, 3.0), 0.5), (DVec3::new(-2.0, 0.0, 1.0), 0.3)];
+        let camera = Camera::framing(balls.into_iter(), DVec3::new(0.4, -1.0, 0.3), FRAME);
+        let mut orbit = Orbit::of(&camera);
+        let same = orbit.camera(FRAME);
+        for (center, _) in balls {
+            let (a, b) = (seen(&camera, center), seen(&same, center));
+            assert!((a[0] - b[0]).abs() < 1e-6 && (a[1] - b[1]).abs() < 1e-6, "{a:?} {b:?}");
+        }
+        orbit.turn(DVec2::new(0.3, 0.2));
+        orbit.zoom(3.0);
+        let [x, y] = seen(&orbit.camera(FRAME), orbit.target);
+        assert!((x - 400.0).abs() < 1e-9 && (y - 300.0).abs() < 1e-9, "{x} {y}");
+    }
+
+    #[test]
+    fn what_is_panned_follows_the_pointer() {
+        let balls = [(DVec3::ZERO, 1.0)];
+        let mut orbit = Orbit::of(&Camera::framing(balls.into_iter(), DVec3::new(0.0, -1.0, 0.5), FRAME));
+        let before = orbit.target;
+        let camera = orbit.camera(FRAME);
+        orbit.pan(DVec2::new(37.0, -21.0), &camera);
+        let [x, y] = seen(&orbit.camera(FRAME), before);
+        assert!((x - 437.0).abs() < 1e-6 && (y - 279.0).abs() < 1e-6, "{x} {y}");
+    }
+}

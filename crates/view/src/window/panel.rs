@@ -1,0 +1,409 @@
+//! What a user sees and asks for beside the scene.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::loader::Wish;
+use super::{bar, legend, plots};
+use crate::{
+    PictureOptions, Show, Shown, Snapshot,
+    chart::Chart,
+    coloring::Coloring,
+    live::{Controls, Hand},
+    show::Details,
+};
+
+/// Width, in points.
+const WIDTH: f32 = 290.0;
+/// Frames of a recording a second, at first.
+const RATE: f64 = 12.0;
+
+/// What stands for grains and fluids, with words for it.
+const SHOWN: [(&str, Shown); 6] = [
+    ("particles", Shown::Grains),
+    ("fluids as a smooth surface", Shown::Smooth),
+    ("contacts", Shown::Contacts),
+    ("force chains", Shown::ForceChains),
+    ("bonds", Shown::Bonds),
+    ("cracks", Shown::Cracks { has_bonds: true }),
+];
+
+/// A particle that was picked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Picked {
+    id: u32,
+    is_grain: bool,
+    /// Place in the snapshot of now; `None` if it is not there.
+    place: Option<usize>,
+}
+
+/// The state of the panels.
+pub struct Panel {
+    show: Arc<dyn Show>,
+    /// How to look at the scene.
+    pub options: PictureOptions,
+    /// What is known of the particle that was picked.
+    pub details: Option<Details>,
+    /// Energies and probes.
+    pub charts: Vec<Chart>,
+    /// Seconds per pass.
+    pub passes: Vec<(String, f64, String)>,
+    /// What could not be read.
+    pub error: Option<String>,
+    picked: Option<Picked>,
+    has_plots: bool,
+    /// Frame, time and what there is, of the snapshot that is shown.
+    number: u64,
+    time: f64,
+    seen: String,
+    fields: Vec<String>,
+    coloring: Coloring,
+    box_of: [[f64; 2]; 3],
+    /// Of a recording: frames a second while it is played.
+    pub(super) rate: f64,
+    pub(super) plays: bool,
+    turned: Instant,
+    had_walls: bool,
+    pub(super) hand: bar::Reach,
+}
+
+impl Panel {
+    /// Panels of what is shown, to be looked at in this way first.
+    pub fn new(show: Arc<dyn Show>, options: &PictureOptions) -> Panel {
+        Panel {
+            options: options.clone(),
+            had_walls: options.has_walls,
+            details: None,
+            charts: Vec::new(),
+            passes: Vec::new(),
+            error: None,
+            picked: None,
+            has_plots: false,
+            number: 0,
+            time: 0.0,
+            seen: String::new(),
+            fields: Vec::new(),
+            coloring: Coloring::default(),
+            box_of: [[0.0, 1.0]; 3],
+            rate: RATE,
+            plays: false,
+            turned: Instant::now(),
+            hand: bar::Reach::default(),
+            show,
+        }
+    }
+
+    /// Notes what is shown now.
+    pub fn seen(&mut self, snapshot: &Snapshot) {
+        self.error = None;
+        (self.number, self.time, self.seen) = (snapshot.number, snapshot.time, snapshot.seen());
+        (self.fields, self.coloring) = (snapshot.fields.clone(), snapshot.coloring.clone());
+        self.coloring.shade.clear();
+        for (axis, ends) in self.box_of.iter_mut().enumerate() {
+            let along = snapshot
+                .balls
+                .iter()
+                .map(|ball| f64::from(ball[axis]))
+                .filter(|along| along.is_finite());
+            let (low, high) = along.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+            if low <= high {
+                *ends = [low, high].map(|end| end + snapshot.origin[axis]);
+            }
+        }
+        if let Some(picked) = &mut self.picked {
+            let among = part(snapshot, picked.is_grain);
+            let first = among.start;
+            picked.place = snapshot.id[among].iter().position(|&id| id == picked.id).map(|place| first + place);
+        }
+    }
+
+    /// Picks a particle of the snapshot that is shown, or nothing.
+    pub fn pick(&mut self, snapshot: &Snapshot, place: Option<usize>) {
+        self.details = None;
+        self.picked = place.map(|place| Picked {
+            id: snapshot.id[place],
+            is_grain: place < snapshot.grains,
+            place: Some(place),
+        });
+    }
+
+    /// The place of what was picked.
+    pub fn place_picked(&self) -> Option<usize> {
+        self.picked.and_then(|picked| picked.place)
+    }
+
+    /// How a simulation that runs is steered.
+    pub fn controls(&self) -> Option<&Controls> {
+        self.show.controls()
+    }
+
+    /// Frames of a recording.
+    pub fn frames(&self) -> Option<usize> {
+        self.show.frames()
+    }
+
+    /// The frame that is shown of a recording.
+    pub fn frame(&self) -> usize {
+        self.options.frame.unwrap_or(self.number as usize)
+    }
+
+    /// Shows another frame of a recording.
+    pub fn go_to(&mut self, frame: usize) {
+        if let Some(frames) = self.frames() {
+            self.options.frame = Some(frame.min(frames.saturating_sub(1)));
+        }
+    }
+
+    /// Goes some frames on or back; of a simulation that runs, on by as many steps, if it stands still.
+    pub fn go(&mut self, by: i64) {
+        if let Some(controls) = self.controls() {
+            controls.step(by.max(0) as u64);
+        }
+        self.plays = false;
+        self.go_to(self.frame().saturating_add_signed(by as isize));
+    }
+
+    /// Lets frames follow each other, or a simulation go on, or stops that.
+    pub fn play_or_pause(&mut self) {
+        if let Some(controls) = self.controls() {
+            return controls.pause(!controls.is_paused());
+        }
+        self.plays = !self.plays;
+        if self.plays && self.frames() == Some(self.frame() + 1) {
+            self.go_to(0);
+        }
+    }
+
+    /// Whether pictures follow each other just now.
+    pub fn is_in_motion(&self) -> bool {
+        self.plays || self.controls().is_some_and(|controls| !controls.is_paused())
+    }
+
+    /// Whether walls are drawn otherwise than before.
+    pub fn turned_walls(&mut self) -> bool {
+        std::mem::replace(&mut self.had_walls, self.options.has_walls) != self.options.has_walls
+    }
+
+    /// What the loader is asked for.
+    pub fn wish(&self) -> Wish {
+        Wish {
+            options: PictureOptions {
+                // Walls are there in any case, and shown or not, and so is what is cut away.
+                has_walls: true,
+                cut: None,
+                ..self.options.clone()
+            },
+            goes_on: self.frames().is_none() || self.options.frame.is_none(),
+            details: self.place_picked().map(|place| (self.number, place)),
+            has_plots: self.has_plots,
+        }
+    }
+
+    /// Goes on with a recording that is played, if it is time; returns how long until then.
+    fn play(&mut self) -> Option<Duration> {
+        let wait = Duration::from_secs_f64(1.0 / self.rate);
+        if !self.plays {
+            return None;
+        }
+        // Not before the frame of now is there.
+        if self.turned.elapsed() >= wait && self.options.frame.is_none_or(|frame| frame as u64 == self.number) {
+            self.turned = Instant::now();
+            let last = self.frames().map_or(0, |frames| frames - 1);
+            if self.frame() < last {
+                self.go_to(self.frame() + 1);
+            } else {
+                self.plays = false;
+            }
+        }
+        Some(wait.saturating_sub(self.turned.elapsed()).max(Duration::from_millis(5)))
+    }
+
+    /// Lays the panels out, and hears what is asked for.
+    pub fn show(&mut self, ui: &mut egui::Ui, pace: f64, circle: Option<([f64; 2], f64)>) {
+        if let Some(wait) = self.play() {
+            ui.ctx().request_repaint_after(wait);
+        }
+        egui::Panel::bottom("bar").show(ui, |ui| bar::bar(ui, self, pace));
+        egui::Panel::right("look").exact_size(WIDTH).show(ui, |ui| {
+            egui::ScrollArea::vertical().show(ui, |ui| self.look(ui));
+        });
+        let painter = ui.painter();
+        let corner = ui.available_rect_before_wrap().min + egui::vec2(16.0, 12.0);
+        let ink = egui::Color32::from_rgb(38, 44, 54);
+        let title = painter.text(
+            corner,
+            egui::Align2::LEFT_TOP,
+            self.show.title(),
+            egui::FontId::proportional(20.0),
+            ink,
+        );
+        let (factor, unit) = crate::scale::readable(self.time, "s");
+        let line = format!("t = {} {unit}   ·   {}", crate::scale::digits(self.time * factor, 4), self.seen);
+        painter.text(
+            title.left_bottom(),
+            egui::Align2::LEFT_TOP,
+            line,
+            egui::FontId::proportional(13.0),
+            ink,
+        );
+        if let Some((middle, radius)) = circle {
+            let scale = ui.ctx().pixels_per_point();
+            let middle = egui::pos2(middle[0] as f32, middle[1] as f32) / scale;
+            let stroke = egui::Stroke::new(2.0, egui::Color32::from_rgb(220, 40, 60));
+            ui.painter().circle_stroke(middle, (radius as f32 / scale).max(4.0) + 1.5, stroke);
+        }
+    }
+
+    fn look(&mut self, ui: &mut egui::Ui) {
+        if let Some(error) = &self.error {
+            ui.colored_label(egui::Color32::from_rgb(190, 30, 40), error);
+            ui.separator();
+        }
+        let word = |shown: Shown| SHOWN.iter().find(|(_, one)| *one == shown).map_or("the rest", |(word, _)| word);
+        let before = self.options.shown;
+        egui::ComboBox::from_label("shows").selected_text(word(before)).show_ui(ui, |ui| {
+            for (word, shown) in SHOWN {
+                ui.selectable_value(&mut self.options.shown, shown, word);
+            }
+        });
+        if self.options.shown != before {
+            (self.options.field, self.options.range) = (None, None);
+        }
+        let named = self.options.field.clone().unwrap_or_else(|| "automatic".to_owned());
+        let fields = if self.options.shown == Shown::Bonds {
+            bond_fields()
+        } else {
+            self.fields.clone()
+        };
+        egui::ComboBox::from_label("colored by").selected_text(named).show_ui(ui, |ui| {
+            let before = self.options.field.clone();
+            ui.selectable_value(&mut self.options.field, None, "automatic");
+            for field in fields {
+                ui.selectable_value(&mut self.options.field, Some(field.clone()), field);
+            }
+            if self.options.field != before {
+                self.options.range = None;
+            }
+        });
+        legend::legend(ui, &self.coloring);
+        self.hold_range(ui);
+        ui.checkbox(&mut self.options.has_walls, "walls (W)");
+        self.cut(ui);
+        ui.separator();
+        self.tell_picked(ui);
+        ui.separator();
+        self.has_plots = egui::CollapsingHeader::new("energies and probes")
+            .show(ui, |ui| plots::charts(ui, &self.charts))
+            .fully_open()
+            | egui::CollapsingHeader::new("seconds per pass")
+                .show(ui, |ui| plots::passes(ui, &self.passes))
+                .fully_open();
+        ui.separator();
+        ui.weak("drag turns, Shift or the right button moves, the wheel zooms, F frames all, a click picks, Space plays, ← → go frame by frame, Q quits");
+    }
+
+    /// Lets the ends of the scale stay what they are.
+    fn hold_range(&mut self, ui: &mut egui::Ui) {
+        let crate::coloring::Legend::Scale { range, .. } = &self.coloring.legend else {
+            return;
+        };
+        let mut is_held = self.options.range.is_some();
+        if ui.checkbox(&mut is_held, "hold the scale").changed() {
+            self.options.range = is_held.then_some(*range);
+        }
+        if let Some((low, high)) = &mut self.options.range {
+            let speed = ((*high - *low).abs() / 200.0).max(f64::MIN_POSITIVE);
+            let (was_low, was_high) = (*low, *high);
+            ui.horizontal(|ui| {
+                ui.add(egui::DragValue::new(low).speed(speed).max_decimals(9));
+                ui.label("to");
+                ui.add(egui::DragValue::new(high).speed(speed).max_decimals(9));
+            });
+            if low >= high || !low.is_finite() || !high.is_finite() {
+                (*low, *high) = (was_low, was_high);
+            }
+        }
+    }
+
+    /// Lets a plane cut off what lies before it.
+    fn cut(&mut self, ui: &mut egui::Ui) {
+        let mut axis = self.options.cut.map(|cut| (0..3).find(|&axis| cut[axis] != 0.0).unwrap_or(0));
+        let before = axis;
+        ui.horizontal(|ui| {
+            ui.label("cut");
+            ui.selectable_value(&mut axis, None, "nothing");
+            for (at, name) in ["x", "y", "z"].into_iter().enumerate() {
+                ui.selectable_value(&mut axis, Some(at), name);
+            }
+        });
+        let Some(axis) = axis else {
+            self.options.cut = None;
+            return;
+        };
+        let [low, high] = self.box_of[axis];
+        // From the front: what lies towards the eye of a first look goes.
+        let sign = if axis == 1 { -1.0 } else { 1.0 };
+        let mut at = match self.options.cut.filter(|_| before == Some(axis)) {
+            Some(cut) => cut[3] / cut[axis],
+            None => 0.5 * (low + high),
+        };
+        ui.add(egui::Slider::new(&mut at, low..=high).show_value(true).max_decimals(4).text("m"));
+        let mut cut = [0.0; 4];
+        (cut[axis], cut[3]) = (sign, sign * at);
+        self.options.cut = Some(cut);
+    }
+
+    fn tell_picked(&mut self, ui: &mut egui::Ui) {
+        let Some(picked) = self.picked else {
+            ui.weak("click on a particle to see its fields and contacts");
+            return;
+        };
+        let kind = if picked.is_grain { "grain" } else { "particle" };
+        ui.horizontal(|ui| {
+            ui.strong(format!("{kind} {}", picked.id));
+            if ui.small_button("let go").clicked() {
+                (self.picked, self.details) = (None, None);
+            }
+        });
+        if picked.place.is_none() {
+            ui.weak("not in this frame");
+        }
+        if let Some(controls) = self.show.controls().filter(|_| picked.is_grain) {
+            ui.horizontal(|ui| {
+                ui.label("push");
+                for (name, along) in bar::PUSHES {
+                    if ui.small_button(name).clicked() {
+                        controls.reach_in(Hand::Push { id: picked.id, along });
+                    }
+                }
+            });
+        }
+        let Some(details) = &self.details else { return };
+        egui::Grid::new("details").num_columns(2).striped(true).show(ui, |ui| {
+            for (name, value) in &details.values {
+                ui.label(name);
+                ui.label(value);
+                ui.end_row();
+            }
+        });
+        if !details.contacts.is_empty() {
+            ui.strong(format!("{} contacts", details.contacts.len()));
+        }
+        for contact in &details.contacts {
+            ui.label(contact);
+        }
+    }
+}
+
+/// Where grains stand in a snapshot, or particles of fluids.
+fn part(snapshot: &Snapshot, is_grain: bool) -> Range<usize> {
+    let all = snapshot.id.len();
+    let grains = snapshot.grains.min(all);
+    if is_grain { 0..grains } else { grains..all }
+}
+
+fn bond_fields() -> Vec<String> {
+    let known = ["used", "tension", "shear", "bending", "torsion", "energy", "force", "kind"];
+    known.map(str::to_owned).to_vec()
+}

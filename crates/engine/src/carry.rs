@@ -65,11 +65,11 @@ impl Simulation {
         }
     }
 
-    /// Gives all bodies of a group this velocity \[m/s\], but for those that are held or on joints; they turn as before.
-    pub(crate) fn set_velocity_of_bodies(&mut self, group: u32, velocity: Vec3) {
+    /// Gives some bodies this velocity \[m/s\], but for those that are held or on joints; they turn as before.
+    pub(crate) fn set_velocity_of_bodies(&mut self, velocity: Vec3, is_chosen: impl Fn(&Simulation, usize) -> bool) {
         let velocity = vector(velocity);
         for b in 0..self.bodies.len() {
-            if self.group_of_body(b) == group && !self.bodies.is_bound(b) {
+            if is_chosen(self, b) && !self.bodies.is_bound(b) {
                 let at = b * RECORD;
                 store(&mut self.bodies.velocity, at, &velocity);
                 let [rate, _] = self.bodies.rates(b, &self.fields, &self.stepping);

@@ -84,7 +84,7 @@ impl Simulation {
     /// Adds grains, with the velocities that they have at this moment. Their ids must be new.
     ///
     /// # Errors
-    /// If a grain is not of a kind that was expected, has the id of another, is outside of the domain, or is where something else is.
+    /// If a grain is not of a kind that was expected, and unlike all that are there, has the id of another, is outside of the domain, or is where something else is.
     pub fn insert(&mut self, grains: &Grains) -> Result<(), Refusal> {
         if grains.is_empty() {
             return Ok(());
@@ -119,7 +119,9 @@ impl Simulation {
         for (k, &id) in grains.id.iter().enumerate() {
             let (radius, material) = (grains.radius[k], grains.material[k]);
             let is_of = |kind: &Expected| kind.material == material && (kind.radius[0]..=kind.radius[1]).contains(&radius);
-            if !self.expected.iter().any(is_of) {
+            // What is like a grain that is there changes no limit that follows from the grains.
+            let is_like = |i: usize| self.fields.material[i] == material && self.fields.position[i * RECORD + 3] == radius;
+            if !self.expected.iter().any(is_of) && !(0..self.fields.len()).any(is_like) {
                 return Err(Refusal::Unexpected { id, radius });
             }
             self.next_id = self.next_id.max(u64::from(id) + 1);
@@ -163,16 +165,49 @@ impl Simulation {
     /// # Errors
     /// As [`Simulation::observe`].
     pub fn set_velocity(&mut self, group: u32, velocity: Vec3) -> Result<(), Refusal> {
+        self.set_velocities(
+            velocity,
+            |simulation, i| simulation.fields.group[i] == group,
+            |simulation, b| simulation.group_of_body(b) == group,
+        )
+    }
+
+    /// Gives one grain, or the body that carries it, this velocity \[m/s\], as of this moment, unless that is held or on a joint; an id that is not
+    /// there is passed over.
+    ///
+    /// # Errors
+    /// As [`Simulation::observe`].
+    pub fn set_velocity_of(&mut self, id: u32, velocity: Vec3) -> Result<(), Refusal> {
+        self.observe().map_err(stopped)?;
+        let body = (0..self.fields.len())
+            .find(|&i| self.fields.id[i] == id)
+            .and_then(|i| self.body_of(i));
+        self.set_velocities(
+            velocity,
+            |simulation, i| match body {
+                Some(body) => simulation.body_of(i) == Some(body),
+                None => simulation.fields.id[i] == id,
+            },
+            |_, b| body == Some(b),
+        )
+    }
+
+    fn set_velocities(
+        &mut self,
+        velocity: Vec3,
+        is_grain: impl Fn(&Simulation, usize) -> bool,
+        is_body: impl Fn(&Simulation, usize) -> bool,
+    ) -> Result<(), Refusal> {
         let gained = self.edit(Meets::Nothing, |simulation| {
-            let of_group: Vec<usize> = (0..simulation.fields.len())
-                .filter(|&i| simulation.fields.group[i] == group && !simulation.is_bound(i))
+            let chosen: Vec<usize> = (0..simulation.fields.len())
+                .filter(|&i| is_grain(simulation, i) && !simulation.is_bound(i))
                 .collect();
-            for &i in &of_group {
+            for &i in &chosen {
                 simulation.fields.velocity[i * RECORD..][..3].copy_from_slice(&velocity);
                 simulation.fields.half_velocity[i * 3..][..3].copy_from_slice(&velocity);
             }
-            simulation.pull_back_half_a_step(of_group);
-            simulation.set_velocity_of_bodies(group, velocity);
+            simulation.pull_back_half_a_step(chosen);
+            simulation.set_velocity_of_bodies(velocity, is_body);
         })?;
         self.work.inserted += gained;
         Ok(())

@@ -7,6 +7,7 @@ mod image;
 mod plane;
 mod read;
 mod surface;
+mod walls;
 
 pub use bonds::{VtkBonds, bonds, read_bonds};
 pub use contacts::{VtkContacts, contacts, read_contacts};
@@ -14,18 +15,16 @@ pub use fluid::{VtkFluid, fluid, read_fluid};
 pub use image::{Image, image};
 pub use read::{VtkPoints, VtkWalls, read_grains, read_walls};
 pub use surface::{SURFACE_FIELDS, surface};
+pub use walls::walls;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
-use seixo_engine::state::{GrainSnapshot, WallSnapshot};
+use seixo_engine::state::GrainSnapshot;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::str::FromStr;
-
-/// Worn volume and depth where a wall does not wear.
-const UNWORN: (f64, f64) = (f64::NAN, f64::NAN);
 
 /// Bytes that are compressed together.
 const BLOCK: usize = 1 << 18;
@@ -153,6 +152,17 @@ impl Values<'_> {
         }
     }
 
+    /// All numbers, and how many belong to one point or cell.
+    fn numbers(&self) -> (Vec<f64>, usize) {
+        match self {
+            Values::Vectors64(values) | Values::Vectors32(values) => (values.as_flattened().to_vec(), 3),
+            Values::Tensors32(values) => (values.as_flattened().to_vec(), 9),
+            Values::Scalars32(values) | Values::Scalars64(values) => (values.to_vec(), 1),
+            Values::Integers(values) => (values.iter().map(|&value| f64::from(value)).collect(), 1),
+            Values::Offsets(values) => (values.iter().map(|&value| value as f64).collect(), 1),
+        }
+    }
+
     fn bytes(&self) -> Vec<u8> {
         let singles = |values: &[f64]| values.iter().flat_map(|&value| (value as f32).to_le_bytes()).collect();
         match self {
@@ -263,6 +273,24 @@ fn pack(out: &mut String, bytes: &[u8]) {
     STANDARD.encode_string(packed, out);
 }
 
+impl VtkPoints {
+    /// The grains at one time \[s\] with all fields that the snapshot has, as they would be read back from a file.
+    pub fn of(snapshot: GrainSnapshot, time: f64) -> VtkPoints {
+        let count = snapshot.id.len();
+        let column = |(field, keyword): (Field, &str)| {
+            let (values, width) = field.values(&snapshot).numbers();
+            (values.len() == count * width).then(|| (keyword.to_owned(), values, width))
+        };
+        VtkPoints {
+            time,
+            scalars: Field::ALL.into_iter().filter_map(column).collect(),
+            position: snapshot.position,
+            radius: snapshot.radius,
+            id: snapshot.id,
+        }
+    }
+}
+
 /// The grains at one time \[s\] as a `.vtp`: points with radius, id and the given fields.
 pub fn grains(snapshot: &GrainSnapshot, fields: &[Field], time: f64) -> Vec<u8> {
     let count = snapshot.id.len();
@@ -273,60 +301,6 @@ pub fn grains(snapshot: &GrainSnapshot, fields: &[Field], time: f64) -> Vec<u8> 
     ];
     arrays.extend(fields.iter().map(|field| (field.keyword(), field.values(snapshot))));
     document.vertices(&arrays, &snapshot.position);
-    document.finish()
-}
-
-/// The walls at one time \[s\] as a `.vtp`: polygons with the index of their wall, and the names of the walls; where any wall wears, also with
-/// worn volume \[m³\] and depth \[m\], of a plane the mean over what is drawn; not a number for walls that do not wear.
-/// A plane is drawn where it crosses the box `bounds` (lower and upper corner \[m\]); without one it is left out.
-pub fn walls(walls: &[WallSnapshot], bounds: Option<[[f64; 3]; 2]>, time: f64) -> Vec<u8> {
-    let (mut points, mut wall_of, mut offsets) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut worn_volume, mut wear_depth) = (Vec::new(), Vec::new());
-    let mut names = format!(
-        r#"<Array type="String" Name="wall_names" NumberOfTuples="{}" format="ascii">"#,
-        walls.len()
-    );
-    for (index, wall) in walls.iter().enumerate() {
-        let mut polygon = |corners: &[[f64; 3]], (volume, depth): (f64, f64)| {
-            worn_volume.push(volume);
-            wear_depth.push(depth);
-            points.extend_from_slice(corners);
-            wall_of.push(index as u32);
-            offsets.push(points.len() as i64);
-        };
-        for (k, triangle) in wall.triangles.iter().enumerate() {
-            let worn = wall.wear.as_ref().map_or(UNWORN, |wear| (wear.volumes[k], wear.depths[k]));
-            polygon(triangle, worn);
-        }
-        if let (Some((point, normal)), Some(bounds)) = (wall.plane, bounds) {
-            let corners = plane::cut(point, normal, bounds);
-            if corners.len() >= 3 {
-                let volume = wall.wear.as_ref().map_or(f64::NAN, |wear| wear.volume);
-                polygon(&corners, (volume, volume / plane::area(&corners)));
-            }
-        }
-        wall.name.bytes().chain([0]).for_each(|byte| {
-            let _ = write!(names, "{byte} ");
-        });
-    }
-    names.push_str("</Array>\n");
-    let cells = format!(r#"NumberOfPolys="{}""#, offsets.len());
-    let mut document = Document::new(time, &names, points.len(), &cells);
-    let mut arrays = vec![("wall", Values::Integers(&wall_of))];
-    if walls.iter().any(|wall| wall.wear.is_some()) {
-        arrays.push(("worn_volume", Values::Scalars64(&worn_volume)));
-        arrays.push(("wear_depth", Values::Scalars64(&wear_depth)));
-    }
-    document.group(r#"CellData Scalars="wall""#, &arrays);
-    document.group("Points", &[("position", Values::Vectors64(&points))]);
-    let connectivity: Vec<i64> = (0..points.len() as i64).collect();
-    document.group(
-        "Polys",
-        &[
-            ("connectivity", Values::Offsets(&connectivity)),
-            ("offsets", Values::Offsets(&offsets)),
-        ],
-    );
     document.finish()
 }
 

@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod check;
+pub mod film;
 pub mod info;
 pub mod new;
 pub mod picture;
@@ -12,6 +13,7 @@ pub mod run;
 pub mod slice;
 pub mod spheres;
 pub mod surface;
+pub mod view;
 mod watch;
 
 use crate::say;

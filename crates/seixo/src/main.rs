@@ -23,7 +23,8 @@ A first run:
   seixo check silo.toml          is it right, how large, how long will it take
   seixo run silo.toml            run it into silo.out/ (Ctrl-C keeps a checkpoint)
   seixo resume silo.out          go on where it stopped
-  seixo picture silo.out         look at the last frame
+  seixo view silo.out            look at it in a window; seixo view silo.toml runs it meanwhile, --browser shows a page instead
+  seixo picture silo.out         the last frame as an image; seixo film silo.out all of them as a video
   seixo slice silo.out           solid fraction, velocity or stress on a plane
   seixo surface dam.out --all    the free surface of fluids, as meshes
   seixo plot silo.out            energies, probes, time per pass
@@ -41,6 +42,8 @@ enum Command {
     Info(command::info::InfoArguments),
     Plot(command::plot::PlotArguments),
     Picture(command::picture::PictureArguments),
+    Film(Box<command::film::FilmArguments>),
+    View(Box<command::view::ViewArguments>),
     Slice(command::slice::SliceArguments),
     Surface(command::surface::SurfaceArguments),
     Spheres(command::spheres::SpheresArguments),
@@ -70,6 +73,8 @@ fn main() -> ExitCode {
         Command::Info(arguments) => command::info::info(&arguments),
         Command::Plot(arguments) => command::plot::plot(&arguments),
         Command::Picture(arguments) => command::picture::picture(&arguments),
+        Command::Film(arguments) => command::film::film(&arguments),
+        Command::View(arguments) => command::view::view(&arguments),
         Command::Slice(arguments) => command::slice::slice(&arguments),
         Command::Surface(arguments) => command::surface::surface(&arguments),
         Command::Spheres(arguments) => command::spheres::spheres(&arguments),

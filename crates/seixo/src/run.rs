@@ -13,6 +13,7 @@
 
 mod acts;
 mod agreement;
+mod audience;
 mod breaks;
 mod course;
 mod driver;
@@ -22,8 +23,10 @@ mod fluids;
 pub mod folder;
 mod fragments;
 mod frames;
+mod hands;
 mod log;
 mod measure;
+mod opening;
 mod outputs;
 mod probes;
 mod record;
@@ -32,14 +35,15 @@ mod volume;
 mod warnings;
 
 pub use course::Course;
-pub use driver::{resume, start};
 pub use error::RunError;
 pub use log::Event;
+pub use opening::{resume, start};
 pub use record::{BroadPhaseRecord, DividedRecord, Outcome, Record, StageRecord, TimeStepRecord, TrafficRecord};
 pub use volume::expected_output;
 
 use seixo_engine::Ranks;
 use seixo_files::layer::{Disk, FileLayer, Unwritten};
+use seixo_view::Live;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -54,6 +58,8 @@ pub struct Options<'a> {
     pub observer: &'a mut dyn Observer,
     /// Whether an earlier run in the same folder may be removed.
     pub overwrite: bool,
+    /// Where viewers meet the run, if any may look.
+    pub audience: Option<Arc<Live>>,
     /// The processes among which the grains are divided, where there are several. All run the same scene, and the first of them writes.
     pub ranks: Option<Ranks>,
 }
@@ -66,6 +72,7 @@ impl<'a> Options<'a> {
             control: Control::default(),
             observer,
             overwrite: false,
+            audience: None,
             ranks: None,
         }
     }
@@ -113,6 +120,8 @@ pub struct Progress {
     pub particle_steps_per_second: f64,
     /// Kinetic energy at the last line of the ledger \[J\].
     pub kinetic: f64,
+    /// How much it reaches of the pace at which simulated time is held to wall time; `None` where it is not.
+    pub share_of_pace: Option<f64>,
 }
 
 /// Watches a run.

@@ -5,7 +5,7 @@ use std::path::Path;
 use seixo_files::vtk::{VtkContacts, VtkPoints, read_contacts};
 
 use crate::{
-    Details, ViewError,
+    Details, Parts, ViewError,
     coloring::unit_of,
     fluid::Balls,
     picture::{contacts_of, frames_of},
@@ -33,8 +33,17 @@ pub fn details_of(run_folder: &Path, frame: usize, place: usize) -> Result<Detai
     Ok(details(&points, contacts.as_ref(), place))
 }
 
+impl Details {
+    /// All that the parts of a snapshot know of the particle at this place: grains first, then those of fluids.
+    pub fn of_parts(parts: Parts, place: usize) -> Details {
+        let balls = Balls::of_both(parts.grains, parts.fluid);
+        let contacts = parts.contacts.filter(|_| place < balls.grains);
+        details(&balls.points, contacts.as_ref(), place)
+    }
+}
+
 /// What these tables know of the particle at this place.
-pub fn details(points: &VtkPoints, contacts: Option<&VtkContacts>, place: usize) -> Details {
+fn details(points: &VtkPoints, contacts: Option<&VtkContacts>, place: usize) -> Details {
     let (Some(&id), Some(position), Some(&radius)) = (points.id.get(place), points.position.get(place), points.radius.get(place)) else {
         return Details::default();
     };

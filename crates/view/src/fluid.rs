@@ -56,7 +56,17 @@ impl Balls {
     fn of(file: &Path, fluid: Option<VtkPoints>, particles: usize) -> Result<Balls, ViewError> {
         let path = beside(file, "grains");
         let grains = path.exists().then(|| read_grains(&path)).transpose()?;
-        Ok(Balls {
+        Ok(Balls::joined(grains, fluid, particles))
+    }
+
+    /// Grains and fluids as they are in a simulation.
+    pub fn of_both(grains: Option<VtkPoints>, fluid: Option<VtkFluid>) -> Balls {
+        let particles = fluid.as_ref().map_or(0, |fluid| fluid.particles.id.len());
+        Balls::joined(grains, fluid.map(VtkFluid::points), particles)
+    }
+
+    fn joined(grains: Option<VtkPoints>, fluid: Option<VtkPoints>, particles: usize) -> Balls {
+        Balls {
             grains: grains.as_ref().map_or(0, |grains| grains.id.len()),
             points: match (grains, fluid) {
                 (Some(grains), Some(fluid)) => joined(grains, fluid),
@@ -64,7 +74,7 @@ impl Balls {
             },
             particles,
             surface: Vec::new(),
-        })
+        }
     }
 }
 

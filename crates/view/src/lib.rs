@@ -12,6 +12,7 @@ mod closely;
 mod color;
 mod coloring;
 mod error;
+mod film;
 mod fluid;
 pub mod live;
 mod map;
@@ -28,14 +29,18 @@ mod trace;
 mod video;
 mod window;
 
+pub use canvas::Canvas;
 pub use chart::{Chart, Panel, encode};
 pub use error::ViewError;
+pub use film::Film;
+pub use live::Live;
 pub use map::{Map, map};
 pub use page::Page;
-pub use picture::{PictureOptions, Shown, bonds_of, contacts_of, fluid_frames, frame_of, picture};
+pub use picture::{PictureOptions, Shown, bonds_of, contacts_of, fluid_frames, frame_of, frames_of, picture};
 pub use plot::{ChartFormat, Charts, curves, plot};
 pub use show::{Details, PATIENCE, Recording, Show};
-pub use snapshot::Snapshot;
+pub use snapshot::{Parts, Snapshot};
+pub use video::Video;
 pub use window::window;
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! A simulation that runs, and who looks at it: the run is asked for snapshots, and waits for nobody.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::{
@@ -22,6 +23,15 @@ pub enum Hand {
         id: u32,
         /// Direction, of length 1.
         along: [f64; 3],
+    },
+    /// A grain, or the body that carries it, is drawn to a place.
+    Drag {
+        /// Id of the grain.
+        id: u32,
+        /// Where its center is to be \[m\].
+        to: [f64; 3],
+        /// Simulated time in which it shall come there, if it is free to \[s\].
+        within: f64,
     },
     /// A handful of grains like those there falls in from above.
     Drop,
@@ -100,7 +110,15 @@ impl Controls {
 
     /// Does something to it before its next step.
     pub fn reach_in(&self, hand: Hand) {
-        self.ask(|reins| reins.hands.push(hand));
+        self.ask(|reins| {
+            // Of a drag only where it leads to now counts.
+            if let (Hand::Drag { id, .. }, Some(Hand::Drag { id: last, .. })) = (&hand, reins.hands.last())
+                && id == last
+            {
+                reins.hands.pop();
+            }
+            reins.hands.push(hand);
+        });
     }
 
     /// Where it stands.
@@ -153,21 +171,48 @@ pub struct Live {
     title: String,
     folder: PathBuf,
     controls: Controls,
+    /// Whether viewers may go on looking when the run is over.
+    stays: bool,
+    is_gone: AtomicBool,
     desk: Mutex<Desk>,
     put: Condvar,
+}
+
+/// What becomes a snapshot on the thread of who looks, so that it costs the run no time.
+pub type Making = Box<dyn FnOnce() -> Result<Snapshot, ViewError> + Send>;
+
+enum Frame {
+    /// All that a snapshot is made from.
+    Raw(Making),
+    /// Somebody makes it just now.
+    Taken,
+    /// It is there.
+    Made(Result<Arc<Snapshot>, String>),
 }
 
 #[derive(Default)]
 struct Desk {
     requests: Vec<Request>,
-    frames: Vec<(PictureOptions, Result<Arc<Snapshot>, String>)>,
+    frames: Vec<(PictureOptions, Frame)>,
     details: Vec<(u64, usize, Result<Details, String>)>,
 }
 
+impl Desk {
+    fn put(&mut self, options: &PictureOptions, frame: Frame) {
+        self.frames.retain(|(known, _)| known != options);
+        if self.frames.len() >= MOST_KEPT {
+            drop(self.frames.remove(0));
+        }
+        self.frames.push((options.clone(), frame));
+    }
+}
+
 impl Live {
-    /// One that a run into this folder will serve.
-    pub fn new(title: String, folder: PathBuf) -> Live {
+    /// One that a run into this folder will serve, when it is over, too, if it stays.
+    pub fn new(title: String, folder: PathBuf, stays: bool) -> Live {
         Live {
+            stays,
+            is_gone: AtomicBool::new(false),
             title,
             folder,
             controls: Controls::default(),
@@ -181,6 +226,16 @@ impl Live {
         &self.controls
     }
 
+    /// Whether viewers may go on looking when the run is over.
+    pub fn stays(&self) -> bool {
+        self.stays
+    }
+
+    /// Says that nobody answers any more. For who runs the simulation.
+    pub fn leave(&self) {
+        self.is_gone.store(true, Ordering::Relaxed);
+    }
+
     fn desk(&self) -> MutexGuard<'_, Desk> {
         self.desk.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -191,14 +246,8 @@ impl Live {
     }
 
     /// Answers a request for a frame. For who runs the simulation.
-    pub fn put_frame(&self, options: &PictureOptions, answer: Result<Snapshot, ViewError>) {
-        let answer = answer.map(Arc::new).map_err(|error| error.to_string());
-        let mut desk = self.desk();
-        desk.frames.retain(|(known, _)| known != options);
-        if desk.frames.len() >= MOST_KEPT {
-            desk.frames.remove(0);
-        }
-        desk.frames.push((options.clone(), answer));
+    pub fn put_frame(&self, options: &PictureOptions, making: Making) {
+        self.desk().put(options, Frame::Raw(making));
         self.put.notify_all();
     }
 
@@ -253,20 +302,41 @@ impl Show for Live {
         Some(&self.controls)
     }
 
+    fn is_gone(&self) -> bool {
+        self.is_gone.load(Ordering::Relaxed)
+    }
+
     fn frame(&self, options: &PictureOptions, seen: Option<u64>) -> Result<Option<Arc<Snapshot>>, ViewError> {
         let options = asked(options);
-        let found = self.ask(Request::Frame(Box::new(options.clone())), |desk| {
-            let (_, answer) = desk.frames.iter().find(|(known, _)| *known == options)?;
-            match answer {
-                Ok(snapshot) if seen == Some(snapshot.number) => None,
-                answer => Some(answer.clone()),
+        let request = Request::Frame(Box::new(options.clone()));
+        let found = self.ask(request, |desk| {
+            let (_, frame) = desk.frames.iter_mut().find(|(known, _)| *known == options)?;
+            match frame {
+                Frame::Raw(_) => Some(std::mem::replace(frame, Frame::Taken)),
+                Frame::Made(Ok(snapshot)) if seen != Some(snapshot.number) => Some(Frame::Made(Ok(snapshot.clone()))),
+                _ => None,
             }
         });
-        // An error is told once: another look may find what this one lacked.
-        if matches!(found, Some(Err(_))) {
-            self.desk().frames.retain(|(known, _)| *known != options);
+        let answer = match found {
+            None | Some(Frame::Taken) => return Ok(None),
+            Some(Frame::Made(answer)) => answer,
+            Some(Frame::Raw(make)) => {
+                let answer = make().map(Arc::new).map_err(|error| error.to_string());
+                let mut desk = self.desk();
+                // Unless a later one has come meanwhile.
+                if let Some((_, frame @ Frame::Taken)) = desk.frames.iter_mut().find(|(known, _)| *known == options) {
+                    *frame = Frame::Made(answer.clone());
+                }
+                drop(desk);
+                self.put.notify_all();
+                answer
+            }
+        };
+        match answer {
+            Ok(snapshot) if seen == Some(snapshot.number) => Ok(None),
+            Ok(snapshot) => Ok(Some(snapshot)),
+            Err(cause) => Err(ViewError::Live { cause }),
         }
-        found.transpose().map_err(|cause| ViewError::Live { cause })
     }
 
     fn details(&self, options: &PictureOptions, number: u64, place: usize) -> Result<Details, ViewError> {

@@ -11,7 +11,7 @@ use crate::{
     coloring::{Coloring, Legend, fields_of},
     fluid::Balls,
     render::{Pane, Rod, Studio},
-    snapshot::Snapshot,
+    snapshot::{Parts, Snapshot},
 };
 
 /// What stands for the grains.
@@ -180,15 +180,24 @@ impl Snapshot {
             _ => None,
         };
         let number = file_name(path).split(['_', '.']).nth(1).and_then(|number| number.parse().ok());
-        Snapshot::of(
-            (balls, walls),
-            (contacts, bonds, cracks),
-            &PictureOptions {
-                title: options.title.clone().or_else(|| Some(name_of(run_folder))),
-                ..options.clone()
-            },
-            number.unwrap_or_default(),
-        )
+        let options = PictureOptions {
+            title: options.title.clone().or_else(|| Some(name_of(run_folder))),
+            ..options.clone()
+        };
+        Snapshot::of((balls, walls), (contacts, bonds, cracks), &options, number.unwrap_or_default())
+    }
+
+    /// What is to be seen of a simulation that runs into a folder.
+    ///
+    /// # Errors
+    /// If the parts lack what is to be shown.
+    pub fn of_parts(run_folder: &Path, parts: Parts, options: &PictureOptions, number: u64) -> Result<Snapshot, ViewError> {
+        let cracks = match options.shown {
+            Shown::Cracks { .. } => Some(Cracks::until(run_folder, parts.time)?),
+            _ => None,
+        };
+        let balls = Balls::of_both(parts.grains, parts.fluid);
+        Snapshot::of((balls, parts.walls), (parts.contacts, parts.bonds, cracks), options, number)
     }
 
     /// What is to be seen of these grains, fluids and walls, and of what stands for them.

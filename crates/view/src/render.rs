@@ -13,7 +13,9 @@ pub use studio::{COLOR, Shot, Studio, Targets};
 
 use glam::DVec3;
 
-use crate::{ViewError, camera::Camera, canvas::Canvas, color::Rgb};
+use crate::color::Rgb;
+#[cfg(test)]
+use crate::{ViewError, camera::Camera, canvas::Canvas};
 
 /// Spheres to draw.
 #[derive(Clone, Copy, Debug, Default)]
@@ -81,6 +83,7 @@ pub struct Stage<'a> {
 pub type Floor = [(DVec3, DVec3); 3];
 
 /// The picture that `camera` takes, `size` pixels wide and high.
+#[cfg(test)]
 pub fn render(stage: &Stage, floors: &[Floor], camera: &Camera, size: (u32, u32)) -> Result<Canvas, ViewError> {
     let studio = Studio::offscreen()?;
     studio.painter.guarded(|| {

@@ -23,6 +23,10 @@ pub trait Show: Send + Sync {
     fn controls(&self) -> Option<&Controls> {
         None
     }
+    /// Whether there will never be anything more to see, so that windows close.
+    fn is_gone(&self) -> bool {
+        false
+    }
     /// The frame that a viewer asks for, unless it is that which the viewer has seen last: then what comes next, if anything does within [`PATIENCE`].
     /// Of a simulation that runs this is always the newest.
     ///

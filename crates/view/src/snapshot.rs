@@ -1,6 +1,7 @@
 //! A frame in memory, and how it becomes a finished picture.
 
 use glam::DVec3;
+use seixo_files::vtk::{VtkBonds, VtkContacts, VtkFluid, VtkPoints, VtkWalls};
 
 use crate::{
     PictureOptions, ViewError,
@@ -50,6 +51,23 @@ pub struct Snapshot {
     pub panes: Vec<Pane>,
     /// Corners of the other triangles of each wall \[m\].
     pub walls: Vec<Vec<[DVec3; 3]>>,
+}
+
+/// What snapshots are made of.
+#[derive(Clone, Debug, Default)]
+pub struct Parts {
+    /// Time \[s\].
+    pub time: f64,
+    /// Grains, where there may be any.
+    pub grains: Option<VtkPoints>,
+    /// Fluids, where there are any.
+    pub fluid: Option<VtkFluid>,
+    /// Walls.
+    pub walls: VtkWalls,
+    /// Contacts, where they are to be shown.
+    pub contacts: Option<VtkContacts>,
+    /// Bonds, where they are to be shown.
+    pub bonds: Option<VtkBonds>,
 }
 
 /// What a snapshot is to a camera: the walls that have an end, the planes that have none, and where everything is.
@@ -142,7 +160,7 @@ impl Snapshot {
     }
 
     /// Center of a ball \[m\].
-    fn center(&self, ball: &[f32; 4]) -> DVec3 {
+    pub fn center(&self, ball: &[f32; 4]) -> DVec3 {
         self.origin + DVec3::new(ball[0].into(), ball[1].into(), ball[2].into())
     }
 

@@ -10,13 +10,13 @@ use rav1e::prelude::{
 
 use crate::{ViewError, canvas::Canvas};
 
-/// How coarse colors and shapes may become, of 255: flat surfaces and thin letters stay clean, at some megabytes a minute.
+/// How coarse colors and shapes may become, of 255: flat surfaces and thin letters stay clean.
 const QUANTIZER: usize = 80;
 /// How little time is spent on making the file small, of 10.
 const SPEED: u8 = 9;
 /// Seconds between pictures that need no others, to which players can jump.
 const SECONDS_TO_JUMP: u64 = 2;
-/// Pixels of a tile. Threads encode one each, and how many there are follows from the size alone: files are the same bits on any machine.
+/// Pixels of a tile. Threads encode one each, and how many there are follows from the size alone: files are the same bits on any number of cores.
 const PIXELS_OF_TILE: usize = 160_000;
 /// Tiles at most: so many are allowed at the sizes that players know.
 const MOST_TILES: usize = 32;

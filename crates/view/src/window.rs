@@ -25,6 +25,7 @@ use winit::{
 use crate::{
     PictureOptions, Show, Snapshot, ViewError,
     camera::{Camera, Frame},
+    live::Hand,
     render::{Painter, Props, Shot, Studio, Targets},
     snapshot::Scenery,
 };
@@ -37,6 +38,8 @@ use panel::Panel;
 const STILL: f64 = 4.0;
 /// Wall time without a move of the camera after which a picture is drawn with all its pixels \[s\].
 const REST: Duration = Duration::from_millis(120);
+/// Simulated time in which what is drawn along reaches the pointer, if it is free to \[s\].
+const DRAG: f64 = 0.05;
 /// Spheres from which on pictures in motion are drawn with fewer pixels.
 const MANY: usize = 300_000;
 
@@ -113,6 +116,9 @@ impl ApplicationHandler<News> for App {
     }
 
     fn user_event(&mut self, events: &ActiveEventLoop, news: News) {
+        if matches!(news, News::Gone) {
+            return events.exit();
+        }
         let Some(drawn) = &mut self.drawn else { return };
         match news {
             News::Frame(snapshot) => {
@@ -123,6 +129,7 @@ impl ApplicationHandler<News> for App {
             }
             News::Details(details) => self.panel.details = Some(details),
             News::Plots(charts, passes) => (self.panel.charts, self.panel.passes) = (charts, passes),
+            News::Gone => {}
             News::Failed(message) => self.panel.error = Some(message),
             News::Repaint(after) => {
                 if !after.is_zero() {
@@ -281,6 +288,9 @@ impl Drawn {
                 let Some((camera, frame)) = self.camera(&panel.options) else {
                     return;
                 };
+                if self.pointer.keys.control_key() && self.drag(panel, &camera) {
+                    return;
+                }
                 let Some(orbit) = &mut self.orbit else { return };
                 if button == MouseButton::Left && !self.pointer.keys.shift_key() {
                     orbit.turn(by / frame.size[1]);
@@ -310,6 +320,28 @@ impl Drawn {
             }
             _ => {}
         }
+    }
+
+    /// Draws what was picked to where the pointer is, as far from the eye as it is; says whether there is anything to draw.
+    fn drag(&self, panel: &Panel, camera: &Camera) -> bool {
+        let Some((place, scene)) = panel.place_picked().zip(self.scene.as_ref()) else {
+            return false;
+        };
+        let snapshot = &scene.snapshot;
+        let (Some(controls), true) = (panel.controls(), place < snapshot.grains) else {
+            return false;
+        };
+        let depth = camera.view(snapshot.center(&snapshot.balls[place])).z;
+        let [right, up, forward] = camera.axes;
+        let across = (self.pointer.at.x - camera.center[0]) / camera.focal;
+        let above = (camera.center[1] - self.pointer.at.y) / camera.focal;
+        let to = camera.eye + (right * across + up * above + forward) * depth;
+        controls.reach_in(Hand::Drag {
+            id: snapshot.id[place],
+            to: to.to_array(),
+            within: DRAG,
+        });
+        true
     }
 
     /// Picks the particle under the pointer.

@@ -63,6 +63,20 @@ pub struct VtkBonds {
     pub fields: Vec<(String, Vec<f64>)>,
 }
 
+impl VtkBonds {
+    /// The bonds that hold at one time \[s\], as they would be read back from a file of [`bonds`].
+    pub fn of(bonds: &[BondSnapshot], time: f64) -> VtkBonds {
+        VtkBonds {
+            time,
+            ends: bonds.iter().map(|bond| bond.ends).collect(),
+            grains: bonds.iter().map(|bond| bond.grains).collect(),
+            force: bonds.iter().map(|bond| bond.force).collect(),
+            kind: bonds.iter().map(|bond| bond.kind).collect(),
+            fields: NUMBERS.map(|(name, of)| (name.to_owned(), bonds.iter().map(of).collect())).into(),
+        }
+    }
+}
+
 /// Reads a file that [`bonds`] made.
 pub fn read_bonds(path: &Path) -> Result<VtkBonds, FilesError> {
     read(path, |text| {

@@ -12,11 +12,7 @@ use std::path::Path;
 pub fn contacts(records: &[ContactRecord], is_in_chain: &[bool], time: f64) -> Vec<u8> {
     let count = records.len();
     let mut document = Document::new(time, "", 2 * count, &format!(r#"NumberOfLines="{count}""#));
-    let ends: Vec<[f64; 3]> = records
-        .iter()
-        .flat_map(|record| [[0, 1, 2].map(|k| record.center[k] - record.branch[k]), record.center])
-        .collect();
-    let along = |record: &ContactRecord| (0..3).map(|k| record.normal_force[k] * record.normal[k]).sum::<f64>();
+    let ends: Vec<[f64; 3]> = records.iter().flat_map(ends_of).collect();
     let normal: Vec<f64> = records.iter().map(along).collect();
     let tangential: Vec<[f64; 3]> = records.iter().map(|record| record.tangential_force).collect();
     let overlap: Vec<f64> = records.iter().map(|record| record.overlap).collect();
@@ -46,6 +42,16 @@ pub fn contacts(records: &[ContactRecord], is_in_chain: &[bool], time: f64) -> V
     document.finish()
 }
 
+/// From the center of the other grain, or a wall, to the center of the grain \[m\].
+fn ends_of(record: &ContactRecord) -> [[f64; 3]; 2] {
+    [[0, 1, 2].map(|k| record.center[k] - record.branch[k]), record.center]
+}
+
+/// The normal force, positive where it pushes apart \[N\].
+fn along(record: &ContactRecord) -> f64 {
+    (0..3).map(|k| record.normal_force[k] * record.normal[k]).sum()
+}
+
 /// Contacts of one file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VtkContacts {
@@ -61,6 +67,24 @@ pub struct VtkContacts {
     pub is_in_chain: Vec<bool>,
     /// Id of the grain and of the other grain of each, or its wall by its number.
     pub partners: Vec<(u32, Option<u32>, u32)>,
+}
+
+impl VtkContacts {
+    /// The contacts at one time \[s\], as they would be read back from a file of [`contacts`].
+    pub fn of(records: &[ContactRecord], is_in_chain: Vec<bool>, time: f64) -> VtkContacts {
+        let partners = |record: &ContactRecord| match record.b {
+            Partner::Grain(id) => (record.a, Some(id), id),
+            Partner::Wall(index) => (record.a, None, index),
+        };
+        VtkContacts {
+            time,
+            ends: records.iter().map(ends_of).collect(),
+            normal_force: records.iter().map(along).collect(),
+            tangential_force: records.iter().map(|record| record.tangential_force).collect(),
+            is_in_chain,
+            partners: records.iter().map(partners).collect(),
+        }
+    }
 }
 
 /// Reads a file that [`contacts`] made.

@@ -70,6 +70,39 @@ pub fn read_grains(path: &Path) -> Result<VtkPoints, FilesError> {
     })
 }
 
+/// The parts of a list that end behind these places; `None` for one that is not in it.
+pub fn parts<'a, T>(all: &'a [T], ends: &'a [i64]) -> impl Iterator<Item = Option<&'a [T]>> {
+    let starts = [0].into_iter().chain(ends.iter().copied());
+    starts.zip(ends).map(|(start, &end)| all.get(start as usize..end as usize))
+}
+
+impl VtkWalls {
+    /// Walls whose polygons are cut into triangles, with further fields of the polygons.
+    pub(super) fn fanned<'a>(
+        time: f64,
+        names: Vec<String>,
+        polygons: impl Iterator<Item = (&'a u32, &'a [[f64; 3]])>,
+        of_polygons: &[(&str, Vec<f64>)],
+    ) -> VtkWalls {
+        let mut walls = VtkWalls {
+            time,
+            names,
+            fields: of_polygons.iter().map(|(name, _)| (name.to_string(), Vec::new())).collect(),
+            ..VtkWalls::default()
+        };
+        for (index, (&wall, polygon)) in polygons.enumerate() {
+            for edge in polygon.get(1..).unwrap_or_default().windows(2) {
+                walls.triangles.push([polygon[0], edge[0], edge[1]]);
+                walls.wall.push(wall);
+                for ((_, values), (_, of_polygons)) in walls.fields.iter_mut().zip(of_polygons) {
+                    values.push(of_polygons[index]);
+                }
+            }
+        }
+        walls
+    }
+}
+
 /// Reads a file that [`super::walls`] made.
 pub fn read_walls(path: &Path) -> Result<VtkWalls, FilesError> {
     read(path, |text| {
@@ -87,25 +120,13 @@ pub fn read_walls(path: &Path) -> Result<VtkWalls, FilesError> {
                 of_polygons.push((name, array.values(polygons, 1)?));
             }
         }
-        let mut walls = VtkWalls {
-            time: time(text)?,
-            names: names(text)?,
-            fields: of_polygons.iter().map(|(name, _)| (name.to_string(), Vec::new())).collect(),
-            ..VtkWalls::default()
-        };
-        let mut start = 0;
-        for (index, (wall, end)) in wall_of.into_iter().zip(offsets).enumerate() {
-            let polygon = corners.get(start..end as usize).ok_or("a polygon has corners that are not there")?;
-            start = end as usize;
-            for edge in polygon.get(1..).unwrap_or_default().windows(2) {
-                walls.triangles.push([polygon[0], edge[0], edge[1]]);
-                walls.wall.push(wall as u32);
-                for ((_, values), (_, of_polygons)) in walls.fields.iter_mut().zip(&of_polygons) {
-                    values.push(of_polygons[index]);
-                }
-            }
+        let ends: Vec<i64> = offsets.into_iter().map(|end| end as i64).collect();
+        let polygons = wall_of.iter().map(|&wall| wall as u32).collect::<Vec<_>>();
+        let mut all = Vec::new();
+        for polygon in parts(&corners, &ends) {
+            all.push(polygon.ok_or("a polygon has corners that are not there")?);
         }
-        Ok(walls)
+        Ok(VtkWalls::fanned(time(text)?, names(text)?, polygons.iter().zip(all), &of_polygons))
     })
 }
 

@@ -15,6 +15,7 @@ Examples:
   seixo picture dam.out --field pressure                particles of fluids, colored by their pressure
   seixo picture dam.out --surface                       the free surface of fluids instead of their particles, a color for each fluid
   seixo picture dam.out --surface --field speed         the same, colored by speed
+  seixo picture silo.out --cut 0,-1,0,0                 what is behind the plane y = 0
   seixo picture silo.out --contacts chains              the force chains, where the scene has [output] contacts = true
   seixo picture beam.out --bonds                        bonds, colored by the share of their strength that they use
   seixo picture beam.out --cracks                       where bonds broke until then, colored by how they did
@@ -27,12 +28,25 @@ pub struct PictureArguments {
     /// Frame, counted from 0; the last if left out
     #[arg(long, value_name = "N")]
     frame: Option<usize>,
+    #[command(flatten)]
+    look: LookArguments,
+    /// The image file; picture.png in the run folder if left out
+    #[arg(long, short, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// What is shown of a run, and from where.
+#[derive(Args, Clone, Debug)]
+pub struct LookArguments {
     /// Field to color grains and fluids by: its magnitude, or a component as in force_z; if left out speed, with --surface a color for each fluid
     #[arg(long, visible_alias = "color")]
     field: Option<String>,
     /// Draw the free surface of fluids instead of their particles; seixo surface writes it as a mesh, with options
     #[arg(long, conflicts_with_all = ["contacts", "bonds", "cracks", "walls"])]
     surface: bool,
+    /// Draw of particles of fluids what the eye sees of a surface over them: smoothed in the picture, at no cost
+    #[arg(long, conflicts_with_all = ["surface", "contacts", "bonds", "cracks", "walls"])]
+    smooth: bool,
     /// Draw contacts instead of grains, as rods whose thickness and color follow the normal force
     #[arg(long, value_enum, value_name = "WHICH", num_args = 0..=1, default_missing_value = "all", conflicts_with = "field")]
     contacts: Option<Contacts>,
@@ -51,6 +65,9 @@ pub struct PictureArguments {
     /// Direction from the scene to the camera
     #[arg(long, value_name = "X,Y,Z", value_parser = numbers::<3>, allow_hyphen_values = true)]
     view: Option<[f64; 3]>,
+    /// Leave out what lies farther along a direction than this [m], walls excepted: a look inside
+    #[arg(long, value_name = "X,Y,Z,FAR", value_parser = numbers::<4>, allow_hyphen_values = true)]
+    cut: Option<[f64; 4]>,
     /// Width and height in pixels
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size, default_value = "1600x1000")]
     size: (u32, u32),
@@ -60,12 +77,9 @@ pub struct PictureArguments {
     /// Title; the name of the run folder if left out
     #[arg(long)]
     title: Option<String>,
-    /// The image file; picture.png in the run folder if left out
-    #[arg(long, short, value_name = "FILE")]
-    out: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, Debug, ValueEnum)]
 enum Contacts {
     /// Every contact
     All,
@@ -87,33 +101,51 @@ pub(super) fn size(text: &str) -> Result<(u32, u32), String> {
     sides.ok_or_else(|| "write width and height in pixels with an x between them, such as 1600x1000".to_owned())
 }
 
+impl LookArguments {
+    /// The same in words of pictures, of this frame.
+    pub(super) fn options(&self, frame: Option<usize>) -> PictureOptions {
+        let LookArguments { bonds, walls, field, .. } = self;
+        PictureOptions {
+            frame,
+            shown: match self.contacts {
+                Some(Contacts::All) => Shown::Contacts,
+                Some(Contacts::Chains) => Shown::ForceChains,
+                None if self.cracks => Shown::Cracks {
+                    has_bonds: bonds.is_some(),
+                },
+                None if bonds.is_some() => Shown::Bonds,
+                None if walls.is_some() => Shown::Walls,
+                None if self.surface => Shown::Surface,
+                None if self.smooth => Shown::Smooth,
+                None => Shown::Grains,
+            },
+            size: self.size,
+            field: [walls, bonds, field].into_iter().flatten().next().cloned(),
+            range: self.range.map(|[low, high]| (low, high)),
+            view: self.view,
+            cut: self.cut,
+            has_walls: !self.no_walls,
+            title: self.title.clone(),
+        }
+    }
+}
+
+/// What went wrong with a view: the machine, or what was asked for.
+pub(super) fn failure(error: ViewError) -> Failure {
+    match error {
+        ViewError::NoAdapter { .. }
+        | ViewError::NoDisplay { .. }
+        | ViewError::Listen { .. }
+        | ViewError::Device { .. }
+        | ViewError::Film(_)
+        | ViewError::Encoding(_) => Failure::Run(error.to_string()),
+        _ => Failure::Input(error.to_string()),
+    }
+}
+
 /// Draws the picture.
 pub fn picture(arguments: &PictureArguments) -> Done {
-    let PictureArguments { bonds, walls, field, .. } = arguments;
-    let options = PictureOptions {
-        frame: arguments.frame,
-        shown: match arguments.contacts {
-            Some(Contacts::All) => Shown::Contacts,
-            Some(Contacts::Chains) => Shown::ForceChains,
-            None if arguments.cracks => Shown::Cracks {
-                has_bonds: bonds.is_some(),
-            },
-            None if bonds.is_some() => Shown::Bonds,
-            None if walls.is_some() => Shown::Walls,
-            None if arguments.surface => Shown::Surface,
-            None => Shown::Grains,
-        },
-        size: arguments.size,
-        field: [walls, bonds, field].into_iter().flatten().next().cloned(),
-        range: arguments.range.map(|[low, high]| (low, high)),
-        view: arguments.view,
-        has_walls: !arguments.no_walls,
-        title: arguments.title.clone(),
-    };
-    let image = draw(&arguments.folder, &options).map_err(|error| match error {
-        ViewError::NoAdapter { .. } | ViewError::Device { .. } | ViewError::Encoding(_) => Failure::Run(error.to_string()),
-        _ => Failure::Input(error.to_string()),
-    })?;
+    let image = draw(&arguments.folder, &arguments.look.options(arguments.frame)).map_err(failure)?;
     let path = arguments.out.clone().unwrap_or_else(|| arguments.folder.join("picture.png"));
     write_file(&path, &image)?;
     say::out(&path.display().to_string())

@@ -153,12 +153,18 @@ impl Observer for Watcher {
             wall_time,
             particle_steps_per_second: speed,
             kinetic,
+            share_of_pace,
             steps,
             grains,
             ..
         } = progress;
+        let short = match share_of_pace {
+            Some(share) if share < 0.97 => format!(" · {:.0} % short of real time", 100.0 * (1.0 - share)),
+            Some(_) => " · in real time".to_owned(),
+            None => String::new(),
+        };
         self.bar.set_message(format!(
-            "t = {} of {} · {} particle-steps/s · kinetic {} · {}",
+            "t = {} of {} · {} particle-steps/s · kinetic {} · {}{short}",
             say::scaled(time, "s"),
             say::scaled(until, "s"),
             say::scaled(speed, ""),
@@ -169,7 +175,7 @@ impl Observer for Watcher {
             // A reader that went away must not end the run.
             let _ = say::json(&serde_json::json!({
                 "event": "progress", "time": time, "until": until, "steps": steps, "grains": grains, "wall_time": wall_time,
-                "particle_steps_per_second": speed, "kinetic": kinetic,
+                "particle_steps_per_second": speed, "kinetic": kinetic, "share_of_pace": share_of_pace,
             }));
         }
     }
@@ -237,6 +243,7 @@ impl Observer for Watcher {
             Event::StageEnded { stage, reason, time, .. } => {
                 self.say(&format!("t = {}: stage {stage} ends: {reason}", say::scaled(*time, "s")));
             }
+            Event::ByHand { text, time, .. } => self.say(&format!("t = {}: {text}", say::scaled(*time, "s"))),
             Event::Notice { text, time, .. } => self.say(&format!("note: t = {}: {text}", say::scaled(*time, "s"))),
             _ => {}
         }

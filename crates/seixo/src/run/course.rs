@@ -41,6 +41,8 @@ pub struct Course {
     zones: Vec<Draining>,
     /// What passed the inlets and outlets of fluids.
     passed: Vec<Passed>,
+    /// Gravity that somebody set by hand, and when \[m/s²\].
+    by_hand: Vec<(u64, [f64; 3])>,
 }
 
 /// An inlet at work.
@@ -63,6 +65,7 @@ struct Draining {
     mass: f64,
 }
 
+const BY_HAND: [&str; 2] = ["course/by_hand", "course/gravity_by_hand"];
 const STAGES: &str = "course/stages";
 const POURED: [&str; 2] = ["course/poured", "course/poured_mass"];
 const DRAINED: [&str; 2] = ["course/drained", "course/drained_mass"];
@@ -95,6 +98,7 @@ impl Course {
                     mass: 0.0,
                 })
                 .collect(),
+            by_hand: Vec::new(),
             passed: vec![Passed::default(); plan.fluid_inlets.len() + plan.fluid_outlets.len()],
             plan: plan.clone(),
         }
@@ -103,6 +107,9 @@ impl Course {
     /// The course as it was when [`Course::save`] added it to a state, at this step; `None` if that was of another plan.
     pub fn restore(plan: &Plan, time_step: f64, state: &State, step: u64) -> Option<Course> {
         let mut course = Course::new(plan, time_step);
+        if let (Some(Column::U64(steps)), Some(Column::F64(gravity))) = (state.get(BY_HAND[0]), state.get(BY_HAND[1])) {
+            course.by_hand = steps.iter().copied().zip(gravity.as_chunks().0.iter().copied()).collect();
+        }
         if course.is_empty() {
             return Some(course);
         }
@@ -142,6 +149,11 @@ impl Course {
 
     /// Adds to a state what the course depends on.
     pub fn save(&self, to: &mut dyn Sections) {
+        if !self.by_hand.is_empty() {
+            let (steps, gravity): (Vec<u64>, Vec<[f64; 3]>) = self.by_hand.iter().copied().unzip();
+            to.put(BY_HAND[0], Column::U64(steps));
+            to.put(BY_HAND[1], Column::F64(gravity.into_flattened()));
+        }
         if self.is_empty() {
             return;
         }
@@ -162,7 +174,27 @@ impl Course {
     /// What was changed around the grains, and when: what [`Simulation::restore_changed`] asks for.
     pub fn past(&self) -> Vec<(u64, Vec<Change>)> {
         let stages = self.began.iter().zip(&self.plan.stages);
-        stages.map(|(&step, stage)| (step, acts::changes(stage))).collect()
+        let by_hand = self.by_hand.iter().map(|&(step, gravity)| (step, vec![Change::Gravity(gravity)]));
+        let mut past: Vec<_> = stages.map(|(&step, stage)| (step, acts::changes(stage))).chain(by_hand).collect();
+        past.sort_by_key(|&(step, _)| step);
+        past
+    }
+
+    /// Notes what somebody changed by hand at this step.
+    pub(super) fn note_by_hand(&mut self, step: u64, change: Change) {
+        if let Change::Gravity(gravity) = change {
+            self.by_hand.push((step, gravity));
+        }
+    }
+
+    /// Gravity by now, where it was `first` at the start \[m/s²\].
+    pub(super) fn gravity(&self, first: [f64; 3]) -> [f64; 3] {
+        let all = self.past();
+        let changes = all.iter().flat_map(|(_, changes)| changes);
+        changes.fold(first, |before, change| match change {
+            Change::Gravity(gravity) => *gravity,
+            _ => before,
+        })
     }
 
     /// Whether nothing is planned.

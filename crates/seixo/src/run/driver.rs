@@ -1,24 +1,23 @@
 //! The run loop: steps up to the next event, outputs, checkpoints, requests from outside.
 
-use super::agreement::{Asked, compare, first_alone};
+use super::agreement::Asked;
+use super::audience::{self, Audience};
 use super::breaks::Breaks;
 use super::course::Course;
 use super::exchange::Exchange;
-use super::folder::{self, CHECKPOINTS, SCENE, disk};
+use super::folder::{CHECKPOINTS, disk};
 use super::fragments;
 use super::frames::bounds;
 use super::log::Log;
-use super::outputs::{Marks, Outputs};
+use super::outputs::Outputs;
 use super::record::{self, Outcome, Record};
-use super::volume::expected_output;
 use super::warnings::Warnings;
 use super::{Ending, Event, Options, Progress, RunError};
-use seixo_engine::world::World;
 use seixo_engine::{Ranks, Refusal, Simulation, Stop};
 use seixo_files::FilesError;
 use seixo_files::checkpoint::{self, Header};
-use seixo_files::layer::{remove_temporaries, replace};
 use seixo_scene::Scene;
+use seixo_view::live::Status;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -26,161 +25,16 @@ use std::time::Instant;
 /// Wall time between two looks at what was asked from outside \[s\].
 const LOOK_EVERY: f64 = 0.1;
 
-/// Runs a scene into a folder, from time zero to its end or until it is asked to stop.
-///
-/// # Errors
-/// If the folder is taken, the world is refused, a grain's state becomes impossible, or a file cannot be written.
-pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<Ending, RunError> {
-    let options = options.settled();
-    let layer = options.layer;
-    if options.writes() {
-        folder::check_free(layer, folder, options.overwrite)?;
-    }
-    let scene_hash = record::scene_hash(&scene.resolved, &scene.world, &scene.plan.reserve);
-    compare(options.ranks.as_ref(), "the scene, or a file that it names,", || scene_hash.clone())?;
-    scene.settings.ranks = options.ranks.clone();
-    let (bounds, grains) = (bounds(&scene.world), scene.world.grains.len());
-    let mut simulation = Simulation::new(world_of(&mut scene), scene.settings.clone())?;
-    let needed = expected_output(&scene, grains, simulation.time_step().value);
-    let free = folder::free_space(layer, folder)?;
-    if needed > free {
-        return Err(RunError::NoSpace {
-            folder: folder.to_owned(),
-            needed,
-            free,
-        });
-    }
-
-    if options.writes() {
-        folder::prepare(layer, folder)?;
-    }
-    let record = Record::new(&mut simulation, &scene.title, &scene_hash, scene.run.until);
-    record.write(layer, folder)?;
-    let path = folder.join(SCENE);
-    replace(layer, &path, scene.resolved.as_bytes()).map_err(disk(&path, "write it"))?;
-    let started = Event::Started {
-        folder: folder.to_owned(),
-        title: scene.title.clone(),
-        grains: simulation.len(),
-        fluid_particles: simulation.fluid_particles(),
-        device: simulation.device_name(),
-        precision: simulation.precision().name(),
-        threads: simulation.threads(),
-        until: scene.run.until,
-        time_step: record.time_step.value,
-        time_step_limit: record.time_step.limit,
-        time_step_cause: record.time_step.cause.clone(),
-        notices: [&scene.notices, simulation.notices()].concat(),
-    };
-    let time_step = record.time_step.value;
-    let outputs = Outputs::open((layer, folder), &scene, bounds, time_step, &Marks::new())?;
-    let course = Course::new(&scene.plan, time_step);
-    let every = scene.output.energies_every;
-    let exchange = Exchange::open((layer, folder), &course, every, time_step, (&Marks::new(), 0))?;
-    let breaks = Breaks::open((layer, folder), &scene.world.bonds, &Marks::new())?;
-    let log = Log::create(layer, folder)?;
-    let books = Books {
-        outputs,
-        exchange,
-        breaks,
-        log,
-        record,
-    };
-    Driver::new(folder, &scene, (simulation, course), books, options).drive(&started)
-}
-
-/// Goes on from the newest valid checkpoint of a run folder, bit for bit as if the run had never stopped, unless on another device.
-/// Of the overrides, those that matter are `run.threads`, `run.device`, `run.precision` and `run.until`.
-///
-/// # Errors
-/// If the folder holds no run or no valid checkpoint, its scene has changed, or as [`start`].
-pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -> Result<Ending, RunError> {
-    let options = options.settled();
-    let (layer, ranks) = (options.layer, options.ranks.clone());
-    let path = folder.join(SCENE);
-    if !layer.exists(&path).map_err(disk(&path, "look at it"))? {
-        return Err(RunError::NotARun { folder: folder.to_owned() });
-    }
-    // Who looks at checkpoints may have to finish one.
-    let newest = || checkpoint::newest_valid(layer, &folder.join(CHECKPOINTS)).map_err(RunError::from);
-    let (from, header, state) = first_alone(ranks.as_ref(), newest)?;
-    compare(ranks.as_ref(), "the checkpoint", || checkpoint::digest(&state))?;
-    let often = [CHECKPOINTS, folder::FIELDS, folder::CONTACTS, folder::COARSE].map(|inside| folder.join(inside));
-    for inside in [folder.to_owned()].into_iter().chain(often) {
-        if !layer.exists(&inside).map_err(disk(&inside, "look at it"))? {
-            continue;
-        }
-        remove_temporaries(layer, &inside).map_err(disk(&inside, "remove temporary files"))?;
-    }
-    let text = String::from_utf8_lossy(&layer.read(&path).map_err(disk(&path, "read it"))?).into_owned();
-    let mut scene = seixo_scene::load_text(&text, &path, overrides).map_err(RunError::Scene)?;
-    scene.settings.ranks = ranks;
-    let scene_hash = record::scene_hash(&text, &scene.world, &scene.plan.reserve);
-    let marks: Option<Marks> = serde_json::from_value(header.outputs.clone()).ok();
-    let Some(marks) = marks.filter(|_| header.scene_hash == scene_hash) else {
-        return Err(RunError::OtherScene { folder: folder.to_owned() });
-    };
-    let time_step = scene.settings.time_step.map_or_else(
-        || seixo_engine::plan_time_step(&scene.world, scene.settings.scheme).map(|step| step.value),
-        Ok,
-    )?;
-    let Some(course) = Course::restore(&scene.plan, time_step, &state, header.steps) else {
-        return Err(RunError::OtherScene { folder: folder.to_owned() });
-    };
-    let bounds = bounds(&scene.world);
-    let mut simulation = Simulation::restore_changed(world_of(&mut scene), scene.settings.clone(), &state, &course.past())?;
-
-    let mut record = Record::new(&mut simulation, &scene.title, &scene_hash, scene.run.until);
-    if let Some(before) = Record::read(layer, folder) {
-        record.wall_time = before.wall_time;
-        record.particle_steps = before.particle_steps;
-        record.take_stages(before.stages, &course);
-    }
-    let mut outputs = Outputs::open((layer, folder), &scene, bounds, record.time_step.value, &marks)?;
-    outputs.restore(&state, &simulation);
-    let place = (layer, folder);
-    let exchange = Exchange::open(place, &course, scene.output.energies_every, time_step, (&marks, header.steps))?;
-    let breaks = Breaks::open(place, &scene.world.bonds, &marks)?;
-    let resumed = Event::Resumed {
-        checkpoint: from,
-        time: simulation.time(),
-        steps: simulation.steps(),
-        device: simulation.device_name(),
-        precision: simulation.precision().name(),
-        threads: simulation.threads(),
-        until: scene.run.until,
-        notices: simulation.notices().to_vec(),
-    };
-    let log = Log::resume(layer, folder)?;
-    let books = Books {
-        outputs,
-        exchange,
-        breaks,
-        log,
-        record,
-    };
-    Driver::new(folder, &scene, (simulation, course), books, options).drive(&resumed)
-}
-
-/// The scene's world, with its grains: a million of them are not kept twice.
-fn world_of(scene: &mut Scene) -> World {
-    let grains = std::mem::take(&mut scene.world.grains);
-    World {
-        grains,
-        ..scene.world.clone()
-    }
-}
-
 /// What a run writes besides checkpoints.
-struct Books {
-    outputs: Outputs,
-    exchange: Option<Exchange>,
-    breaks: Option<Breaks>,
-    log: Log,
-    record: Record,
+pub(super) struct Books {
+    pub outputs: Outputs,
+    pub exchange: Option<Exchange>,
+    pub breaks: Option<Breaks>,
+    pub log: Log,
+    pub record: Record,
 }
 
-struct Driver<'a> {
+pub(super) struct Driver<'a> {
     folder: PathBuf,
     steps_at_end: u64,
     checkpoint_every: f64,
@@ -197,10 +51,17 @@ struct Driver<'a> {
     output_time: (f64, u64),
     last_checkpoint: (Instant, f64),
     warnings: Warnings,
+    audience: Option<Audience>,
 }
 
 impl<'a> Driver<'a> {
-    fn new(folder: &Path, scene: &Scene, (simulation, course): (Simulation, Course), books: Books, options: Options<'a>) -> Driver<'a> {
+    pub fn new(folder: &Path, scene: &Scene, (simulation, course): (Simulation, Course), books: Books, options: Options<'a>) -> Driver<'a> {
+        let spacing = scene.world.fluids.as_ref().map(|fluids| fluids.spacing);
+        let has_grains = !scene.world.groups.is_empty() || spacing.is_none();
+        let audience = options.audience.clone().map(|live| {
+            let around = (bounds(&scene.world), course.gravity(scene.world.gravity));
+            Audience::new(live, folder.to_owned(), around, (has_grains, spacing))
+        });
         let planned = ((scene.run.until / simulation.time_step().value).round() as u64).max(1);
         Driver {
             folder: folder.to_owned(),
@@ -210,6 +71,7 @@ impl<'a> Driver<'a> {
             before: (books.record.wall_time, books.record.particle_steps),
             last_checkpoint: (Instant::now(), simulation.time()),
             warnings: Warnings::default(),
+            audience,
             simulation,
             course,
             books,
@@ -222,7 +84,7 @@ impl<'a> Driver<'a> {
     }
 
     /// Runs to the end, and says in the books how it ended.
-    fn drive(mut self, opening: &Event) -> Result<Ending, RunError> {
+    pub fn drive(mut self, opening: &Event) -> Result<Ending, RunError> {
         let ran = self.report(opening).map_err(RunError::from).and_then(|()| self.run());
         if ran.is_err() {
             // Others may be elsewhere, and what closes the books must not wait for them.
@@ -253,6 +115,13 @@ impl<'a> Driver<'a> {
                 return Err(error);
             }
         }
+        if outcome == Outcome::Finished
+            && let Some(audience) = self.audience.take()
+        {
+            let (simulation, control) = (&mut self.simulation, &self.options.control);
+            let looked = audience.linger(simulation, || control.stop.load(Ordering::Relaxed));
+            looked.map_err(|stop| self.stopped(stop))?;
+        }
         let Record {
             wall_time,
             particle_steps_per_second,
@@ -274,7 +143,12 @@ impl<'a> Driver<'a> {
     }
 
     fn run(&mut self) -> Result<Outcome, RunError> {
-        let mut pace = Pace { steps: 1 };
+        let every = if self.audience.is_some() {
+            audience::LOOK_EVERY
+        } else {
+            LOOK_EVERY
+        };
+        let mut pace = Pace { steps: 1, every };
         let mut speed = 0.0;
         if self.simulation.steps() == 0 {
             self.let_happen()?;
@@ -283,6 +157,7 @@ impl<'a> Driver<'a> {
         }
         loop {
             self.let_happen()?;
+            self.attend()?;
             let steps = self.simulation.steps();
             self.tell_progress(speed);
             let control = &self.options.control;
@@ -319,6 +194,13 @@ impl<'a> Driver<'a> {
             let next = self.books.outputs.next_step_after(steps).min(lines);
             let next = next.min(self.course.next_step_after(steps)).min(self.steps_at_end);
             let count = asked.steps.min(next - steps);
+            let count = match &mut self.audience {
+                Some(audience) => audience.allowed(&self.simulation, count),
+                None => count,
+            };
+            if count == 0 {
+                continue;
+            }
             let clock = Instant::now();
             let particles = (self.simulation.len() + self.simulation.fluid_particles()) as f64;
             let writing = self.advance(count)?;
@@ -362,15 +244,7 @@ impl<'a> Driver<'a> {
 
     /// Lets the course of the run happen as far as it is due at this step; what follows sees the simulation as it is after that.
     fn let_happen(&mut self) -> Result<(), RunError> {
-        let told = self.course.happen(&mut self.simulation).map_err(|refusal| match refusal {
-            Refusal::Stopped(stop) => self.stopped(*stop),
-            refusal => RunError::Event {
-                refusal: Box::new(refusal),
-                time: self.simulation.time(),
-                checkpoint_time: self.last_checkpoint.1,
-                folder: self.folder.join(CHECKPOINTS),
-            },
-        })?;
+        let told = self.course.happen(&mut self.simulation).map_err(|refusal| self.refused(refusal))?;
         for event in &told {
             self.books.record.note(event);
             self.report(event)?;
@@ -386,6 +260,35 @@ impl<'a> Driver<'a> {
             self.steps_at_end = steps;
         }
         Ok(())
+    }
+
+    /// Answers those who look at the run, and does what they ask for.
+    fn attend(&mut self) -> Result<(), RunError> {
+        let Some(mut audience) = self.audience.take() else { return Ok(()) };
+        let done = audience.reach_in(&mut self.simulation).map_err(|refusal| self.refused(refusal))?;
+        let (time, steps) = (self.simulation.time(), self.simulation.steps());
+        for one in done {
+            if let Some(change) = one.lasting {
+                self.course.note_by_hand(steps, change);
+            }
+            let text = one.text;
+            self.report(&Event::ByHand { text, time, steps })?;
+        }
+        audience.answer(&mut self.simulation).map_err(|stop| self.stopped(stop))?;
+        self.audience = Some(audience);
+        Ok(())
+    }
+
+    fn refused(&self, refusal: Refusal) -> RunError {
+        match refusal {
+            Refusal::Stopped(stop) => self.stopped(*stop),
+            refusal => RunError::Event {
+                refusal: Box::new(refusal),
+                time: self.simulation.time(),
+                checkpoint_time: self.last_checkpoint.1,
+                folder: self.folder.join(CHECKPOINTS),
+            },
+        }
     }
 
     fn stopped(&self, stop: Stop) -> RunError {
@@ -460,6 +363,13 @@ impl<'a> Driver<'a> {
     }
 
     fn tell_progress(&mut self, speed: f64) {
+        let status = Status {
+            time: self.simulation.time(),
+            until: self.books.record.until,
+            steps: self.simulation.steps(),
+            particle_steps_per_second: speed,
+            ..Status::default()
+        };
         self.options.observer.progress(&Progress {
             time: self.simulation.time(),
             until: self.books.record.until,
@@ -469,6 +379,7 @@ impl<'a> Driver<'a> {
             wall_time: self.started.elapsed().as_secs_f64(),
             particle_steps_per_second: speed,
             kinetic: self.books.outputs.kinetic,
+            share_of_pace: self.audience.as_mut().and_then(|audience| audience.tell(status)),
         });
     }
 }
@@ -476,11 +387,13 @@ impl<'a> Driver<'a> {
 /// How many steps to take between two looks outside.
 struct Pace {
     steps: u64,
+    /// Wall time between these \[s\].
+    every: f64,
 }
 
 impl Pace {
     fn learn(&mut self, steps: u64, seconds: f64) {
-        let fitting = LOOK_EVERY * steps as f64 / seconds.max(1e-9);
+        let fitting = self.every * steps as f64 / seconds.max(1e-9);
         self.steps = (fitting as u64).clamp(1, 2 * self.steps.max(1)).min(1 << 32);
     }
 }

@@ -269,7 +269,7 @@ pub fn bounds(world: &World) -> Corners {
 }
 
 /// The part of the box on the inner side of all planes that face along an axis, so that the faces of a box end at its edges.
-fn within_planes([mut low, mut high]: Corners, walls: &[WallSnapshot]) -> Corners {
+pub(super) fn within_planes([mut low, mut high]: Corners, walls: &[WallSnapshot]) -> Corners {
     for (point, normal) in walls.iter().filter_map(|wall| wall.plane) {
         for axis in 0..3 {
             if normal[axis] == 1.0 {

@@ -96,6 +96,15 @@ pub enum Event {
         /// Steps done.
         steps: u64,
     },
+    /// Somebody who looks at the run reached into it.
+    ByHand {
+        /// What was done.
+        text: String,
+        /// Simulated time \[s\].
+        time: f64,
+        /// Steps done.
+        steps: u64,
+    },
     /// The run stopped because it was asked to.
     Interrupted {
         /// Simulated time \[s\].

@@ -183,12 +183,12 @@ function receive(data) {
       redraw();
       return;
     }
-    const end = data.indexOf(" ");
-    if (data.slice(0, end) !== "nothing") throw new Error(data.slice(end + 1));
-    if (stage.frame) {
-      if (data !== "nothing -") stage.frame.frames = Number(data.slice(end + 1));
-      showControls(stage.frame);
-    }
+    const [word, count, ...sentence] = data.split(" ");
+    // A frame that cannot be shown keeps nobody from the others.
+    const known = stage.frame ?? { number: wish.frame ?? Number(count) - 1, frames: LIVE };
+    if (count !== "-") known.frames = Number(count);
+    showControls(known);
+    if (word !== "nothing") throw new Error(sentence.join(" "));
     askIn(0);
   } catch (error) {
     tell(`${error.message}. Trying again every second.`);

@@ -202,10 +202,10 @@ async fn attend(mut socket: WebSocket, served: Arc<Served>, _place: OwnedSemapho
                         walls = sent;
                         message
                     }
-                    Err(cause) => Message::text(format!("error this frame could not be made: {cause}")),
+                    Err(cause) => Message::text(format!("error - this frame could not be made: {cause}")),
                 }
             }
-            Ok(Some(Ok(Message::Binary(_)))) => Message::text("error requests are text, such as: frame - - -"),
+            Ok(Some(Ok(Message::Binary(_)))) => Message::text("error - requests are text, such as: frame - - -"),
             Ok(Some(Ok(_))) => continue,
         };
         if socket.send(message).await.is_err() {
@@ -217,7 +217,8 @@ async fn attend(mut socket: WebSocket, served: Arc<Served>, _place: OwnedSemapho
 /// The answer to a request, and which walls the page has then.
 fn answer(show: &dyn Show, request: &str, walls: Option<u64>) -> (Message, Option<u64>) {
     let Some((options, seen)) = wish(request) else {
-        let cause = "error a request is `frame FIELD INDEX SEEN`, with a name, two whole numbers, or - for each, such as: frame speed 12 -";
+        let cause =
+            "error - a request is `frame FIELD INDEX SEEN`, with a name, two whole numbers, or - for each, such as: frame speed 12 -";
         return (Message::text(cause), walls);
     };
     match show.frame(&options, seen) {
@@ -225,12 +226,14 @@ fn answer(show: &dyn Show, request: &str, walls: Option<u64>) -> (Message, Optio
             let (bytes, sent) = encode(&snapshot, show.frames(), walls);
             (Message::binary(bytes), Some(sent))
         }
-        Ok(None) => {
-            let frames = show.frames().map_or("-".to_owned(), |frames| frames.to_string());
-            (Message::text(format!("nothing {frames}")), walls)
-        }
-        Err(cause) => (Message::text(format!("error {cause}")), walls),
+        Ok(None) => (Message::text(format!("nothing {}", count(show))), walls),
+        Err(cause) => (Message::text(format!("error {} {cause}", count(show))), walls),
     }
+}
+
+/// How many frames a recording has so far, as text.
+fn count(show: &dyn Show) -> String {
+    show.frames().map_or("-".to_owned(), |frames| frames.to_string())
 }
 
 /// What a request asks for, and the number of the frame seen last.

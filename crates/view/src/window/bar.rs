@@ -79,7 +79,12 @@ fn running(ui: &mut egui::Ui, panel: &mut Panel) {
     }
     if let Some(mut times) = rate {
         if ui
-            .add(egui::DragValue::new(&mut times).range(1e-6..=1e6).speed(0.01 * rate.unwrap_or(1.0)).prefix("×"))
+            .add(
+                egui::DragValue::new(&mut times)
+                    .range(1e-6..=1e6)
+                    .speed(0.01 * rate.unwrap_or(1.0))
+                    .prefix("×"),
+            )
             .changed()
         {
             controls.set_rate(Some(times));

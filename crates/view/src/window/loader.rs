@@ -23,6 +23,8 @@ pub enum News {
     Failed(String),
     /// The window is to be drawn anew after a while.
     Repaint(Duration),
+    /// There will be nothing more to see.
+    Gone,
 }
 
 /// What a window wishes.
@@ -102,6 +104,11 @@ fn load(show: &dyn Show, to: &EventLoopProxy<News>, (state, changed): &(Mutex<St
             state.is_new = false;
             state.wish.clone()
         };
+        if show.is_gone() {
+            // A window that was closed needs nothing any more.
+            let _ = to.send_event(News::Gone);
+            return;
+        }
         let known = seen
             .as_ref()
             .filter(|(options, _)| *options == wish.options)

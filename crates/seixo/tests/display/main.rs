@@ -1,0 +1,349 @@
+//! Windows and pages as their users meet them: on a screen that nobody sits at, and in a browser without a window.
+
+mod browser;
+mod pictures;
+mod scenes;
+mod screen;
+#[path = "../stage/mod.rs"]
+mod stage;
+
+use browser::Browser;
+use pictures::{Picture, changed, settled};
+use screen::{LEFT, Q, RIGHT, SPACE, Screen};
+use serde_json::Value;
+use stage::{Done, SEIXO, Stage};
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::DirBuilderExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{panicking, sleep, spawn};
+use std::time::{Duration, Instant};
+
+/// How long the program may take for what it is asked, on a machine with other work.
+const PATIENCE: Duration = Duration::from_secs(180);
+/// How many grains are in the drum.
+const GRAINS: usize = 180;
+/// How many frames a recording of it has.
+const FRAMES: usize = 61;
+/// What ends a recording of so many frames \[s\].
+const RECORDED: &str = "0.6";
+/// What a run that is stopped does not reach \[s\].
+const NEVER: &str = "600";
+/// The slider that goes through a recording, whatever it counts from.
+const SLIDER: &str = "[...document.querySelectorAll('input[type=range]')].find(slider => slider.max - slider.min === 60)";
+
+/// Tests take turns: on a machine with two cores a browser and a window that both draw in software make each other wait.
+fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A folder with the template of a drum, with fewer and larger grains in it, so that it runs fast and single ones can be hit.
+fn stage(until: &str) -> Stage {
+    let stage = Stage::new();
+    stage.succeed("new drum");
+    let mut scene = stage.read("drum.toml");
+    for (old, new) in [
+        ("until = \"3 s\"", &*format!("until = {until}")),
+        ("count = 600", "count = 60"),
+        ("count = 4000", "count = 120"),
+        ("radius = \"4 mm\"", "radius = \"8 mm\""),
+        ("radius = \"2 mm\"", "radius = \"6 mm\""),
+        ("every = \"20 ms\"", "every = \"10 ms\""),
+    ] {
+        assert_eq!(scene.matches(old).count(), 1, "{old} in the template");
+        scene = scene.replace(old, new);
+    }
+    stage.write("drum.toml", &scene);
+    std::fs::DirBuilder::new().mode(0o700).create(stage.path("runtime")).unwrap();
+    stage
+}
+
+/// A folder with the drum and a recording of it.
+fn recorded() -> Stage {
+    let stage = stage(RECORDED);
+    stage.succeed("run drum.toml --quiet");
+    assert!(stage.path(&frame(FRAMES - 1)).exists() && !stage.path(&frame(FRAMES)).exists());
+    stage
+}
+
+/// The file of a frame.
+fn frame(number: usize) -> String {
+    format!("drum.out/fields/grains_{number:06}.vtp")
+}
+
+fn result(stage: &Stage, run: &str) -> Value {
+    let record: Value = serde_json::from_str(&stage.read(&format!("{run}/run.json"))).unwrap();
+    record["result"].clone()
+}
+
+/// A command of the program without a screen.
+fn without_a_screen(stage: &Stage, line: &str) -> Command {
+    let mut command = stage.command(SEIXO, line);
+    for variable in ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"] {
+        command.env_remove(variable);
+    }
+    command.env("XDG_RUNTIME_DIR", stage.path("runtime"));
+    command
+}
+
+/// A command of the program that opens a window on a screen.
+fn on(screen: &Screen, stage: &Stage, line: &str) -> Command {
+    let mut command = without_a_screen(stage, line);
+    command.envs([
+        ("DISPLAY", &*screen.display),
+        ("WGPU_BACKEND", "vulkan"),
+        ("WINIT_UNIX_BACKEND", "x11"),
+        ("WINIT_X11_SCALE_FACTOR", "1"),
+    ]);
+    command
+}
+
+/// The program while it shows something.
+struct Viewer {
+    process: Child,
+    lines: Receiver<String>,
+    errors: Arc<Mutex<String>>,
+}
+
+impl Viewer {
+    fn start(mut command: Command) -> Viewer {
+        let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (told, lines) = channel();
+        let out = BufReader::new(process.stdout.take().unwrap());
+        spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| told.send(line)));
+        let errors = Arc::new(Mutex::new(String::new()));
+        let (mut stream, heard) = (process.stderr.take().unwrap(), errors.clone());
+        spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(count @ 1..) = stream.read(&mut bytes) {
+                heard.lock().unwrap().push_str(&String::from_utf8_lossy(&bytes[..count]));
+            }
+        });
+        Viewer { process, lines, errors }
+    }
+
+    /// The address of its page, which it says first.
+    fn address(&self) -> String {
+        let line = self
+            .lines
+            .recv_timeout(PATIENCE)
+            .unwrap_or_else(|_| panic!("no address: {}", self.said()));
+        assert!(line.starts_with("http://127.0.0.1:") && line.contains("/?token="), "{line}");
+        line
+    }
+
+    /// What it said on its error stream so far.
+    fn said(&self) -> String {
+        self.errors.lock().unwrap().clone()
+    }
+
+    /// Ctrl-C.
+    fn interrupt(&self) {
+        let command = format!("kill -INT {}", self.process.id());
+        assert!(Command::new("sh").args(["-c", &command]).status().unwrap().success());
+    }
+
+    /// Its exit code, once it ends.
+    fn code(&mut self) -> Option<i32> {
+        let begun = Instant::now();
+        loop {
+            if let Some(status) = self.process.try_wait().unwrap() {
+                assert!(!self.said().contains("panicked"), "{}", self.said());
+                return status.code();
+            }
+            assert!(begun.elapsed() < PATIENCE, "it does not end: {}", self.said());
+            sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Viewer {
+    fn drop(&mut self) {
+        if panicking() {
+            eprintln!("seixo view said: {}", self.said());
+        }
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Where the scene is in a picture of a window or a page, and nothing else: shares of its width and of its height.
+const SCENE: [[f64; 2]; 2] = [[0.1, 0.7], [0.15, 0.9]];
+
+fn scene_of(picture: &Picture) -> Picture {
+    picture.part(SCENE[0], SCENE[1])
+}
+
+#[test]
+fn a_window_shows_a_recording() {
+    let _turn = turn();
+    let (stage, screen) = (recorded(), Screen::new());
+    let mut viewer = Viewer::start(on(&screen, &stage, "view drum.out --size 960x600"));
+    let window = screen.window("Seixo – ", "drum");
+    let take = || screen.picture(window);
+    let first = settled(take);
+    assert_eq!([first.width, first.height], [960, 600]);
+    first.assert_golden("window");
+
+    // It may begin at either end, beyond which there is nothing.
+    let step = |(away, back)| {
+        screen.press(away);
+        changed(&first, take).map(|_| (settled(take), back))
+    };
+    let (stepped, back) = [(RIGHT, LEFT), (LEFT, RIGHT)].into_iter().find_map(step).unwrap();
+    screen.press(back);
+    changed(&stepped, take).expect("the way back");
+    let again = settled(take);
+    let [gone, left] = [&stepped, &again].map(|picture| scene_of(picture).difference(&scene_of(&first)).mean);
+    assert!(
+        left < 0.2 * gone,
+        "a step and back leaves a difference of {left}, a step is one of {gone}"
+    );
+
+    screen.press(SPACE);
+    let played = changed(&again, take).expect("it plays");
+    changed(&played, take).expect("it goes on playing");
+    screen.press(SPACE);
+    let paused = settled(take);
+
+    let middle = paused.middle_of_colors(SCENE[0], SCENE[1]).expect("grains have colors");
+    let panel = || take().part([0.72, 1.0], [0.0, 1.0]);
+    let is_told = [[0, 0], [0, 30], [30, 0], [0, -30], [-30, 0]].into_iter().any(|aside: [isize; 2]| {
+        screen.point(window, [0, 1].map(|axis| middle[axis].saturating_add_signed(aside[axis])));
+        settled(take);
+        let before = panel();
+        screen.click();
+        changed(&before, panel).is_some()
+    });
+    assert!(is_told, "no grain near {middle:?} is told of");
+    screen.press(Q);
+    assert_eq!(viewer.code(), Some(0), "{}", viewer.said());
+
+    let mut viewer = Viewer::start(on(&screen, &stage, "view drum.out --size 960x600"));
+    screen.close(screen.window("Seixo – ", "drum"));
+    assert_eq!(viewer.code(), Some(0), "{}", viewer.said());
+}
+
+/// What is looked at and stopped goes on as if nobody had looked.
+#[test]
+fn a_window_shows_a_run() {
+    let _turn = turn();
+    let (stage, screen) = (stage(NEVER), Screen::new());
+    let mut viewer = Viewer::start(on(&screen, &stage, "view drum.toml --out watched --size 960x600"));
+    let window = screen.window("Seixo – ", "drum");
+    let take = || scene_of(&screen.picture(window));
+    let mut seen = take();
+    for _ in 0..5 {
+        seen = changed(&seen, take).expect("the grains move");
+    }
+    screen.close(window);
+    assert_eq!(viewer.code(), Some(130), "{}", viewer.said());
+    assert!(viewer.said().contains("seixo resume watched"), "{}", viewer.said());
+    assert_eq!(result(&stage, "watched"), "interrupted");
+
+    let record: Value = serde_json::from_str(&stage.read("watched/run.json")).unwrap();
+    let until = format!("{:.2}", record["time"].as_f64().unwrap() + 0.05);
+    stage.succeed(&format!("resume watched --quiet --until {until}"));
+    assert_eq!(result(&stage, "watched"), "finished");
+    stage.succeed(&format!("run drum.toml --quiet --until {until} --out unwatched"));
+    // The resolved scene names the end.
+    std::fs::copy(stage.path("unwatched/scene.toml"), stage.path("watched/scene.toml")).unwrap();
+    stage.assert_same("watched", "unwatched");
+}
+
+#[test]
+fn a_page_shows_a_recording() {
+    let _turn = turn();
+    let stage = recorded();
+    let mut browser = Browser::new(&stage.path("profile"));
+    let mut viewer = Viewer::start(without_a_screen(&stage, "view drum.out --browser"));
+    browser.visit(&viewer.address());
+    browser.wait_until("window.seixo?.frames > 0");
+    let first = settled(|| browser.picture());
+    assert_eq!(browser.evaluate("window.seixo.count"), GRAINS);
+    assert_eq!(browser.evaluate("window.seixo.error"), Value::Null);
+    first.assert_golden("page");
+
+    browser.drag([500.0, 400.0], [620.0, 430.0]);
+    let turned = changed(&first, || browser.picture()).expect("a drag turns the scene");
+    assert!(scene_of(&turned).difference(&scene_of(&first)).share > 0.01);
+
+    // Away from wherever it begins.
+    let turned = settled(|| browser.picture());
+    browser.set(
+        SLIDER,
+        "Number(control.value) < Number(control.min) + 30 ? control.max : control.min",
+    );
+    changed(&turned, || browser.picture()).expect("the slider goes to another frame");
+    let moved = settled(|| browser.picture());
+    let has_radius = "option => /radius/.test(option.value + option.textContent)";
+    let fields = format!("[...document.querySelectorAll('select')].find(select => [...select.options].some({has_radius}))");
+    browser.set(&fields, &format!("[...control.options].find({has_radius}).value"));
+    changed(&moved, || browser.picture()).expect("another field gives other colors");
+
+    assert_eq!(browser.evaluate("window.seixo.count"), GRAINS);
+    assert_eq!(browser.console(), Vec::<String>::new());
+    viewer.interrupt();
+    assert_eq!(viewer.code(), Some(0), "{}", viewer.said());
+}
+
+#[test]
+fn a_page_shows_a_run() {
+    let _turn = turn();
+    let stage = stage("10");
+    let mut browser = Browser::new(&stage.path("profile"));
+    let mut viewer = Viewer::start(without_a_screen(&stage, "view drum.toml --browser --out watched"));
+    browser.visit(&viewer.address());
+    browser.wait_until("window.seixo?.frames > 0");
+    let frames = browser.evaluate("window.seixo.frames");
+    browser.wait_until(&format!("window.seixo.frames > {frames} + 3"));
+    assert_eq!(browser.evaluate("window.seixo.count"), GRAINS);
+    assert_eq!(browser.console(), Vec::<String>::new());
+
+    browser.hold();
+    assert_eq!(result(&stage, "watched"), "running", "the page was held too late to test anything");
+    let begun = Instant::now();
+    while result(&stage, "watched") != "finished" {
+        assert!(
+            begun.elapsed() < PATIENCE,
+            "the run waits for a page that reads nothing: {}",
+            viewer.said()
+        );
+        sleep(Duration::from_millis(100));
+    }
+    viewer.interrupt();
+    assert_eq!(viewer.code(), Some(0), "{}", viewer.said());
+}
+
+#[test]
+fn without_a_display_the_remedy_is_named() {
+    let stage = recorded();
+    let done = Done::of(without_a_screen(&stage, "view drum.out"));
+    assert_eq!(done.code, 1, "{}", done.err);
+    assert!(done.err.contains("--browser") && !done.err.contains("panicked"), "{}", done.err);
+}
+
+#[test]
+fn a_recording_cut_off_in_the_middle() {
+    let _turn = turn();
+    let stage = recorded();
+    let (last, name) = (stage.path(&frame(FRAMES - 1)), "grains_000060.vtp");
+    let bytes = std::fs::read(&last).unwrap();
+    std::fs::write(&last, &bytes[..bytes.len() / 2]).unwrap();
+    let done = Done::of(without_a_screen(&stage, "picture drum.out"));
+    assert!([1, 2].contains(&done.code), "{} {}", done.code, done.err);
+    assert!(done.err.contains(name) && !done.err.contains("panicked"), "{}", done.err);
+
+    let mut browser = Browser::new(&stage.path("profile"));
+    let mut viewer = Viewer::start(without_a_screen(&stage, "view drum.out --browser"));
+    browser.visit(&viewer.address());
+    browser.wait_until(SLIDER);
+    browser.set(SLIDER, "control.max");
+    browser.wait_until(&format!("window.seixo?.error?.includes('{name}')"));
+    browser.set(SLIDER, "control.min");
+    browser.wait_until(&format!("!window.seixo.error && window.seixo.count === {GRAINS}"));
+    viewer.interrupt();
+    assert_eq!(viewer.code(), Some(0), "{}", viewer.said());
+}

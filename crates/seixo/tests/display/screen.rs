@@ -1,0 +1,184 @@
+//! A screen that nobody sits at, with a keyboard and a mouse.
+
+use crate::pictures::Picture;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use x11rb::connection::Connection;
+use x11rb::protocol::xproto::{
+    AtomEnum, BUTTON_PRESS_EVENT, BUTTON_RELEASE_EVENT, ClientMessageEvent, ConnectionExt, EventMask, ImageFormat, InputFocus,
+    KEY_PRESS_EVENT, KEY_RELEASE_EVENT, MOTION_NOTIFY_EVENT, MapState, Window,
+};
+use x11rb::protocol::xtest::ConnectionExt as _;
+use x11rb::rust_connection::RustConnection;
+use x11rb::wrapper::ConnectionExt as _;
+use x11rb::{CURRENT_TIME, NONE};
+
+/// Keys by their keysyms.
+pub const LEFT: u32 = 0xff51;
+/// The arrow to the right.
+pub const RIGHT: u32 = 0xff53;
+/// The space bar.
+pub const SPACE: u32 = 0x20;
+/// The letter q.
+pub const Q: u32 = 0x71;
+
+/// How long a window may take to appear, on a machine with other work.
+const PATIENCE: Duration = Duration::from_secs(90);
+/// How long a key or a button is held, so that a program that draws slowly sees it go down and up in two frames.
+const HELD: Duration = Duration::from_millis(120);
+
+/// An X server that draws into memory, and a connection to it.
+pub struct Screen {
+    server: Child,
+    /// What `DISPLAY` is for programs that shall show up here.
+    pub display: String,
+    connection: RustConnection,
+    root: Window,
+}
+
+impl Screen {
+    /// A screen of its own, 1280 × 800 pixels, 96 in an inch.
+    pub fn new() -> Screen {
+        let line = "-displayfd 1 -screen 0 1280x800x24 -dpi 96 -nolisten tcp -noreset";
+        let mut server = Command::new("Xvfb")
+            .args(line.split_whitespace())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap_or_else(|error| panic!("no screen to test windows on: Xvfb: {error}; install the package xvfb"));
+        // It tells the number that it has chosen once it listens.
+        let mut number = String::new();
+        BufReader::new(server.stdout.as_mut().unwrap()).read_line(&mut number).unwrap();
+        let display = format!(":{}", number.trim());
+        let (connection, screen) = RustConnection::connect(Some(&display)).unwrap_or_else(|error| panic!("Xvfb at {display}: {error}"));
+        let root = connection.setup().roots[screen].root;
+        let screen = Screen {
+            server,
+            display,
+            connection,
+            root,
+        };
+        // Out of the way, into a corner that no window reaches.
+        screen.input(MOTION_NOTIFY_EVENT, 0, [1279, 799]);
+        screen
+    }
+
+    fn atom(&self, name: &str) -> u32 {
+        self.connection.intern_atom(false, name.as_bytes()).unwrap().reply().unwrap().atom
+    }
+
+    /// What a window is called; `None` of one that has just gone.
+    fn title(&self, window: Window) -> Option<String> {
+        let read = |name: u32| {
+            let asked = self.connection.get_property(false, window, name, AtomEnum::ANY, 0, 1000).ok()?;
+            let value = asked.reply().ok()?.value;
+            (!value.is_empty()).then(|| String::from_utf8_lossy(&value).into_owned())
+        };
+        read(self.atom("_NET_WM_NAME")).or_else(|| read(AtomEnum::WM_NAME.into()))
+    }
+
+    fn is_seen(&self, window: Window) -> bool {
+        let asked = self.connection.get_window_attributes(window).unwrap();
+        asked.reply().is_ok_and(|found| found.map_state == MapState::VIEWABLE)
+    }
+
+    /// Waits for the window whose title begins so and has a word in it, and gives it the keyboard, as a window manager would.
+    pub fn window(&self, beginning: &str, word: &str) -> Window {
+        let begun = Instant::now();
+        loop {
+            let windows = self.connection.query_tree(self.root).unwrap().reply().unwrap().children;
+            let titles: Vec<String> = windows.iter().filter_map(|window| self.title(*window)).collect();
+            let is_titled = |title: String| title.starts_with(beginning) && title.contains(word);
+            let is_wanted = |window: &Window| self.title(*window).is_some_and(is_titled) && self.is_seen(*window);
+            if let Some(window) = windows.into_iter().find(is_wanted) {
+                self.connection
+                    .set_input_focus(InputFocus::PARENT, window, CURRENT_TIME)
+                    .unwrap()
+                    .check()
+                    .unwrap();
+                return window;
+            }
+            assert!(
+                begun.elapsed() < PATIENCE,
+                "no window \"{beginning}…{word}…\" after {} s, but {titles:?}",
+                PATIENCE.as_secs()
+            );
+            sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// What a window shows.
+    pub fn picture(&self, window: Window) -> Picture {
+        let place = self.connection.get_geometry(window).unwrap().reply().unwrap();
+        let asked = self
+            .connection
+            .get_image(ImageFormat::Z_PIXMAP, window, 0, 0, place.width, place.height, u32::MAX);
+        let bgrx = asked.unwrap().reply().unwrap().data;
+        Picture {
+            width: place.width.into(),
+            height: place.height.into(),
+            rgb: bgrx.chunks_exact(4).flat_map(|pixel| [pixel[2], pixel[1], pixel[0]]).collect(),
+        }
+    }
+
+    fn input(&self, kind: u8, detail: u8, [x, y]: [i16; 2]) {
+        let asked = self.connection.xtest_fake_input(kind, detail, CURRENT_TIME, self.root, x, y, 0);
+        asked.unwrap().check().unwrap();
+        self.connection.sync().unwrap();
+    }
+
+    /// Presses a key and lets it go.
+    pub fn press(&self, keysym: u32) {
+        let setup = self.connection.setup();
+        let count = setup.max_keycode - setup.min_keycode + 1;
+        let mapping = self
+            .connection
+            .get_keyboard_mapping(setup.min_keycode, count)
+            .unwrap()
+            .reply()
+            .unwrap();
+        let mut keys = mapping.keysyms.chunks(mapping.keysyms_per_keycode.into());
+        let key = keys.position(|keysyms| keysyms.first() == Some(&keysym)).unwrap() as u8 + setup.min_keycode;
+        self.input(KEY_PRESS_EVENT, key, [0; 2]);
+        sleep(HELD);
+        self.input(KEY_RELEASE_EVENT, key, [0; 2]);
+    }
+
+    /// Takes the pointer to a pixel of a window.
+    pub fn point(&self, window: Window, [x, y]: [usize; 2]) {
+        let asked = self.connection.translate_coordinates(window, self.root, x as i16, y as i16);
+        let place = asked.unwrap().reply().unwrap();
+        self.input(MOTION_NOTIFY_EVENT, 0, [place.dst_x, place.dst_y]);
+    }
+
+    /// Clicks where the pointer is.
+    pub fn click(&self) {
+        self.input(BUTTON_PRESS_EVENT, 1, [0; 2]);
+        sleep(HELD);
+        self.input(BUTTON_RELEASE_EVENT, 1, [0; 2]);
+    }
+
+    /// Asks a window to close, as its button in a frame does.
+    pub fn close(&self, window: Window) {
+        let data = [self.atom("WM_DELETE_WINDOW"), CURRENT_TIME, NONE, NONE, NONE];
+        let event = ClientMessageEvent::new(32, window, self.atom("WM_PROTOCOLS"), data);
+        let asked = self.connection.send_event(false, window, EventMask::NO_EVENT, event);
+        asked.unwrap().check().unwrap();
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        // Asked, and not killed, it takes its socket and its lock away.
+        let is_asked = Command::new("sh")
+            .args(["-c", &format!("kill -TERM {}", self.server.id())])
+            .status();
+        if !is_asked.is_ok_and(|status| status.success()) {
+            let _ = self.server.kill();
+        }
+        let _ = self.server.wait();
+    }
+}

@@ -11,6 +11,7 @@ mod domain;
 mod exchange;
 mod flow;
 mod gear;
+mod glance;
 mod handed;
 mod heat;
 mod lists;
@@ -26,7 +27,9 @@ mod wear;
 #[cfg(test)]
 pub(crate) mod search_tests;
 
+use crate::glance::{Glancing, Shade};
 use crate::simulation::Simulation;
+use crate::world::Vec3;
 use assembly::Contacts;
 use bins::Binned;
 use bodies::Carriers;
@@ -108,6 +111,8 @@ pub(crate) trait Remote: DomainOnGpu + Send + Sync {
     fn of_bodies(&self) -> Option<Box<dyn Any>>;
     /// Finds forces for where the grains are now, and brings ledger, grains and walls of the host up to date.
     fn observe(&mut self, host: &mut Simulation) -> Result<u32, GpuError>;
+    /// Queues a copy of what pictures need.
+    fn glance(&mut self, origin: Vec3, shade: Shade) -> Result<Glancing, GpuError>;
     /// Brings grains and walls of the host up to date, whatever state they are in.
     fn give_back(&self, host: &mut Simulation) -> Result<(), GpuError>;
     /// What the pairs that touch remember, each once by its places.
@@ -242,6 +247,8 @@ pub(crate) struct OnGpu<C, R> {
     wall_energy: Buffer<C>,
     /// Whether forces and torques are those of where the grains are now.
     forces_known: bool,
+    /// Where what pictures need is put together, once somebody has looked.
+    glanced: Option<glance::Glanced<R>>,
     /// Steps that the host has not looked at yet.
     queued: Option<Queued>,
     /// Steps between the last two renewals of the lists.

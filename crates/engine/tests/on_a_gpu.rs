@@ -5,8 +5,9 @@ mod devices;
 
 use devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
 use seixo_device::gpu::{Gpu, list};
+use seixo_engine::state::GrainSnapshot;
 use seixo_engine::world::{DeviceChoice, Domain, Leaving, Precision, Search, Settings, World};
-use seixo_engine::{Cause, Simulation};
+use seixo_engine::{Cause, Glance, Shade, Simulation};
 use seixo_laws::contact::TangentialLaw;
 
 #[test]
@@ -338,5 +339,76 @@ fn a_world_that_empties_goes_on_empty() {
         );
         let ledger = simulation.ledger();
         assert!(ledger.residual.abs() < 1e-3 * ledger.left_domain.abs(), "{ledger:?}");
+    }
+}
+
+const ORIGIN: [f64; 3] = [0.3, -0.2, 0.1];
+
+/// Places, radii and numbers by ids.
+fn by_id(glance: &Glance) -> Vec<(u32, [f32; 4], f32)> {
+    let numbers = glance.places.iter().zip(&glance.values);
+    let mut all: Vec<_> = glance
+        .id
+        .iter()
+        .zip(numbers)
+        .map(|(&id, (&place, &value))| (id, place, value))
+        .collect();
+    all.sort_by_key(|&(id, ..)| id);
+    all
+}
+
+fn assert_same(glance: &Glance, seen: &GrainSnapshot, value_of: impl Fn(usize) -> f64, speed: f64) {
+    assert_eq!((glance.grains, glance.id.len()), (seen.id.len(), seen.id.len()));
+    for (k, (id, place, value)) in by_id(glance).into_iter().enumerate() {
+        assert_eq!(id, seen.id[k]);
+        for axis in 0..3 {
+            let expected = seen.position[k][axis] - ORIGIN[axis];
+            // Seven digits of the farthest place.
+            assert!(
+                (f64::from(place[axis]) - expected).abs() < 2e-7,
+                "grain {id}: {place:?}, not {expected}"
+            );
+        }
+        assert!((f64::from(place[3]) - seen.radius[k]).abs() < 1e-7 * seen.radius[k]);
+        let expected = value_of(k);
+        assert!(
+            (f64::from(value) - expected).abs() < 1e-3 * speed,
+            "grain {id}: {value}, not {expected}"
+        );
+    }
+}
+
+#[test]
+fn a_glance_is_what_a_look_would_see_while_the_steps_go_on() {
+    let world = beds::falling(700, TangentialLaw::Mindlin);
+    for settings in [on_cpu(), on_gpu(Precision::Mixed), on_gpu(Precision::F64)] {
+        let at = |steps: u64, settings: Settings| {
+            let mut simulation = Simulation::new(world.clone(), settings).unwrap();
+            simulation.advance(steps).unwrap();
+            simulation
+        };
+        let mut seen = at(600, settings.clone());
+        seen.observe().unwrap();
+        let seen = seen.snapshot();
+        let speeds = seen.velocity.iter().map(|v| v.iter().map(|c| c * c).sum::<f64>().sqrt());
+        let speeds: Vec<f64> = speeds.collect();
+        let fastest = speeds.iter().copied().fold(0.0, f64::max);
+        assert!(fastest > 0.01, "{fastest}");
+
+        let mut simulation = at(600, settings.clone());
+        let mut glance = |shade| simulation.glance(ORIGIN, shade).unwrap().unwrap();
+        let [speed, along, radius] = [Shade::Speed, Shade::Velocity(2), Shade::Radius].map(&mut glance);
+        // The steps go on before anybody waits.
+        simulation.advance(50).unwrap();
+        assert_same(&speed.wait().unwrap(), &seen, |k| speeds[k], fastest);
+        assert_same(&along.wait().unwrap(), &seen, |k| seen.velocity[k][2], fastest);
+        assert_same(&radius.wait().unwrap(), &seen, |k| seen.radius[k], 1e-6);
+
+        // Nobody notices that somebody looked.
+        let mut unseen = at(650, settings);
+        for simulation in [&mut simulation, &mut unseen] {
+            simulation.observe().unwrap();
+        }
+        assert_eq!(simulation.snapshot(), unseen.snapshot());
     }
 }

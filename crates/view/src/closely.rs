@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use seixo_files::vtk::{VtkContacts, VtkPoints, read_contacts};
+use seixo_files::vtk::{VtkContacts, read_contacts};
 
 use crate::{
-    Details, Parts, ViewError,
+    Details, Particle, Parts, ViewError,
     coloring::unit_of,
     fluid::Balls,
     picture::{contacts_of, frames_of},
@@ -17,36 +17,39 @@ const DIGITS: i32 = 6;
 /// Contacts that are told of, at most.
 const MOST_CONTACTS: usize = 24;
 
-/// All that a frame of a run folder knows of the particle at this place: grains first, then those of fluids.
+/// All that a frame of a run folder knows of a particle.
 ///
 /// # Errors
-/// If the frame cannot be read, or has no such particle.
-pub fn details_of(run_folder: &Path, frame: usize, place: usize) -> Result<Details, ViewError> {
+/// If the frame cannot be read.
+pub fn details_of(run_folder: &Path, frame: usize, particle: Particle) -> Result<Details, ViewError> {
     let files = frames_of(run_folder)?;
     let last = files.len() - 1;
     let path = files.get(frame).ok_or(ViewError::FrameOutOfRange { frame, last })?;
-    let Balls { points, grains, .. } = Balls::read(path)?;
+    let balls = Balls::read(path)?;
     let contacts = match contacts_of(run_folder, path) {
-        Ok(path) if place < grains => Some(read_contacts(&path)?),
+        Ok(path) if particle.is_grain => Some(read_contacts(&path)?),
         _ => None,
     };
-    Ok(details(&points, contacts.as_ref(), place))
+    Ok(details(&balls, contacts.as_ref(), particle))
 }
 
 impl Details {
-    /// All that the parts of a snapshot know of the particle at this place: grains first, then those of fluids.
-    pub fn of_parts(parts: Parts, place: usize) -> Details {
+    /// All that the parts of a snapshot know of a particle.
+    pub fn of_parts(parts: Parts, particle: Particle) -> Details {
         let balls = Balls::of_both(parts.grains, parts.fluid);
-        let contacts = parts.contacts.filter(|_| place < balls.grains);
-        details(&balls.points, contacts.as_ref(), place)
+        let contacts = parts.contacts.filter(|_| particle.is_grain);
+        details(&balls, contacts.as_ref(), particle)
     }
 }
 
-/// What these tables know of the particle at this place.
-fn details(points: &VtkPoints, contacts: Option<&VtkContacts>, place: usize) -> Details {
-    let (Some(&id), Some(position), Some(&radius)) = (points.id.get(place), points.position.get(place), points.radius.get(place)) else {
+/// What these tables know of a particle.
+fn details(balls: &Balls, contacts: Option<&VtkContacts>, Particle { id, is_grain }: Particle) -> Details {
+    let points = &balls.points;
+    let among = if is_grain { 0..balls.grains } else { balls.grains..points.id.len() };
+    let Some(place) = among.into_iter().find(|&place| points.id[place] == id) else {
         return Details::default();
     };
+    let (position, radius) = (&points.position[place], points.radius[place]);
     let word = |value: f64, unit: &str| {
         let (factor, unit) = scale::readable(value.abs(), unit);
         format!("{} {unit}", scale::digits(value * factor, DIGITS))

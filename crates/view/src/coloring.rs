@@ -5,6 +5,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
+use rayon::prelude::*;
 use seixo_files::vtk::VtkPoints;
 
 use crate::{
@@ -183,6 +184,21 @@ impl Coloring {
                 goes_on,
             },
         }
+    }
+}
+
+impl Coloring {
+    /// As [`Coloring::scaled`], of very many numbers in a moment: the ends of the scale follow from some of them.
+    pub fn of_few(values: &[f32], name: &str, unit: &str, range: Option<(f64, f64)>) -> Coloring {
+        const MOST: usize = 1 << 16;
+        let some = values.iter().step_by(values.len().div_ceil(MOST).max(1));
+        let some: Vec<f64> = some.map(|&value| f64::from(value)).collect();
+        let Coloring { legend, palette, .. } = Coloring::scaled(&some, name, unit, range);
+        let Legend::Scale { range, .. } = legend else {
+            return Coloring::default();
+        };
+        let shade = values.par_iter().map(|&value| shade_of(f64::from(value), range)).collect();
+        Coloring { palette, shade, legend }
     }
 }
 

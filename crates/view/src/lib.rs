@@ -11,6 +11,7 @@ mod chart;
 mod closely;
 mod color;
 mod coloring;
+mod drawer;
 mod error;
 mod film;
 mod fluid;
@@ -31,15 +32,16 @@ mod window;
 
 pub use canvas::Canvas;
 pub use chart::{Chart, Panel, encode};
+pub use drawer::{Drawer, Loaded};
 pub use error::ViewError;
 pub use film::Film;
 pub use live::Live;
 pub use map::{Map, map};
-pub use page::Page;
+pub use page::{Page, bytes_of_frame};
 pub use picture::{PictureOptions, Shown, bonds_of, contacts_of, fluid_frames, frame_of, frames_of, picture};
 pub use plot::{ChartFormat, Charts, curves, plot};
-pub use show::{Details, PATIENCE, Recording, Show};
-pub use snapshot::{Parts, Snapshot};
+pub use show::{Details, PATIENCE, Particle, Recording, Show};
+pub use snapshot::{Few, Parts, Snapshot};
 pub use video::Video;
 pub use window::window;
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::{
     PictureOptions, Snapshot, ViewError,
-    show::{Details, PATIENCE, Show},
+    show::{Details, PATIENCE, Particle, Show},
 };
 
 /// Snapshots that are kept for those who look in different ways.
@@ -162,8 +162,8 @@ impl Controls {
 pub enum Request {
     /// All of it, in this way.
     Frame(Box<PictureOptions>),
-    /// A particle: the number of a snapshot, and the place in it.
-    Details(Box<PictureOptions>, u64, usize),
+    /// A particle, closely.
+    Details(Particle),
 }
 
 /// The meeting place of a simulation that runs and those who look at it.
@@ -194,7 +194,7 @@ enum Frame {
 struct Desk {
     requests: Vec<Request>,
     frames: Vec<(PictureOptions, Frame)>,
-    details: Vec<(u64, usize, Result<Details, String>)>,
+    details: Vec<(Particle, Result<Details, String>)>,
 }
 
 impl Desk {
@@ -252,8 +252,8 @@ impl Live {
     }
 
     /// Answers a request for details. For who runs the simulation.
-    pub fn put_details(&self, number: u64, place: usize, answer: Result<Details, ViewError>) {
-        self.desk().details.push((number, place, answer.map_err(|error| error.to_string())));
+    pub fn put_details(&self, particle: Particle, answer: Result<Details, ViewError>) {
+        self.desk().details.push((particle, answer.map_err(|error| error.to_string())));
         self.put.notify_all();
     }
 
@@ -339,11 +339,10 @@ impl Show for Live {
         }
     }
 
-    fn details(&self, options: &PictureOptions, number: u64, place: usize) -> Result<Details, ViewError> {
-        let request = Request::Details(Box::new(asked(options)), number, place);
-        let found = self.ask(request, |desk| {
-            let at = desk.details.iter().position(|&(known, at, _)| (known, at) == (number, place))?;
-            Some(desk.details.swap_remove(at).2)
+    fn details(&self, _: u64, particle: Particle) -> Result<Details, ViewError> {
+        let found = self.ask(Request::Details(particle), |desk| {
+            let at = desk.details.iter().position(|(known, _)| *known == particle)?;
+            Some(desk.details.swap_remove(at).1)
         });
         let late = || Err("the simulation has not answered yet: its steps take longer than that".to_owned());
         found.unwrap_or_else(late).map_err(|cause| ViewError::Live { cause })

@@ -16,7 +16,7 @@ use tokio::{
     runtime::{Builder, Runtime},
 };
 
-use crate::{ViewError, show::Show};
+use crate::{Snapshot, ViewError, show::Show};
 use door::Door;
 pub(crate) use server::router;
 
@@ -82,4 +82,9 @@ fn token() -> std::io::Result<String> {
         .try_fill_bytes(&mut bits)
         .map_err(|cause| std::io::Error::other(cause.to_string()))?;
     Ok(bits.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Bytes that a page is sent of a snapshot when it has seen none before.
+pub fn bytes_of_frame(snapshot: &Snapshot) -> usize {
+    wire::encode(snapshot, None, None).0.len()
 }

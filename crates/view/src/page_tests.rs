@@ -57,7 +57,7 @@ impl Dice {
 struct Fake(Vec<Arc<Snapshot>>);
 
 impl Show for Fake {
-    fn details(&self, _: &PictureOptions, _: u64, _: usize) -> Result<crate::Details, ViewError> {
+    fn details(&self, _: u64, _: crate::Particle) -> Result<crate::Details, ViewError> {
         Ok(crate::Details::default())
     }
 

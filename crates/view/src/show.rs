@@ -33,14 +33,23 @@ pub trait Show: Send + Sync {
     /// # Errors
     /// If the frame cannot be read, or does not have the field by which it is to be colored.
     fn frame(&self, options: &PictureOptions, seen: Option<u64>) -> Result<Option<Arc<Snapshot>>, ViewError>;
-    /// All that is known of a particle: of the snapshot of this number, the one at this place.
+    /// All that is known of a particle, in the snapshot of this number, or now of a simulation that runs.
     ///
     /// # Errors
-    /// If it cannot be read, or is not there any more.
-    fn details(&self, options: &PictureOptions, number: u64, place: usize) -> Result<Details, ViewError>;
+    /// If it cannot be read.
+    fn details(&self, number: u64, particle: Particle) -> Result<Details, ViewError>;
 }
 
-/// All that is known of a particle.
+/// A grain, or a particle of a fluid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Particle {
+    /// Its id, among those of its kind.
+    pub id: u32,
+    /// Whether it is a grain.
+    pub is_grain: bool,
+}
+
+/// All that is known of a particle; nothing if it is not there.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Details {
     /// Names and values, with units.
@@ -90,8 +99,8 @@ impl Show for Recording {
         Some(self.folder.clone())
     }
 
-    fn details(&self, _: &PictureOptions, number: u64, place: usize) -> Result<Details, ViewError> {
-        details_of(&self.folder, number as usize, place)
+    fn details(&self, number: u64, particle: Particle) -> Result<Details, ViewError> {
+        details_of(&self.folder, number as usize, particle)
     }
 
     fn frame(&self, options: &PictureOptions, seen: Option<u64>) -> Result<Option<Arc<Snapshot>>, ViewError> {

@@ -4,7 +4,7 @@ use glam::DVec3;
 use seixo_files::vtk::{VtkBonds, VtkContacts, VtkFluid, VtkPoints, VtkWalls};
 
 use crate::{
-    PictureOptions, ViewError,
+    PictureOptions, Shown, ViewError,
     board::Board,
     camera::{Camera, Frame},
     canvas::Canvas,
@@ -70,6 +70,59 @@ pub struct Parts {
     pub bonds: Option<VtkBonds>,
 }
 
+/// What snapshots are made of where neither contacts nor bonds are looked at, and grains have one number each.
+#[derive(Clone, Debug, Default)]
+pub struct Few {
+    /// Time \[s\].
+    pub time: f64,
+    /// Ids of grains, then of particles of fluids.
+    pub id: Vec<u32>,
+    /// From where places are counted \[m\].
+    pub origin: [f64; 3],
+    /// Centers from there, and radii \[m\].
+    pub places: Vec<[f32; 4]>,
+    /// A number of each.
+    pub values: Vec<f32>,
+    /// Its name and unit.
+    pub field: (&'static str, &'static str),
+    /// How many are grains.
+    pub grains: usize,
+    /// Walls.
+    pub walls: VtkWalls,
+    /// Names of all that they could be colored by.
+    pub fields: Vec<String>,
+}
+
+impl Snapshot {
+    /// What is to be seen of these.
+    pub fn of_few(few: Few, options: &PictureOptions, number: u64) -> Snapshot {
+        let (name, unit) = few.field;
+        let coloring = Coloring::of_few(&few.values, name, unit, options.range);
+        let mut walls = vec![Vec::new(); few.walls.names.len()];
+        for (corners, wall) in few.walls.triangles.iter().zip(&few.walls.wall) {
+            if let Some(wall) = walls.get_mut(*wall as usize) {
+                wall.push(corners.map(DVec3::from));
+            }
+        }
+        Snapshot {
+            number,
+            title: options.title.clone().unwrap_or_default(),
+            time: few.time,
+            fields: few.fields,
+            coloring,
+            shown: few.places.len(),
+            is_smooth: options.shown == Shown::Smooth,
+            origin: few.origin.into(),
+            grains: few.grains,
+            particles: few.places.len() - few.grains,
+            id: few.id,
+            balls: few.places,
+            walls,
+            ..Snapshot::default()
+        }
+    }
+}
+
 /// What a snapshot is to a camera: the walls that have an end, the planes that have none, and where everything is.
 pub struct Scenery {
     /// The box around the grains, far strays left out; `None` without grains.
@@ -86,6 +139,9 @@ struct Surroundings {
     low: DVec3,
     high: DVec3,
 }
+
+/// So many places say as much as all of where the scene is.
+const MOST: usize = 1 << 18;
 
 /// From where pictures are taken, unless somebody wishes otherwise.
 pub const FROM: DVec3 = DVec3::new(0.45, -1.0, 0.42);
@@ -184,7 +240,8 @@ impl Snapshot {
             return walls.chain(panes).flatten().map(|&corner| (corner, 0.0)).collect();
         };
         let is_near = |&(center, _): &(DVec3, f64)| center.cmpge(around.low).all() && center.cmple(around.high).all();
-        let balls = self.balls.iter().map(|ball| (self.center(ball), ball[3].into()));
+        let some = self.balls.iter().step_by(self.balls.len().div_ceil(MOST).max(1));
+        let balls = some.map(|ball| (self.center(ball), ball[3].into()));
         let mut seen: Vec<(DVec3, f64)> = balls.filter(is_near).collect();
         let margin = DVec3::splat(2.5 * (around.high - around.low).max_element());
         let corners = scenery.walls.iter().flatten();
@@ -194,8 +251,6 @@ impl Snapshot {
 
     /// The box of the grains that are not far from the middle 98 % of them along any axis; `None` without grains.
     fn surroundings(&self) -> Option<Surroundings> {
-        // So many places say as much as all.
-        const MOST: usize = 1 << 16;
         if self.balls.is_empty() {
             return None;
         }
@@ -218,6 +273,7 @@ impl Snapshot {
             let faces = self
                 .balls
                 .iter()
+                .step_by(self.balls.len().div_ceil(MOST))
                 .map(|ball| self.center(ball) + DVec3::splat(sign * f64::from(ball[3])));
             faces.fold(start, end).clamp(near.low, near.high)
         };

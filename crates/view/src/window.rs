@@ -38,6 +38,8 @@ use panel::Panel;
 const STILL: f64 = 4.0;
 /// Wall time without a move of the camera after which a picture is drawn with all its pixels \[s\].
 const REST: Duration = Duration::from_millis(120);
+/// Lines of the wheel by which the camera stands back at first.
+const MARGIN: f64 = 1.0;
 /// Simulated time in which what is drawn along reaches the pointer, if it is free to \[s\].
 const DRAG: f64 = 0.05;
 /// Spheres from which on pictures in motion are drawn with fewer pixels.
@@ -268,11 +270,10 @@ impl Drawn {
         let frame = self.gui.scene_frame(&self.window);
         let orbit = self.orbit.get_or_insert_with(|| {
             let from = options.view.map_or(crate::snapshot::FROM, Into::into);
-            let margin = Frame {
-                corner: frame.corner,
-                size: frame.size.map(|side| 0.92 * side),
-            };
-            Orbit::of(&Camera::framing(scene.snapshot.in_view(&scene.scenery).into_iter(), from, margin))
+            let camera = Camera::framing(scene.snapshot.in_view(&scene.scenery).into_iter(), from, frame);
+            let mut orbit = Orbit::of(&camera);
+            orbit.zoom(-MARGIN);
+            orbit
         });
         Some((orbit.camera(frame), frame))
     }

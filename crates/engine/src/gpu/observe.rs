@@ -1,8 +1,10 @@
 //! What readers see of a simulation on a GPU.
 
 use super::{Closed, Number, OfBodies, OnGpu, Remembered, Remote, raised, stepping};
+use crate::glance::{Glancing, Shade};
 use crate::simulation::Simulation;
 use crate::state::Ledger;
+use crate::world::Vec3;
 use seixo_device::gpu::{Gpu, GpuError, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bonds::BondTally;
@@ -302,6 +304,10 @@ impl<C: Number + Coordinate<R>, R: Number> Remote for OnGpu<C, R> {
             host.held.gravity += gravity;
         }
         Ok(if is_new { raised(&arrived.take(flags)) } else { 0 })
+    }
+
+    fn glance(&mut self, origin: Vec3, shade: Shade) -> Result<Glancing, GpuError> {
+        self.glance_at(origin, shade)
     }
 
     fn give_back(&self, host: &mut Simulation) -> Result<(), GpuError> {

@@ -10,6 +10,7 @@ mod scaling;
 mod search;
 mod settled;
 mod tank;
+mod view;
 
 use super::{Done, Failure};
 use crate::say;
@@ -41,6 +42,7 @@ Examples:
   seixo bench s4                                   fluids and rigid bodies, with S4's steps per second beside; see seixo bench s4 --help
   seixo bench search                               the ways to find pairs beside each other; see seixo bench search --help
   seixo bench scaling --domains 1,2                how a bed scales over domains or GPUs; see seixo bench scaling --help
+  seixo bench view --device gpu                    pictures a second, and what looking costs a run; see seixo bench view --help
 
 Settling takes most of the time of the beds: 20 000 steps, once for each case and size. What is printed is the median of the repeats.
 On the CPU, the floor is the time that the memory traffic of a step takes at the measured speed of a copy, each field moved once per pass
@@ -92,6 +94,7 @@ enum Part {
     Search(search::SearchArguments),
     S4(s4::S4Arguments),
     Scaling(scaling::ScalingArguments),
+    View(view::ViewArguments),
 }
 
 /// The words of [`Assembly`].
@@ -149,6 +152,7 @@ pub fn bench(arguments: &BenchArguments) -> Done {
         Some(Part::Search(arguments)) => return search::search(arguments).map_err(|failure| failure.told(arguments.json)),
         Some(Part::S4(arguments)) => return s4::s4(arguments).map_err(|failure| failure.told(arguments.json)),
         Some(Part::Scaling(arguments)) => return scaling::scaling(arguments).map_err(|failure| failure.told(arguments.tells_json())),
+        Some(Part::View(arguments)) => return view::view(arguments).map_err(|failure| failure.told(arguments.json)),
         None => {}
     }
     let wrong = |text: String| Err(Failure::Input(text).told(arguments.json));

@@ -4,10 +4,10 @@ use super::frames::{Corners, within_planes};
 use super::hands;
 use seixo_analysis::force_chains;
 use seixo_engine::state::{FluidSnapshot, GrainSnapshot, WallSnapshot};
-use seixo_engine::{BondSnapshot, Change, ContactRecord, Refusal, Simulation, Stop};
-use seixo_files::vtk::{VtkBonds, VtkContacts, VtkFluid, VtkPoints, VtkWalls};
-use seixo_view::live::{Hand, Live, Request, Status};
-use seixo_view::{Details, Parts, Shown, Snapshot};
+use seixo_engine::{BondSnapshot, Change, ContactRecord, Glancing, Refusal, Shade, Simulation, Stop};
+use seixo_files::vtk::{Field, VtkBonds, VtkContacts, VtkFluid, VtkPoints, VtkWalls};
+use seixo_view::live::{Hand, Live, Making, Request, Status};
+use seixo_view::{Details, Few, Parts, PictureOptions, Shown, Snapshot, ViewError};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -33,6 +33,15 @@ pub(super) struct Audience {
     /// When the pace was told last, at what time, and how fast it was.
     pace: (Instant, f64, f64),
 }
+
+/// What a glance tells of particles: names, units, and words of the engine.
+const GLANCED: [(&str, &str, Shade); 5] = [
+    ("speed", "m/s", Shade::Speed),
+    ("velocity_x", "m/s", Shade::Velocity(0)),
+    ("velocity_y", "m/s", Shade::Velocity(1)),
+    ("velocity_z", "m/s", Shade::Velocity(2)),
+    ("radius", "m", Shade::Radius),
+];
 
 /// What a simulation was at a time.
 struct Seen {
@@ -102,18 +111,63 @@ impl Audience {
         for request in self.live.requests() {
             match request {
                 Request::Frame(options) => {
-                    let seen = self.seen(simulation, options.shown, false)?;
                     let (folder, steps, wish) = (self.folder.clone(), simulation.steps(), options.clone());
-                    let make = move || Snapshot::of_parts(&folder, seen.parts(), &wish, steps);
-                    self.live.put_frame(&options, Box::new(make));
+                    let making: Making = match self.few(simulation, &options)? {
+                        Some((few, coming)) => Box::new(move || {
+                            let glance = coming.wait().map_err(|cause| ViewError::Live { cause })?;
+                            let few = Few {
+                                id: glance.id,
+                                places: glance.places,
+                                values: glance.values,
+                                grains: glance.grains,
+                                ..few
+                            };
+                            Ok(Snapshot::of_few(few, &wish, steps))
+                        }),
+                        None => {
+                            let seen = self.seen(simulation, options.shown, false)?;
+                            Box::new(move || Snapshot::of_parts(&folder, seen.parts(), &wish, steps))
+                        }
+                    };
+                    self.live.put_frame(&options, making);
                 }
-                Request::Details(_, number, place) => {
+                Request::Details(particle) => {
                     let seen = self.seen(simulation, Shown::Grains, true)?;
-                    self.live.put_details(number, place, Ok(Details::of_parts(seen.parts(), place)));
+                    self.live.put_details(particle, Ok(Details::of_parts(seen.parts(), particle)));
                 }
             }
         }
         Ok(())
+    }
+
+    /// A glance at the simulation, where that is enough.
+    fn few(&self, simulation: &mut Simulation, options: &PictureOptions) -> Result<Option<(Few, Glancing)>, Stop> {
+        let field = options.field.as_deref().unwrap_or("speed");
+        let known = GLANCED.iter().find(|(name, ..)| *name == field);
+        let (Shown::Grains, Some(&(name, unit, shade))) = (options.shown, known) else {
+            return Ok(None);
+        };
+        let [low, high] = self.bounds;
+        let origin = [0, 1, 2].map(|axis| 0.5 * (low[axis] + high[axis]));
+        let Some(coming) = simulation.glance(origin, shade)? else {
+            return Ok(None);
+        };
+        let time = simulation.time();
+        let walls = simulation.walls_now();
+        let few = Few {
+            time,
+            origin,
+            field: (name, unit),
+            walls: VtkWalls::of(&walls, Some(within_planes(self.bounds, &walls)), time),
+            fields: GLANCED
+                .iter()
+                .map(|(name, ..)| *name)
+                .chain(Field::ALL.map(|(_, name)| name))
+                .map(str::to_owned)
+                .collect(),
+            ..Few::default()
+        };
+        Ok(Some((few, coming)))
     }
 
     /// What the simulation is now.

@@ -209,3 +209,35 @@ pub fn collect<R: Real, C: Coordinate<R>>(
     }
     book::<C, R>(power, took);
 }
+
+/// What pictures need of n grains: places from an origin \[m\] with radii, and one number each: the radius (0), the speed (1) or a component of the
+/// velocity (2 to 4).
+#[cube(launch)]
+pub fn glance<R: Real, C: Coordinate<R>>(
+    position: &[Record<C>],
+    velocity: &[Record<R>],
+    places: &mut [Record<R>],
+    values: &mut [R],
+    origin: &Vector3<C>,
+    n: u32,
+    #[comptime] shade: u32,
+) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        let at = near_vector::<C, R>(&xyz::<C>(position[i]).minus(origin));
+        let radius = C::near(last::<C>(position[i]));
+        places[i] = record::<R>(&at, radius);
+        let v = xyz::<R>(velocity[i]);
+        if comptime!(shade == 0) {
+            values[i] = radius;
+        } else if comptime!(shade == 1) {
+            values[i] = R::root(v.dot(&v));
+        } else if comptime!(shade == 2) {
+            values[i] = v.x;
+        } else if comptime!(shade == 3) {
+            values[i] = v.y;
+        } else {
+            values[i] = v.z;
+        }
+    }
+}

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use winit::event_loop::EventLoopProxy;
 
-use crate::{PictureOptions, Show, Snapshot, ViewError, chart::Chart, plot, show::Details};
+use crate::{Particle, PictureOptions, Show, Snapshot, ViewError, chart::Chart, plot, show::Details};
 
 /// Wall time between two looks at the tables of a run \[s\].
 const TABLES_EVERY: Duration = Duration::from_secs(1);
@@ -34,8 +34,8 @@ pub struct Wish {
     pub options: PictureOptions,
     /// Whether frames are wanted: after the last one those of a simulation that runs, or of a recording that goes on.
     pub goes_on: bool,
-    /// The particle of which details are wanted: number of the frame, and place in it.
-    pub details: Option<(u64, usize)>,
+    /// The particle of which details are wanted, and the number of the frame.
+    pub details: Option<(u64, Particle)>,
     /// Whether charts are wanted.
     pub has_plots: bool,
 }
@@ -130,8 +130,8 @@ fn load(show: &dyn Show, to: &EventLoopProxy<News>, (state, changed): &(Mutex<St
         }
         if wish.details != told {
             told = wish.details;
-            if let Some((number, place)) = wish.details {
-                news.push(match show.details(&wish.options, number, place) {
+            if let Some((number, particle)) = wish.details {
+                news.push(match show.details(number, particle) {
                     Ok(details) => News::Details(details),
                     Err(error) => News::Failed(error.to_string()),
                 });

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::loader::Wish;
 use super::{bar, legend, plots};
 use crate::{
-    PictureOptions, Show, Shown, Snapshot,
+    Particle, PictureOptions, Show, Shown, Snapshot,
     chart::Chart,
     coloring::Coloring,
     live::{Controls, Hand},
@@ -32,8 +32,7 @@ const SHOWN: [(&str, Shown); 6] = [
 /// A particle that was picked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Picked {
-    id: u32,
-    is_grain: bool,
+    particle: Particle,
     /// Place in the snapshot of now; `None` if it is not there.
     place: Option<usize>,
 }
@@ -112,9 +111,12 @@ impl Panel {
             }
         }
         if let Some(picked) = &mut self.picked {
-            let among = part(snapshot, picked.is_grain);
+            let among = part(snapshot, picked.particle.is_grain);
             let first = among.start;
-            picked.place = snapshot.id[among].iter().position(|&id| id == picked.id).map(|place| first + place);
+            picked.place = snapshot.id[among]
+                .iter()
+                .position(|&id| id == picked.particle.id)
+                .map(|place| first + place);
         }
     }
 
@@ -122,8 +124,10 @@ impl Panel {
     pub fn pick(&mut self, snapshot: &Snapshot, place: Option<usize>) {
         self.details = None;
         self.picked = place.map(|place| Picked {
-            id: snapshot.id[place],
-            is_grain: place < snapshot.grains,
+            particle: Particle {
+                id: snapshot.id[place],
+                is_grain: place < snapshot.grains,
+            },
             place: Some(place),
         });
     }
@@ -195,7 +199,10 @@ impl Panel {
                 ..self.options.clone()
             },
             goes_on: self.frames().is_none() || self.options.frame.is_none(),
-            details: self.place_picked().map(|place| (self.number, place)),
+            details: self
+                .picked
+                .filter(|picked| picked.place.is_some())
+                .map(|picked| (self.number, picked.particle)),
             has_plots: self.has_plots,
         }
     }
@@ -300,7 +307,7 @@ impl Panel {
                 .show(ui, |ui| plots::passes(ui, &self.passes))
                 .fully_open();
         ui.separator();
-        ui.weak("drag turns, Shift or the right button moves, the wheel zooms, F frames all, a click picks, Space plays, ← → go frame by frame, Q quits");
+        ui.weak("drag turns, Shift or the right button moves, the wheel zooms, F frames all, a click picks, Space plays, the arrow keys go frame by frame, Q quits");
     }
 
     /// Lets the ends of the scale stay what they are.
@@ -359,9 +366,10 @@ impl Panel {
             ui.weak("click on a particle to see its fields and contacts");
             return;
         };
-        let kind = if picked.is_grain { "grain" } else { "particle" };
+        let Particle { id, is_grain } = picked.particle;
+        let kind = if is_grain { "grain" } else { "particle" };
         ui.horizontal(|ui| {
-            ui.strong(format!("{kind} {}", picked.id));
+            ui.strong(format!("{kind} {id}"));
             if ui.small_button("let go").clicked() {
                 (self.picked, self.details) = (None, None);
             }
@@ -369,12 +377,12 @@ impl Panel {
         if picked.place.is_none() {
             ui.weak("not in this frame");
         }
-        if let Some(controls) = self.show.controls().filter(|_| picked.is_grain) {
+        if let Some(controls) = self.show.controls().filter(|_| is_grain) {
             ui.horizontal(|ui| {
                 ui.label("push");
                 for (name, along) in bar::PUSHES {
                     if ui.small_button(name).clicked() {
-                        controls.reach_in(Hand::Push { id: picked.id, along });
+                        controls.reach_in(Hand::Push { id, along });
                     }
                 }
             });

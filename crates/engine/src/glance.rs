@@ -1,0 +1,145 @@
+//! What pictures need of particles, taken in a moment: neither sorted, nor summed up, nor waited for.
+
+use crate::fields::{PART, parts};
+use crate::guard::Stop;
+use crate::simulation::{Simulation, vector};
+use crate::state::WallSnapshot;
+use crate::world::Vec3;
+use seixo_device::Strided;
+use seixo_sweeps::views::{RECORD, load};
+
+/// The number by which particles are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shade {
+    /// Radius \[m\].
+    Radius,
+    /// Speed \[m/s\].
+    Speed,
+    /// A component of the velocity \[m/s\]: 0, 1 or 2.
+    Velocity(usize),
+}
+
+impl Shade {
+    /// As kernels count them.
+    pub(crate) fn number(self) -> u32 {
+        match self {
+            Shade::Radius => 0,
+            Shade::Speed => 1,
+            Shade::Velocity(axis) => 2 + axis as u32,
+        }
+    }
+
+    fn of(self, radius: f64, [x, y, z]: [f64; 3]) -> f64 {
+        match self {
+            Shade::Radius => radius,
+            Shade::Speed => (x * x + y * y + z * z).sqrt(),
+            Shade::Velocity(axis) => [x, y, z][axis],
+        }
+    }
+}
+
+/// Particles at a moment, grains first, then those of fluids, else in no particular order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Glance {
+    /// Ids.
+    pub id: Vec<u32>,
+    /// Centers from the origin that was asked for, and radii \[m\].
+    pub places: Vec<[f32; 4]>,
+    /// The number that was asked for.
+    pub values: Vec<f32>,
+    /// How many are grains.
+    pub grains: usize,
+}
+
+/// A glance that may still be on its way from a GPU, which goes on meanwhile.
+pub struct Glancing(pub(crate) Box<dyn FnOnce() -> Result<Glance, String> + Send>);
+
+impl Glancing {
+    /// Waits for it.
+    ///
+    /// # Errors
+    /// If the GPU fails.
+    pub fn wait(self) -> Result<Glance, String> {
+        (self.0)()
+    }
+}
+
+impl Simulation {
+    /// Takes a glance at all particles, with velocities as the laws saw them in this step, half a step's forces behind, and with places from this origin \[m\]; `None` where that takes as long as to look closely: among domains, and on a
+    /// GPU at fluids and walls with servos.
+    ///
+    /// # Errors
+    /// If the GPU fails.
+    pub fn glance(&mut self, origin: Vec3, shade: Shade) -> Result<Option<Glancing>, Stop> {
+        // Where a wall with a servo is, a GPU knows until somebody looks.
+        let has_servos = self.walls.servos.iter().any(|&number| number != 0.0);
+        if self.division.is_some() || (self.gpu.is_some() && (self.flow.is_some() || has_servos)) {
+            return Ok(None);
+        }
+        if self.is_remote() {
+            return self.with_remote(|remote, _| remote.glance(origin, shade)).map(Some);
+        }
+        let glance = self.glance_here(origin, shade);
+        Ok(Some(Glancing(Box::new(move || Ok(glance)))))
+    }
+
+    /// The walls where they are now, without what bears on them and what is worn of them.
+    pub fn walls_now(&self) -> Vec<WallSnapshot> {
+        let given = self.walls.given.iter().enumerate();
+        let shown = given.map(|(index, wall)| {
+            let (triangles, plane) = self.walls.surface(index);
+            let (position, angle) = self.walls.whereabouts(index, self.time());
+            WallSnapshot {
+                name: wall.name.clone(),
+                triangles,
+                plane,
+                position,
+                angle,
+                ..WallSnapshot::default()
+            }
+        });
+        shown.collect()
+    }
+
+    fn glance_here(&self, origin: Vec3, shade: Shade) -> Glance {
+        let (fields, origin) = (&self.fields, vector(origin));
+        let grains = fields.len();
+        let mut glance = Glance {
+            id: fields.id.clone(),
+            places: vec![[0.0; 4]; grains],
+            values: vec![0.0; grains],
+            grains,
+        };
+        let data = (
+            Strided {
+                items: &mut glance.places,
+                per_part: PART,
+            },
+            Strided {
+                items: &mut glance.values,
+                per_part: PART,
+            },
+        );
+        let see = |part: usize, (places, values): (Strided<[f32; 4]>, Strided<f32>)| {
+            for (k, (place, value)) in places.items.iter_mut().zip(values.items).enumerate() {
+                let at = (part * PART + k) * RECORD;
+                let from = load(&fields.position, at).minus(&origin);
+                let radius = fields.position[at + 3];
+                let v = &fields.velocity[at..at + 3];
+                *place = [from.x, from.y, from.z, radius].map(|number| number as f32);
+                *value = shade.of(radius, [v[0], v[1], v[2]]) as f32;
+            }
+        };
+        self.device.run(parts(grains), data, see);
+        if let Some(flow) = &self.flow {
+            let radius = 0.5 * flow.plan.spacing;
+            for i in flow.of_fluid() {
+                let (from, v) = (flow.place(i).minus(&origin), flow.velocity(i));
+                glance.id.push(flow.fields.id[i]);
+                glance.places.push([from.x, from.y, from.z, radius].map(|number| number as f32));
+                glance.values.push(shade.of(radius, [v.x, v.y, v.z]) as f32);
+            }
+        }
+        glance
+    }
+}

@@ -1,0 +1,83 @@
+//! Pictures that nobody looks at, one after the other: what drawing costs.
+
+use glam::DVec3;
+
+use crate::{
+    Snapshot, ViewError,
+    camera::Camera,
+    render::{COLOR, Props, Shot, Studio, Targets},
+    snapshot::{FROM, Scenery, frame_of},
+};
+
+/// Draws snapshots into an image in the memory of the device, as a window does, and leaves them there.
+pub struct Drawer {
+    studio: Studio,
+    targets: Targets,
+    picture: wgpu::TextureView,
+    size: (u32, u32),
+}
+
+/// A snapshot on the device.
+pub struct Loaded {
+    props: Props,
+    scenery: Scenery,
+    camera: Camera,
+}
+
+impl Drawer {
+    /// One for pictures of this size \[px\], drawn with so many pixels for each along either side: 1 or 2.
+    ///
+    /// # Errors
+    /// If there is nothing to draw with.
+    pub fn new(size: (u32, u32), detail: u32) -> Result<Drawer, ViewError> {
+        ViewError::check_size(size)?;
+        let studio = Studio::offscreen()?;
+        let (targets, picture) = (studio.targets(size, detail), studio.painter.image(size, COLOR));
+        Ok(Drawer {
+            studio,
+            targets,
+            picture,
+            size,
+        })
+    }
+
+    /// What draws.
+    pub fn adapter(&self) -> &str {
+        &self.studio.painter.adapter
+    }
+
+    /// Brings a snapshot to the device.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn load(&self, snapshot: &Snapshot) -> Result<Loaded, ViewError> {
+        let scenery = snapshot.scenery();
+        let props = self
+            .studio
+            .painter
+            .guarded(|| Ok(self.studio.load(&snapshot.stage(&scenery, true))))?;
+        let camera = Camera::framing(snapshot.in_view(&scenery).into_iter(), FROM, frame_of(self.size));
+        Ok(Loaded { props, scenery, camera })
+    }
+
+    /// Draws it from another side \[rad\], and waits until that is done.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn draw(&self, loaded: &Loaded, angle: f64) -> Result<(), ViewError> {
+        let Loaded { props, scenery, camera } = loaded;
+        let target = camera.eye + camera.axes[2] * camera.middle;
+        let (sine, cosine) = angle.sin_cos();
+        let from = DVec3::new(cosine * FROM.x - sine * FROM.y, sine * FROM.x + cosine * FROM.y, FROM.z);
+        let camera = Camera::standing(target, from, camera.middle, frame_of(self.size));
+        let floors = scenery.floors(camera.eye);
+        let painter = &self.studio.painter;
+        painter.guarded(|| {
+            let mut encoder = painter.device.create_command_encoder(&Default::default());
+            let shot = Shot::new(&camera, &floors);
+            self.studio.paint(&mut encoder, props, &shot, &self.targets, &self.picture);
+            painter.queue.submit([encoder.finish()]);
+            painter.wait()
+        })
+    }
+}

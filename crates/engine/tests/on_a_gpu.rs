@@ -371,8 +371,9 @@ fn assert_same(glance: &Glance, seen: &GrainSnapshot, value_of: impl Fn(usize) -
         }
         assert!((f64::from(place[3]) - seen.radius[k]).abs() < 1e-7 * seen.radius[k]);
         let expected = value_of(k);
+        // Velocities are those that the laws saw, half a step's forces behind; a collision lasts some twenty steps.
         assert!(
-            (f64::from(value) - expected).abs() < 1e-3 * speed,
+            (f64::from(value) - expected).abs() < 0.05 * speed,
             "grain {id}: {value}, not {expected}"
         );
     }

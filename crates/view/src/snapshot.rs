@@ -141,7 +141,7 @@ struct Surroundings {
 }
 
 /// So many places say as much as all of where the scene is.
-const MOST: usize = 1 << 18;
+const MOST: usize = 1 << 15;
 
 /// From where pictures are taken, unless somebody wishes otherwise.
 pub const FROM: DVec3 = DVec3::new(0.45, -1.0, 0.42);

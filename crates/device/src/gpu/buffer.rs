@@ -385,16 +385,30 @@ pub struct Download<T> {
     items: PhantomData<T>,
 }
 
-impl<T: Pod> Download<T> {
+impl<T> Download<T> {
     /// Waits for the items.
     ///
     /// # Errors
     /// If what was to compute them failed, or the device is lost.
-    pub fn wait(self) -> Result<Vec<T>, GpuError> {
-        let parts = match self.state {
-            State::Here(parts) => parts?,
-            State::Coming(arrival) => self.runtime.guard(|| block_on(arrival))?,
-        };
+    pub fn wait(mut self) -> Result<Vec<T>, GpuError>
+    where
+        T: Pod,
+    {
+        let parts = self.arrive()?;
         Ok(parts.first().map_or(Vec::new(), |bytes| bytemuck::pod_collect_to_vec(bytes)))
+    }
+
+    fn arrive(&mut self) -> Result<Vec<Bytes>, GpuError> {
+        match std::mem::replace(&mut self.state, State::Here(Ok(Vec::new()))) {
+            State::Here(parts) => parts,
+            State::Coming(arrival) => self.runtime.guard(|| block_on(arrival)),
+        }
+    }
+}
+
+impl<T> Drop for Download<T> {
+    /// Lets it arrive: CubeCL would take the memory that it arrives in for free, while the API still holds it.
+    fn drop(&mut self) {
+        let _ = self.arrive();
     }
 }

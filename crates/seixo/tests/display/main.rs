@@ -188,23 +188,25 @@ fn a_window_shows_a_recording() {
     first.assert_golden("window");
 
     // It may begin at either end, beyond which there is nothing.
+    let scene = || scene_of(&take());
+    let first = settled(scene);
     let step = |(away, back)| {
         screen.press(away);
-        changed(&first, take).map(|_| (settled(take), back))
+        changed(&first, scene).map(|_| (settled(scene), back))
     };
     let (stepped, back) = [(RIGHT, LEFT), (LEFT, RIGHT)].into_iter().find_map(step).unwrap();
     screen.press(back);
-    changed(&stepped, take).expect("the way back");
-    let again = settled(take);
-    let [gone, left] = [&stepped, &again].map(|picture| scene_of(picture).difference(&scene_of(&first)).mean);
+    changed(&stepped, scene).expect("the way back");
+    let again = settled(scene);
+    let [gone, left] = [&stepped, &again].map(|picture| picture.difference(&first).mean);
     assert!(
         left < 0.2 * gone,
         "a step and back leaves a difference of {left}, a step is one of {gone}"
     );
 
     screen.press(SPACE);
-    let played = changed(&again, take).expect("it plays");
-    changed(&played, take).expect("it goes on playing");
+    let played = changed(&again, scene).expect("it plays");
+    changed(&played, scene).expect("it goes on playing");
     screen.press(SPACE);
     let paused = settled(take);
 

@@ -35,8 +35,8 @@ fn force_chains_in_a_heap() {
 }
 
 #[test]
-fn bonds_of_a_beam() {
-    compare_template("beam", "--until 0.003", "--bonds");
+fn bonds_of_a_cantilever() {
+    compare_template("cantilever", "", "--bonds tension");
 }
 
 #[test]

@@ -7,6 +7,9 @@ use crate::ViewError;
 /// Format of depth images.
 pub const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 
+/// Format of images of light, which passes of all kinds write.
+pub const LIT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
+
 /// A device to draw with.
 pub struct Painter {
     /// Name of the adapter.
@@ -179,10 +182,10 @@ impl Painter {
             dimension: wgpu::TextureDimension::D2,
             format,
             usage: wgpu::TextureUsages::RENDER_ATTACHMENT
-                | if format == DEPTH {
-                    wgpu::TextureUsages::empty()
-                } else {
-                    wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_SRC
+                | match format {
+                    DEPTH => wgpu::TextureUsages::empty(),
+                    LIT => wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::STORAGE_BINDING,
+                    _ => wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_SRC,
                 },
             view_formats: &[],
         });
@@ -200,6 +203,11 @@ impl Painter {
 
     /// The resources of a group of a pipeline, bound from 0 on.
     pub fn bind(&self, pipeline: &wgpu::RenderPipeline, group: u32, resources: &[wgpu::BindingResource]) -> wgpu::BindGroup {
+        self.bind_to(&pipeline.get_bind_group_layout(group), resources)
+    }
+
+    /// Resources bound from 0 on, as a layout has them.
+    pub fn bind_to(&self, layout: &wgpu::BindGroupLayout, resources: &[wgpu::BindingResource]) -> wgpu::BindGroup {
         let entries: Vec<_> = resources
             .iter()
             .zip(0..)
@@ -208,11 +216,26 @@ impl Painter {
                 resource: resource.clone(),
             })
             .collect();
-        let layout = pipeline.get_bind_group_layout(group);
         self.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: None,
-            layout: &layout,
+            layout,
             entries: &entries,
+        })
+    }
+
+    /// A pipeline that computes by a function of a shader.
+    pub fn computation(&self, shader: &str, function: &str) -> wgpu::ComputePipeline {
+        let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some(function),
+            source: wgpu::ShaderSource::Wgsl(shader.into()),
+        });
+        self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some(function),
+            layout: None,
+            module: &module,
+            entry_point: Some(function),
+            compilation_options: Default::default(),
+            cache: None,
         })
     }
 

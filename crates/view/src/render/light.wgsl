@@ -1,14 +1,10 @@
 @group(0) @binding(1) var colors: texture_2d<f32>;
 @group(0) @binding(2) var surfaces: texture_2d<u32>;
+@group(0) @binding(3) var lit: texture_storage_2d<rgba16float, write>;
 
 const SAMPLES: u32 = 20u;
 // Towards the light, a little above and left of the eye.
 const LIGHT: vec3f = vec3f(-0.32, 0.52, -0.79);
-
-@vertex
-fn place(@builtin(vertex_index) corner: u32) -> @builtin(position) vec4f {
-    return vec4f(f32(corner & 1u) * 4.0 - 1.0, f32(corner >> 1u) * 4.0 - 1.0, 0.0, 1.0);
-}
 
 // How much of the surroundings a point sees: rays in the hemisphere of its normal, from grain to scene size,
 // count as blocked where the depth image is in front of their ends (Mittring 2007, with Jimenez' gradient noise).
@@ -38,8 +34,15 @@ fn openness(at: vec2f, point: vec3f, normal: vec3f) -> f32 {
     return 1.0 - blocked / f32(SAMPLES);
 }
 
-@fragment
-fn light(@builtin(position) at: vec4f) -> @location(0) vec4f {
+// A compute pass: graphics cards made for computing have few units that shade fragments.
+@compute @workgroup_size(8, 8)
+fn light(@builtin(global_invocation_id) id: vec3u) {
+    if all(id.xy < vec2u(view.size)) {
+        textureStore(lit, id.xy, lit_at(vec2f(id.xy) + 0.5));
+    }
+}
+
+fn lit_at(at: vec2f) -> vec4f {
     let surface = textureLoad(surfaces, vec2i(at.xy), 0).xy;
     if surface.x == 0u {
         return vec4f(linear(mix(view.sky.rgb, view.ground.rgb, at.y / view.size.y)), 1.0);
@@ -49,7 +52,7 @@ fn light(@builtin(position) at: vec4f) -> @location(0) vec4f {
     let point = vec3f((clip - view.shift) / view.focal, 1.0) * depth;
     let tilt = unpack2x16snorm(surface.y);
     let normal = vec3f(tilt, -sqrt(max(1.0 - dot(tilt, tilt), 0.0)));
-    let open = openness(at.xy, point, normal);
+    let open = openness(at, point, normal);
     let toward = normalize(LIGHT);
     let eye = -normalize(point);
     let diffuse = max(dot(normal, toward), 0.0) / 0.79;

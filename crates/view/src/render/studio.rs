@@ -5,7 +5,7 @@ use glam::DVec3;
 
 use super::{
     Floor, Stage,
-    device::{DEPTH, Painter, Pipeline},
+    device::{DEPTH, LIT, Painter, Pipeline},
     props::{Batch, Colored, PaneInstance, Props, RodInstance},
 };
 use crate::{
@@ -128,7 +128,7 @@ impl Studio {
             detail,
             solids: self.solids(inner),
             water: Default::default(),
-            lit: self.painter.image(inner, COLOR),
+            lit: self.painter.image(inner, LIT),
         }
     }
 
@@ -162,20 +162,28 @@ impl Studio {
             let water = targets.water.get_or_init(|| (self.solids(size), self.solids(size)));
             self.draw_water(encoder, &view, &props.water, water, &targets.solids);
         }
-        let bindings = [
-            view.as_entire_binding(),
-            texture(&targets.solids.albedo),
-            texture(&targets.solids.surface),
-        ];
-        self.cover(
-            encoder,
-            &self.pipelines.light,
-            &painter.bind(&self.pipelines.light, 0, &bindings),
-            &[&targets.lit],
-        );
+        self.light(encoder, &view, targets);
         self.draw_layers(encoder, &view, &self.layers(props, shot), [&targets.lit, &targets.solids.depth]);
         let resolve = &self.pipelines.resolve[usize::from(targets.detail == 1)];
         self.cover(encoder, resolve, &painter.bind(resolve, 0, &[texture(&targets.lit)]), &[picture]);
+    }
+
+    /// Light and occlusion of the solids.
+    fn light(&self, encoder: &mut wgpu::CommandEncoder, view: &wgpu::Buffer, targets: &Targets) {
+        let Targets { solids, lit, .. } = targets;
+        let light = &self.pipelines.light;
+        let resources = [
+            view.as_entire_binding(),
+            texture(&solids.albedo),
+            texture(&solids.surface),
+            texture(lit),
+        ];
+        let bindings = self.painter.bind_to(&light.get_bind_group_layout(0), &resources);
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        pass.set_pipeline(light);
+        pass.set_bind_group(0, &bindings, &[]);
+        let image = lit.texture();
+        pass.dispatch_workgroups(image.width().div_ceil(8), image.height().div_ceil(8), 1);
     }
 
     fn draw_solids(&self, encoder: &mut wgpu::CommandEncoder, view: &wgpu::Buffer, props: &Props, to: &Solids) {
@@ -347,7 +355,7 @@ struct Pipelines {
     /// Along either side of the picture.
     smooth: [wgpu::RenderPipeline; 2],
     merge: wgpu::RenderPipeline,
-    light: wgpu::RenderPipeline,
+    light: wgpu::ComputePipeline,
     floors: wgpu::RenderPipeline,
     walls: wgpu::RenderPipeline,
     edges: wgpu::RenderPipeline,
@@ -409,7 +417,7 @@ impl Pipelines {
                 topology,
                 has_blending: true,
                 depth: Some(false),
-                ..Pipeline::covering(shader, "tint", &[COLOR])
+                ..Pipeline::covering(shader, "tint", &[LIT])
             })
         };
         Pipelines {
@@ -419,7 +427,7 @@ impl Pipelines {
             panes: of_solids(painter, PANES, &[], Some(instances::<PaneInstance>(panes))),
             smooth: [smooth(0.0), smooth(1.0)],
             merge,
-            light: painter.pipeline(&Pipeline::covering(LIGHT, "light", &[COLOR])),
+            light: painter.computation(LIGHT, "light"),
             floors: layer(FLOORS, false),
             walls: layer(WALLS, false),
             edges: layer(EDGES, true),

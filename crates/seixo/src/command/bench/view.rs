@@ -245,6 +245,7 @@ struct Clocked {
 struct Clock {
     seconds: f64,
     control: Control,
+    began: Option<f64>,
     warm: Option<(f64, u64)>,
     last: (f64, u64, usize),
 }
@@ -252,12 +253,22 @@ struct Clock {
 impl Observer for Clock {
     fn progress(&mut self, progress: &Progress) {
         let now = (progress.wall_time, progress.steps);
-        if progress.wall_time > WARM && self.warm.is_none() {
+        // The first checkpoint takes as long as it takes.
+        let began = if progress.steps > 0 {
+            *self.began.get_or_insert(now.0)
+        } else {
+            now.0
+        };
+        if now.0 > began + WARM && self.warm.is_none() {
             self.warm = Some(now);
         }
-        self.last = (now.0, now.1, progress.grains);
-        if progress.wall_time > WARM + self.seconds {
-            self.control.stop.store(true, Ordering::Relaxed);
+        if let Some((warm, _)) = self.warm
+            && !self.control.stop.load(Ordering::Relaxed)
+        {
+            self.last = (now.0, now.1, progress.grains);
+            if now.0 > warm + self.seconds {
+                self.control.stop.store(true, Ordering::Relaxed);
+            }
         }
     }
 }
@@ -280,6 +291,7 @@ fn run(arguments: &ViewArguments, folder: &Path, viewer: Viewer) -> Result<Clock
     let mut clock = Clock {
         seconds: arguments.seconds,
         control: control.clone(),
+        began: None,
         warm: None,
         last: (0.0, 0, 0),
     };

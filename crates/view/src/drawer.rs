@@ -15,10 +15,11 @@ pub struct Drawer {
     targets: Targets,
     picture: wgpu::TextureView,
     size: (u32, u32),
+    loaded: Option<Loaded>,
 }
 
 /// A snapshot on the device.
-pub struct Loaded {
+struct Loaded {
     props: Props,
     scenery: Scenery,
     camera: Camera,
@@ -38,6 +39,7 @@ impl Drawer {
             targets,
             picture,
             size,
+            loaded: None,
         })
     }
 
@@ -46,26 +48,28 @@ impl Drawer {
         &self.studio.painter.adapter
     }
 
-    /// Brings a snapshot to the device.
+    /// Brings a snapshot to the device, in place of the last one.
     ///
     /// # Errors
     /// If the device fails.
-    pub fn load(&self, snapshot: &Snapshot) -> Result<Loaded, ViewError> {
+    pub fn load(&mut self, snapshot: &Snapshot) -> Result<(), ViewError> {
         let scenery = snapshot.scenery();
-        let props = self
-            .studio
-            .painter
-            .guarded(|| Ok(self.studio.load(&snapshot.stage(&scenery, true))))?;
+        let last = self.loaded.take().map(|last| last.props);
+        let studio = &self.studio;
+        let props = studio.painter.guarded(|| Ok(studio.load(&snapshot.stage(&scenery, true), last)))?;
         let camera = Camera::framing(snapshot.in_view(&scenery).into_iter(), FROM, frame_of(self.size));
-        Ok(Loaded { props, scenery, camera })
+        self.loaded = Some(Loaded { props, scenery, camera });
+        Ok(())
     }
 
-    /// Draws it from another side \[rad\], and waits until that is done.
+    /// Draws what was loaded from another side \[rad\], and waits until that is done.
     ///
     /// # Errors
     /// If the device fails.
-    pub fn draw(&self, loaded: &Loaded, angle: f64) -> Result<(), ViewError> {
-        let Loaded { props, scenery, camera } = loaded;
+    pub fn draw(&self, angle: f64) -> Result<(), ViewError> {
+        let Some(Loaded { props, scenery, camera }) = &self.loaded else {
+            return Ok(());
+        };
         let target = camera.eye + camera.axes[2] * camera.middle;
         let (sine, cosine) = angle.sin_cos();
         let from = DVec3::new(cosine * FROM.x - sine * FROM.y, sine * FROM.x + cosine * FROM.y, FROM.z);

@@ -32,7 +32,7 @@ mod window;
 
 pub use canvas::Canvas;
 pub use chart::{Chart, Panel, encode};
-pub use drawer::{Drawer, Loaded};
+pub use drawer::Drawer;
 pub use error::ViewError;
 pub use film::Film;
 pub use live::Live;

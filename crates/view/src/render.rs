@@ -4,12 +4,15 @@
 //! and occlusion from those; walls and their edges over it, tested against the depth of the solids; and, in pictures, the mean of every four pixels.
 
 mod device;
+mod pipelines;
 mod props;
+mod splats;
 mod studio;
 
 pub use device::Painter;
+pub use pipelines::COLOR;
 pub use props::Props;
-pub use studio::{COLOR, Shot, Studio, Targets};
+pub use studio::{Shot, Studio, Targets};
 
 use glam::DVec3;
 
@@ -87,7 +90,7 @@ pub type Floor = [(DVec3, DVec3); 3];
 pub fn render(stage: &Stage, floors: &[Floor], camera: &Camera, size: (u32, u32)) -> Result<Canvas, ViewError> {
     let studio = Studio::offscreen()?;
     studio.painter.guarded(|| {
-        let props = studio.load(stage);
+        let props = studio.load(stage, None);
         let targets = studio.targets(size, 2);
         let picture = studio.painter.image(size, COLOR);
         studio.picture(&props, &Shot::new(camera, floors), &targets, &picture)

@@ -141,7 +141,7 @@ struct Surroundings {
 }
 
 /// So many places say as much as all of where the scene is.
-const MOST: usize = 1 << 15;
+pub const MOST: usize = 1 << 15;
 
 /// From where pictures are taken, unless somebody wishes otherwise.
 pub const FROM: DVec3 = DVec3::new(0.45, -1.0, 0.42);
@@ -164,7 +164,7 @@ impl Snapshot {
             ..Shot::new(camera, &floors)
         };
         let mut canvas = studio.painter.guarded(|| {
-            let props = studio.load(&self.stage(scenery, options.has_walls));
+            let props = studio.load(&self.stage(scenery, options.has_walls), None);
             let picture = studio.painter.image(options.size, COLOR);
             studio.picture(&props, &shot, &studio.targets(options.size, 2), &picture)
         })?;
@@ -263,7 +263,8 @@ impl Snapshot {
             })
         });
         let [low, high] = [0, 1].map(|end| DVec3::from(quantiles.map(|axis| axis[end])));
-        let radius = f64::from(self.balls.iter().map(|ball| ball[3]).fold(0.0, f32::max));
+        let some = self.balls.iter().step_by(self.balls.len().div_ceil(MOST));
+        let radius = f64::from(some.map(|ball| ball[3]).fold(0.0, f32::max));
         let margin = DVec3::splat((high - low).max_element() * 1.5 + 8.0 * radius);
         let near = Surroundings {
             low: low - margin,

@@ -257,9 +257,10 @@ impl Drawn {
     fn put(&mut self, snapshot: Arc<Snapshot>, options: &PictureOptions) -> Result<(), ViewError> {
         let scenery = snapshot.scenery();
         let studio = &self.studio;
+        let last = self.scene.take().map(|scene| scene.props);
         let props = studio
             .painter
-            .guarded(|| Ok(studio.load(&snapshot.stage(&scenery, options.has_walls))))?;
+            .guarded(|| Ok(studio.load(&snapshot.stage(&scenery, options.has_walls), last)))?;
         self.scene = Some(Scene { snapshot, scenery, props });
         Ok(())
     }
@@ -373,9 +374,9 @@ impl Drawn {
         let marked = picked.and_then(|((place, scene), (camera, _))| pick::circle_around(&scene.snapshot, &camera, place));
         let painted = self.gui.run(&self.window, |ui| panel.show(ui, pace, marked));
         if panel.turned_walls()
-            && let Some(scene) = self.scene.take()
+            && let Some(scene) = &self.scene
         {
-            self.put(scene.snapshot, &panel.options)?;
+            self.put(scene.snapshot.clone(), &panel.options)?;
         }
         loader.ask(panel.wish());
         let picture = frame.texture.create_view(&Default::default());

@@ -201,18 +201,37 @@ impl Painter {
         })
     }
 
-    /// The resources of a group of a pipeline, bound from 0 on.
-    pub fn bind(&self, pipeline: &wgpu::RenderPipeline, group: u32, resources: &[wgpu::BindingResource]) -> wgpu::BindGroup {
-        self.bind_to(&pipeline.get_bind_group_layout(group), resources)
+    /// A buffer of zeros.
+    pub fn empty(&self, size: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
+        self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size,
+            usage: usage | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        })
     }
 
-    /// Resources bound from 0 on, as a layout has them.
-    pub fn bind_to(&self, layout: &wgpu::BindGroupLayout, resources: &[wgpu::BindingResource]) -> wgpu::BindGroup {
+    /// A buffer that begins with these bytes: a known one that is large enough for them, and not much larger, or a new one.
+    pub fn filled(&self, known: Option<wgpu::Buffer>, contents: &[u8], usage: wgpu::BufferUsages) -> wgpu::Buffer {
+        let size = contents.len() as u64;
+        let fits = |buffer: &wgpu::Buffer| (size..=4 * size).contains(&buffer.size());
+        let buffer = known.filter(fits).unwrap_or_else(|| self.empty(size, usage));
+        self.queue.write_buffer(&buffer, 0, contents);
+        buffer
+    }
+
+    /// The resources of a group of a pipeline, bound from 0 on.
+    pub fn bind(&self, pipeline: &wgpu::RenderPipeline, group: u32, resources: &[wgpu::BindingResource]) -> wgpu::BindGroup {
+        let resources: Vec<_> = (0..).zip(resources.iter().cloned()).collect();
+        self.bind_to(&pipeline.get_bind_group_layout(group), &resources)
+    }
+
+    /// Resources bound as a layout has them.
+    pub fn bind_to(&self, layout: &wgpu::BindGroupLayout, resources: &[(u32, wgpu::BindingResource)]) -> wgpu::BindGroup {
         let entries: Vec<_> = resources
             .iter()
-            .zip(0..)
-            .map(|(resource, binding)| wgpu::BindGroupEntry {
-                binding,
+            .map(|(binding, resource)| wgpu::BindGroupEntry {
+                binding: *binding,
                 resource: resource.clone(),
             })
             .collect();
@@ -224,7 +243,7 @@ impl Painter {
     }
 
     /// A pipeline that computes by a function of a shader.
-    pub fn computation(&self, shader: &str, function: &str) -> wgpu::ComputePipeline {
+    pub fn computation(&self, shader: &str, function: &str, constants: &[(&str, f64)]) -> wgpu::ComputePipeline {
         let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some(function),
             source: wgpu::ShaderSource::Wgsl(shader.into()),
@@ -234,7 +253,10 @@ impl Painter {
             layout: None,
             module: &module,
             entry_point: Some(function),
-            compilation_options: Default::default(),
+            compilation_options: wgpu::PipelineCompilationOptions {
+                constants,
+                ..Default::default()
+            },
             cache: None,
         })
     }

@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 use glam::DVec3;
 
 use super::{Balls, Pane, Rod, Stage, device::Painter};
-use crate::{color::Rgb, surface::Surface};
+use crate::{color::Rgb, snapshot::MOST, surface::Surface};
 
 /// Bytes in one buffer, within what every device allocates and binds.
 const BATCH: usize = 80 << 20;
@@ -40,8 +40,12 @@ pub struct Shaded {
     pub count: u32,
     /// Centers and radii.
     pub places: wgpu::Buffer,
-    /// Places in the palette, or numbers.
+    /// Places in the palette.
     pub shades: wgpu::Buffer,
+    /// Which of them are drawn as squares.
+    pub large: wgpu::Buffer,
+    /// Arguments of an indirect draw of these, and how many spheres there are.
+    pub arguments: wgpu::Buffer,
 }
 
 /// Spheres of one palette.
@@ -73,8 +77,8 @@ pub struct Props {
 }
 
 impl Props {
-    /// Brings a stage to a device.
-    pub fn new(painter: &Painter, stage: &Stage) -> Props {
+    /// Brings a stage to a device, into the memory of one that is shown no more where that fits.
+    pub fn new(painter: &Painter, stage: &Stage, last: Option<Props>) -> Props {
         let place = |point: DVec3| (point - stage.origin).as_vec3().to_array();
         let opaque = |[red, green, blue]: Rgb| [red, green, blue, 255];
         let rod = |rod: &Rod| {
@@ -95,22 +99,27 @@ impl Props {
         let sides = stage.panes.iter().map(|pane| (pane.corners[1] - pane.corners[0]).length());
         let bodies = stage.rods.len() + stage.panes.len();
         let drawn = stage.balls.places.len() + stage.water.places.len();
-        let radii = sum_of_radii(&stage.balls) + sum_of_radii(&stage.water);
+        let [of_balls, of_water] = [&stage.balls, &stage.water].map(mean_radius);
+        let radii = of_balls * stage.balls.places.len() as f64 + of_water * stage.water.places.len() as f64;
+        let (balls, water) = last.map_or_else(Default::default, |last| (last.balls.batches, last.water.batches));
         Props {
             origin: stage.origin,
-            balls: colored(painter, &stage.balls),
-            water: colored(painter, &stage.water),
+            balls: colored(painter, &stage.balls, balls),
+            water: colored(painter, &stage.water, water),
             rods: batches(painter, &stage.rods.iter().map(rod).collect::<Vec<_>>()),
             panes: batches(painter, &stage.panes.iter().map(pane).collect::<Vec<_>>()),
             walls: Surface::new(stage.walls),
             mean_radius: (radii + of_rods.chain(sides).sum::<f64>()) / (drawn + bodies).max(1) as f64,
-            radius_of_water: sum_of_radii(&stage.water) / stage.water.places.len().max(1) as f64,
+            radius_of_water: of_water,
         }
     }
 }
 
-fn sum_of_radii(balls: &Balls) -> f64 {
-    balls.places.iter().map(|ball| f64::from(ball[3])).sum()
+/// Mean radius of spheres, of some of them where they are many.
+fn mean_radius(balls: &Balls) -> f64 {
+    let some = balls.places.iter().step_by(balls.places.len().div_ceil(MOST).max(1));
+    let count = some.len().max(1);
+    some.map(|ball| f64::from(ball[3])).sum::<f64>() / count as f64
 }
 
 fn batches<T: Pod>(painter: &Painter, instances: &[T]) -> Vec<Batch> {
@@ -121,22 +130,43 @@ fn batches<T: Pod>(painter: &Painter, instances: &[T]) -> Vec<Batch> {
     instances.chunks(BATCH / size_of::<T>()).map(batch).collect()
 }
 
-fn colored(painter: &Painter, balls: &Balls) -> Colored {
+fn colored(painter: &Painter, balls: &Balls, last: Vec<Shaded>) -> Colored {
     // A multiple of the four shades in a word.
-    const MOST: usize = BATCH / 16 / 4 * 4;
+    const IN_A_BATCH: usize = BATCH / 16 / 4 * 4;
+    let mut last = last.into_iter();
     let batch = |(places, shade): (&[[f32; 4]], &[u8])| {
+        let count = places.len() as u32;
         let mut words = shade.to_vec();
         words.resize(shade.len().next_multiple_of(4), 0);
+        let [of_places, shades, large, arguments] = last.next().map_or([const { None }; 4], |last| {
+            [last.places, last.shades, last.large, last.arguments].map(Some)
+        });
+        let storage = wgpu::BufferUsages::STORAGE;
+        let size = 4 * u64::from(count);
         Shaded {
-            count: places.len() as u32,
-            places: painter.buffer(bytemuck::cast_slice(places), wgpu::BufferUsages::STORAGE),
-            shades: painter.buffer(&words, wgpu::BufferUsages::STORAGE),
+            count,
+            places: painter.filled(of_places, bytemuck::cast_slice(places), storage),
+            shades: painter.filled(shades, &words, storage),
+            large: large
+                .filter(|large| large.size() >= size)
+                .unwrap_or_else(|| painter.empty(size, storage)),
+            arguments: painter.filled(
+                arguments,
+                bytemuck::bytes_of(&[4, 0, 0, 0, count]),
+                storage | wgpu::BufferUsages::INDIRECT,
+            ),
         }
     };
+    let batches = balls
+        .places
+        .chunks(IN_A_BATCH)
+        .zip(balls.shade.chunks(IN_A_BATCH))
+        .map(batch)
+        .collect();
     let mut palette: Vec<[u8; 4]> = balls.palette.iter().map(|&[red, green, blue]| [red, green, blue, 255]).collect();
     palette.resize(256, [0, 0, 0, 255]);
     Colored {
-        batches: balls.places.chunks(MOST).zip(balls.shade.chunks(MOST)).map(batch).collect(),
+        batches,
         palette: painter.buffer(bytemuck::cast_slice(&palette), wgpu::BufferUsages::STORAGE),
     }
 }

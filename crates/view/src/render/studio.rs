@@ -5,21 +5,17 @@ use glam::DVec3;
 
 use super::{
     Floor, Stage,
-    device::{DEPTH, LIT, Painter, Pipeline},
-    props::{Batch, Colored, PaneInstance, Props, RodInstance},
+    device::{DEPTH, LIT, Painter},
+    pipelines::{COLOR, Pipelines, SURFACE},
+    props::{Batch, Colored, Props},
+    splats::{Pixels, Splats},
 };
 use crate::{
     ViewError,
     camera::Camera,
     canvas::Canvas,
     color::{self, Rgb},
-    coloring::{OTHERS, SCALE},
 };
-
-/// Format of the images of colors.
-pub const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
-/// Format of the images of depth and normals.
-const SURFACE: wgpu::TextureFormat = wgpu::TextureFormat::Rg32Uint;
 
 /// Radius with which particles of fluids are drawn that become a surface, over their own: those beside each other overlap well.
 const SWELL: f64 = 1.8;
@@ -38,9 +34,8 @@ struct View {
     near: f32,
     line: f32,
     occlusion: [f32; 2],
-    scale: [f32; 2],
+    swell: [f32; 2],
     cut: [f32; 4],
-    swell: [f32; 4],
     colors: [[f32; 4]; 4],
 }
 
@@ -53,19 +48,12 @@ pub struct Shot<'a> {
     pub floors: &'a [Floor],
     /// Direction, and distance from the origin of space along it \[m\], beyond which nothing is drawn but walls.
     pub cut: Option<(DVec3, f64)>,
-    /// Values at the ends of the scale of spheres whose shades are numbers.
-    pub range: (f64, f64),
 }
 
 impl<'a> Shot<'a> {
     /// A picture of all.
     pub fn new(camera: &'a Camera, floors: &'a [Floor]) -> Shot<'a> {
-        Shot {
-            camera,
-            floors,
-            cut: None,
-            range: (0.0, 1.0),
-        }
+        Shot { camera, floors, cut: None }
     }
 }
 
@@ -81,6 +69,7 @@ pub struct Targets {
     size: (u32, u32),
     /// Pixels drawn for one of the picture along either side.
     detail: u32,
+    pixels: Pixels,
     solids: Solids,
     /// Images of particles of fluids, and those between which these are smoothed; made when they are needed.
     water: std::cell::OnceCell<(Solids, Solids)>,
@@ -115,9 +104,9 @@ impl Studio {
         Ok(Studio { painter, pipelines })
     }
 
-    /// Brings a stage to the device.
-    pub fn load(&self, stage: &Stage) -> Props {
-        Props::new(&self.painter, stage)
+    /// Brings a stage to the device, into the memory of one that is shown no more where that fits.
+    pub fn load(&self, stage: &Stage, last: Option<Props>) -> Props {
+        Props::new(&self.painter, stage, last)
     }
 
     /// Images for pictures of this size, drawn with so many pixels for each along either side: 1 or 2.
@@ -126,6 +115,7 @@ impl Studio {
         Targets {
             size,
             detail,
+            pixels: Pixels::new(&self.painter, inner),
             solids: self.solids(inner),
             water: Default::default(),
             lit: self.painter.image(inner, LIT),
@@ -155,12 +145,12 @@ impl Studio {
     pub fn paint(&self, encoder: &mut wgpu::CommandEncoder, props: &Props, shot: &Shot, targets: &Targets, picture: &wgpu::TextureView) {
         let painter = &self.painter;
         let view = painter.buffer(bytemuck::bytes_of(&view_of(props, shot, targets)), wgpu::BufferUsages::UNIFORM);
-        self.draw_solids(encoder, &view, props, &targets.solids);
+        self.draw_solids(encoder, &view, props, targets);
         if !props.water.batches.is_empty() {
             let inner = targets.lit.texture();
             let size = (inner.width(), inner.height());
             let water = targets.water.get_or_init(|| (self.solids(size), self.solids(size)));
-            self.draw_water(encoder, &view, &props.water, water, &targets.solids);
+            self.draw_water(encoder, &view, &props.water, water, targets);
         }
         self.light(encoder, &view, targets);
         self.draw_layers(encoder, &view, &self.layers(props, shot), [&targets.lit, &targets.solids.depth]);
@@ -173,10 +163,10 @@ impl Studio {
         let Targets { solids, lit, .. } = targets;
         let light = &self.pipelines.light;
         let resources = [
-            view.as_entire_binding(),
-            texture(&solids.albedo),
-            texture(&solids.surface),
-            texture(lit),
+            (0, view.as_entire_binding()),
+            (1, texture(&solids.albedo)),
+            (2, texture(&solids.surface)),
+            (3, texture(lit)),
         ];
         let bindings = self.painter.bind_to(&light.get_bind_group_layout(0), &resources);
         let mut pass = encoder.begin_compute_pass(&Default::default());
@@ -186,9 +176,8 @@ impl Studio {
         pass.dispatch_workgroups(image.width().div_ceil(8), image.height().div_ceil(8), 1);
     }
 
-    fn draw_solids(&self, encoder: &mut wgpu::CommandEncoder, view: &wgpu::Buffer, props: &Props, to: &Solids) {
-        let mut pass = to.pass(encoder, true);
-        self.draw_balls(&mut pass, &self.pipelines.balls, view, &props.balls);
+    fn draw_solids(&self, encoder: &mut wgpu::CommandEncoder, view: &wgpu::Buffer, props: &Props, targets: &Targets) {
+        let mut pass = self.draw_balls(encoder, &self.pipelines.balls, view, &props.balls, targets, &targets.solids);
         for (pipeline, batches) in [(&self.pipelines.rods, &props.rods), (&self.pipelines.panes, &props.panes)] {
             if batches.is_empty() {
                 continue;
@@ -202,17 +191,23 @@ impl Studio {
         }
     }
 
-    fn draw_balls(&self, pass: &mut wgpu::RenderPass, pipeline: &wgpu::RenderPipeline, view: &wgpu::Buffer, balls: &Colored) {
+    /// Draws spheres into images of solids, as the first of what is there.
+    fn draw_balls<'a>(
+        &self,
+        encoder: &'a mut wgpu::CommandEncoder,
+        splats: &Splats,
+        view: &wgpu::Buffer,
+        balls: &Colored,
+        targets: &Targets,
+        to: &Solids,
+    ) -> wgpu::RenderPass<'a> {
         if balls.batches.is_empty() {
-            return;
+            return to.pass(encoder, true);
         }
-        pass.set_pipeline(pipeline);
-        pass.set_bind_group(0, &self.painter.bind(pipeline, 0, &[view.as_entire_binding()]), &[]);
-        for batch in &balls.batches {
-            let resources = [&batch.places, &batch.shades, &balls.palette].map(wgpu::Buffer::as_entire_binding);
-            pass.set_bind_group(1, &self.painter.bind(pipeline, 1, &resources), &[]);
-            pass.draw(0..4, 0..batch.count);
-        }
+        splats.place(&self.painter, encoder, view, balls, &targets.pixels);
+        let mut pass = to.pass(encoder, true);
+        splats.draw(&self.painter, &mut pass, view, balls, &targets.pixels);
+        pass
     }
 
     /// Draws particles of fluids, smooths them to a surface, and lays it among the solids.
@@ -222,9 +217,9 @@ impl Studio {
         view: &wgpu::Buffer,
         drops: &Colored,
         (first, second): &(Solids, Solids),
-        solids: &Solids,
+        targets: &Targets,
     ) {
-        self.draw_balls(&mut first.pass(encoder, true), &self.pipelines.drops, view, drops);
+        drop(self.draw_balls(encoder, &self.pipelines.drops, view, drops, targets, first));
         let bindings = |pipeline: &wgpu::RenderPipeline, from: &Solids| {
             let resources = [view.as_entire_binding(), texture(&from.albedo), texture(&from.surface)];
             self.painter.bind(pipeline, 0, &resources)
@@ -237,7 +232,7 @@ impl Studio {
                 self.cover(encoder, pipeline, &bindings(pipeline, from), &[&to.albedo, &to.surface]);
             }
         }
-        let mut pass = solids.pass(encoder, false);
+        let mut pass = targets.solids.pass(encoder, false);
         pass.set_pipeline(&self.pipelines.merge);
         pass.set_bind_group(0, &bindings(&self.pipelines.merge, first), &[]);
         pass.draw(0..3, 0..1);
@@ -345,121 +340,6 @@ impl Solids {
     }
 }
 
-/// All pipelines, for pictures of one format.
-struct Pipelines {
-    balls: wgpu::RenderPipeline,
-    /// Spheres that become a surface.
-    drops: wgpu::RenderPipeline,
-    rods: wgpu::RenderPipeline,
-    panes: wgpu::RenderPipeline,
-    /// Along either side of the picture.
-    smooth: [wgpu::RenderPipeline; 2],
-    merge: wgpu::RenderPipeline,
-    light: wgpu::ComputePipeline,
-    floors: wgpu::RenderPipeline,
-    walls: wgpu::RenderPipeline,
-    edges: wgpu::RenderPipeline,
-    /// The mean of four pixels, or one pixel as it is.
-    resolve: [wgpu::RenderPipeline; 2],
-}
-
-const SPHERES: &str = concat!(include_str!("view.wgsl"), include_str!("spheres.wgsl"));
-const RODS: &str = concat!(include_str!("view.wgsl"), include_str!("rods.wgsl"));
-const PANES: &str = concat!(include_str!("view.wgsl"), include_str!("panes.wgsl"));
-const WATER: &str = concat!(include_str!("view.wgsl"), include_str!("water.wgsl"));
-const LIGHT: &str = concat!(include_str!("view.wgsl"), include_str!("light.wgsl"));
-const FLOORS: &str = concat!(include_str!("view.wgsl"), include_str!("floors.wgsl"));
-const WALLS: &str = concat!(include_str!("view.wgsl"), include_str!("walls.wgsl"));
-const EDGES: &str = concat!(include_str!("view.wgsl"), include_str!("edges.wgsl"));
-const RESOLVE: &str = include_str!("resolve.wgsl");
-
-impl Pipelines {
-    fn new(painter: &Painter, format: wgpu::TextureFormat) -> Pipelines {
-        let images = [COLOR, SURFACE];
-        let spheres = |is_water: bool| {
-            let constants = [
-                ("SCALE", SCALE as f64),
-                ("OTHERS", f64::from(OTHERS)),
-                ("IS_NUMBER", 0.0),
-                ("IS_WATER", f64::from(u8::from(is_water))),
-            ];
-            of_solids(painter, SPHERES, &constants, None)
-        };
-        let rods = &wgpu::vertex_attr_array![0 => Float32x4, 1 => Float32x3, 2 => Unorm8x4];
-        let panes = &wgpu::vertex_attr_array![
-            0 => Float32x3, 1 => Float32x3, 2 => Float32x3,
-            3 => Float32x3, 4 => Float32x3, 5 => Float32x3,
-            6 => Unorm8x4, 7 => Unorm8x4, 8 => Unorm8x4
-        ];
-        let smooth = |is_upright: f64| {
-            painter.pipeline(&Pipeline {
-                constants: &[("IS_UPRIGHT", is_upright)],
-                ..Pipeline::covering(WATER, "smoothed", &images)
-            })
-        };
-        let merge = painter.pipeline(&Pipeline {
-            constants: &[("IS_UPRIGHT", 0.0)],
-            depth: Some(true),
-            ..Pipeline::covering(WATER, "merge", &images)
-        });
-        let layer = |shader, is_lines| {
-            let (step_mode, topology) = if is_lines {
-                (wgpu::VertexStepMode::Instance, wgpu::PrimitiveTopology::TriangleStrip)
-            } else {
-                (wgpu::VertexStepMode::Vertex, wgpu::PrimitiveTopology::TriangleList)
-            };
-            painter.pipeline(&Pipeline {
-                vertices: Some(wgpu::VertexBufferLayout {
-                    array_stride: 24,
-                    step_mode,
-                    attributes: &wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x3],
-                }),
-                topology,
-                has_blending: true,
-                depth: Some(false),
-                ..Pipeline::covering(shader, "tint", &[LIT])
-            })
-        };
-        Pipelines {
-            balls: spheres(false),
-            drops: spheres(true),
-            rods: of_solids(painter, RODS, &[], Some(instances::<RodInstance>(rods))),
-            panes: of_solids(painter, PANES, &[], Some(instances::<PaneInstance>(panes))),
-            smooth: [smooth(0.0), smooth(1.0)],
-            merge,
-            light: painter.computation(LIGHT, "light"),
-            floors: layer(FLOORS, false),
-            walls: layer(WALLS, false),
-            edges: layer(EDGES, true),
-            resolve: ["average", "as_it_is"].map(|fragment| painter.pipeline(&Pipeline::covering(RESOLVE, fragment, &[format]))),
-        }
-    }
-}
-
-/// A pipeline that draws solids.
-fn of_solids(
-    painter: &Painter,
-    shader: &str,
-    constants: &[(&str, f64)],
-    vertices: Option<wgpu::VertexBufferLayout>,
-) -> wgpu::RenderPipeline {
-    painter.pipeline(&Pipeline {
-        constants,
-        vertices,
-        topology: wgpu::PrimitiveTopology::TriangleStrip,
-        depth: Some(true),
-        ..Pipeline::covering(shader, "hit", &[COLOR, SURFACE])
-    })
-}
-
-fn instances<T>(attributes: &[wgpu::VertexAttribute]) -> wgpu::VertexBufferLayout<'_> {
-    wgpu::VertexBufferLayout {
-        array_stride: size_of::<T>() as u64,
-        step_mode: wgpu::VertexStepMode::Instance,
-        attributes,
-    }
-}
-
 fn texture(view: &wgpu::TextureView) -> wgpu::BindingResource<'_> {
     wgpu::BindingResource::TextureView(view)
 }
@@ -487,7 +367,6 @@ fn view_of(props: &Props, shot: &Shot, targets: &Targets) -> View {
         let unit = direction.normalize_or_zero();
         unit.extend(far - unit.dot(props.origin)).as_vec4().to_array()
     });
-    let (low, high) = shot.range;
     View {
         axes: camera.axes.map(|axis| axis.extend(axis.dot(away)).as_vec4().to_array()),
         focal: [2.0 * camera.focal / width, 2.0 * camera.focal / height].map(|f| f as f32),
@@ -496,9 +375,8 @@ fn view_of(props: &Props, shot: &Shot, targets: &Targets) -> View {
         near: camera.near as f32,
         line: (0.5 * targets.detail as f32 * height as f32 / 900.0).max(0.3 * targets.detail as f32),
         occlusion: [1.2 * props.mean_radius, 9.0 * props.mean_radius].map(|reach| reach as f32),
-        scale: [low as f32, ((SCALE - 1) as f64 / (high - low)) as f32],
+        swell: [(SWELL * props.radius_of_water) as f32, SWELL as f32],
         cut,
-        swell: [(SWELL * props.radius_of_water) as f32, SWELL as f32, 0.0, 0.0],
         colors: [color::SKY, color::GROUND, color::WALL, color::EDGE].map(srgb),
     }
 }

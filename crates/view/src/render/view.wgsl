@@ -9,9 +9,8 @@ struct View {
     near: f32,
     line: f32,         // half width of an edge, pixels
     occlusion: vec2f,  // smallest and largest reach of the occlusion
-    scale: vec2f,      // value at the low end of a scale of numbers, and shades per unit; see spheres.wgsl
+    swell: vec2f,      // radius of particles of fluids as they are drawn, and over which of their own
     cut: vec4f,        // direction and place beyond which nothing is drawn; a direction of zero hides nothing
-    swell: vec4f,      // radius of particles of fluids as they are drawn, and over which of their own
     sky: vec4f,
     ground: vec4f,
     wall: vec4f,

@@ -12,6 +12,7 @@ use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -139,14 +140,14 @@ fn snapshot(arguments: &ViewArguments) -> Snapshot {
 fn draw(arguments: &ViewArguments) -> Done {
     let snapshot = snapshot(arguments);
     for detail in [1, 2] {
-        let drawer = Drawer::new(arguments.size, detail).map_err(wrong)?;
-        let loaded = drawer.load(&snapshot).map_err(wrong)?;
-        drawer.draw(&loaded, 0.0).map_err(wrong)?;
+        let mut drawer = Drawer::new(arguments.size, detail).map_err(wrong)?;
+        drawer.load(&snapshot).map_err(wrong)?;
+        drawer.draw(0.0).map_err(wrong)?;
         let turn = |picture: usize| 0.1 * picture as f64;
-        let still = rate(PICTURES, |picture| drawer.draw(&loaded, turn(picture)).map_err(wrong))?;
-        let fresh = rate(PICTURES / 4, |picture| {
-            let loaded = drawer.load(&snapshot).map_err(wrong)?;
-            drawer.draw(&loaded, turn(picture)).map_err(wrong)
+        let still = rate(PICTURES, |picture| drawer.draw(turn(picture)).map_err(wrong))?;
+        let fresh = rate(PICTURES / 2, |picture| {
+            drawer.load(&snapshot).map_err(wrong)?;
+            drawer.draw(turn(picture)).map_err(wrong)
         })?;
         let drawn = Drawn {
             adapter: drawer.adapter(),
@@ -340,21 +341,34 @@ fn look(live: &Arc<Live>, viewer: Viewer, size: (u32, u32), is_over: &AtomicBool
         }
         return Ok((0.0, 0.0));
     }
-    let drawer = if viewer == Viewer::Page {
-        None
-    } else {
-        Some(Drawer::new(size, 1)?)
-    };
-    let (mut seen, mut count, mut bytes) = (None, 0usize, 0.0);
+    // As windows do: one thread draws while another gets what it draws next.
+    let (sender, snapshots) = sync_channel::<Arc<Snapshot>>(0);
+    thread::scope(|scope| {
+        let drawing = scope.spawn(move || draw_all(viewer, size, &snapshots));
+        let mut seen = None;
+        while !is_over.load(Ordering::Relaxed) {
+            let Some(snapshot) = live.frame(&options, seen)? else { continue };
+            seen = Some(snapshot.number);
+            if sender.send(snapshot).is_err() {
+                break;
+            }
+        }
+        drop(sender);
+        drawing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// Draws all that comes, or makes frames for pages of it; how many a second, and bytes a particle.
+fn draw_all(viewer: Viewer, size: (u32, u32), snapshots: &Receiver<Arc<Snapshot>>) -> Result<(f64, f64), ViewError> {
+    let mut drawer = (viewer != Viewer::Page).then(|| Drawer::new(size, 1)).transpose()?;
+    let (mut count, mut bytes) = (0usize, 0.0);
     let mut clock: Option<Instant> = None;
     let mut due = Instant::now();
-    while !is_over.load(Ordering::Relaxed) {
-        let Some(snapshot) = live.frame(&options, seen)? else { continue };
-        seen = Some(snapshot.number);
-        match &drawer {
+    for snapshot in snapshots {
+        match &mut drawer {
             Some(drawer) => {
-                let loaded = drawer.load(&snapshot)?;
-                drawer.draw(&loaded, 0.02 * count as f64)?;
+                drawer.load(&snapshot)?;
+                drawer.draw(0.02 * count as f64)?;
             }
             None => bytes = seixo::view::bytes_of_frame(&snapshot) as f64 / snapshot.shown.max(1) as f64,
         }
@@ -365,7 +379,7 @@ fn look(live: &Arc<Live>, viewer: Viewer, size: (u32, u32), is_over: &AtomicBool
         }
         if viewer == Viewer::ThirtyASecond {
             due = (due + Duration::from_secs_f64(1.0 / 30.0)).max(Instant::now() - Duration::from_millis(100));
-            rest(due.saturating_duration_since(Instant::now()).as_secs_f64());
+            thread::sleep(due.saturating_duration_since(Instant::now()));
         }
     }
     let seconds = clock.map_or(1.0, |clock| clock.elapsed().as_secs_f64());

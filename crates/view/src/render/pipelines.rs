@@ -1,0 +1,120 @@
+//! What the passes of a picture run on the device.
+
+use super::{
+    device::{LIT, Painter, Pipeline},
+    props::{PaneInstance, RodInstance},
+    splats::Splats,
+};
+
+/// Format of the images of colors.
+pub const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
+/// Format of the images of depth and normals.
+pub const SURFACE: wgpu::TextureFormat = wgpu::TextureFormat::Rg32Uint;
+
+/// All pipelines, for pictures of one format.
+pub struct Pipelines {
+    /// Spheres.
+    pub balls: Splats,
+    /// Spheres that become a surface.
+    pub drops: Splats,
+    /// Rods.
+    pub rods: wgpu::RenderPipeline,
+    /// Triangles.
+    pub panes: wgpu::RenderPipeline,
+    /// Smooths depths of water along either side of the picture.
+    pub smooth: [wgpu::RenderPipeline; 2],
+    /// Lays the water among the solids.
+    pub merge: wgpu::RenderPipeline,
+    /// Light and occlusion.
+    pub light: wgpu::ComputePipeline,
+    /// Planes behind all.
+    pub floors: wgpu::RenderPipeline,
+    /// Translucent triangles.
+    pub walls: wgpu::RenderPipeline,
+    /// Their edges.
+    pub edges: wgpu::RenderPipeline,
+    /// The mean of four pixels, or one pixel as it is.
+    pub resolve: [wgpu::RenderPipeline; 2],
+}
+
+const RODS: &str = concat!(include_str!("view.wgsl"), include_str!("rods.wgsl"));
+const PANES: &str = concat!(include_str!("view.wgsl"), include_str!("panes.wgsl"));
+const WATER: &str = concat!(include_str!("view.wgsl"), include_str!("water.wgsl"));
+const LIGHT: &str = concat!(include_str!("view.wgsl"), include_str!("light.wgsl"));
+const FLOORS: &str = concat!(include_str!("view.wgsl"), include_str!("floors.wgsl"));
+const WALLS: &str = concat!(include_str!("view.wgsl"), include_str!("walls.wgsl"));
+const EDGES: &str = concat!(include_str!("view.wgsl"), include_str!("edges.wgsl"));
+const RESOLVE: &str = include_str!("resolve.wgsl");
+
+impl Pipelines {
+    /// Those that draw on images of this format at last.
+    pub fn new(painter: &Painter, format: wgpu::TextureFormat) -> Pipelines {
+        let images = [COLOR, SURFACE];
+        let rods = &wgpu::vertex_attr_array![0 => Float32x4, 1 => Float32x3, 2 => Unorm8x4];
+        let panes = &wgpu::vertex_attr_array![
+            0 => Float32x3, 1 => Float32x3, 2 => Float32x3,
+            3 => Float32x3, 4 => Float32x3, 5 => Float32x3,
+            6 => Unorm8x4, 7 => Unorm8x4, 8 => Unorm8x4
+        ];
+        let smooth = |is_upright: f64| {
+            painter.pipeline(&Pipeline {
+                constants: &[("IS_UPRIGHT", is_upright)],
+                ..Pipeline::covering(WATER, "smoothed", &images)
+            })
+        };
+        let merge = painter.pipeline(&Pipeline {
+            constants: &[("IS_UPRIGHT", 0.0)],
+            depth: Some(true),
+            ..Pipeline::covering(WATER, "merge", &images)
+        });
+        let layer = |shader, is_lines| {
+            let (step_mode, topology) = if is_lines {
+                (wgpu::VertexStepMode::Instance, wgpu::PrimitiveTopology::TriangleStrip)
+            } else {
+                (wgpu::VertexStepMode::Vertex, wgpu::PrimitiveTopology::TriangleList)
+            };
+            painter.pipeline(&Pipeline {
+                vertices: Some(wgpu::VertexBufferLayout {
+                    array_stride: 24,
+                    step_mode,
+                    attributes: &wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x3],
+                }),
+                topology,
+                has_blending: true,
+                depth: Some(false),
+                ..Pipeline::covering(shader, "tint", &[LIT])
+            })
+        };
+        Pipelines {
+            balls: Splats::new(painter, false),
+            drops: Splats::new(painter, true),
+            rods: of_solids(painter, RODS, instances::<RodInstance>(rods)),
+            panes: of_solids(painter, PANES, instances::<PaneInstance>(panes)),
+            smooth: [smooth(0.0), smooth(1.0)],
+            merge,
+            light: painter.computation(LIGHT, "light", &[]),
+            floors: layer(FLOORS, false),
+            walls: layer(WALLS, false),
+            edges: layer(EDGES, true),
+            resolve: ["average", "as_it_is"].map(|fragment| painter.pipeline(&Pipeline::covering(RESOLVE, fragment, &[format]))),
+        }
+    }
+}
+
+/// A pipeline that draws solids.
+fn of_solids(painter: &Painter, shader: &str, vertices: wgpu::VertexBufferLayout) -> wgpu::RenderPipeline {
+    painter.pipeline(&Pipeline {
+        vertices: Some(vertices),
+        topology: wgpu::PrimitiveTopology::TriangleStrip,
+        depth: Some(true),
+        ..Pipeline::covering(shader, "hit", &[COLOR, SURFACE])
+    })
+}
+
+fn instances<T>(attributes: &[wgpu::VertexAttribute]) -> wgpu::VertexBufferLayout<'_> {
+    wgpu::VertexBufferLayout {
+        array_stride: size_of::<T>() as u64,
+        step_mode: wgpu::VertexStepMode::Instance,
+        attributes,
+    }
+}

@@ -1,0 +1,90 @@
+// Nearness of what is nearest in each pixel as its bits, which are ordered as it is, and what it looks like.
+@group(0) @binding(1) var<storage, read_write> depths: array<atomic<u32>>;
+@group(0) @binding(2) var<storage, read_write> marks: array<atomic<u32>>;
+
+// Those that are drawn as squares, and what a draw of them is asked with; then how many spheres there are.
+@group(1) @binding(2) var<storage, read_write> large: array<u32>;
+@group(1) @binding(3) var<storage, read_write> arguments: array<atomic<u32>, 5>;
+
+// Pixels that one invocation goes through at most.
+const MOST: u32 = 4096u;
+// Two passes may round differently.
+const ROUNDING: u32 = 4u;
+
+// Tangents of the angles between which a sphere is seen along one side of the picture.
+fn extent(center: f32, depth: f32, radius: f32) -> vec2f {
+    let square = depth * depth - radius * radius;
+    let half = radius * sqrt(center * center + square);
+    return (center * depth + vec2f(-half, half)) / square;
+}
+
+// The first and the last but one pixel across and down in which a sphere may be seen.
+fn box_of(sphere: vec4f) -> vec4u {
+    let across = view.focal.x * extent(sphere.x, sphere.z, sphere.w) + view.shift.x;
+    let above = view.focal.y * extent(sphere.y, sphere.z, sphere.w) + view.shift.y;
+    let low = (vec2f(across.x, -above.y) * 0.5 + 0.5) * view.size;
+    let high = (vec2f(across.y, -above.x) * 0.5 + 0.5) * view.size;
+    return vec4u(vec2u(clamp(floor(low), vec2f(), view.size)), vec2u(clamp(ceil(high), vec2f(), view.size)));
+}
+
+fn toward(pixel: vec2u) -> vec3f {
+    let place = (vec2f(pixel) + 0.5) / view.size * 2.0 - 1.0;
+    return vec3f((vec2f(place.x, -place.y) - view.shift) / view.focal, 1.0);
+}
+
+fn pixels_of(sides: vec4u) -> u32 {
+    return select(0u, (sides.z - sides.x) * (sides.w - sides.y), all(sides.zw > sides.xy));
+}
+
+// How near the spheres in each pixel come.
+@compute @workgroup_size(256)
+fn nearest(@builtin(global_invocation_id) id: vec3u) {
+    let index = id.x;
+    if index >= atomicLoad(&arguments[4]) {
+        return;
+    }
+    let sphere = sphere_of(balls[index]);
+    if !is_seen(balls[index], sphere) {
+        return;
+    }
+    let sides = box_of(sphere);
+    if pixels_of(sides) > MOST {
+        large[atomicAdd(&arguments[1], 1u)] = index;
+        return;
+    }
+    for (var y = sides.y; y < sides.w; y++) {
+        for (var x = sides.x; x < sides.z; x++) {
+            let depth = strike(sphere, toward(vec2u(x, y))).depth;
+            let place = y * u32(view.size.x) + x;
+            let bits = bitcast<u32>(view.near / depth);
+            if depth > 0.0 && bits > atomicLoad(&depths[place]) {
+                atomicMax(&depths[place], bits);
+            }
+        }
+    }
+}
+
+// What the nearest sphere in each pixel looks like: its place in the palette and 12 bits of the normal along either side.
+@compute @workgroup_size(256)
+fn mark(@builtin(global_invocation_id) id: vec3u) {
+    let index = id.x;
+    if index >= atomicLoad(&arguments[4]) {
+        return;
+    }
+    let sphere = sphere_of(balls[index]);
+    let sides = box_of(sphere);
+    if !is_seen(balls[index], sphere) || pixels_of(sides) > MOST {
+        return;
+    }
+    let shade = shade_of(index) << 24u;
+    for (var y = sides.y; y < sides.w; y++) {
+        for (var x = sides.x; x < sides.z; x++) {
+            let found = strike(sphere, toward(vec2u(x, y)));
+            let place = y * u32(view.size.x) + x;
+            if found.depth > 0.0 && bitcast<u32>(view.near / found.depth) + ROUNDING >= atomicLoad(&depths[place]) {
+                let tilt = vec2u(round((found.normal.xy * 0.5 + 0.5) * 4095.0));
+                atomicMax(&marks[place], shade | (tilt.x << 12u) | tilt.y);
+            }
+        }
+    }
+}

@@ -3,12 +3,15 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::{
     PictureOptions, Snapshot, ViewError,
     show::{Details, PATIENCE, Particle, Show},
 };
 
+/// Nobody is shown what was taken longer ago \[s\].
+const STALE: Duration = Duration::from_millis(100);
 /// Snapshots that are kept for those who look in different ways.
 const MOST_KEPT: usize = 8;
 
@@ -182,8 +185,8 @@ pub struct Live {
 pub type Making = Box<dyn FnOnce() -> Result<Snapshot, ViewError> + Send>;
 
 enum Frame {
-    /// All that a snapshot is made from.
-    Raw(Making),
+    /// All that a snapshot is made from, and when it was taken.
+    Raw(Making, Instant),
     /// Somebody makes it just now.
     Taken,
     /// It is there.
@@ -247,7 +250,7 @@ impl Live {
 
     /// Answers a request for a frame. For who runs the simulation.
     pub fn put_frame(&self, options: &PictureOptions, making: Making) {
-        self.desk().put(options, Frame::Raw(making));
+        self.desk().put(options, Frame::Raw(making, Instant::now()));
         self.put.notify_all();
     }
 
@@ -263,12 +266,12 @@ impl Live {
         if !desk.requests.contains(&request) {
             desk.requests.push(request);
         }
-        let until = std::time::Instant::now() + PATIENCE;
+        let until = Instant::now() + PATIENCE;
         loop {
             if let Some(found) = find(&mut desk) {
                 return Some(found);
             }
-            let left = until.checked_duration_since(std::time::Instant::now())?;
+            let left = until.checked_duration_since(Instant::now())?;
             desk = self.put.wait_timeout(desk, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
@@ -309,10 +312,20 @@ impl Show for Live {
     fn frame(&self, options: &PictureOptions, seen: Option<u64>) -> Result<Option<Arc<Snapshot>>, ViewError> {
         let options = asked(options);
         let request = Request::Frame(Box::new(options.clone()));
-        let found = self.ask(request, |desk| {
+        let found = self.ask(request.clone(), |desk| {
             let (_, frame) = desk.frames.iter_mut().find(|(known, _)| *known == options)?;
             match frame {
-                Frame::Raw(_) => Some(std::mem::replace(frame, Frame::Taken)),
+                Frame::Raw(_, taken) if taken.elapsed() > STALE => {
+                    *frame = Frame::Taken;
+                    None
+                }
+                // Who looks on has the next one taken while this one is made.
+                Frame::Raw(..) => {
+                    if seen.is_some() {
+                        desk.requests.push(request.clone());
+                    }
+                    Some(std::mem::replace(frame, Frame::Taken))
+                }
                 Frame::Made(Ok(snapshot)) if seen != Some(snapshot.number) => Some(Frame::Made(Ok(snapshot.clone()))),
                 _ => None,
             }
@@ -320,7 +333,7 @@ impl Show for Live {
         let answer = match found {
             None | Some(Frame::Taken) => return Ok(None),
             Some(Frame::Made(answer)) => answer,
-            Some(Frame::Raw(make)) => {
+            Some(Frame::Raw(make, _)) => {
                 let answer = make().map(Arc::new).map_err(|error| error.to_string());
                 let mut desk = self.desk();
                 // Unless a later one has come meanwhile.

@@ -390,12 +390,28 @@ impl<T> Download<T> {
     ///
     /// # Errors
     /// If what was to compute them failed, or the device is lost.
-    pub fn wait(mut self) -> Result<Vec<T>, GpuError>
+    pub fn wait(self) -> Result<Vec<T>, GpuError>
+    where
+        T: Pod,
+    {
+        self.wait_to(<[T]>::to_vec)
+    }
+
+    /// Waits for the items, and makes something of them where they arrived.
+    ///
+    /// # Errors
+    /// As [`Download::wait`].
+    pub fn wait_to<U>(mut self, make: impl FnOnce(&[T]) -> U) -> Result<U, GpuError>
     where
         T: Pod,
     {
         let parts = self.arrive()?;
-        Ok(parts.first().map_or(Vec::new(), |bytes| bytemuck::pod_collect_to_vec(bytes)))
+        let bytes: &[u8] = parts.first().map_or(&[], |bytes| bytes);
+        Ok(match bytemuck::try_cast_slice(bytes) {
+            Ok(items) => make(items),
+            // Not where such items may be.
+            Err(_) => make(&bytemuck::pod_collect_to_vec::<u8, T>(bytes)),
+        })
     }
 
     fn arrive(&mut self) -> Result<Vec<Bytes>, GpuError> {

@@ -47,12 +47,20 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         let (values, id) = (gpu.download_part(&glanced.values, 0..n), gpu.download_part(&self.id, 0..n));
         self.glanced = Some(glanced);
         Ok(Glancing(Box::new(move || {
-            let numbers = |values: Vec<R>| values.into_iter().map(|value| value.double() as f32);
+            let number = |value: &R| value.double() as f32;
+            let places = places.wait_to(|places| {
+                places
+                    .as_chunks()
+                    .0
+                    .iter()
+                    .map(|place: &[R; RECORD]| place.each_ref().map(number))
+                    .collect()
+            });
+            let values = values.wait_to(|values| values.iter().map(number).collect());
             let failed = |error: GpuError| error.to_string();
-            let places: Vec<f32> = numbers(places.wait().map_err(failed)?).collect();
             Ok(Glance {
-                places: places.as_chunks().0.to_vec(),
-                values: numbers(values.wait().map_err(failed)?).collect(),
+                places: places.map_err(failed)?,
+                values: values.map_err(failed)?,
                 id: id.wait().map_err(failed)?,
                 grains: n,
             })

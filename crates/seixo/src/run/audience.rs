@@ -12,8 +12,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Wall time between two looks at what viewers ask for \[s\]: sixty pictures a second.
-pub(super) const LOOK_EVERY: f64 = 1.0 / 60.0;
+/// Wall time between two looks at whether viewers ask for anything \[s\].
+const LOOK_EVERY: f64 = 1.0 / 60.0;
+/// Wall time between two looks while they do \[s\]: what is taken at the first must be shown sixty times a second.
+const SERVE_EVERY: f64 = 1.0 / 120.0;
+/// Who asked for nothing for so long looks no more \[s\].
+const LEFT: f64 = 0.2;
 /// Wall time over which the pace is told \[s\].
 const PACE_OVER: f64 = 0.5;
 /// A run that is farther behind than this does not catch up, but goes on at its pace from there \[s\].
@@ -30,6 +34,8 @@ pub(super) struct Audience {
     gravity: [f64; 3],
     /// When simulated time was held to wall time first, and at what time, multiple and pace that was.
     anchor: Option<(Instant, f64, f64)>,
+    /// When somebody asked for something last.
+    asked: Option<Instant>,
     /// When the pace was told last, at what time, and how fast it was.
     pace: (Instant, f64, f64),
 }
@@ -102,13 +108,21 @@ impl Audience {
             has_grains,
             gravity,
             anchor: None,
+            asked: None,
             pace: (Instant::now(), 0.0, 0.0),
         }
     }
 
+    /// Wall time after which they are to be answered again \[s\].
+    pub fn answer_every(&self) -> f64 {
+        let looks = self.asked.is_some_and(|asked| asked.elapsed().as_secs_f64() < LEFT);
+        if looks { SERVE_EVERY } else { LOOK_EVERY }
+    }
+
     /// Answers those who wait for something.
-    pub fn answer(&self, simulation: &mut Simulation) -> Result<(), Stop> {
+    pub fn answer(&mut self, simulation: &mut Simulation) -> Result<(), Stop> {
         for request in self.live.requests() {
+            self.asked = Some(Instant::now());
             match request {
                 Request::Frame(options) => {
                     let (folder, steps, wish) = (self.folder.clone(), simulation.steps(), options.clone());
@@ -266,7 +280,7 @@ impl Audience {
     }
 
     /// Lets those who look go on with that when the run is over, if they are to, until they leave.
-    pub fn linger(&self, simulation: &mut Simulation, is_left: impl Fn() -> bool) -> Result<(), Stop> {
+    pub fn linger(&mut self, simulation: &mut Simulation, is_left: impl Fn() -> bool) -> Result<(), Stop> {
         let reins = self.live.reins();
         reins.tell(Status {
             is_over: true,

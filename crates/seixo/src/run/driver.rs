@@ -1,7 +1,7 @@
 //! The run loop: steps up to the next event, outputs, checkpoints, requests from outside.
 
 use super::agreement::Asked;
-use super::audience::{self, Audience};
+use super::audience::Audience;
 use super::breaks::Breaks;
 use super::course::Course;
 use super::exchange::Exchange;
@@ -116,7 +116,7 @@ impl<'a> Driver<'a> {
             }
         }
         if outcome == Outcome::Finished
-            && let Some(audience) = self.audience.take()
+            && let Some(mut audience) = self.audience.take()
         {
             let (simulation, control) = (&mut self.simulation, &self.options.control);
             let looked = audience.linger(simulation, || control.stop.load(Ordering::Relaxed));
@@ -143,12 +143,10 @@ impl<'a> Driver<'a> {
     }
 
     fn run(&mut self) -> Result<Outcome, RunError> {
-        let every = if self.audience.is_some() {
-            audience::LOOK_EVERY
-        } else {
-            LOOK_EVERY
+        let mut pace = Pace {
+            steps: 1,
+            every: LOOK_EVERY,
         };
-        let mut pace = Pace { steps: 1, every };
         let mut speed = 0.0;
         if self.simulation.steps() == 0 {
             self.let_happen()?;
@@ -162,6 +160,9 @@ impl<'a> Driver<'a> {
             self.tell_progress(speed);
             let control = &self.options.control;
             let is_due = self.last_checkpoint.0.elapsed().as_secs_f64() >= self.checkpoint_every;
+            if let Some(audience) = &self.audience {
+                pace.every = audience.answer_every();
+            }
             let asked = Asked {
                 stop: control.stop.load(Ordering::Relaxed),
                 checkpoint: control.checkpoint.swap(false, Ordering::Relaxed) || is_due,

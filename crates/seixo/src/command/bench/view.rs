@@ -190,9 +190,17 @@ fn median(values: &mut [f64]) -> f64 {
 
 fn watch(arguments: &ViewArguments, folder: &Path) -> Done {
     let mut found: Vec<Vec<Clocked>> = VIEWERS.iter().map(|_| Vec::new()).collect();
-    for _ in 0..arguments.repeat {
-        for (all, (viewer, _)) in found.iter_mut().zip(VIEWERS) {
-            all.push(run(arguments, folder, viewer)?);
+    for turn in 1..=arguments.repeat {
+        for (all, (viewer, words)) in found.iter_mut().zip(VIEWERS) {
+            let clock = Instant::now();
+            let clocked = run(arguments, folder, viewer)?;
+            say::note(&format!(
+                "{turn} of {}, {words}: {} particle-steps/s, in {}",
+                arguments.repeat,
+                say::scaled(clocked.speed, ""),
+                say::duration(clock.elapsed().as_secs_f64())
+            ));
+            all.push(clocked);
         }
     }
     let of = |all: &[Clocked], number: fn(&Clocked) -> f64| median(&mut all.iter().map(number).collect::<Vec<_>>());
@@ -242,8 +250,18 @@ struct Clocked {
     bytes: f64,
 }
 
+/// How far a measurement is.
+#[derive(Default)]
+struct Phase {
+    /// Whether the run is warm.
+    is_on: AtomicBool,
+    /// Whether all is measured, or the run failed.
+    is_over: AtomicBool,
+}
+
 /// Notes how far a run is when it is warm, and stops it when it was long enough.
-struct Clock {
+struct Clock<'a> {
+    phase: &'a Phase,
     seconds: f64,
     control: Control,
     began: Option<f64>,
@@ -251,7 +269,7 @@ struct Clock {
     last: (f64, u64, usize),
 }
 
-impl Observer for Clock {
+impl Observer for Clock<'_> {
     fn progress(&mut self, progress: &Progress) {
         let now = (progress.wall_time, progress.steps);
         // The first checkpoint takes as long as it takes.
@@ -262,6 +280,7 @@ impl Observer for Clock {
         };
         if now.0 > began + WARM && self.warm.is_none() {
             self.warm = Some(now);
+            self.phase.is_on.store(true, Ordering::Relaxed);
         }
         if let Some((warm, _)) = self.warm
             && !self.control.stop.load(Ordering::Relaxed)
@@ -269,6 +288,7 @@ impl Observer for Clock {
             self.last = (now.0, now.1, progress.grains);
             if now.0 > warm + self.seconds {
                 self.control.stop.store(true, Ordering::Relaxed);
+                self.phase.is_over.store(true, Ordering::Relaxed);
             }
         }
     }
@@ -289,16 +309,17 @@ fn run(arguments: &ViewArguments, folder: &Path, viewer: Viewer) -> Result<Clock
     scene.probes.clear();
     let control = Control::default();
     let live = Arc::new(Live::new("lattice".to_owned(), folder.to_owned(), false));
+    let phase = Phase::default();
     let mut clock = Clock {
+        phase: &phase,
         seconds: arguments.seconds,
         control: control.clone(),
         began: None,
         warm: None,
         last: (0.0, 0, 0),
     };
-    let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
-        let looking = (viewer != Viewer::Nobody).then(|| scope.spawn(|| look(&live, viewer, arguments.size, &is_over)));
+        let looking = (viewer != Viewer::Nobody).then(|| scope.spawn(|| look(&live, viewer, arguments.size, &phase)));
         let ran: Result<_, RunError> = start(
             scene,
             folder,
@@ -309,7 +330,7 @@ fn run(arguments: &ViewArguments, folder: &Path, viewer: Viewer) -> Result<Clock
                 ..Options::new(&mut clock)
             },
         );
-        is_over.store(true, Ordering::Relaxed);
+        phase.is_over.store(true, Ordering::Relaxed);
         let looked = looking.map(|looking| looking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         let record = ran?.record;
         let (pictures, bytes) = looked.transpose().map_err(wrong)?.unwrap_or_default();
@@ -324,29 +345,25 @@ fn run(arguments: &ViewArguments, folder: &Path, viewer: Viewer) -> Result<Clock
     })
 }
 
-/// Looks at a run until it is over; pictures a second, and bytes a particle.
-fn look(live: &Arc<Live>, viewer: Viewer, size: (u32, u32), is_over: &AtomicBool) -> Result<(f64, f64), ViewError> {
+/// Looks at a run until it is measured; pictures a second, and bytes a particle.
+fn look(live: &Arc<Live>, viewer: Viewer, size: (u32, u32), phase: &Phase) -> Result<(f64, f64), ViewError> {
     let options = PictureOptions::default();
-    let rest = |seconds: f64| thread::sleep(Duration::from_secs_f64(seconds.max(0.0)));
-    if viewer == Viewer::Idle {
-        while !is_over.load(Ordering::Relaxed) {
-            rest(0.05);
+    let is_over = || phase.is_over.load(Ordering::Relaxed);
+    if matches!(viewer, Viewer::Idle | Viewer::Stalled) {
+        if viewer == Viewer::Stalled {
+            live.frame(&options, None)?;
         }
-        return Ok((0.0, 0.0));
-    }
-    if viewer == Viewer::Stalled {
-        live.frame(&options, None)?;
-        while !is_over.load(Ordering::Relaxed) {
-            rest(0.05);
+        while !is_over() {
+            thread::sleep(Duration::from_millis(50));
         }
         return Ok((0.0, 0.0));
     }
     // As windows do: one thread draws while another gets what it draws next.
     let (sender, snapshots) = sync_channel::<Arc<Snapshot>>(0);
     thread::scope(|scope| {
-        let drawing = scope.spawn(move || draw_all(viewer, size, &snapshots));
+        let drawing = scope.spawn(move || draw_all(viewer, size, &snapshots, phase));
         let mut seen = None;
-        while !is_over.load(Ordering::Relaxed) {
+        while !is_over() {
             let Some(snapshot) = live.frame(&options, seen)? else { continue };
             seen = Some(snapshot.number);
             if sender.send(snapshot).is_err() {
@@ -359,7 +376,7 @@ fn look(live: &Arc<Live>, viewer: Viewer, size: (u32, u32), is_over: &AtomicBool
 }
 
 /// Draws all that comes, or makes frames for pages of it; how many a second, and bytes a particle.
-fn draw_all(viewer: Viewer, size: (u32, u32), snapshots: &Receiver<Arc<Snapshot>>) -> Result<(f64, f64), ViewError> {
+fn draw_all(viewer: Viewer, size: (u32, u32), snapshots: &Receiver<Arc<Snapshot>>, phase: &Phase) -> Result<(f64, f64), ViewError> {
     let mut drawer = (viewer != Viewer::Page).then(|| Drawer::new(size, 1)).transpose()?;
     let (mut count, mut bytes) = (0usize, 0.0);
     let mut clock: Option<Instant> = None;
@@ -372,10 +389,10 @@ fn draw_all(viewer: Viewer, size: (u32, u32), snapshots: &Receiver<Arc<Snapshot>
             }
             None => bytes = seixo::view::bytes_of_frame(&snapshot) as f64 / snapshot.shown.max(1) as f64,
         }
-        // The first one waits for the run to begin.
         match clock {
             Some(_) => count += 1,
-            None => clock = Some(Instant::now()),
+            None if phase.is_on.load(Ordering::Relaxed) => clock = Some(Instant::now()),
+            None => {}
         }
         if viewer == Viewer::ThirtyASecond {
             due = (due + Duration::from_secs_f64(1.0 / 30.0)).max(Instant::now() - Duration::from_millis(100));

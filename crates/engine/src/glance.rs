@@ -1,11 +1,13 @@
 //! What pictures need of particles, taken in a moment: neither sorted, nor summed up, nor waited for.
 
 use crate::fields::{PART, parts};
+use crate::flow::Flow;
 use crate::guard::Stop;
 use crate::simulation::{Simulation, vector};
 use crate::state::WallSnapshot;
 use crate::world::Vec3;
 use seixo_device::Strided;
+use seixo_device::gpu::GpuError;
 use seixo_sweeps::views::{RECORD, load};
 
 /// The number by which particles are told apart.
@@ -52,9 +54,30 @@ pub struct Glance {
 }
 
 /// A glance that may still be on its way from a GPU, which goes on meanwhile.
-pub struct Glancing(pub(crate) Box<dyn FnOnce() -> Result<Glance, String> + Send>);
+pub struct Glancing(Box<dyn FnOnce() -> Result<Glance, String> + Send>);
 
 impl Glancing {
+    /// One that is here.
+    pub(crate) fn of(glance: Glance) -> Glancing {
+        Glancing(Box::new(move || Ok(glance)))
+    }
+
+    /// One that comes from a GPU.
+    pub(crate) fn coming(arrive: impl FnOnce() -> Result<Glance, GpuError> + Send + 'static) -> Glancing {
+        Glancing(Box::new(move || arrive().map_err(|error| error.to_string())))
+    }
+
+    /// Grains, and behind them fluids.
+    fn with(self, fluids: Glancing) -> Glancing {
+        Glancing(Box::new(move || {
+            let (mut glance, fluids) = (self.wait()?, fluids.wait()?);
+            glance.id.extend(fluids.id);
+            glance.places.extend(fluids.places);
+            glance.values.extend(fluids.values);
+            Ok(glance)
+        }))
+    }
+
     /// Waits for it.
     ///
     /// # Errors
@@ -65,22 +88,31 @@ impl Glancing {
 }
 
 impl Simulation {
-    /// Takes a glance at all particles, with velocities as the laws saw them in this step, half a step's forces behind, and with places from this origin \[m\]; `None` where that takes as long as to look closely: among domains, and on a
-    /// GPU at fluids and walls with servos.
+    /// Takes a glance at all particles, with velocities of grains as the laws saw them in this step, half a step's forces behind, and with places from this
+    /// origin \[m\]; `None` where that takes as long as to look closely: among domains, and on a GPU at walls with servos.
     ///
     /// # Errors
     /// If the GPU fails.
     pub fn glance(&mut self, origin: Vec3, shade: Shade) -> Result<Option<Glancing>, Stop> {
         // Where a wall with a servo is, a GPU knows until somebody looks.
         let has_servos = self.walls.servos.iter().any(|&number| number != 0.0);
-        if self.division.is_some() || (self.gpu.is_some() && (self.flow.is_some() || has_servos)) {
+        if self.division.is_some() || (self.gpu.is_some() && has_servos) {
             return Ok(None);
         }
-        if self.is_remote() {
-            return self.with_remote(|remote, _| remote.glance(origin, shade)).map(Some);
-        }
-        let glance = self.glance_here(origin, shade);
-        Ok(Some(Glancing(Box::new(move || Ok(glance)))))
+        let grains = if self.is_remote() {
+            self.with_remote(|remote, _| remote.glance(origin, shade))?
+        } else {
+            Glancing::of(self.glance_at_grains(origin, shade))
+        };
+        let fluids = if self.flows_remotely() {
+            self.with_remote_flow(|remote, flow, _| remote.glance(flow, origin, shade).map(Some))?
+        } else {
+            self.flow.as_ref().map(|flow| Glancing::of(flow.glance(origin, shade)))
+        };
+        Ok(Some(match fluids {
+            Some(fluids) => grains.with(fluids),
+            None => grains,
+        }))
     }
 
     /// The walls where they are now, without what bears on them and what is worn of them.
@@ -101,7 +133,7 @@ impl Simulation {
         shown.collect()
     }
 
-    fn glance_here(&self, origin: Vec3, shade: Shade) -> Glance {
+    fn glance_at_grains(&self, origin: Vec3, shade: Shade) -> Glance {
         let (fields, origin) = (&self.fields, vector(origin));
         let grains = fields.len();
         let mut glance = Glance {
@@ -131,14 +163,23 @@ impl Simulation {
             }
         };
         self.device.run(parts(grains), data, see);
-        if let Some(flow) = &self.flow {
-            let radius = 0.5 * flow.plan.spacing;
-            for i in flow.of_fluid() {
-                let (from, v) = (flow.place(i).minus(&origin), flow.velocity(i));
-                glance.id.push(flow.fields.id[i]);
-                glance.places.push([from.x, from.y, from.z, radius].map(|number| number as f32));
-                glance.values.push(shade.of(radius, [v.x, v.y, v.z]) as f32);
-            }
+        glance
+    }
+}
+
+impl Flow {
+    /// Radius with which pictures show particles of fluids \[m\].
+    pub(crate) fn shown_radius(&self) -> f64 {
+        0.5 * self.plan.spacing
+    }
+
+    fn glance(&self, origin: Vec3, shade: Shade) -> Glance {
+        let (mut glance, origin, radius) = (Glance::default(), vector(origin), self.shown_radius());
+        for i in self.of_fluid() {
+            let (from, v) = (self.place(i).minus(&origin), self.velocity(i));
+            glance.id.push(self.fields.id[i]);
+            glance.places.push([from.x, from.y, from.z, radius].map(|number| number as f32));
+            glance.values.push(shade.of(radius, [v.x, v.y, v.z]) as f32);
         }
         glance
     }

@@ -7,7 +7,7 @@ mod solvers;
 use blocks::{Block, DENSITY, SPACING, hinged, momentum, pool, pushed, pushed_in_a_plane};
 use pools::G;
 use seixo_engine::world::{DeviceChoice, Domain, Leaving, Precision, Settings, World};
-use seixo_engine::{BodySnapshot, Simulation};
+use seixo_engine::{BodySnapshot, Shade, Simulation};
 use solvers::incompressible;
 
 const GPU: DeviceChoice = DeviceChoice::Gpu(None);
@@ -199,5 +199,39 @@ fn water_on_a_gpu_lifts_what_it_displaces() {
         }
         let weight = DENSITY * G * block.volume(SPACING);
         assert!((lift / weight - 1.0).abs() < 0.02, "{device:?}: {lift} of {weight} N");
+    }
+}
+
+#[test]
+fn a_glance_sees_bodies_and_water_wherever_they_are() {
+    for device in [DeviceChoice::Cpu, GPU, BOTH] {
+        let mut simulation = on(device, (device != DeviceChoice::Cpu).then_some(Precision::F64), pushed());
+        simulation.advance(20).unwrap();
+        let [speed, radius] = [Shade::Speed, Shade::Radius].map(|shade| simulation.glance([0.0; 3], shade).unwrap().unwrap());
+        let (speed, radius) = (speed.wait().unwrap(), radius.wait().unwrap());
+        simulation.observe().unwrap();
+        let (grains, water) = (simulation.snapshot(), simulation.fluid().unwrap());
+        assert_eq!(speed.grains, grains.id.len());
+        let order_of = |ids: &[u32]| {
+            let mut order: Vec<usize> = (0..ids.len()).collect();
+            order.sort_by_key(|&k| ids[k]);
+            order
+        };
+        let of_water = &speed.id[speed.grains..];
+        assert_eq!(of_water.len(), water.id.len(), "no particles of walls and bodies");
+        for (k, at) in order_of(of_water).into_iter().enumerate() {
+            let here = speed.grains + at;
+            assert_eq!(speed.id[here], water.id[k]);
+            let place = speed.places[here].map(f64::from);
+            assert!(apart(&place[..3], &water.position[k]) < 1e-6, "{device:?}");
+            assert!(apart(&place[3..], &[0.5 * SPACING]) < 1e-6 && radius.values[here] == speed.places[here][3]);
+            // What it looked like half a step before.
+            let expected = water.velocity[k].iter().map(|v| v * v).sum::<f64>().sqrt();
+            assert!((f64::from(speed.values[here]) - expected).abs() < 0.02, "{device:?}: {expected}");
+        }
+        for (k, at) in order_of(&speed.id[..speed.grains]).into_iter().enumerate() {
+            let place = speed.places[at].map(f64::from);
+            assert!(apart(&place[..3], &grains.position[k]) < 1e-6, "{device:?}");
+        }
     }
 }

@@ -158,7 +158,9 @@ impl Audience {
     fn few(&self, simulation: &mut Simulation, options: &PictureOptions) -> Result<Option<(Few, Glancing)>, Stop> {
         let field = options.field.as_deref().unwrap_or("speed");
         let known = GLANCED.iter().find(|(name, ..)| *name == field);
-        let (Shown::Grains, Some(&(name, unit, shade))) = (options.shown, known) else {
+        // Without a field, fluids that become a surface have colors of their own.
+        let is_enough = options.shown == Shown::Grains || (options.shown == Shown::Smooth && options.field.is_some());
+        let Some(&(name, unit, shade)) = known.filter(|_| is_enough) else {
             return Ok(None);
         };
         let [low, high] = self.bounds;

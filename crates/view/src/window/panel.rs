@@ -388,13 +388,13 @@ impl Panel {
             });
         }
         let Some(details) = &self.details else { return };
-        egui::Grid::new("details").num_columns(2).striped(true).show(ui, |ui| {
-            for (name, value) in &details.values {
-                ui.label(name);
+        // Not a grid: what does not fit in a line must wrap.
+        for (name, value) in &details.values {
+            ui.horizontal_wrapped(|ui| {
+                ui.weak(name);
                 ui.label(value);
-                ui.end_row();
-            }
-        });
+            });
+        }
         if !details.contacts.is_empty() {
             ui.strong(format!("{} contacts", details.contacts.len()));
         }

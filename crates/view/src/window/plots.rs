@@ -1,6 +1,6 @@
 //! Energies and probes over time, and seconds per pass, on a panel.
 
-use egui_plot::{Legend, Line, Plot, PlotPoints};
+use egui_plot::{Corner, Legend, Line, Plot, PlotPoints};
 
 use crate::chart::Chart;
 
@@ -15,13 +15,18 @@ pub fn charts(ui: &mut egui::Ui, charts: &[Chart]) {
             .show(ui, |ui| {
                 for (index, panel) in chart.panels.iter().enumerate() {
                     ui.weak(&panel.vertical);
+                    let legend = Legend::default()
+                        .position(Corner::LeftTop)
+                        .text_style(egui::TextStyle::Small)
+                        .background_alpha(0.4);
                     let plot = Plot::new((&chart.title, index))
-                        .height(150.0)
-                        .legend(Legend::default())
+                        .height(200.0)
+                        .legend(legend)
                         .allow_scroll(false)
                         .x_axis_label(&chart.horizontal);
                     plot.show(ui, |ui| {
-                        for (name, points) in &panel.curves {
+                        // Energies of what a scene does not have would only crowd the legend.
+                        for (name, points) in panel.curves.iter().filter(|(_, points)| points.iter().any(|(_, y)| *y != 0.0)) {
                             let some = points.iter().step_by(points.len().div_ceil(MOST_POINTS).max(1));
                             let points: PlotPoints = some.map(|&(x, y)| [x, y]).collect();
                             ui.line(Line::new(name.clone(), points));

@@ -3,10 +3,13 @@
 use super::{FlowOnGpu, Opened, RemoteFlow};
 use crate::bodies::Bodies;
 use crate::flow::{Flow, FlowEnergies, is_marked};
+use crate::glance::{Glance, Glancing, Shade};
+use crate::gpu::glance::Arriving;
 use crate::gpu::step::{BATCH, FLUIDS, LISTS_OF_FLUIDS};
 use crate::gpu::{Closed, Number, raised, stepping};
 use crate::simulation::Simulation;
 use crate::state::Profile;
+use crate::world::Vec3;
 use seixo_device::gpu::{GpuError, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::fluid::{WALL, is_suspended};
@@ -112,6 +115,27 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
 
     fn see_bodies(&self, bodies: &Bodies) {
         self.see(bodies);
+    }
+
+    fn glance(&mut self, host: &Flow, origin: Vec3, shade: Shade) -> Result<Glancing, GpuError> {
+        let n = self.n;
+        if n == 0 {
+            return Ok(Glancing::of(Glance::default()));
+        }
+        let from = (&self.position[self.now], &self.flowing[self.now], n);
+        let arriving = Arriving::queue(&mut self.glanced, &self.gpu, from, (origin, shade))?;
+        let [id, kind] = [&self.id, &self.kind].map(|words| self.gpu.download_part(words, 0..n));
+        let radius = host.shown_radius() as f32;
+        Ok(Glancing::coming(move || {
+            let ((places, values), id, kind) = (arriving.wait()?, id.wait()?, kind.wait()?);
+            let mut glance = Glance::default();
+            for (k, &[x, y, z, _]) in places.iter().enumerate().filter(|(k, _)| kind[*k] & WALL == 0) {
+                glance.id.push(id[k]);
+                glance.places.push([x, y, z, radius]);
+                glance.values.push(if shade == Shade::Radius { radius } else { values[k] });
+            }
+            Ok(glance)
+        }))
     }
 
     fn neighbors(&self, host: &Flow) -> Result<[u64; 2], GpuError> {

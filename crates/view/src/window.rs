@@ -155,7 +155,8 @@ impl ApplicationHandler<News> for App {
                 return;
             }
             WindowEvent::KeyboardInput { event, .. } if event.state == ElementState::Pressed && !is_taken => {
-                if self.press(&event.logical_key) {
+                let closes = self.press(&event.logical_key);
+                if closes {
                     events.exit();
                 }
             }

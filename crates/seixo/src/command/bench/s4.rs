@@ -1,5 +1,6 @@
 //! `seixo bench s4`: the scenes of S4's tables 6.3 to 6.9, and its steps per second beside.
 
+mod frames;
 mod scenes;
 mod shape;
 mod tables;
@@ -39,7 +40,7 @@ Tables 6.1 and 6.2, on hash tables, are those of: seixo bench search
 Bodies are S4's 76 equal spheres, on springs and dampers without friction; here, the surface of an ellipsoid, unless --mesh says otherwise. They
 start side by side, a tenth of a radius apart, and fall while they are measured. Fluid alone, and beside bodies that it does not act on, is that of
 2003 (solver = \"muller2003\"); where both act on each other, --solver says how. What is printed is the median of the repeats, with the slowest and
-the fastest. The time step follows from springs and sound and is short, so lists of neighbors last long; S4 does not tell its own.")]
+the fastest; of fluid alone also how many steps a second each of which is drawn, S4's FPS, by the best graphics adapter there is. The time step follows from springs and sound and is short, so lists of neighbors last long; S4 does not tell its own.")]
 pub struct S4Arguments {
     /// Tables; all if left out
     #[arg(value_enum, value_name = "TABLE")]
@@ -111,6 +112,9 @@ struct Measured {
     rebuilds: u64,
     s4_steps_per_second: Option<f64>,
     over_s4: Option<f64>,
+    /// Steps a second that are each drawn, of fluid alone and where there is something to draw with.
+    drawn_per_second: Option<f64>,
+    s4_drawn_per_second: Option<f64>,
 }
 
 /// A line of S4's table 6.9.
@@ -226,6 +230,15 @@ fn measure(arguments: &S4Arguments, table: Table, line: &Line, device: Device, s
     let speed = |seconds: f64| steps as f64 / seconds;
     let steps_per_second = speed(sorted[sorted.len() / 2]);
     let published = line.published[placement as usize];
+    let rebuilt = simulation.rebuilds() - rebuilds;
+    let drawn = match (table == Table::Fluid).then(frames::drawer) {
+        Some(Ok(drawer)) => Some(frames::drawn_per_second(drawer, &mut simulation, (steps / 5).max(1))?),
+        Some(Err(error)) => {
+            say::note(&format!("note: no pictures: {error}"));
+            None
+        }
+        None => None,
+    };
     let measured = Measured {
         table: table.number(placement),
         placement: placement.name(),
@@ -244,9 +257,11 @@ fn measure(arguments: &S4Arguments, table: Table, line: &Line, device: Device, s
         steps: steps * u64::from(repeats),
         repeats,
         time_step: simulation.time_step().value,
-        rebuilds: simulation.rebuilds() - rebuilds,
+        rebuilds: rebuilt,
         s4_steps_per_second: published,
         over_s4: published.map(|published| steps_per_second / published),
+        drawn_per_second: drawn,
+        s4_drawn_per_second: drawn.and(published).and_then(|_| frames::published(line.fluid, placement)),
     };
     Ok((placement, measured))
 }
@@ -275,6 +290,13 @@ impl Measured {
         );
         if let (Some(published), Some(over)) = (self.s4_steps_per_second, self.over_s4) {
             text += &format!("; S4, table {}: {published:.1} – {over:.1} times as many here", self.table);
+        }
+        if let Some(drawn) = self.drawn_per_second {
+            let (width, height) = frames::SIZE;
+            text += &format!("\n    {drawn:.1} steps/s, each drawn at {width}×{height}");
+        }
+        if let Some(published) = self.s4_drawn_per_second {
+            text += &format!("; S4: {published:.1}");
         }
         text
     }

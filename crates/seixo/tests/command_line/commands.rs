@@ -428,6 +428,9 @@ fn the_tables_of_s4_are_run_beside_what_it_prints() {
         assert!((of("over_s4") / over - 1.0).abs() < 1e-12, "{line}");
         assert_eq!(of("body_spheres"), 76.0 * of("bodies"));
         assert_eq!(line["measurements"].as_array().unwrap().len(), 2);
+        // Drawn on software Vulkan, where there is no card.
+        let is_drawn = [&line["drawn_per_second"], &line["s4_drawn_per_second"]].map(|rate| rate.as_f64().is_some_and(|rate| rate > 0.0));
+        assert_eq!(is_drawn, [line["table"] == "6.3"; 2], "{line}");
     }
     // S4 tells nothing of larger scenes.
     let larger = &lines_of("bench s4 6.4 --scale 2 --steps 1 --repeat 1 --json")[0];

@@ -402,23 +402,14 @@ impl Simulation {
                 all.1[axis] += one.1[axis];
             }
         }
-        let given = self.walls.given.iter().zip(loads).enumerate();
-        given
-            .map(|(index, (wall, (force, torque)))| {
-                let (triangles, plane) = self.walls.surface(index);
-                let (position, angle) = self.walls.whereabouts(index, self.time());
-                WallSnapshot {
-                    name: wall.name.clone(),
-                    triangles,
-                    plane,
-                    position,
-                    angle,
-                    force,
-                    torque,
-                    wear: self.walls.wear(index),
-                }
-            })
-            .collect()
+        let borne = self.walls_now().into_iter().zip(loads).enumerate();
+        let borne = borne.map(|(index, (wall, (force, torque)))| WallSnapshot {
+            force,
+            torque,
+            wear: self.walls.wear(index),
+            ..wall
+        });
+        borne.collect()
     }
 
     /// Contacts that bear now: pairs of grains once, and grains with wall elements.

@@ -1,18 +1,16 @@
 //! `seixo film`: frames of a run as a video, and as pictures with numbers.
 
 use super::picture::{LookArguments, failure};
-use super::watch::signals;
+use super::watch::{bar, signals};
 use super::{Done, Failure, write_file};
 use crate::say;
 use clap::Args;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use seixo::engine::world::WallPath;
 use seixo::files::layer::{Disk, FileLayer};
 use seixo::files::{FilesError, path_in};
 use seixo::view::{Film, Video, ViewError, frames_of};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 /// Draw frames of a run to a video, AV1 in an MP4 file, or to a series of PNG images
 ///
@@ -132,20 +130,6 @@ impl FilmArguments {
             (None, None) => Ok(vec![None; times.len()]),
         }
     }
-
-    fn bar(&self) -> ProgressBar {
-        let target = if self.quiet {
-            ProgressDrawTarget::hidden()
-        } else {
-            ProgressDrawTarget::stderr()
-        };
-        let bar = ProgressBar::with_draw_target(None, target);
-        let style =
-            ProgressStyle::with_template("{bar:16} {percent:>3} %  ETA {eta}  {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
-        bar.set_style(style.progress_chars("━╸ "));
-        bar.enable_steady_tick(Duration::from_millis(500));
-        bar
-    }
 }
 
 /// A direction, turned about the vertical by an angle \[rad\].
@@ -237,7 +221,7 @@ pub fn film(arguments: &FilmArguments) -> Done {
             source,
         })?;
     }
-    let bar = arguments.bar();
+    let bar = bar(arguments.quiet);
     bar.set_message("looking through the frames");
     let mut film = Film::new(folder, options, &frames).map_err(failure)?;
     let times = film.times().to_vec();

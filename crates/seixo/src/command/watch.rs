@@ -33,22 +33,26 @@ pub struct Watcher {
     last_line: Option<Instant>,
 }
 
+/// A bar that shows how far something is on the error stream, unless it is to be quiet.
+pub fn bar(is_quiet: bool) -> ProgressBar {
+    let target = if is_quiet {
+        ProgressDrawTarget::hidden()
+    } else {
+        ProgressDrawTarget::stderr()
+    };
+    let bar = ProgressBar::with_draw_target(None, target);
+    let style = ProgressStyle::with_template("{bar:16} {percent:>3} %  ETA {eta}  {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+    bar.set_style(style.progress_chars("━╸ "));
+    bar.enable_steady_tick(Duration::from_millis(500));
+    bar
+}
+
 impl Watcher {
     /// A watcher that speaks as it was asked to.
     pub fn new(voice: Voice) -> Watcher {
-        let target = if voice.quiet {
-            ProgressDrawTarget::hidden()
-        } else {
-            ProgressDrawTarget::stderr()
-        };
-        let bar = ProgressBar::with_draw_target(None, target);
-        let style =
-            ProgressStyle::with_template("{bar:16} {percent:>3} %  ETA {eta}  {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
-        bar.set_style(style.progress_chars("━╸ "));
-        bar.enable_steady_tick(Duration::from_millis(500));
         Watcher {
             voice,
-            bar,
+            bar: bar(voice.quiet),
             is_started: false,
             last_line: None,
         }

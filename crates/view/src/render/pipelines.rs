@@ -39,12 +39,12 @@ pub struct Pipelines {
 
 const RODS: &str = concat!(include_str!("view.wgsl"), include_str!("rods.wgsl"));
 const PANES: &str = concat!(include_str!("view.wgsl"), include_str!("panes.wgsl"));
-const WATER: &str = concat!(include_str!("view.wgsl"), include_str!("water.wgsl"));
+const WATER: &str = concat!(include_str!("view.wgsl"), include_str!("cover.wgsl"), include_str!("water.wgsl"));
 const LIGHT: &str = concat!(include_str!("view.wgsl"), include_str!("light.wgsl"));
 const FLOORS: &str = concat!(include_str!("view.wgsl"), include_str!("floors.wgsl"));
 const WALLS: &str = concat!(include_str!("view.wgsl"), include_str!("walls.wgsl"));
 const EDGES: &str = concat!(include_str!("view.wgsl"), include_str!("edges.wgsl"));
-const RESOLVE: &str = include_str!("resolve.wgsl");
+const RESOLVE: &str = concat!(include_str!("cover.wgsl"), include_str!("resolve.wgsl"));
 
 impl Pipelines {
     /// Those that draw on images of this format at last.

@@ -1,10 +1,5 @@
 @group(0) @binding(0) var image: texture_2d<f32>;
 
-@vertex
-fn place(@builtin(vertex_index) corner: u32) -> @builtin(position) vec4f {
-    return vec4f(f32(corner & 1u) * 4.0 - 1.0, f32(corner >> 1u) * 4.0 - 1.0, 0.0, 1.0);
-}
-
 // The mean of the four pixels that make one of the picture.
 @fragment
 fn average(@builtin(position) at: vec4f) -> @location(0) vec4f {

@@ -3,11 +3,6 @@
 @group(0) @binding(2) var<storage, read> marks: array<u32>;
 @group(0) @binding(3) var<storage, read> palette: array<u32>;
 
-@vertex
-fn place(@builtin(vertex_index) corner: u32) -> @builtin(position) vec4f {
-    return vec4f(f32(corner & 1u) * 4.0 - 1.0, f32(corner >> 1u) * 4.0 - 1.0, 0.0, 1.0);
-}
-
 struct Hit {
     @location(0) color: vec4f,
     @location(1) surface: vec2u,

@@ -11,7 +11,7 @@ use super::{
 
 const SPLAT: &str = concat!(include_str!("view.wgsl"), include_str!("balls.wgsl"), include_str!("splat.wgsl"));
 const SQUARES: &str = concat!(include_str!("view.wgsl"), include_str!("balls.wgsl"), include_str!("spheres.wgsl"));
-const SETTLE: &str = concat!(include_str!("view.wgsl"), include_str!("settle.wgsl"));
+const SETTLE: &str = concat!(include_str!("view.wgsl"), include_str!("cover.wgsl"), include_str!("settle.wgsl"));
 
 /// Invocations in a group.
 const GROUP: u32 = 256;

@@ -7,11 +7,6 @@ override IS_UPRIGHT: bool;
 // Pixels on either side that a depth is smoothed over, at most.
 const MOST: f32 = 40.0;
 
-@vertex
-fn place(@builtin(vertex_index) corner: u32) -> @builtin(position) vec4f {
-    return vec4f(f32(corner & 1u) * 4.0 - 1.0, f32(corner >> 1u) * 4.0 - 1.0, 0.0, 1.0);
-}
-
 struct Smooth {
     @location(0) color: vec4f,
     @location(1) surface: vec2u,

@@ -112,7 +112,7 @@ pub(crate) trait Remote: DomainOnGpu + Send + Sync {
     /// Finds forces for where the grains are now, and brings ledger, grains and walls of the host up to date.
     fn observe(&mut self, host: &mut Simulation) -> Result<u32, GpuError>;
     /// Queues a copy of what pictures need.
-    fn glance(&mut self, origin: Vec3, shade: Shade) -> Result<Glancing, GpuError>;
+    fn glance(&self, origin: Vec3, shade: Shade) -> Result<Glancing, GpuError>;
     /// Brings grains and walls of the host up to date, whatever state they are in.
     fn give_back(&self, host: &mut Simulation) -> Result<(), GpuError>;
     /// What the pairs that touch remember, each once by its places.
@@ -247,8 +247,6 @@ pub(crate) struct OnGpu<C, R> {
     wall_energy: Buffer<C>,
     /// Whether forces and torques are those of where the grains are now.
     forces_known: bool,
-    /// Where what pictures need is put together, once somebody has looked.
-    glanced: Option<glance::Glanced<R>>,
     /// Steps that the host has not looked at yet.
     queued: Option<Queued>,
     /// Steps between the last two renewals of the lists.

@@ -51,6 +51,17 @@ pub enum ViewError {
         /// The run folder.
         folder: PathBuf,
     },
+    /// A link in the run folder leads elsewhere.
+    #[error(
+        "{}: leads out of the run folder, to {}, and a page shows nothing from there; copy it into the folder, or look at it in a window, seixo view",
+        .path.display(), .to.display()
+    )]
+    Outside {
+        /// The link.
+        path: PathBuf,
+        /// Where it leads.
+        to: PathBuf,
+    },
     /// The run wrote no contacts.
     #[error("{}: this frame has no contacts; set contacts = true under [output] in the scene and run it", .path.display())]
     NoContacts {

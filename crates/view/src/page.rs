@@ -18,6 +18,8 @@ use tokio::{
 
 use crate::{Snapshot, ViewError, show::Show};
 use door::Door;
+#[cfg(test)]
+pub(crate) use server::answer;
 pub(crate) use server::router;
 
 /// A server on 127.0.0.1 that shows frames to browsers, for as long as it lives. It has threads of its own, answers only those who know its

@@ -2,6 +2,7 @@
 
 mod frames;
 mod noise;
+mod outside;
 
 use std::{
     io::{Read, Write},

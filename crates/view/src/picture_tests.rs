@@ -175,7 +175,7 @@ fn the_camera_fills_the_frame_and_cuts_nothing() {
 }
 
 /// A run folder of two frames with grains, a box and a plane.
-fn run_folder() -> tempfile::TempDir {
+pub fn run_folder() -> tempfile::TempDir {
     let folder = tempfile::Builder::new().suffix(".out").tempdir().unwrap();
     let fields = folder.path().join("fields");
     fs::create_dir(&fields).unwrap();

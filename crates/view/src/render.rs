@@ -1,11 +1,13 @@
 //! Draws spheres, rods, panes, water and walls on any Vulkan, Metal or Direct3D 12 device.
 //!
-//! Spheres, rods and panes go into color, depth and normal images, and so does water, once its particles are smoothed to a surface; then come light
-//! and occlusion from those; walls and their edges over it, tested against the depth of the solids; and, in pictures, the mean of every four pixels.
+//! Rods, panes, large spheres and water, once its particles are smoothed to a surface, are drawn into color, depth and normal images; small spheres are
+//! laid among them; then come light and occlusion from those; walls and their edges over it, where they lie before the solids; and, in pictures, the
+//! mean of every four pixels.
 
 mod device;
 mod pipelines;
 mod props;
+mod solids;
 mod splats;
 mod studio;
 

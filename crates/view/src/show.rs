@@ -61,6 +61,8 @@ pub struct Details {
 /// The frames in a folder, which may still become more.
 pub struct Recording {
     folder: PathBuf,
+    /// Whether links that lead out of the folder are refused.
+    is_confined: bool,
     /// Frames so far, and when they were counted.
     counted: Mutex<(usize, Instant)>,
 }
@@ -73,8 +75,18 @@ impl Recording {
     pub fn open(folder: &Path) -> Result<Recording, ViewError> {
         Ok(Recording {
             folder: folder.to_owned(),
+            is_confined: false,
             counted: Mutex::new((frames_of(folder)?.len(), Instant::now())),
         })
+    }
+
+    /// The same, of which nothing is shown that lies outside the folder: for pages.
+    ///
+    /// # Errors
+    /// If a link in the folder leads out of it.
+    pub fn confined(self) -> Result<Recording, ViewError> {
+        check_links(&self.folder)?;
+        Ok(Recording { is_confined: true, ..self })
     }
 
     fn count(&self) -> usize {
@@ -84,6 +96,31 @@ impl Recording {
         }
         counted.0
     }
+}
+
+/// Refuses links in what is shown of a run folder that lead out of it.
+fn check_links(folder: &Path) -> Result<(), ViewError> {
+    let whole = folder.canonicalize().map_err(ViewError::io(folder))?;
+    let check = |path: PathBuf| {
+        // What is not there, or is a link to nothing, is not shown either.
+        let to = path.canonicalize().unwrap_or_else(|_| whole.clone());
+        if to.starts_with(&whole) {
+            Ok(())
+        } else {
+            Err(ViewError::Outside { path, to })
+        }
+    };
+    check(folder.join("bonds.csv"))?;
+    for part in ["fields", "contacts"] {
+        let part = folder.join(part);
+        check(part.clone())?;
+        for entry in part.read_dir().into_iter().flatten().flatten() {
+            if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+                check(entry.path())?;
+            }
+        }
+    }
+    Ok(())
 }
 
 impl Show for Recording {
@@ -109,6 +146,9 @@ impl Show for Recording {
         if seen == Some(frame as u64) {
             std::thread::sleep(PATIENCE);
             return Ok(None);
+        }
+        if self.is_confined {
+            check_links(&self.folder)?;
         }
         let options = PictureOptions {
             frame: Some(frame),

@@ -9,6 +9,7 @@ use cubecl::bytes::Bytes;
 use cubecl::future::block_on;
 use cubecl::prelude::*;
 use cubecl::server::{Handle, ServerError};
+use cubecl_environment::stream::StreamId;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -16,6 +17,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::task::{Context, Poll, Waker};
+
+/// A queue beside that of all launches, which is number 0.
+const ASIDE: StreamId = StreamId { value: 1 };
 
 /// What is held, by everyone who shares a [`Gpu`].
 #[derive(Default)]
@@ -109,8 +113,11 @@ impl Gpu {
         })
     }
 
-    /// Memory that is needed for a moment, from CubeCL's pools, which are faster.
-    pub(super) fn scratch<T: Pod>(&self, len: usize) -> Result<Buffer<T>, GpuError> {
+    /// Memory that is needed for a moment, from CubeCL's pools, which are faster; see [`Gpu::buffer`].
+    ///
+    /// # Errors
+    /// As [`Gpu::buffer`].
+    pub fn scratch<T: Pod>(&self, len: usize) -> Result<Buffer<T>, GpuError> {
         self.allocate(len, "intermediate results", |bytes| self.client().empty(bytes))
     }
 
@@ -287,6 +294,16 @@ impl Gpu {
             state,
             runtime: self.runtime.clone(),
             items: PhantomData,
+        }
+    }
+
+    /// Queues a copy of memory that nobody needs any more, as [`Gpu::download_later`]; CUDA copies it while later launches run. It must have
+    /// been allocated since the last such copy was queued, as CubeCL lets a queue wait for another where it meets memory that is newer.
+    pub fn carry_off<T: Pod>(&self, from: Buffer<T>) -> Download<T> {
+        match self.runtime.description.api {
+            Api::Cuda => ASIDE.executes(|| self.download_later(&from)),
+            // It has one queue.
+            Api::Wgpu => self.download_later(&from),
         }
     }
 

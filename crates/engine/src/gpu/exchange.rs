@@ -165,7 +165,6 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             energy: gpu.zeros(2 * RECORD * cubes, "the ledger")?,
             wall_energy: gpu.zeros(RECORD * cubes, "the ledger")?,
             forces_known: true,
-            glanced: None,
             queued: None,
             interval: 64,
             since_renewal: 64,

@@ -9,7 +9,6 @@ mod passages;
 mod remote;
 mod suspension;
 
-use super::glance::Glanced;
 use super::lists::{Keys, UNBOUNDED};
 use super::tables::{Index, Tables};
 use super::{Cells, Closed, Number, Rows, doubles, numbers, room_for_cubes, stepping};
@@ -63,7 +62,7 @@ pub(crate) trait RemoteFlow: FlowOfDomain + Send + Sync {
     /// Finds forces for where particles are now, and brings fields and books of the host up to date.
     fn observe(&mut self, host: &mut Flow, simulation: &Simulation) -> Result<(), GpuError>;
     /// Queues a copy of what pictures need of particles of fluids.
-    fn glance(&mut self, host: &Flow, origin: Vec3, shade: Shade) -> Result<Glancing, GpuError>;
+    fn glance(&self, host: &Flow, origin: Vec3, shade: Shade) -> Result<Glancing, GpuError>;
     /// Neighbors of all particles of fluid, those within the support and those in their lists.
     fn neighbors(&self, host: &Flow) -> Result<[u64; 2], GpuError>;
     /// Whether a look at outlets changes anything; the host is told no more than that.
@@ -120,7 +119,6 @@ pub(crate) struct FlowOnGpu<C, R> {
     power: Buffer<C>,
     /// Where pressures are iterated; of fluids that are not incompressible nearly nothing.
     projecting: Projecting<R>,
-    glanced: Option<Glanced<R>>,
     /// What was booked of the sums that particles keep.
     booked: FlowEnergies,
     /// Whether what is in outlets follows the fluid of this moment already: once a step, it takes a part of the way.
@@ -207,7 +205,6 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             flags: gpu.zeros(FLAGS, "flags")?,
             power: gpu.zeros(2 * RECORD * room_for_cubes(n), "the ledger")?,
             projecting: Projecting::new(&gpu, if host.is_incompressible() { n } else { 1 }, simulation.leaving())?,
-            glanced: None,
             booked: FlowEnergies::default(),
             is_led: true,
             opened: None,

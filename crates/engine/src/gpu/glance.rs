@@ -9,12 +9,6 @@ use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::measure::glance;
 use seixo_sweeps::views::RECORD;
 
-/// Memory for places with radii and for numbers, which is used again.
-pub struct Glanced<R> {
-    places: Buffer<R>,
-    values: Buffer<R>,
-}
-
 /// Places with radii and numbers on their way.
 pub struct Arriving<R> {
     places: Download<R>,
@@ -24,18 +18,11 @@ pub struct Arriving<R> {
 impl<R: Number> Arriving<R> {
     /// Queues copies of what n particles are and how fast.
     pub fn queue<C: Number + Coordinate<R>>(
-        kept: &mut Option<Glanced<R>>,
         gpu: &Gpu,
         (position, velocity, n): (&Buffer<C>, &Buffer<R>, usize),
         (origin, shade): (Vec3, Shade),
     ) -> Result<Arriving<R>, GpuError> {
-        let glanced = match kept.take().filter(|glanced| glanced.values.len() >= n) {
-            Some(glanced) => glanced,
-            None => Glanced {
-                places: gpu.buffer(RECORD * n, "pictures")?,
-                values: gpu.buffer(n, "pictures")?,
-            },
-        };
+        let (places, values) = (gpu.scratch(RECORD * n)?, gpu.scratch(n)?);
         let (count, dim) = units(n);
         glance::launch::<R, C>(
             gpu.client(),
@@ -43,18 +30,16 @@ impl<R: Number> Arriving<R> {
             dim,
             position.records(),
             velocity.records(),
-            glanced.places.records(),
-            glanced.values.argument(),
+            places.records(),
+            values.argument(),
             vector(&simulation::vector(origin)),
             n as u32,
             shade.number(),
         );
-        let arriving = Arriving {
-            places: gpu.download_part(&glanced.places, 0..RECORD * n),
-            values: gpu.download_part(&glanced.values, 0..n),
-        };
-        *kept = Some(glanced);
-        Ok(arriving)
+        Ok(Arriving {
+            places: gpu.carry_off(places),
+            values: gpu.carry_off(values),
+        })
     }
 
     /// Waits for them.
@@ -69,16 +54,23 @@ impl<R: Number> Arriving<R> {
     }
 }
 
+/// Queues a copy of the first words of a buffer, which the steps may change meanwhile.
+pub fn queue_words(gpu: &Gpu, from: &Buffer<u32>, n: usize) -> Result<Download<u32>, GpuError> {
+    let words = gpu.scratch(n)?;
+    gpu.copy(from, n, &words);
+    Ok(gpu.carry_off(words))
+}
+
 impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     /// Queues a copy of what pictures need: whoever waits for it, waits while the steps go on.
-    pub(super) fn glance_at(&mut self, origin: Vec3, shade: Shade) -> Result<Glancing, GpuError> {
+    pub(super) fn glance_at(&self, origin: Vec3, shade: Shade) -> Result<Glancing, GpuError> {
         let n = self.n;
         if n == 0 {
             return Ok(Glancing::of(Glance::default()));
         }
         let from = (&self.position[self.now], &self.velocity[self.now], n);
-        let arriving = Arriving::queue(&mut self.glanced, &self.gpu, from, (origin, shade))?;
-        let id = self.gpu.download_part(&self.id, 0..n);
+        let arriving = Arriving::queue(&self.gpu, from, (origin, shade))?;
+        let id = queue_words(&self.gpu, &self.id, n)?;
         Ok(Glancing::coming(move || {
             let (places, values) = arriving.wait()?;
             Ok(Glance {

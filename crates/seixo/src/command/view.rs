@@ -95,12 +95,12 @@ fn play(arguments: &ViewArguments) -> Done {
         )));
     }
     let options = arguments.look.options(None);
-    let show: Arc<dyn Show> = Arc::new(Recording::open(&arguments.what).map_err(failure)?);
+    let recording = Recording::open(&arguments.what).map_err(failure)?;
     if !arguments.browser {
-        return window(show, &options).map_err(failure);
+        return window(Arc::new(recording), &options).map_err(failure);
     }
     let control = signals()?;
-    let _page = open(arguments, show)?;
+    let _page = open(arguments, Arc::new(recording.confined().map_err(failure)?))?;
     while !control.stop.load(Ordering::Relaxed) {
         thread::sleep(LOOK_EVERY);
     }

@@ -215,7 +215,7 @@ async fn attend(mut socket: WebSocket, served: Arc<Served>, _place: OwnedSemapho
 }
 
 /// The answer to a request, and which walls the page has then.
-fn answer(show: &dyn Show, request: &str, walls: Option<u64>) -> (Message, Option<u64>) {
+pub fn answer(show: &dyn Show, request: &str, walls: Option<u64>) -> (Message, Option<u64>) {
     let Some((options, seen)) = wish(request) else {
         let cause =
             "error - a request is `frame FIELD INDEX SEEN`, with a name, two whole numbers, or - for each, such as: frame speed 12 -";

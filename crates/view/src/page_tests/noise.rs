@@ -5,15 +5,21 @@ use std::{
     time::{Duration, Instant},
 };
 
-use axum::http::StatusCode;
+use axum::{extract::ws::Message, http::StatusCode};
 use tower::ServiceExt;
 use tungstenite::client;
 
 use super::{Dice, TOKEN, asked, connected, first_line, frames::read, heap, opened, request, runtime, show};
-use crate::page::router;
+use crate::page::{answer, router};
+
+/// How many inputs are tried: a million, or what `SEIXO_INPUTS` says.
+fn inputs() -> usize {
+    std::env::var("SEIXO_INPUTS").map_or(1_000_000, |count| count.parse().unwrap())
+}
 
 #[test]
 fn a_million_requests_are_answered_as_they_should() {
+    let count = inputs();
     let router = router(show([heap(0, 3)]), TOKEN);
     let mut dice = Dice(7);
     let hosts = [
@@ -39,8 +45,8 @@ fn a_million_requests_are_answered_as_they_should() {
     ];
     let letters: Vec<char> = "/?&=%.~:@+;,-_token0123456789abcdefXYZ".chars().collect();
     runtime().block_on(async {
-        let (mut sent, mut seen) = (0, 0);
-        while sent < 1_000_000 {
+        let (mut sent, mut seen, mut longest) = (0, 0, Duration::ZERO);
+        while sent < count {
             let (host, is_host) = dice.one_of(&hosts);
             let method = dice.one_of(&methods);
             let path = dice.one_of(&paths);
@@ -72,7 +78,9 @@ fn a_million_requests_are_answered_as_they_should() {
                 continue;
             };
             sent += 1;
+            let start = Instant::now();
             let status = router.clone().oneshot(request).await.unwrap().status();
+            longest = longest.max(start.elapsed());
             let told = format!("{method} {target} {headers:?}: {status}");
             if !is_host || !is_origin || !is_known {
                 assert_eq!(status, StatusCode::FORBIDDEN, "{told}");
@@ -85,8 +93,102 @@ fn a_million_requests_are_answered_as_they_should() {
                 assert!(status.is_client_error() && status != StatusCode::FORBIDDEN, "{told}");
             }
         }
-        assert!(seen > 2000, "{seen} of {sent}");
+        eprintln!("{sent} requests, none of which took longer than {longest:?}");
+        assert!(seen > sent / 500, "{seen} of {sent}");
     });
+}
+
+/// Whether a word of a message is `-`, or what it must be.
+fn is_word(word: &str, is_it: impl Fn(&str) -> bool) -> bool {
+    word == "-" || is_it(word)
+}
+
+#[test]
+fn a_million_messages_are_answered_as_they_should() {
+    let show = show([heap(0, 3), heap(1, 3)]);
+    let mut dice = Dice(13);
+    let starts = ["frame", "frame", "frame", "frame", "Frame", "frames", "", "walls"];
+    let fields = [
+        "-",
+        "speed",
+        "speed",
+        "radius",
+        "Speed",
+        "../speed",
+        "speed\0",
+        "sp\u{e9}ed",
+        "_",
+        "0",
+    ];
+    let numbers = [
+        "-",
+        "0",
+        "1",
+        "+1",
+        "-1",
+        "007",
+        "1e3",
+        "18446744073709551615",
+        "18446744073709551616",
+        "NaN",
+        "",
+        "\u{661}",
+    ];
+    let letters: Vec<char> = "frame- 0123456789speed_\t\n\r\0\u{7f}\u{e9}\u{2028}\u{1f600}".chars().collect();
+    let is_number = |word: &str| word.parse::<u64>().is_ok();
+    let is_name = |word: &str| {
+        let is_fit = |letter: char| matches!(letter, 'a'..='z' | '0'..='9' | '_');
+        (1..=100).contains(&word.len()) && word.chars().all(is_fit)
+    };
+    let (mut frames, mut longest, mut walls) = (0, Duration::ZERO, None);
+    let count = inputs();
+    for _ in 0..count {
+        let words = [
+            dice.one_of(&starts),
+            dice.one_of(&fields),
+            dice.one_of(&numbers),
+            dice.one_of(&numbers),
+        ];
+        let mut message = words.join(" ");
+        // Half of them have some letters changed, added or taken away.
+        for _ in 0..dice.below(8).saturating_sub(3) {
+            let places: Vec<usize> = message.char_indices().map(|(place, _)| place).chain([message.len()]).collect();
+            let [one, other] = [dice.one_of(&places), dice.one_of(&places)];
+            let letter = dice.one_of(&letters).to_string();
+            match dice.below(4) {
+                0 => message.insert_str(one, &letter),
+                1 => message.truncate(one),
+                2 => message.replace_range(one.min(other)..one.max(other), &letter),
+                _ => message.insert_str(one, &message[one.min(other)..one.max(other)].repeat(1 + dice.below(3))),
+            }
+        }
+        let start = Instant::now();
+        let (answered, sent) = answer(&*show, &message, walls);
+        longest = longest.max(start.elapsed());
+        let parts: Vec<&str> = message.split(' ').collect();
+        let told = format!("{message:?}: {answered:?}");
+        match (&parts[..], answered) {
+            (["frame", field, index, seen], answered)
+                if is_word(field, is_name) && is_word(index, is_number) && is_word(seen, is_number) =>
+            {
+                let shown = index.parse().map_or(1, |index: u64| index.min(1));
+                match answered {
+                    Message::Text(text) if !["-", "speed"].contains(field) => assert!(text.starts_with("error 2 "), "{told}"),
+                    Message::Text(text) => assert!(text == "nothing 2" && seen.parse() == Ok(shown), "{told}"),
+                    Message::Binary(bytes) => {
+                        assert_eq!(read(&tungstenite::Message::Binary(bytes)).number, shown, "{told}");
+                        frames += 1;
+                    }
+                    _ => panic!("{told}"),
+                }
+            }
+            (_, Message::Text(text)) => assert!(text.starts_with("error - a request is"), "{told}"),
+            _ => panic!("{told}"),
+        }
+        walls = if dice.below(100) == 0 { None } else { sent };
+    }
+    eprintln!("{count} messages, none of which took longer than {longest:?}");
+    assert!(frames > count / 200, "{frames} of {count}");
 }
 
 #[test]

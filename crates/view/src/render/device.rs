@@ -7,8 +7,10 @@ use crate::ViewError;
 /// Format of depth images.
 pub const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 
-/// Format of images of light, which passes of all kinds write.
+/// Format of images of colors and of light, which passes of all kinds write.
 pub const LIT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
+/// Format of images of depths and normals.
+pub const SURFACE: wgpu::TextureFormat = wgpu::TextureFormat::Rg32Uint;
 
 /// A device to draw with.
 pub struct Painter {
@@ -36,8 +38,8 @@ pub struct Pipeline<'a> {
     pub targets: &'a [wgpu::TextureFormat],
     /// Whether colors are laid over what is there.
     pub has_blending: bool,
-    /// Whether depth is written; `None` without a depth image.
-    pub depth: Option<bool>,
+    /// Whether the nearest is kept, by a depth image.
+    pub has_depth: bool,
 }
 
 impl Pipeline<'_> {
@@ -51,7 +53,7 @@ impl Pipeline<'_> {
             topology: wgpu::PrimitiveTopology::TriangleList,
             targets,
             has_blending: false,
-            depth: None,
+            has_depth: false,
         }
     }
 }
@@ -183,8 +185,8 @@ impl Painter {
             format,
             usage: wgpu::TextureUsages::RENDER_ATTACHMENT
                 | match format {
-                    DEPTH => wgpu::TextureUsages::empty(),
-                    LIT => wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::STORAGE_BINDING,
+                    DEPTH => wgpu::TextureUsages::TEXTURE_BINDING,
+                    LIT | SURFACE => wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::STORAGE_BINDING,
                     _ => wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_SRC,
                 },
             view_formats: &[],
@@ -240,6 +242,22 @@ impl Painter {
             layout,
             entries: &entries,
         })
+    }
+
+    /// Adds a pass that computes all pixels of an image, in groups of eight by eight, with resources bound from 0 on.
+    pub fn sweep(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        pipeline: &wgpu::ComputePipeline,
+        resources: &[wgpu::BindingResource],
+        image: &wgpu::Texture,
+    ) {
+        let resources: Vec<_> = (0..).zip(resources.iter().cloned()).collect();
+        let bindings = self.bind_to(&pipeline.get_bind_group_layout(0), &resources);
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        pass.set_pipeline(pipeline);
+        pass.set_bind_group(0, &bindings, &[]);
+        pass.dispatch_workgroups(image.width().div_ceil(8), image.height().div_ceil(8), 1);
     }
 
     /// A pipeline that computes by a function of a shader.
@@ -298,9 +316,9 @@ impl Painter {
                 topology: parts.topology,
                 ..Default::default()
             },
-            depth_stencil: parts.depth.map(|writes| wgpu::DepthStencilState {
+            depth_stencil: parts.has_depth.then_some(wgpu::DepthStencilState {
                 format: DEPTH,
-                depth_write_enabled: Some(writes),
+                depth_write_enabled: Some(true),
                 depth_compare: Some(wgpu::CompareFunction::Greater),
                 stencil: Default::default(),
                 bias: Default::default(),
@@ -316,6 +334,24 @@ impl Painter {
             cache: None,
         })
     }
+}
+
+/// An image as a resource.
+pub fn texture(view: &wgpu::TextureView) -> wgpu::BindingResource<'_> {
+    wgpu::BindingResource::TextureView(view)
+}
+
+/// An image to draw into.
+pub fn attachment(view: &wgpu::TextureView, load: wgpu::LoadOp<wgpu::Color>) -> Option<wgpu::RenderPassColorAttachment<'_>> {
+    Some(wgpu::RenderPassColorAttachment {
+        view,
+        depth_slice: None,
+        resolve_target: None,
+        ops: wgpu::Operations {
+            load,
+            store: wgpu::StoreOp::Store,
+        },
+    })
 }
 
 #[cfg(test)]

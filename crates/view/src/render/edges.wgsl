@@ -20,5 +20,5 @@ fn place(@builtin(vertex_index) corner: u32, @location(0) first: vec3f, @locatio
 @fragment
 fn tint(in: Varying) -> @location(0) vec4f {
     let cover = clamp(view.line + 0.5 - abs(in.across), 0.0, 1.0);
-    return vec4f(linear(view.edge.rgb), 0.6 * cover);
+    return vec4f(linear(view.edge.rgb), sight(in.position) * 0.6 * cover);
 }

@@ -17,5 +17,5 @@ fn tint(in: Varying) -> @location(0) vec4f {
     let gap = abs(fract(grid + 0.5) - 0.5) / width;
     let line = clamp(view.line + 0.5 - min(gap.x, gap.y), 0.0, 1.0) * (1.0 - smoothstep(0.2, 0.6, max(width.x, width.y)));
     let fade = 1.0 - smoothstep(0.75, 1.5, length(in.place.xy));
-    return vec4f(linear(view.edge.rgb), fade * (0.05 + 0.24 * line));
+    return vec4f(linear(view.edge.rgb), sight(in.position) * fade * (0.05 + 0.24 * line));
 }

@@ -1,15 +1,13 @@
 //! What the passes of a picture run on the device.
 
 use super::{
-    device::{LIT, Painter, Pipeline},
+    device::{LIT, Painter, Pipeline, SURFACE},
     props::{PaneInstance, RodInstance},
     splats::Splats,
 };
 
-/// Format of the images of colors.
+/// Format of pictures.
 pub const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
-/// Format of the images of depth and normals.
-pub const SURFACE: wgpu::TextureFormat = wgpu::TextureFormat::Rg32Uint;
 
 /// All pipelines, for pictures of one format.
 pub struct Pipelines {
@@ -41,15 +39,15 @@ const RODS: &str = concat!(include_str!("view.wgsl"), include_str!("rods.wgsl"))
 const PANES: &str = concat!(include_str!("view.wgsl"), include_str!("panes.wgsl"));
 const WATER: &str = concat!(include_str!("view.wgsl"), include_str!("cover.wgsl"), include_str!("water.wgsl"));
 const LIGHT: &str = concat!(include_str!("view.wgsl"), include_str!("light.wgsl"));
-const FLOORS: &str = concat!(include_str!("view.wgsl"), include_str!("floors.wgsl"));
-const WALLS: &str = concat!(include_str!("view.wgsl"), include_str!("walls.wgsl"));
-const EDGES: &str = concat!(include_str!("view.wgsl"), include_str!("edges.wgsl"));
+const FLOORS: &str = concat!(include_str!("view.wgsl"), include_str!("layers.wgsl"), include_str!("floors.wgsl"));
+const WALLS: &str = concat!(include_str!("view.wgsl"), include_str!("layers.wgsl"), include_str!("walls.wgsl"));
+const EDGES: &str = concat!(include_str!("view.wgsl"), include_str!("layers.wgsl"), include_str!("edges.wgsl"));
 const RESOLVE: &str = concat!(include_str!("cover.wgsl"), include_str!("resolve.wgsl"));
 
 impl Pipelines {
     /// Those that draw on images of this format at last.
     pub fn new(painter: &Painter, format: wgpu::TextureFormat) -> Pipelines {
-        let images = [COLOR, SURFACE];
+        let images = [LIT, SURFACE];
         let rods = &wgpu::vertex_attr_array![0 => Float32x4, 1 => Float32x3, 2 => Unorm8x4];
         let panes = &wgpu::vertex_attr_array![
             0 => Float32x3, 1 => Float32x3, 2 => Float32x3,
@@ -64,7 +62,7 @@ impl Pipelines {
         };
         let merge = painter.pipeline(&Pipeline {
             constants: &[("IS_UPRIGHT", 0.0)],
-            depth: Some(true),
+            has_depth: true,
             ..Pipeline::covering(WATER, "merge", &images)
         });
         let layer = |shader, is_lines| {
@@ -81,7 +79,6 @@ impl Pipelines {
                 }),
                 topology,
                 has_blending: true,
-                depth: Some(false),
                 ..Pipeline::covering(shader, "tint", &[LIT])
             })
         };
@@ -106,8 +103,8 @@ fn of_solids(painter: &Painter, shader: &str, vertices: wgpu::VertexBufferLayout
     painter.pipeline(&Pipeline {
         vertices: Some(vertices),
         topology: wgpu::PrimitiveTopology::TriangleStrip,
-        depth: Some(true),
-        ..Pipeline::covering(shader, "hit", &[COLOR, SURFACE])
+        has_depth: true,
+        ..Pipeline::covering(shader, "hit", &[LIT, SURFACE])
     })
 }
 

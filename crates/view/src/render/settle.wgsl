@@ -2,23 +2,26 @@
 @group(0) @binding(1) var<storage, read> depths: array<u32>;
 @group(0) @binding(2) var<storage, read> marks: array<u32>;
 @group(0) @binding(3) var<storage, read> palette: array<u32>;
+// How near triangles come, and where all is laid together.
+@group(0) @binding(4) var triangles: texture_depth_2d;
+@group(0) @binding(5) var colors: texture_storage_2d<rgba16float, write>;
+@group(0) @binding(6) var surfaces: texture_storage_2d<rg32uint, write>;
 
-struct Hit {
-    @location(0) color: vec4f,
-    @location(1) surface: vec2u,
-    @builtin(frag_depth) depth: f32,
-}
-
-@fragment
-fn settle(@builtin(position) at: vec4f) -> Hit {
-    let pixel = vec2u(at.xy);
+// Lays spheres among what triangles drew.
+@compute @workgroup_size(8, 8)
+fn settle(@builtin(global_invocation_id) id: vec3u) {
+    let pixel = id.xy;
+    if any(pixel >= vec2u(view.size)) {
+        return;
+    }
     let place = pixel.y * u32(view.size.x) + pixel.x;
     let nearness = bitcast<f32>(depths[place]);
-    if nearness == 0.0 {
-        discard;
+    if nearness <= textureLoad(triangles, pixel, 0) {
+        return;
     }
     let mark = marks[place];
     let tilt = vec2f(f32((mark >> 12u) & 4095u), f32(mark & 4095u)) / 4095.0 * 2.0 - 1.0;
     let color = unpack4x8unorm(palette[mark >> 24u]);
-    return Hit(vec4f(linear(color.rgb), 1.0), vec2u(bitcast<u32>(view.near / nearness), pack2x16snorm(tilt)), nearness);
+    textureStore(colors, pixel, vec4f(linear(color.rgb), 1.0));
+    textureStore(surfaces, pixel, vec4u(bitcast<u32>(view.near / nearness), pack2x16snorm(tilt), 0u, 0u));
 }

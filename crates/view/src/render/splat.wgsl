@@ -1,6 +1,8 @@
 // Nearness of what is nearest in each pixel as its bits, which are ordered as it is, and what it looks like.
 @group(0) @binding(1) var<storage, read_write> depths: array<atomic<u32>>;
 @group(0) @binding(2) var<storage, read_write> marks: array<atomic<u32>>;
+// The least nearness in each tile of pixels.
+@group(0) @binding(3) var<storage, read_write> tiles: array<u32>;
 
 // Those that are drawn as squares, and what a draw of them is asked with; then how many spheres there are.
 @group(1) @binding(2) var<storage, read_write> large: array<u32>;
@@ -8,6 +10,8 @@
 
 // Pixels that one invocation goes through at most.
 const MOST: u32 = 4096u;
+// Pixels along the side of a tile.
+const TILE: u32 = 8u;
 // Two passes may round differently.
 const ROUNDING: u32 = 4u;
 
@@ -36,6 +40,15 @@ fn pixels_of(sides: vec4u) -> u32 {
     return select(0u, (sides.z - sides.x) * (sides.w - sides.y), all(sides.zw > sides.xy));
 }
 
+// How near a sphere comes at most.
+fn front_of(sphere: vec4f) -> u32 {
+    return bitcast<u32>(view.near / (sphere.z - sphere.w));
+}
+
+fn tiles_across() -> u32 {
+    return (u32(view.size.x) + TILE - 1u) / TILE;
+}
+
 // How near the spheres in each pixel come.
 @compute @workgroup_size(256)
 fn nearest(@builtin(global_invocation_id) id: vec3u) {
@@ -52,16 +65,51 @@ fn nearest(@builtin(global_invocation_id) id: vec3u) {
         large[atomicAdd(&arguments[1], 1u)] = index;
         return;
     }
+    let front = front_of(sphere);
     for (var y = sides.y; y < sides.w; y++) {
         for (var x = sides.x; x < sides.z; x++) {
-            let depth = strike(sphere, toward(vec2u(x, y))).depth;
             let place = y * u32(view.size.x) + x;
+            let known = atomicLoad(&depths[place]);
+            if front <= known {
+                continue;
+            }
+            let depth = strike(sphere, toward(vec2u(x, y))).depth;
             let bits = bitcast<u32>(view.near / depth);
-            if depth > 0.0 && bits > atomicLoad(&depths[place]) {
+            if depth > 0.0 && bits > known {
                 atomicMax(&depths[place], bits);
             }
         }
     }
+}
+
+// What is behind all of a tile is not seen there.
+@compute @workgroup_size(256)
+fn farthest(@builtin(global_invocation_id) id: vec3u) {
+    let size = vec2u(view.size);
+    let corner = TILE * vec2u(id.x % tiles_across(), id.x / tiles_across());
+    if corner.y >= size.y {
+        return;
+    }
+    let end = min(corner + TILE, size);
+    var least = 0xffffffffu;
+    for (var y = corner.y; y < end.y; y++) {
+        for (var x = corner.x; x < end.x; x++) {
+            least = min(least, atomicLoad(&depths[y * size.x + x]));
+        }
+    }
+    tiles[id.x] = least;
+}
+
+// Whether some of a sphere may be in front of what is known.
+fn is_in_front(sides: vec4u, front: u32) -> bool {
+    for (var y = sides.y / TILE; y * TILE < sides.w; y++) {
+        for (var x = sides.x / TILE; x * TILE < sides.z; x++) {
+            if front >= tiles[y * tiles_across() + x] {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 // What the nearest sphere in each pixel looks like: its place in the palette and 12 bits of the normal along either side.
@@ -76,12 +124,20 @@ fn mark(@builtin(global_invocation_id) id: vec3u) {
     if !is_seen(balls[index], sphere) || pixels_of(sides) > MOST {
         return;
     }
+    let front = front_of(sphere) + ROUNDING;
+    if !is_in_front(sides, front) {
+        return;
+    }
     let shade = shade_of(index) << 24u;
     for (var y = sides.y; y < sides.w; y++) {
         for (var x = sides.x; x < sides.z; x++) {
-            let found = strike(sphere, toward(vec2u(x, y)));
             let place = y * u32(view.size.x) + x;
-            if found.depth > 0.0 && bitcast<u32>(view.near / found.depth) + ROUNDING >= atomicLoad(&depths[place]) {
+            let known = atomicLoad(&depths[place]);
+            if front < known {
+                continue;
+            }
+            let found = strike(sphere, toward(vec2u(x, y)));
+            if found.depth > 0.0 && bitcast<u32>(view.near / found.depth) + ROUNDING >= known {
                 let tilt = vec2u(round((found.normal.xy * 0.5 + 0.5) * 4095.0));
                 atomicMax(&marks[place], shade | (tilt.x << 12u) | tilt.y);
             }

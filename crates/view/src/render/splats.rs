@@ -4,17 +4,19 @@
 //! "Rendering point clouds with compute shaders and vertex order optimization").
 
 use super::{
-    device::{Painter, Pipeline},
-    pipelines::{COLOR, SURFACE},
+    device::{LIT, Painter, Pipeline, SURFACE, texture},
     props::{Colored, Shaded},
+    solids::Solids,
 };
 
 const SPLAT: &str = concat!(include_str!("view.wgsl"), include_str!("balls.wgsl"), include_str!("splat.wgsl"));
 const SQUARES: &str = concat!(include_str!("view.wgsl"), include_str!("balls.wgsl"), include_str!("spheres.wgsl"));
-const SETTLE: &str = concat!(include_str!("view.wgsl"), include_str!("cover.wgsl"), include_str!("settle.wgsl"));
+const SETTLE: &str = concat!(include_str!("view.wgsl"), include_str!("settle.wgsl"));
 
 /// Invocations in a group.
 const GROUP: u32 = 256;
+/// Pixels along the side of a tile, see splat.wgsl.
+const TILE: u32 = 8;
 
 /// What is nearest in each pixel, while spheres are placed.
 pub struct Pixels {
@@ -22,15 +24,22 @@ pub struct Pixels {
     depths: wgpu::Buffer,
     /// What it looks like.
     marks: wgpu::Buffer,
+    /// How near comes what is farthest in each tile.
+    tiles: wgpu::Buffer,
+    /// How many tiles there are.
+    tile_count: u32,
 }
 
 impl Pixels {
     /// Those of images of this size.
     pub fn new(painter: &Painter, (width, height): (u32, u32)) -> Pixels {
-        let words = || painter.empty(4 * u64::from(width) * u64::from(height), wgpu::BufferUsages::STORAGE);
+        let words = |count: u32| painter.empty(4 * u64::from(count), wgpu::BufferUsages::STORAGE);
+        let tile_count = width.div_ceil(TILE) * height.div_ceil(TILE);
         Pixels {
-            depths: words(),
-            marks: words(),
+            depths: words(width * height),
+            marks: words(width * height),
+            tiles: words(tile_count),
+            tile_count,
         }
     }
 }
@@ -38,8 +47,9 @@ impl Pixels {
 /// Pipelines that draw spheres of one kind.
 pub struct Splats {
     nearest: wgpu::ComputePipeline,
+    farthest: wgpu::ComputePipeline,
     mark: wgpu::ComputePipeline,
-    settle: wgpu::RenderPipeline,
+    settle: wgpu::ComputePipeline,
     squares: wgpu::RenderPipeline,
 }
 
@@ -47,25 +57,23 @@ impl Splats {
     /// Those of spheres as they are, or of those that become a surface.
     pub fn new(painter: &Painter, is_water: bool) -> Splats {
         let constants = [("IS_WATER", f64::from(u8::from(is_water)))];
-        let solids = |shader, fragment, constants, topology| {
-            painter.pipeline(&Pipeline {
-                constants,
-                topology,
-                depth: Some(true),
-                ..Pipeline::covering(shader, fragment, &[COLOR, SURFACE])
-            })
-        };
         Splats {
             nearest: painter.computation(SPLAT, "nearest", &constants),
+            farthest: painter.computation(SPLAT, "farthest", &constants),
             mark: painter.computation(SPLAT, "mark", &constants),
-            settle: solids(SETTLE, "settle", &[], wgpu::PrimitiveTopology::TriangleList),
-            squares: solids(SQUARES, "hit", &constants, wgpu::PrimitiveTopology::TriangleStrip),
+            settle: painter.computation(SETTLE, "settle", &[]),
+            squares: painter.pipeline(&Pipeline {
+                constants: &constants,
+                topology: wgpu::PrimitiveTopology::TriangleStrip,
+                has_depth: true,
+                ..Pipeline::covering(SQUARES, "hit", &[LIT, SURFACE])
+            }),
         }
     }
 
     /// Finds what is nearest in each pixel, and which spheres are too large for that.
     pub fn place(&self, painter: &Painter, encoder: &mut wgpu::CommandEncoder, view: &wgpu::Buffer, balls: &Colored, pixels: &Pixels) {
-        let Pixels { depths, marks } = pixels;
+        let Pixels { depths, marks, tiles, .. } = pixels;
         encoder.clear_buffer(depths, 0, None);
         encoder.clear_buffer(marks, 0, None);
         for Shaded { arguments, .. } in &balls.batches {
@@ -73,32 +81,34 @@ impl Splats {
             encoder.clear_buffer(arguments, 4, Some(4));
         }
         let mut pass = encoder.begin_compute_pass(&Default::default());
-        let mut run = |pipeline: &wgpu::ComputePipeline, common: &[&wgpu::Buffer], own: fn(&Shaded) -> [(u32, &wgpu::Buffer); 3]| {
-            let group = |number, buffers: &mut dyn Iterator<Item = (u32, &wgpu::Buffer)>| {
-                let resources: Vec<_> = buffers.map(|(binding, buffer)| (binding, buffer.as_entire_binding())).collect();
-                painter.bind_to(&pipeline.get_bind_group_layout(number), &resources)
-            };
-            pass.set_pipeline(pipeline);
-            pass.set_bind_group(0, &group(0, &mut (0..).zip(common.iter().copied())), &[]);
-            for batch in &balls.batches {
-                pass.set_bind_group(1, &group(1, &mut own(batch).into_iter()), &[]);
-                pass.dispatch_workgroups(batch.count.div_ceil(GROUP), 1, 1);
-            }
+        let group = |pipeline: &wgpu::ComputePipeline, number, buffers: &[(u32, &wgpu::Buffer)]| {
+            let resources: Vec<_> = buffers
+                .iter()
+                .map(|&(binding, buffer)| (binding, buffer.as_entire_binding()))
+                .collect();
+            painter.bind_to(&pipeline.get_bind_group_layout(number), &resources)
         };
-        run(&self.nearest, &[view, depths], |batch| {
-            [(0, &batch.places), (2, &batch.large), (3, &batch.arguments)]
-        });
-        run(&self.mark, &[view, depths, marks], |batch| {
-            [(0, &batch.places), (1, &batch.shades), (3, &batch.arguments)]
-        });
+        pass.set_pipeline(&self.nearest);
+        pass.set_bind_group(0, &group(&self.nearest, 0, &[(0, view), (1, depths)]), &[]);
+        for batch in &balls.batches {
+            let own = [(0, &batch.places), (2, &batch.large), (3, &batch.arguments)];
+            pass.set_bind_group(1, &group(&self.nearest, 1, &own), &[]);
+            pass.dispatch_workgroups(batch.count.div_ceil(GROUP), 1, 1);
+        }
+        pass.set_pipeline(&self.farthest);
+        pass.set_bind_group(0, &group(&self.farthest, 0, &[(0, view), (1, depths), (3, tiles)]), &[]);
+        pass.dispatch_workgroups(pixels.tile_count.div_ceil(GROUP), 1, 1);
+        pass.set_pipeline(&self.mark);
+        pass.set_bind_group(0, &group(&self.mark, 0, &[(0, view), (1, depths), (2, marks), (3, tiles)]), &[]);
+        for batch in &balls.batches {
+            let own = [(0, &batch.places), (1, &batch.shades), (3, &batch.arguments)];
+            pass.set_bind_group(1, &group(&self.mark, 1, &own), &[]);
+            pass.dispatch_workgroups(batch.count.div_ceil(GROUP), 1, 1);
+        }
     }
 
-    /// Draws what was found, and what was too large.
-    pub fn draw(&self, painter: &Painter, pass: &mut wgpu::RenderPass, view: &wgpu::Buffer, balls: &Colored, pixels: &Pixels) {
-        let found = [view, &pixels.depths, &pixels.marks, &balls.palette].map(wgpu::Buffer::as_entire_binding);
-        pass.set_pipeline(&self.settle);
-        pass.set_bind_group(0, &painter.bind(&self.settle, 0, &found), &[]);
-        pass.draw(0..3, 0..1);
+    /// Draws those that are too large to be placed.
+    pub fn draw(&self, painter: &Painter, pass: &mut wgpu::RenderPass, view: &wgpu::Buffer, balls: &Colored) {
         pass.set_pipeline(&self.squares);
         pass.set_bind_group(0, &painter.bind(&self.squares, 0, &[view.as_entire_binding()]), &[]);
         for batch in &balls.batches {
@@ -106,5 +116,21 @@ impl Splats {
             pass.set_bind_group(1, &painter.bind(&self.squares, 1, &resources), &[]);
             pass.draw_indirect(&batch.arguments, 0);
         }
+    }
+
+    /// Lays what was found among what was drawn.
+    pub fn settle(
+        &self,
+        painter: &Painter,
+        encoder: &mut wgpu::CommandEncoder,
+        view: &wgpu::Buffer,
+        palette: &wgpu::Buffer,
+        pixels: &Pixels,
+        among: &Solids,
+    ) {
+        let found = [view, &pixels.depths, &pixels.marks, palette].map(wgpu::Buffer::as_entire_binding);
+        let images = [&among.depth, &among.albedo, &among.surface].map(texture);
+        let resources: Vec<_> = found.into_iter().chain(images).collect();
+        painter.sweep(encoder, &self.settle, &resources, among.albedo.texture());
     }
 }

@@ -5,10 +5,11 @@ use glam::DVec3;
 
 use super::{
     Floor, Stage,
-    device::{DEPTH, LIT, Painter},
-    pipelines::{COLOR, Pipelines, SURFACE},
+    device::{LIT, Painter, attachment, texture},
+    pipelines::{COLOR, Pipelines},
     props::{Batch, Colored, Props},
-    splats::{Pixels, Splats},
+    solids::Solids,
+    splats::Pixels,
 };
 use crate::{
     ViewError,
@@ -55,13 +56,6 @@ impl<'a> Shot<'a> {
     pub fn new(camera: &'a Camera, floors: &'a [Floor]) -> Shot<'a> {
         Shot { camera, floors, cut: None }
     }
-}
-
-/// Images of solids: color, depth and normal, depth.
-struct Solids {
-    albedo: wgpu::TextureView,
-    surface: wgpu::TextureView,
-    depth: wgpu::TextureView,
 }
 
 /// The images that a picture is made in.
@@ -116,17 +110,9 @@ impl Studio {
             size,
             detail,
             pixels: Pixels::new(&self.painter, inner),
-            solids: self.solids(inner),
+            solids: Solids::new(&self.painter, inner),
             water: Default::default(),
             lit: self.painter.image(inner, LIT),
-        }
-    }
-
-    fn solids(&self, size: (u32, u32)) -> Solids {
-        Solids {
-            albedo: self.painter.image(size, COLOR),
-            surface: self.painter.image(size, SURFACE),
-            depth: self.painter.image(size, DEPTH),
         }
     }
 
@@ -145,97 +131,94 @@ impl Studio {
     pub fn paint(&self, encoder: &mut wgpu::CommandEncoder, props: &Props, shot: &Shot, targets: &Targets, picture: &wgpu::TextureView) {
         let painter = &self.painter;
         let view = painter.buffer(bytemuck::bytes_of(&view_of(props, shot, targets)), wgpu::BufferUsages::UNIFORM);
-        self.draw_solids(encoder, &view, props, targets);
-        if !props.water.batches.is_empty() {
+        let water = (!props.water.batches.is_empty()).then(|| {
             let inner = targets.lit.texture();
-            let size = (inner.width(), inner.height());
-            let water = targets.water.get_or_init(|| (self.solids(size), self.solids(size)));
-            self.draw_water(encoder, &view, &props.water, water, targets);
-        }
-        self.light(encoder, &view, targets);
-        self.draw_layers(encoder, &view, &self.layers(props, shot), [&targets.lit, &targets.solids.depth]);
-        let resolve = &self.pipelines.resolve[usize::from(targets.detail == 1)];
-        self.cover(encoder, resolve, &painter.bind(resolve, 0, &[texture(&targets.lit)]), &[picture]);
-    }
-
-    /// Light and occlusion of the solids.
-    fn light(&self, encoder: &mut wgpu::CommandEncoder, view: &wgpu::Buffer, targets: &Targets) {
+            let images = || Solids::new(painter, (inner.width(), inner.height()));
+            let water = targets.water.get_or_init(|| (images(), images()));
+            self.draw_water(encoder, &view, &props.water, water, &targets.pixels);
+            &water.0
+        });
+        self.draw_solids(encoder, &view, props, water, targets);
         let Targets { solids, lit, .. } = targets;
-        let light = &self.pipelines.light;
         let resources = [
-            (0, view.as_entire_binding()),
-            (1, texture(&solids.albedo)),
-            (2, texture(&solids.surface)),
-            (3, texture(lit)),
+            view.as_entire_binding(),
+            texture(&solids.albedo),
+            texture(&solids.surface),
+            texture(lit),
         ];
-        let bindings = self.painter.bind_to(&light.get_bind_group_layout(0), &resources);
-        let mut pass = encoder.begin_compute_pass(&Default::default());
-        pass.set_pipeline(light);
-        pass.set_bind_group(0, &bindings, &[]);
-        let image = lit.texture();
-        pass.dispatch_workgroups(image.width().div_ceil(8), image.height().div_ceil(8), 1);
+        painter.sweep(encoder, &self.pipelines.light, &resources, lit.texture());
+        self.draw_layers(encoder, &view, &self.layers(props, shot), [lit, &solids.surface]);
+        let resolve = &self.pipelines.resolve[usize::from(targets.detail == 1)];
+        self.cover(encoder, resolve, &painter.bind(resolve, 0, &[texture(lit)]), &[picture]);
     }
 
-    fn draw_solids(&self, encoder: &mut wgpu::CommandEncoder, view: &wgpu::Buffer, props: &Props, targets: &Targets) {
-        let mut pass = self.draw_balls(encoder, &self.pipelines.balls, view, &props.balls, targets, &targets.solids);
-        for (pipeline, batches) in [(&self.pipelines.rods, &props.rods), (&self.pipelines.panes, &props.panes)] {
+    /// Draws all that is solid, and lays the surface of water among it.
+    fn draw_solids(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        view: &wgpu::Buffer,
+        props: &Props,
+        water: Option<&Solids>,
+        targets: &Targets,
+    ) {
+        let (painter, pipelines, balls) = (&self.painter, &self.pipelines, &props.balls);
+        let Targets { solids, pixels, .. } = targets;
+        let has_balls = !balls.batches.is_empty();
+        if has_balls {
+            pipelines.balls.place(painter, encoder, view, balls, pixels);
+        }
+        let mut pass = solids.pass(encoder);
+        pipelines.balls.draw(painter, &mut pass, view, balls);
+        for (pipeline, batches) in [(&pipelines.rods, &props.rods), (&pipelines.panes, &props.panes)] {
             if batches.is_empty() {
                 continue;
             }
             pass.set_pipeline(pipeline);
-            pass.set_bind_group(0, &self.painter.bind(pipeline, 0, &[view.as_entire_binding()]), &[]);
+            pass.set_bind_group(0, &painter.bind(pipeline, 0, &[view.as_entire_binding()]), &[]);
             for Batch { count, instances } in batches {
                 pass.set_vertex_buffer(0, instances.slice(..));
                 pass.draw(0..4, 0..*count);
             }
         }
-    }
-
-    /// Draws spheres into images of solids, as the first of what is there.
-    fn draw_balls<'a>(
-        &self,
-        encoder: &'a mut wgpu::CommandEncoder,
-        splats: &Splats,
-        view: &wgpu::Buffer,
-        balls: &Colored,
-        targets: &Targets,
-        to: &Solids,
-    ) -> wgpu::RenderPass<'a> {
-        if balls.batches.is_empty() {
-            return to.pass(encoder, true);
+        if let Some(water) = water {
+            pass.set_pipeline(&pipelines.merge);
+            pass.set_bind_group(0, &self.of_water(&pipelines.merge, view, water), &[]);
+            pass.draw(0..3, 0..1);
         }
-        splats.place(&self.painter, encoder, view, balls, &targets.pixels);
-        let mut pass = to.pass(encoder, true);
-        splats.draw(&self.painter, &mut pass, view, balls, &targets.pixels);
-        pass
+        drop(pass);
+        if has_balls {
+            pipelines.balls.settle(painter, encoder, view, &balls.palette, pixels, solids);
+        }
     }
 
-    /// Draws particles of fluids, smooths them to a surface, and lays it among the solids.
+    /// Draws particles of fluids and smooths them to a surface, from the first images to the second and back.
     fn draw_water(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         view: &wgpu::Buffer,
         drops: &Colored,
         (first, second): &(Solids, Solids),
-        targets: &Targets,
+        pixels: &Pixels,
     ) {
-        drop(self.draw_balls(encoder, &self.pipelines.drops, view, drops, targets, first));
-        let bindings = |pipeline: &wgpu::RenderPipeline, from: &Solids| {
-            let resources = [view.as_entire_binding(), texture(&from.albedo), texture(&from.surface)];
-            self.painter.bind(pipeline, 0, &resources)
-        };
+        let splats = &self.pipelines.drops;
+        splats.place(&self.painter, encoder, view, drops, pixels);
+        splats.draw(&self.painter, &mut first.pass(encoder), view, drops);
+        splats.settle(&self.painter, encoder, view, &drops.palette, pixels, first);
         for _ in 0..SMOOTHINGS {
             for (pipeline, from, to) in [
                 (&self.pipelines.smooth[0], first, second),
                 (&self.pipelines.smooth[1], second, first),
             ] {
-                self.cover(encoder, pipeline, &bindings(pipeline, from), &[&to.albedo, &to.surface]);
+                let bindings = self.of_water(pipeline, view, from);
+                self.cover(encoder, pipeline, &bindings, &[&to.albedo, &to.surface]);
             }
         }
-        let mut pass = targets.solids.pass(encoder, false);
-        pass.set_pipeline(&self.pipelines.merge);
-        pass.set_bind_group(0, &bindings(&self.pipelines.merge, first), &[]);
-        pass.draw(0..3, 0..1);
+    }
+
+    /// What a pipeline knows of the surface of water.
+    fn of_water(&self, pipeline: &wgpu::RenderPipeline, view: &wgpu::Buffer, water: &Solids) -> wgpu::BindGroup {
+        let resources = [view.as_entire_binding(), texture(&water.albedo), texture(&water.surface)];
+        self.painter.bind(pipeline, 0, &resources)
     }
 
     fn draw_layers(
@@ -243,20 +226,16 @@ impl Studio {
         encoder: &mut wgpu::CommandEncoder,
         view: &wgpu::Buffer,
         layers: &[Layer],
-        [lit, depth]: [&wgpu::TextureView; 2],
+        [lit, surface]: [&wgpu::TextureView; 2],
     ) {
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             color_attachments: &[attachment(lit, wgpu::LoadOp::Load)],
-            depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
-                view: depth,
-                depth_ops: None,
-                stencil_ops: None,
-            }),
             ..Default::default()
         });
         for layer in layers {
             pass.set_pipeline(layer.pipeline);
-            pass.set_bind_group(0, &self.painter.bind(layer.pipeline, 0, &[view.as_entire_binding()]), &[]);
+            let resources = [view.as_entire_binding(), texture(surface)];
+            pass.set_bind_group(0, &self.painter.bind(layer.pipeline, 0, &resources), &[]);
             for batch in layer.vertices.chunks(MOST_CORNERS) {
                 let vertices = self.painter.buffer(bytemuck::cast_slice(batch), wgpu::BufferUsages::VERTEX);
                 pass.set_vertex_buffer(0, vertices.slice(..));
@@ -315,46 +294,6 @@ impl Studio {
             is_lines,
         })
     }
-}
-
-impl Solids {
-    /// A pass that draws into these images, which are cleared before if it is the first.
-    fn pass<'a>(&self, encoder: &'a mut wgpu::CommandEncoder, is_first: bool) -> wgpu::RenderPass<'a> {
-        let (empty, farthest) = if is_first {
-            (wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT), wgpu::LoadOp::Clear(0.0))
-        } else {
-            (wgpu::LoadOp::Load, wgpu::LoadOp::Load)
-        };
-        encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-            color_attachments: &[attachment(&self.albedo, empty), attachment(&self.surface, empty)],
-            depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
-                view: &self.depth,
-                depth_ops: Some(wgpu::Operations {
-                    load: farthest,
-                    store: wgpu::StoreOp::Store,
-                }),
-                stencil_ops: None,
-            }),
-            ..Default::default()
-        })
-    }
-}
-
-fn texture(view: &wgpu::TextureView) -> wgpu::BindingResource<'_> {
-    wgpu::BindingResource::TextureView(view)
-}
-
-fn attachment(view: &wgpu::TextureView, load: wgpu::LoadOp<wgpu::Color>) -> Option<wgpu::RenderPassColorAttachment<'_>> {
-    let ops = wgpu::Operations {
-        load,
-        store: wgpu::StoreOp::Store,
-    };
-    Some(wgpu::RenderPassColorAttachment {
-        view,
-        depth_slice: None,
-        resolve_target: None,
-        ops,
-    })
 }
 
 /// What the passes know of the camera.

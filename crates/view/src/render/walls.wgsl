@@ -16,5 +16,5 @@ fn tint(in: Varying) -> @location(0) vec4f {
     let facing = abs(dot(normal, normalize(in.point)));
     let opacity = mix(0.40, 0.07, smoothstep(0.0, 0.7, facing));
     let shade = 0.85 + 0.25 * abs(normal.y);
-    return vec4f(linear(view.wall.rgb) * shade, opacity);
+    return vec4f(linear(view.wall.rgb) * shade, sight(in.position) * opacity);
 }

@@ -4,7 +4,7 @@ use super::{FlowOnGpu, Opened, RemoteFlow};
 use crate::bodies::Bodies;
 use crate::flow::{Flow, FlowEnergies, is_marked};
 use crate::glance::{Glance, Glancing, Shade};
-use crate::gpu::glance::Arriving;
+use crate::gpu::glance::{Arriving, queue_words};
 use crate::gpu::step::{BATCH, FLUIDS, LISTS_OF_FLUIDS};
 use crate::gpu::{Closed, Number, raised, stepping};
 use crate::simulation::Simulation;
@@ -117,14 +117,14 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
         self.see(bodies);
     }
 
-    fn glance(&mut self, host: &Flow, origin: Vec3, shade: Shade) -> Result<Glancing, GpuError> {
+    fn glance(&self, host: &Flow, origin: Vec3, shade: Shade) -> Result<Glancing, GpuError> {
         let n = self.n;
         if n == 0 {
             return Ok(Glancing::of(Glance::default()));
         }
         let from = (&self.position[self.now], &self.flowing[self.now], n);
-        let arriving = Arriving::queue(&mut self.glanced, &self.gpu, from, (origin, shade))?;
-        let [id, kind] = [&self.id, &self.kind].map(|words| self.gpu.download_part(words, 0..n));
+        let arriving = Arriving::queue(&self.gpu, from, (origin, shade))?;
+        let (id, kind) = (queue_words(&self.gpu, &self.id, n)?, queue_words(&self.gpu, &self.kind, n)?);
         let radius = host.shown_radius() as f32;
         Ok(Glancing::coming(move || {
             let ((places, values), id, kind) = (arriving.wait()?, id.wait()?, kind.wait()?);

@@ -1,0 +1,62 @@
+//! What is not of this machine, of this page or of this folder.
+
+use std::{fs, io::ErrorKind, net::TcpStream, os::unix::fs::symlink};
+
+use super::{heap, opened};
+use crate::{PictureOptions, Recording, Show, ViewError, picture_tests::run_folder};
+
+#[test]
+fn a_page_listens_on_one_address_of_this_machine() {
+    let (_page, host, _) = opened([heap(0, 1)]);
+    let port: u16 = host.rsplit(':').next().unwrap().parse().unwrap();
+    assert!(TcpStream::connect(("127.0.0.1", port)).is_ok());
+    // All of 127.0.0.0/8 leads to this machine: who listened everywhere would answer there, too.
+    let refused = TcpStream::connect(("127.0.0.2", port)).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::ConnectionRefused, "{refused}");
+}
+
+#[test]
+fn each_page_has_a_token_of_its_own() {
+    let tokens = [0; 8].map(|_| opened([heap(0, 1)]).2);
+    for (k, token) in tokens.iter().enumerate() {
+        assert!(!tokens[..k].contains(token), "{token}");
+    }
+}
+
+#[test]
+fn a_page_shows_nothing_that_lies_outside_the_run_folder() {
+    let (run, elsewhere) = (run_folder(), run_folder());
+    let fields = run.path().join("fields");
+    let [first, last] = ["grains_000000.vtp", "grains_000001.vtp"].map(|name| fields.join(name));
+    let open = || Recording::open(run.path()).unwrap();
+    let look = |recording: &Recording| recording.frame(&PictureOptions::default(), None);
+    let assert_refused = |seen: Result<_, ViewError>, link: &std::path::Path| match seen.err() {
+        Some(ViewError::Outside { path, to }) => {
+            assert_eq!(path, link);
+            assert!(to.starts_with(elsewhere.path().canonicalize().unwrap()), "{}", to.display());
+        }
+        other => panic!("{}: {other:?}", link.display()),
+    };
+    let page = open().confined().unwrap();
+    assert!(look(&page).unwrap().is_some());
+
+    // A link to what is in the folder leads nowhere else, nor does a name of the folder itself.
+    fs::remove_file(&last).unwrap();
+    symlink(&first, &last).unwrap();
+    assert!(look(&page).unwrap().is_some());
+    let alias = elsewhere.path().join("alias");
+    symlink(run.path(), &alias).unwrap();
+    assert!(look(&Recording::open(&alias).unwrap().confined().unwrap()).unwrap().is_some());
+
+    // A frame of another run, while the page is open and when it shall open; a window shows it.
+    fs::remove_file(&last).unwrap();
+    symlink(elsewhere.path().join("fields/grains_000001.vtp"), &last).unwrap();
+    assert_refused(look(&page).map(drop), &last);
+    assert_refused(open().confined().map(drop), &last);
+    assert!(look(&open()).unwrap().is_some());
+
+    fs::remove_dir_all(&fields).unwrap();
+    symlink(elsewhere.path().join("fields"), &fields).unwrap();
+    assert_refused(look(&page).map(drop), &fields);
+    assert!(look(&open()).unwrap().is_some());
+}

@@ -1,7 +1,7 @@
 //! Draws spheres, rods, panes, water and walls on any Vulkan, Metal or Direct3D 12 device.
 //!
-//! Rods, panes, large spheres and water, once its particles are smoothed to a surface, are drawn into color, depth and normal images; small spheres are
-//! laid among them; then come light and occlusion from those; walls and their edges over it, where they lie before the solids; and, in pictures, the
+//! Small spheres are placed in color, depth and normal images, and large ones, rods, panes and water, once its particles are smoothed to a surface, are
+//! drawn among them; then come light and occlusion from those; walls and their edges over it, where they lie before the solids; and, in pictures, the
 //! mean of every four pixels.
 
 mod device;

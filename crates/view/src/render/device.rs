@@ -185,7 +185,7 @@ impl Painter {
             format,
             usage: wgpu::TextureUsages::RENDER_ATTACHMENT
                 | match format {
-                    DEPTH => wgpu::TextureUsages::TEXTURE_BINDING,
+                    DEPTH => wgpu::TextureUsages::empty(),
                     LIT | SURFACE => wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::STORAGE_BINDING,
                     _ => wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_SRC,
                 },

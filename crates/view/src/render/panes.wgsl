@@ -41,6 +41,9 @@ struct Hit {
 
 @fragment
 fn hit(in: Varying) -> Hit {
+    if is_hidden(in.position, in.position.z) {
+        discard;
+    }
     // Both sides show: the normal is that of the side which faces the eye.
     let seen = select(in.face, -in.face, dot(in.face, in.point) > 0.0);
     let normal = normalize(select(in.normal, -in.normal, dot(in.normal, seen) < 0.0));

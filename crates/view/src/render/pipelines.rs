@@ -35,9 +35,14 @@ pub struct Pipelines {
     pub resolve: [wgpu::RenderPipeline; 2],
 }
 
-const RODS: &str = concat!(include_str!("view.wgsl"), include_str!("rods.wgsl"));
-const PANES: &str = concat!(include_str!("view.wgsl"), include_str!("panes.wgsl"));
-const WATER: &str = concat!(include_str!("view.wgsl"), include_str!("cover.wgsl"), include_str!("water.wgsl"));
+const RODS: &str = concat!(include_str!("view.wgsl"), include_str!("among.wgsl"), include_str!("rods.wgsl"));
+const PANES: &str = concat!(include_str!("view.wgsl"), include_str!("among.wgsl"), include_str!("panes.wgsl"));
+const WATER: &str = concat!(
+    include_str!("view.wgsl"),
+    include_str!("cover.wgsl"),
+    include_str!("among.wgsl"),
+    include_str!("water.wgsl")
+);
 const LIGHT: &str = concat!(include_str!("view.wgsl"), include_str!("light.wgsl"));
 const FLOORS: &str = concat!(include_str!("view.wgsl"), include_str!("layers.wgsl"), include_str!("floors.wgsl"));
 const WALLS: &str = concat!(include_str!("view.wgsl"), include_str!("layers.wgsl"), include_str!("walls.wgsl"));

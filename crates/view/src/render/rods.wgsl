@@ -74,11 +74,12 @@ fn hit(in: Varying) -> Hit {
             far = side;
         }
     }
-    if far < 0.0 {
+    let point = far * ray;
+    let nearness = view.near / point.z;
+    if far < 0.0 || is_hidden(in.position, nearness) {
         discard;
     }
-    let point = far * ray;
     let foot = in.first.xyz + unit * clamp(dot(point - in.first.xyz, unit), 0.0, extent);
     let normal = (point - foot) / radius;
-    return Hit(vec4f(in.color, 1.0), vec2u(bitcast<u32>(point.z), pack2x16snorm(normal.xy)), view.near / point.z);
+    return Hit(vec4f(in.color, 1.0), vec2u(bitcast<u32>(point.z), pack2x16snorm(normal.xy)), nearness);
 }

@@ -2,12 +2,10 @@
 @group(0) @binding(1) var<storage, read> depths: array<u32>;
 @group(0) @binding(2) var<storage, read> marks: array<u32>;
 @group(0) @binding(3) var<storage, read> palette: array<u32>;
-// How near triangles come, and where all is laid together.
-@group(0) @binding(4) var triangles: texture_depth_2d;
-@group(0) @binding(5) var colors: texture_storage_2d<rgba16float, write>;
-@group(0) @binding(6) var surfaces: texture_storage_2d<rg32uint, write>;
+@group(0) @binding(4) var colors: texture_storage_2d<rgba16float, write>;
+@group(0) @binding(5) var surfaces: texture_storage_2d<rg32uint, write>;
 
-// Lays spheres among what triangles drew.
+// Spheres, and nothing where none is: to clear images as targets takes longer on cards with few units for that.
 @compute @workgroup_size(8, 8)
 fn settle(@builtin(global_invocation_id) id: vec3u) {
     let pixel = id.xy;
@@ -16,7 +14,9 @@ fn settle(@builtin(global_invocation_id) id: vec3u) {
     }
     let place = pixel.y * u32(view.size.x) + pixel.x;
     let nearness = bitcast<f32>(depths[place]);
-    if nearness <= textureLoad(triangles, pixel, 0) {
+    if nearness == 0.0 {
+        textureStore(colors, pixel, vec4f());
+        textureStore(surfaces, pixel, vec4u());
         return;
     }
     let mark = marks[place];

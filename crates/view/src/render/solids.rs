@@ -22,11 +22,13 @@ impl Solids {
         }
     }
 
-    /// A pass that draws into these images, which are empty before.
+    /// A pass that draws into these images, among what is there.
     pub fn pass<'a>(&self, encoder: &'a mut wgpu::CommandEncoder) -> wgpu::RenderPass<'a> {
-        let empty = wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT);
         encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-            color_attachments: &[attachment(&self.albedo, empty), attachment(&self.surface, empty)],
+            color_attachments: &[
+                attachment(&self.albedo, wgpu::LoadOp::Load),
+                attachment(&self.surface, wgpu::LoadOp::Load),
+            ],
             depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
                 view: &self.depth,
                 depth_ops: Some(wgpu::Operations {

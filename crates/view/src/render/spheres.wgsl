@@ -34,8 +34,9 @@ struct Hit {
 @fragment
 fn hit(in: Varying) -> Hit {
     let found = strike(in.sphere, in.point);
-    if found.depth == 0.0 {
+    let nearness = view.near / found.depth;
+    if found.depth == 0.0 || is_hidden(in.position, nearness) {
         discard;
     }
-    return Hit(vec4f(in.color, 1.0), vec2u(bitcast<u32>(found.depth), pack2x16snorm(found.normal.xy)), view.near / found.depth);
+    return Hit(vec4f(in.color, 1.0), vec2u(bitcast<u32>(found.depth), pack2x16snorm(found.normal.xy)), nearness);
 }

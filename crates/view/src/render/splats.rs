@@ -10,7 +10,12 @@ use super::{
 };
 
 const SPLAT: &str = concat!(include_str!("view.wgsl"), include_str!("balls.wgsl"), include_str!("splat.wgsl"));
-const SQUARES: &str = concat!(include_str!("view.wgsl"), include_str!("balls.wgsl"), include_str!("spheres.wgsl"));
+const SQUARES: &str = concat!(
+    include_str!("view.wgsl"),
+    include_str!("among.wgsl"),
+    include_str!("balls.wgsl"),
+    include_str!("spheres.wgsl")
+);
 const SETTLE: &str = concat!(include_str!("view.wgsl"), include_str!("settle.wgsl"));
 
 /// Invocations in a group.
@@ -21,7 +26,7 @@ const TILE: u32 = 8;
 /// What is nearest in each pixel, while spheres are placed.
 pub struct Pixels {
     /// How near it comes.
-    depths: wgpu::Buffer,
+    pub depths: wgpu::Buffer,
     /// What it looks like.
     marks: wgpu::Buffer,
     /// How near comes what is farthest in each tile.
@@ -41,6 +46,12 @@ impl Pixels {
             tiles: words(tile_count),
             tile_count,
         }
+    }
+
+    /// What a pipeline knows that draws among these.
+    pub fn among(&self, painter: &Painter, pipeline: &wgpu::RenderPipeline, view: &wgpu::Buffer) -> wgpu::BindGroup {
+        let resources = [(0, view.as_entire_binding()), (3, self.depths.as_entire_binding())];
+        painter.bind_to(&pipeline.get_bind_group_layout(0), &resources)
     }
 }
 
@@ -71,8 +82,16 @@ impl Splats {
         }
     }
 
-    /// Finds what is nearest in each pixel, and which spheres are too large for that.
-    pub fn place(&self, painter: &Painter, encoder: &mut wgpu::CommandEncoder, view: &wgpu::Buffer, balls: &Colored, pixels: &Pixels) {
+    /// Finds what is nearest in each pixel, and which spheres are too large for that, and lays it into images, in which nothing else is left.
+    pub fn place(
+        &self,
+        painter: &Painter,
+        encoder: &mut wgpu::CommandEncoder,
+        view: &wgpu::Buffer,
+        balls: &Colored,
+        pixels: &Pixels,
+        to: &Solids,
+    ) {
         let Pixels { depths, marks, tiles, .. } = pixels;
         encoder.clear_buffer(depths, 0, None);
         encoder.clear_buffer(marks, 0, None);
@@ -105,32 +124,21 @@ impl Splats {
             pass.set_bind_group(1, &group(&self.mark, 1, &own), &[]);
             pass.dispatch_workgroups(batch.count.div_ceil(GROUP), 1, 1);
         }
+        drop(pass);
+        let found = [view, depths, marks, &balls.palette].map(wgpu::Buffer::as_entire_binding);
+        let images = [&to.albedo, &to.surface].map(texture);
+        let resources: Vec<_> = found.into_iter().chain(images).collect();
+        painter.sweep(encoder, &self.settle, &resources, to.albedo.texture());
     }
 
-    /// Draws those that are too large to be placed.
-    pub fn draw(&self, painter: &Painter, pass: &mut wgpu::RenderPass, view: &wgpu::Buffer, balls: &Colored) {
+    /// Draws those that are too large to be placed, among what was found.
+    pub fn draw(&self, painter: &Painter, pass: &mut wgpu::RenderPass, view: &wgpu::Buffer, balls: &Colored, pixels: &Pixels) {
         pass.set_pipeline(&self.squares);
-        pass.set_bind_group(0, &painter.bind(&self.squares, 0, &[view.as_entire_binding()]), &[]);
+        pass.set_bind_group(0, &pixels.among(painter, &self.squares, view), &[]);
         for batch in &balls.batches {
             let resources = [&batch.places, &batch.shades, &balls.palette, &batch.large].map(wgpu::Buffer::as_entire_binding);
             pass.set_bind_group(1, &painter.bind(&self.squares, 1, &resources), &[]);
             pass.draw_indirect(&batch.arguments, 0);
         }
-    }
-
-    /// Lays what was found among what was drawn.
-    pub fn settle(
-        &self,
-        painter: &Painter,
-        encoder: &mut wgpu::CommandEncoder,
-        view: &wgpu::Buffer,
-        palette: &wgpu::Buffer,
-        pixels: &Pixels,
-        among: &Solids,
-    ) {
-        let found = [view, &pixels.depths, &pixels.marks, palette].map(wgpu::Buffer::as_entire_binding);
-        let images = [&among.depth, &among.albedo, &among.surface].map(texture);
-        let resources: Vec<_> = found.into_iter().chain(images).collect();
-        painter.sweep(encoder, &self.settle, &resources, among.albedo.texture());
     }
 }

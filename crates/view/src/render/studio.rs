@@ -163,18 +163,15 @@ impl Studio {
     ) {
         let (painter, pipelines, balls) = (&self.painter, &self.pipelines, &props.balls);
         let Targets { solids, pixels, .. } = targets;
-        let has_balls = !balls.batches.is_empty();
-        if has_balls {
-            pipelines.balls.place(painter, encoder, view, balls, pixels);
-        }
+        pipelines.balls.place(painter, encoder, view, balls, pixels, solids);
         let mut pass = solids.pass(encoder);
-        pipelines.balls.draw(painter, &mut pass, view, balls);
+        pipelines.balls.draw(painter, &mut pass, view, balls, pixels);
         for (pipeline, batches) in [(&pipelines.rods, &props.rods), (&pipelines.panes, &props.panes)] {
             if batches.is_empty() {
                 continue;
             }
             pass.set_pipeline(pipeline);
-            pass.set_bind_group(0, &painter.bind(pipeline, 0, &[view.as_entire_binding()]), &[]);
+            pass.set_bind_group(0, &pixels.among(painter, pipeline, view), &[]);
             for Batch { count, instances } in batches {
                 pass.set_vertex_buffer(0, instances.slice(..));
                 pass.draw(0..4, 0..*count);
@@ -182,12 +179,15 @@ impl Studio {
         }
         if let Some(water) = water {
             pass.set_pipeline(&pipelines.merge);
-            pass.set_bind_group(0, &self.of_water(&pipelines.merge, view, water), &[]);
+            let resources = [
+                (0, view.as_entire_binding()),
+                (1, texture(&water.albedo)),
+                (2, texture(&water.surface)),
+                (3, pixels.depths.as_entire_binding()),
+            ];
+            let bindings = painter.bind_to(&pipelines.merge.get_bind_group_layout(0), &resources);
+            pass.set_bind_group(0, &bindings, &[]);
             pass.draw(0..3, 0..1);
-        }
-        drop(pass);
-        if has_balls {
-            pipelines.balls.settle(painter, encoder, view, &balls.palette, pixels, solids);
         }
     }
 
@@ -201,24 +201,18 @@ impl Studio {
         pixels: &Pixels,
     ) {
         let splats = &self.pipelines.drops;
-        splats.place(&self.painter, encoder, view, drops, pixels);
-        splats.draw(&self.painter, &mut first.pass(encoder), view, drops);
-        splats.settle(&self.painter, encoder, view, &drops.palette, pixels, first);
+        splats.place(&self.painter, encoder, view, drops, pixels, first);
+        splats.draw(&self.painter, &mut first.pass(encoder), view, drops, pixels);
         for _ in 0..SMOOTHINGS {
             for (pipeline, from, to) in [
                 (&self.pipelines.smooth[0], first, second),
                 (&self.pipelines.smooth[1], second, first),
             ] {
-                let bindings = self.of_water(pipeline, view, from);
+                let resources = [view.as_entire_binding(), texture(&from.albedo), texture(&from.surface)];
+                let bindings = self.painter.bind(pipeline, 0, &resources);
                 self.cover(encoder, pipeline, &bindings, &[&to.albedo, &to.surface]);
             }
         }
-    }
-
-    /// What a pipeline knows of the surface of water.
-    fn of_water(&self, pipeline: &wgpu::RenderPipeline, view: &wgpu::Buffer, water: &Solids) -> wgpu::BindGroup {
-        let resources = [view.as_entire_binding(), texture(&water.albedo), texture(&water.surface)];
-        self.painter.bind(pipeline, 0, &resources)
     }
 
     fn draw_layers(

@@ -77,7 +77,8 @@ fn slope(pixel: vec2i, here: vec3f, step: vec2i) -> vec3f {
 fn merge(@builtin(position) at: vec4f) -> Hit {
     let pixel = vec2i(at.xy);
     let depth = depth_at(pixel);
-    if depth == 0.0 {
+    let nearness = view.near / depth;
+    if depth == 0.0 || is_hidden(at, nearness) {
         discard;
     }
     let here = point_at(pixel, depth);
@@ -86,5 +87,5 @@ fn merge(@builtin(position) at: vec4f) -> Hit {
         normal = -normal;
     }
     let color = textureLoad(colors, pixel, 0);
-    return Hit(color, vec2u(bitcast<u32>(depth), pack2x16snorm(normal.xy)), view.near / depth);
+    return Hit(color, vec2u(bitcast<u32>(depth), pack2x16snorm(normal.xy)), nearness);
 }

@@ -15,7 +15,7 @@ mod scan;
 mod sort;
 
 pub use bins::Bins;
-pub use buffer::{Arrived, Buffer, Copies, Download, Ticket};
+pub use buffer::{Arrived, Buffer, Coming, Copies, Download, Ticket};
 pub use cubecl::client::Client;
 pub use reduce::Fold;
 pub use sort::Order;

@@ -100,12 +100,12 @@ impl Simulation {
             return Ok(None);
         }
         let grains = if self.is_remote() {
-            self.with_remote(|remote, _| remote.glance(origin, shade))?
+            self.with_remote(|remote, _| Ok(remote.glance(origin, shade)))?
         } else {
             Glancing::of(self.glance_at_grains(origin, shade))
         };
         let fluids = if self.flows_remotely() {
-            self.with_remote_flow(|remote, flow, _| remote.glance(flow, origin, shade).map(Some))?
+            self.with_remote_flow(|remote, flow, _| Ok(Some(remote.glance(flow, origin, shade))))?
         } else {
             self.flow.as_ref().map(|flow| Glancing::of(flow.glance(origin, shade)))
         };

@@ -112,7 +112,7 @@ pub(crate) trait Remote: DomainOnGpu + Send + Sync {
     /// Finds forces for where the grains are now, and brings ledger, grains and walls of the host up to date.
     fn observe(&mut self, host: &mut Simulation) -> Result<u32, GpuError>;
     /// Queues a copy of what pictures need.
-    fn glance(&self, origin: Vec3, shade: Shade) -> Result<Glancing, GpuError>;
+    fn glance(&self, origin: Vec3, shade: Shade) -> Glancing;
     /// Brings grains and walls of the host up to date, whatever state they are in.
     fn give_back(&self, host: &mut Simulation) -> Result<(), GpuError>;
     /// What the pairs that touch remember, each once by its places.

@@ -113,11 +113,8 @@ impl Gpu {
         })
     }
 
-    /// Memory that is needed for a moment, from CubeCL's pools, which are faster; see [`Gpu::buffer`].
-    ///
-    /// # Errors
-    /// As [`Gpu::buffer`].
-    pub fn scratch<T: Pod>(&self, len: usize) -> Result<Buffer<T>, GpuError> {
+    /// Memory that is needed for a moment, from CubeCL's pools, which are faster.
+    pub(super) fn scratch<T: Pod>(&self, len: usize) -> Result<Buffer<T>, GpuError> {
         self.allocate(len, "intermediate results", |bytes| self.client().empty(bytes))
     }
 
@@ -276,12 +273,19 @@ impl Gpu {
     /// If the buffer has no such items.
     pub fn download_part<T: Pod>(&self, from: &Buffer<T>, part: Range<usize>) -> Download<T> {
         assert!(part.start <= part.end && part.end <= from.len, "{part:?} of {} items", from.len);
+        let handles = if part.is_empty() { Vec::new() } else { vec![part_of(from, &part)] };
+        Download {
+            coming: self.queue_copies(handles),
+            items: PhantomData,
+        }
+    }
+
+    fn queue_copies(&self, handles: Vec<Handle>) -> Coming {
         let client = self.client().clone();
-        let handle = part_of(from, &part);
-        let state = if part.is_empty() {
+        let state = if handles.is_empty() {
             State::Here(Ok(Vec::new()))
         } else {
-            let mut arrival: Arrival = Box::pin(async move { client.read_async(vec![handle]).await });
+            let mut arrival: Arrival = Box::pin(async move { client.read_async(handles).await });
             // The first poll queues the copy, see the test that launches after it.
             let first = catch_unwind(AssertUnwindSafe(|| arrival.as_mut().poll(&mut Context::from_waker(Waker::noop()))));
             match first {
@@ -290,21 +294,19 @@ impl Gpu {
                 Err(panic) => State::Here(self.runtime.guard(|| resume_unwind(panic))),
             }
         };
-        Download {
+        Coming {
             state,
             runtime: self.runtime.clone(),
-            items: PhantomData,
         }
     }
 
-    /// Queues a copy of memory that nobody needs any more, as [`Gpu::download_later`]; CUDA copies it while later launches run. It must have
-    /// been allocated since the last such copy was queued, as CubeCL lets a queue wait for another where it meets memory that is newer.
-    pub fn carry_off<T: Pod>(&self, from: Buffer<T>) -> Download<T> {
-        match self.runtime.description.api {
-            Api::Cuda => ASIDE.executes(|| self.download_later(&from)),
-            // It has one queue.
-            Api::Wgpu => self.download_later(&from),
-        }
+    /// Memory for what [`Copies::carry_off`] takes away, for which nobody waits: whoever reads what was to be in it hears of it if there was none.
+    ///
+    /// # Panics
+    /// If there are no items.
+    pub fn parcel<T: Pod>(&self, len: usize) -> Buffer<T> {
+        assert!(len > 0, "an empty parcel");
+        self.adopt(self.client().empty(len.saturating_mul(size_of::<T>())), len)
     }
 
     /// Nothing yet to copy; see [`Copies`].
@@ -377,14 +379,32 @@ impl Copies {
         let bytes = self.gpu.runtime.guard(|| block_on(self.gpu.client().read_async(self.handles)))?;
         Ok(Arrived(bytes))
     }
+
+    /// Queues all copies, of memory that nobody needs any more; CUDA makes them while later launches run. All of it must be of [`Gpu::parcel`]
+    /// since the last such copies, as CubeCL lets a queue wait for another where it meets memory that is newer.
+    pub fn carry_off(self) -> Coming {
+        match self.gpu.runtime.description.api {
+            Api::Cuda => ASIDE.executes(|| self.gpu.queue_copies(self.handles)),
+            // It has one queue.
+            Api::Wgpu => self.gpu.queue_copies(self.handles),
+        }
+    }
 }
 
 impl Arrived {
     /// The items of a ticket.
     pub fn take<T: Pod>(&self, ticket: Ticket<T>) -> Vec<T> {
-        ticket
-            .index
-            .map_or(Vec::new(), |index| bytemuck::pod_collect_to_vec(&self.0[index]))
+        self.make(ticket, <[T]>::to_vec)
+    }
+
+    /// What is made of the items of a ticket, where they arrived.
+    pub fn make<T: Pod, U>(&self, ticket: Ticket<T>, make: impl FnOnce(&[T]) -> U) -> U {
+        let bytes: &[u8] = ticket.index.map_or(&[], |index| &self.0[index]);
+        match bytemuck::try_cast_slice(bytes) {
+            Ok(items) => make(items),
+            // Not where such items may be.
+            Err(_) => make(&bytemuck::pod_collect_to_vec::<u8, T>(bytes)),
+        }
     }
 }
 
@@ -395,40 +415,19 @@ enum State {
     Here(Result<Vec<Bytes>, GpuError>),
 }
 
-/// Items on their way from a GPU.
-pub struct Download<T> {
+/// Copies on their way from a GPU.
+pub struct Coming {
     state: State,
     runtime: Arc<Runtime>,
-    items: PhantomData<T>,
 }
 
-impl<T> Download<T> {
-    /// Waits for the items.
+impl Coming {
+    /// Waits for them.
     ///
     /// # Errors
-    /// If what was to compute them failed, or the device is lost.
-    pub fn wait(self) -> Result<Vec<T>, GpuError>
-    where
-        T: Pod,
-    {
-        self.wait_to(<[T]>::to_vec)
-    }
-
-    /// Waits for the items, and makes something of them where they arrived.
-    ///
-    /// # Errors
-    /// As [`Download::wait`].
-    pub fn wait_to<U>(mut self, make: impl FnOnce(&[T]) -> U) -> Result<U, GpuError>
-    where
-        T: Pod,
-    {
-        let parts = self.arrive()?;
-        let bytes: &[u8] = parts.first().map_or(&[], |bytes| bytes);
-        Ok(match bytemuck::try_cast_slice(bytes) {
-            Ok(items) => make(items),
-            // Not where such items may be.
-            Err(_) => make(&bytemuck::pod_collect_to_vec::<u8, T>(bytes)),
-        })
+    /// If what was to compute them failed, there was no memory, or the device is lost.
+    pub fn wait(mut self) -> Result<Arrived, GpuError> {
+        self.arrive().map(Arrived)
     }
 
     fn arrive(&mut self) -> Result<Vec<Bytes>, GpuError> {
@@ -439,9 +438,27 @@ impl<T> Download<T> {
     }
 }
 
-impl<T> Drop for Download<T> {
-    /// Lets it arrive: CubeCL would take the memory that it arrives in for free, while the API still holds it.
+impl Drop for Coming {
+    /// Lets them arrive: CubeCL would take the memory that they arrive in for free, while the API still holds it.
     fn drop(&mut self) {
         let _ = self.arrive();
+    }
+}
+
+/// Items on their way from a GPU.
+pub struct Download<T> {
+    coming: Coming,
+    items: PhantomData<T>,
+}
+
+impl<T: Pod> Download<T> {
+    /// Waits for the items.
+    ///
+    /// # Errors
+    /// If what was to compute them failed, or the device is lost.
+    pub fn wait(self) -> Result<Vec<T>, GpuError> {
+        let arrived = self.coming.wait()?;
+        let index = (!arrived.0.is_empty()).then_some(0);
+        Ok(arrived.take(Ticket { index, items: PhantomData }))
     }
 }

@@ -111,6 +111,49 @@ fn a_copy_sees_the_launches_before_it_and_none_after() {
 }
 
 #[test]
+fn what_is_carried_off_is_what_the_launches_before_made_of_it() {
+    let gpu = gpu();
+    let words = gpu.zeros::<u32>(1_000_000, "words").unwrap();
+    let mut coming = Vec::new();
+    for _ in 0..40 {
+        let (first, second) = (gpu.parcel::<u32>(1_000_000), gpu.parcel::<u32>(10));
+        gpu.copy(&words, 1_000_000, &first);
+        gpu.copy(&words, 10, &second);
+        add(&gpu, &second);
+        let mut copies = gpu.copies();
+        let tickets = (copies.add(&first, 0..1_000_000), copies.add(&second, 0..10));
+        coming.push((copies.carry_off(), tickets));
+        add(&gpu, &words);
+    }
+    for (k, (coming, (first, second))) in coming.into_iter().enumerate() {
+        let arrived = coming.wait().unwrap();
+        let is_same = arrived.make(first, |words| words.iter().all(|&word| word == k as u32));
+        assert!(is_same, "after {k} launches");
+        assert_eq!(arrived.take(second), [k as u32 + 1; 10]);
+    }
+    assert_eq!(gpu.download(&words).unwrap(), vec![40; 1_000_000]);
+}
+
+#[test]
+fn a_parcel_for_which_there_is_no_memory_harms_nobody_else() {
+    let gpu = gpu();
+    let words = gpu.upload(&[1, 2, 3], "words").unwrap();
+    let too_large = 1 << 40;
+    let parcel = gpu.parcel::<u32>(too_large);
+    gpu.copy(&words, 3, &parcel);
+    let mut copies = gpu.copies();
+    copies.add(&parcel, 0..too_large);
+    drop(parcel);
+    let Err(GpuError::Lost { cause }) = copies.carry_off().wait() else {
+        panic!("four tebibytes were there")
+    };
+    println!("{cause}");
+    add(&gpu, &words);
+    assert_eq!(gpu.download(&words).unwrap(), [2, 3, 4]);
+    gpu.wait().unwrap();
+}
+
+#[test]
 fn launches_of_several_threads_are_one_sequence() {
     let gpu = gpu();
     let words = gpu.zeros::<u32>(1000, "words").unwrap();

@@ -62,7 +62,7 @@ pub(crate) trait RemoteFlow: FlowOfDomain + Send + Sync {
     /// Finds forces for where particles are now, and brings fields and books of the host up to date.
     fn observe(&mut self, host: &mut Flow, simulation: &Simulation) -> Result<(), GpuError>;
     /// Queues a copy of what pictures need of particles of fluids.
-    fn glance(&self, host: &Flow, origin: Vec3, shade: Shade) -> Result<Glancing, GpuError>;
+    fn glance(&self, host: &Flow, origin: Vec3, shade: Shade) -> Glancing;
     /// Neighbors of all particles of fluid, those within the support and those in their lists.
     fn neighbors(&self, host: &Flow) -> Result<[u64; 2], GpuError>;
     /// Whether a look at outlets changes anything; the host is told no more than that.

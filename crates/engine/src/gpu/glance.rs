@@ -4,25 +4,31 @@ use super::{Number, OnGpu, vector};
 use crate::glance::{Glance, Glancing, Shade};
 use crate::simulation;
 use crate::world::Vec3;
-use seixo_device::gpu::{Buffer, Download, Gpu, GpuError, units};
+use seixo_device::gpu::{Buffer, Coming, Gpu, GpuError, Ticket, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::measure::glance;
 use seixo_sweeps::views::RECORD;
 
-/// Places with radii and numbers on their way.
-pub struct Arriving<R> {
-    places: Download<R>,
-    values: Download<R>,
+/// What n particles are and how fast, with words of theirs, on its way.
+pub struct Arriving<R, const WORDS: usize> {
+    coming: Coming,
+    places: Ticket<R>,
+    values: Ticket<R>,
+    words: [Ticket<u32>; WORDS],
 }
 
-impl<R: Number> Arriving<R> {
-    /// Queues copies of what n particles are and how fast.
+/// Places with radii, numbers and words.
+pub type Arrived<const WORDS: usize> = (Vec<[f32; 4]>, Vec<f32>, [Vec<u32>; WORDS]);
+
+impl<R: Number, const WORDS: usize> Arriving<R, WORDS> {
+    /// Queues copies, which the steps may go on beside.
     pub fn queue<C: Number + Coordinate<R>>(
         gpu: &Gpu,
         (position, velocity, n): (&Buffer<C>, &Buffer<R>, usize),
+        words: [&Buffer<u32>; WORDS],
         (origin, shade): (Vec3, Shade),
-    ) -> Result<Arriving<R>, GpuError> {
-        let (places, values) = (gpu.scratch(RECORD * n)?, gpu.scratch(n)?);
+    ) -> Arriving<R, WORDS> {
+        let (places, values) = (gpu.parcel(RECORD * n), gpu.parcel(n));
         let (count, dim) = units(n);
         glance::launch::<R, C>(
             gpu.client(),
@@ -36,49 +42,54 @@ impl<R: Number> Arriving<R> {
             n as u32,
             shade.number(),
         );
-        Ok(Arriving {
-            places: gpu.carry_off(places),
-            values: gpu.carry_off(values),
-        })
+        let mut copies = gpu.copies();
+        let [places, values] = [places, values].map(|buffer| copies.add(&buffer, 0..buffer.len()));
+        // The steps put particles in another order.
+        let words = words.map(|words| {
+            let parcel = gpu.parcel(n);
+            gpu.copy(words, n, &parcel);
+            copies.add(&parcel, 0..n)
+        });
+        Arriving {
+            coming: copies.carry_off(),
+            places,
+            values,
+            words,
+        }
     }
 
     /// Waits for them.
-    pub fn wait(self) -> Result<(Vec<[f32; 4]>, Vec<f32>), GpuError> {
+    pub fn wait(self) -> Result<Arrived<WORDS>, GpuError> {
         let number = |value: &R| value.double() as f32;
         let of_places = |places: &[R]| {
             let places: &[[R; RECORD]] = places.as_chunks().0;
             places.iter().map(|place| place.each_ref().map(number)).collect()
         };
-        let places = self.places.wait_to(of_places)?;
-        Ok((places, self.values.wait_to(|values| values.iter().map(number).collect())?))
+        let arrived = self.coming.wait()?;
+        Ok((
+            arrived.make(self.places, of_places),
+            arrived.make(self.values, |values| values.iter().map(number).collect()),
+            self.words.map(|words| arrived.take(words)),
+        ))
     }
-}
-
-/// Queues a copy of the first words of a buffer, which the steps may change meanwhile.
-pub fn queue_words(gpu: &Gpu, from: &Buffer<u32>, n: usize) -> Result<Download<u32>, GpuError> {
-    let words = gpu.scratch(n)?;
-    gpu.copy(from, n, &words);
-    Ok(gpu.carry_off(words))
 }
 
 impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     /// Queues a copy of what pictures need: whoever waits for it, waits while the steps go on.
-    pub(super) fn glance_at(&self, origin: Vec3, shade: Shade) -> Result<Glancing, GpuError> {
-        let n = self.n;
-        if n == 0 {
-            return Ok(Glancing::of(Glance::default()));
+    pub(super) fn glance_at(&self, origin: Vec3, shade: Shade) -> Glancing {
+        if self.n == 0 {
+            return Glancing::of(Glance::default());
         }
-        let from = (&self.position[self.now], &self.velocity[self.now], n);
-        let arriving = Arriving::queue(&self.gpu, from, (origin, shade))?;
-        let id = queue_words(&self.gpu, &self.id, n)?;
-        Ok(Glancing::coming(move || {
-            let (places, values) = arriving.wait()?;
+        let from = (&self.position[self.now], &self.velocity[self.now], self.n);
+        let arriving = Arriving::queue(&self.gpu, from, [&self.id], (origin, shade));
+        Glancing::coming(move || {
+            let (places, values, [id]) = arriving.wait()?;
             Ok(Glance {
-                id: id.wait()?,
+                id,
+                grains: places.len(),
                 places,
                 values,
-                grains: n,
             })
-        }))
+        })
     }
 }

@@ -306,7 +306,7 @@ impl<C: Number + Coordinate<R>, R: Number> Remote for OnGpu<C, R> {
         Ok(if is_new { raised(&arrived.take(flags)) } else { 0 })
     }
 
-    fn glance(&self, origin: Vec3, shade: Shade) -> Result<Glancing, GpuError> {
+    fn glance(&self, origin: Vec3, shade: Shade) -> Glancing {
         self.glance_at(origin, shade)
     }
 

@@ -12,10 +12,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Wall time between two looks at whether viewers ask for anything \[s\].
+/// Wall time between two looks at whether viewers ask for anything \[s\]: each costs a GPU a moment without steps.
+const IDLE_EVERY: f64 = 1.0 / 30.0;
+/// Wall time between two looks while they do \[s\].
 const LOOK_EVERY: f64 = 1.0 / 60.0;
-/// Wall time between two looks while they do \[s\]: what is taken at the first must be shown sixty times a second.
+/// Wall time between two looks while they ask often \[s\]: what is taken at the first must be shown sixty times a second.
 const SERVE_EVERY: f64 = 1.0 / 120.0;
+/// Wall time between two requests of who asks often \[s\].
+const OFTEN: f64 = 1.0 / 45.0;
 /// Who asked for nothing for so long looks no more \[s\].
 const LEFT: f64 = 0.2;
 /// Wall time over which the pace is told \[s\].
@@ -34,8 +38,8 @@ pub(super) struct Audience {
     gravity: [f64; 3],
     /// When simulated time was held to wall time first, and at what time, multiple and pace that was.
     anchor: Option<(Instant, f64, f64)>,
-    /// When somebody asked for something last.
-    asked: Option<Instant>,
+    /// When somebody asked for something last, and how long after the time before \[s\].
+    asked: Option<(Instant, f64)>,
     /// When the pace was told last, at what time, and how fast it was.
     pace: (Instant, f64, f64),
 }
@@ -115,14 +119,19 @@ impl Audience {
 
     /// Wall time after which they are to be answered again \[s\].
     pub fn answer_every(&self) -> f64 {
-        let looks = self.asked.is_some_and(|asked| asked.elapsed().as_secs_f64() < LEFT);
-        if looks { SERVE_EVERY } else { LOOK_EVERY }
+        match self.asked {
+            Some((last, _)) if last.elapsed().as_secs_f64() > LEFT => IDLE_EVERY,
+            Some((_, between)) if between < OFTEN => SERVE_EVERY,
+            Some(_) => LOOK_EVERY,
+            None => IDLE_EVERY,
+        }
     }
 
     /// Answers those who wait for something.
     pub fn answer(&mut self, simulation: &mut Simulation) -> Result<(), Stop> {
         for request in self.live.requests() {
-            self.asked = Some(Instant::now());
+            let between = self.asked.map_or(LEFT, |(last, _)| last.elapsed().as_secs_f64());
+            self.asked = Some((Instant::now(), between));
             match request {
                 Request::Frame(options) => {
                     let (folder, steps, wish) = (self.folder.clone(), simulation.steps(), options.clone());

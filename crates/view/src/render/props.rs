@@ -1,7 +1,7 @@
 //! What stands on a stage, in the memory of the device that draws it.
 
 use bytemuck::{Pod, Zeroable};
-use glam::DVec3;
+use glam::{DVec3, Vec4};
 
 use super::{Balls, Pane, Rod, Stage, device::Painter};
 use crate::{color::Rgb, snapshot::MOST, surface::Surface};
@@ -46,6 +46,8 @@ pub struct Shaded {
     pub large: wgpu::Buffer,
     /// Arguments of an indirect draw of these, and how many spheres there are.
     pub arguments: wgpu::Buffer,
+    /// Which of them the last picture showed.
+    pub was_seen: wgpu::Buffer,
 }
 
 /// Spheres of one palette.
@@ -54,6 +56,8 @@ pub struct Colored {
     pub batches: Vec<Shaded>,
     /// 256 colors.
     pub palette: wgpu::Buffer,
+    /// Lowest and highest coordinates of centers, from the origin, and radii \[m\].
+    pub corners: [Vec4; 2],
 }
 
 /// What stands on a stage, on a device.
@@ -138,23 +142,27 @@ fn colored(painter: &Painter, balls: &Balls, last: Vec<Shaded>) -> Colored {
         let count = places.len() as u32;
         let mut words = shade.to_vec();
         words.resize(shade.len().next_multiple_of(4), 0);
-        let [of_places, shades, large, arguments] = last.next().map_or([const { None }; 4], |last| {
-            [last.places, last.shades, last.large, last.arguments].map(Some)
+        let [of_places, shades, large, arguments, was_seen] = last.next().map_or([const { None }; 5], |last| {
+            [last.places, last.shades, last.large, last.arguments, last.was_seen].map(Some)
         });
         let storage = wgpu::BufferUsages::STORAGE;
         let size = 4 * u64::from(count);
+        let flags = |known: Option<wgpu::Buffer>| {
+            known
+                .filter(|known| known.size() >= size)
+                .unwrap_or_else(|| painter.empty(size, storage))
+        };
         Shaded {
             count,
             places: painter.filled(of_places, bytemuck::cast_slice(places), storage),
             shades: painter.filled(shades, &words, storage),
-            large: large
-                .filter(|large| large.size() >= size)
-                .unwrap_or_else(|| painter.empty(size, storage)),
+            large: flags(large),
             arguments: painter.filled(
                 arguments,
                 bytemuck::bytes_of(&[4, 0, 0, 0, count]),
                 storage | wgpu::BufferUsages::INDIRECT,
             ),
+            was_seen: flags(was_seen),
         }
     };
     let batches = balls
@@ -165,7 +173,13 @@ fn colored(painter: &Painter, balls: &Balls, last: Vec<Shaded>) -> Colored {
         .collect();
     let mut palette: Vec<[u8; 4]> = balls.palette.iter().map(|&[red, green, blue]| [red, green, blue, 255]).collect();
     palette.resize(256, [0, 0, 0, 255]);
+    let mut corners = [Vec4::INFINITY, Vec4::NEG_INFINITY];
+    for &ball in balls.places {
+        let ball = Vec4::from(ball);
+        corners = [corners[0].min(ball), corners[1].max(ball)];
+    }
     Colored {
+        corners,
         batches,
         palette: painter.buffer(bytemuck::cast_slice(&palette), wgpu::BufferUsages::STORAGE),
     }

@@ -7,6 +7,8 @@
 // Those that are drawn as squares, and what a draw of them is asked with; then how many spheres there are.
 @group(1) @binding(2) var<storage, read_write> large: array<u32>;
 @group(1) @binding(3) var<storage, read_write> arguments: array<atomic<u32>, 5>;
+// 1 of those that were seen in the last picture, if it was of these: they are likely to hide the others.
+@group(1) @binding(4) var<storage, read_write> was_seen: array<u32>;
 
 // Pixels that one invocation goes through at most.
 const MOST: u32 = 4096u;
@@ -49,7 +51,38 @@ fn tiles_across() -> u32 {
     return (u32(view.size.x) + TILE - 1u) / TILE;
 }
 
-// How near the spheres in each pixel come.
+fn place(sphere: vec4f, sides: vec4u, front: u32) {
+    for (var y = sides.y; y < sides.w; y++) {
+        for (var x = sides.x; x < sides.z; x++) {
+            let place = y * u32(view.size.x) + x;
+            let known = atomicLoad(&depths[place]);
+            if front <= known {
+                continue;
+            }
+            let depth = strike(sphere, toward(vec2u(x, y))).depth;
+            let bits = bitcast<u32>(view.near / depth);
+            if depth > 0.0 && bits > known {
+                atomicMax(&depths[place], bits);
+            }
+        }
+    }
+}
+
+// How near those spheres come in each pixel that were seen before.
+@compute @workgroup_size(256)
+fn known(@builtin(global_invocation_id) id: vec3u) {
+    let index = id.x;
+    if index >= atomicLoad(&arguments[4]) || was_seen[index] == 0u {
+        return;
+    }
+    let sphere = sphere_of(balls[index]);
+    let sides = box_of(sphere);
+    if is_seen(balls[index], sphere) && pixels_of(sides) <= MOST {
+        place(sphere, sides, front_of(sphere));
+    }
+}
+
+// How near the others come, but for what those hide.
 @compute @workgroup_size(256)
 fn nearest(@builtin(global_invocation_id) id: vec3u) {
     let index = id.x;
@@ -66,19 +99,10 @@ fn nearest(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let front = front_of(sphere);
-    for (var y = sides.y; y < sides.w; y++) {
-        for (var x = sides.x; x < sides.z; x++) {
-            let place = y * u32(view.size.x) + x;
-            let known = atomicLoad(&depths[place]);
-            if front <= known {
-                continue;
-            }
-            let depth = strike(sphere, toward(vec2u(x, y))).depth;
-            let bits = bitcast<u32>(view.near / depth);
-            if depth > 0.0 && bits > known {
-                atomicMax(&depths[place], bits);
-            }
-        }
+    // Two passes may find another pixel, and so take a sphere for large or not.
+    let is_placed = was_seen[index] != 0u && 2u * pixels_of(sides) < MOST;
+    if !is_placed && is_in_front(sides, front) {
+        place(sphere, sides, front);
     }
 }
 
@@ -119,6 +143,7 @@ fn mark(@builtin(global_invocation_id) id: vec3u) {
     if index >= atomicLoad(&arguments[4]) {
         return;
     }
+    was_seen[index] = 0u;
     let sphere = sphere_of(balls[index]);
     let sides = box_of(sphere);
     if !is_seen(balls[index], sphere) || pixels_of(sides) > MOST {
@@ -128,6 +153,7 @@ fn mark(@builtin(global_invocation_id) id: vec3u) {
     if !is_in_front(sides, front) {
         return;
     }
+    var is_shown = false;
     let shade = shade_of(index) << 24u;
     for (var y = sides.y; y < sides.w; y++) {
         for (var x = sides.x; x < sides.z; x++) {
@@ -138,9 +164,11 @@ fn mark(@builtin(global_invocation_id) id: vec3u) {
             }
             let found = strike(sphere, toward(vec2u(x, y)));
             if found.depth > 0.0 && bitcast<u32>(view.near / found.depth) + ROUNDING >= known {
+                is_shown = true;
                 let tilt = vec2u(round((found.normal.xy * 0.5 + 0.5) * 4095.0));
                 atomicMax(&marks[place], shade | (tilt.x << 12u) | tilt.y);
             }
         }
     }
+    was_seen[index] = u32(is_shown);
 }

@@ -3,11 +3,14 @@
 //! Cards made for computing draw triangles with few of their units, and small triangles waste units of every card (Schütz, Kerbl & Wimmer 2021,
 //! "Rendering point clouds with compute shaders and vertex order optimization").
 
+use glam::DVec3;
+
 use super::{
     device::{LIT, Painter, Pipeline, SURFACE, texture},
     props::{Colored, Shaded},
     solids::Solids,
 };
+use crate::camera::Camera;
 
 const SPLAT: &str = concat!(include_str!("view.wgsl"), include_str!("balls.wgsl"), include_str!("splat.wgsl"));
 const SQUARES: &str = concat!(
@@ -22,6 +25,8 @@ const SETTLE: &str = concat!(include_str!("view.wgsl"), include_str!("settle.wgs
 const GROUP: u32 = 256;
 /// Pixels along the side of a tile, see splat.wgsl.
 const TILE: u32 = 8;
+/// Pixels in which a sphere is seen that is placed, see splat.wgsl.
+const MOST: f64 = 4096.0;
 
 /// What is nearest in each pixel, while spheres are placed.
 pub struct Pixels {
@@ -55,8 +60,27 @@ impl Pixels {
     }
 }
 
+/// Whether some of these spheres, so many times as large as they are, may be seen in more pixels than what is placed, with so many for each of the picture's
+/// along either side.
+pub fn may_be_large(balls: &Colored, swell: f64, origin: DVec3, camera: &Camera, (size, detail): ((u32, u32), u32)) -> bool {
+    let [low, high] = balls.corners.map(|corner| corner.as_dvec4());
+    let radius = swell * high.w;
+    let corner = |number: usize| DVec3::from([0, 1, 2].map(|axis| if number >> axis & 1 == 0 { low[axis] } else { high[axis] }));
+    let depth_of = |number| camera.view(origin + corner(number)).z;
+    let depth = (0..8).map(depth_of).fold(f64::INFINITY, f64::min);
+    // Across the picture, and in its corner, from the place of the optical axis; a sphere that is farther out than this is not seen.
+    let pixels = [(camera.center[0], size.0), (camera.center[1], size.1)].map(|(center, side)| {
+        let tangent = center.max(f64::from(side) - center) / camera.focal + 2.0 * radius / (depth - radius);
+        let half = camera.focal * radius * depth * (1.0 + tangent * tangent).sqrt() / (depth * depth - radius * radius);
+        2.0 * f64::from(detail) * half + 2.0
+    });
+    let is_small = depth > radius + camera.near && pixels[0] * pixels[1] <= MOST;
+    !(balls.batches.is_empty() || is_small)
+}
+
 /// Pipelines that draw spheres of one kind.
 pub struct Splats {
+    known: wgpu::ComputePipeline,
     nearest: wgpu::ComputePipeline,
     farthest: wgpu::ComputePipeline,
     mark: wgpu::ComputePipeline,
@@ -69,6 +93,7 @@ impl Splats {
     pub fn new(painter: &Painter, is_water: bool) -> Splats {
         let constants = [("IS_WATER", f64::from(u8::from(is_water)))];
         Splats {
+            known: painter.computation(SPLAT, "known", &constants),
             nearest: painter.computation(SPLAT, "nearest", &constants),
             farthest: painter.computation(SPLAT, "farthest", &constants),
             mark: painter.computation(SPLAT, "mark", &constants),
@@ -100,29 +125,32 @@ impl Splats {
             encoder.clear_buffer(arguments, 4, Some(4));
         }
         let mut pass = encoder.begin_compute_pass(&Default::default());
-        let group = |pipeline: &wgpu::ComputePipeline, number, buffers: &[(u32, &wgpu::Buffer)]| {
-            let resources: Vec<_> = buffers
-                .iter()
-                .map(|&(binding, buffer)| (binding, buffer.as_entire_binding()))
-                .collect();
+        let of_pixels = [(0, view), (1, depths), (2, marks), (3, tiles)];
+        let group = |pipeline: &wgpu::ComputePipeline, number, buffers: &[(u32, &wgpu::Buffer)], used: &[u32]| {
+            let used = buffers.iter().filter(|(binding, _)| used.contains(binding));
+            let resources: Vec<_> = used.map(|&(binding, buffer)| (binding, buffer.as_entire_binding())).collect();
             painter.bind_to(&pipeline.get_bind_group_layout(number), &resources)
         };
-        pass.set_pipeline(&self.nearest);
-        pass.set_bind_group(0, &group(&self.nearest, 0, &[(0, view), (1, depths)]), &[]);
-        for batch in &balls.batches {
-            let own = [(0, &batch.places), (2, &batch.large), (3, &batch.arguments)];
-            pass.set_bind_group(1, &group(&self.nearest, 1, &own), &[]);
-            pass.dispatch_workgroups(batch.count.div_ceil(GROUP), 1, 1);
-        }
-        pass.set_pipeline(&self.farthest);
-        pass.set_bind_group(0, &group(&self.farthest, 0, &[(0, view), (1, depths), (3, tiles)]), &[]);
-        pass.dispatch_workgroups(pixels.tile_count.div_ceil(GROUP), 1, 1);
-        pass.set_pipeline(&self.mark);
-        pass.set_bind_group(0, &group(&self.mark, 0, &[(0, view), (1, depths), (2, marks), (3, tiles)]), &[]);
-        for batch in &balls.batches {
-            let own = [(0, &batch.places), (1, &batch.shades), (3, &batch.arguments)];
-            pass.set_bind_group(1, &group(&self.mark, 1, &own), &[]);
-            pass.dispatch_workgroups(batch.count.div_ceil(GROUP), 1, 1);
+        let passes: [(_, &[u32], Option<&[u32]>); 5] = [
+            (&self.known, &[0, 1], Some(&[0, 3, 4])),
+            (&self.farthest, &[0, 1, 3], None),
+            (&self.nearest, &[0, 1, 3], Some(&[0, 2, 3, 4])),
+            (&self.farthest, &[0, 1, 3], None),
+            (&self.mark, &[0, 1, 2, 3], Some(&[0, 1, 3, 4])),
+        ];
+        for (pipeline, used, of_balls) in passes {
+            pass.set_pipeline(pipeline);
+            pass.set_bind_group(0, &group(pipeline, 0, &of_pixels, used), &[]);
+            let Some(used) = of_balls else {
+                pass.dispatch_workgroups(pixels.tile_count.div_ceil(GROUP), 1, 1);
+                continue;
+            };
+            for batch in &balls.batches {
+                let buffers = [&batch.places, &batch.shades, &batch.large, &batch.arguments, &batch.was_seen];
+                let buffers: Vec<_> = (0..).zip(buffers).collect();
+                pass.set_bind_group(1, &group(pipeline, 1, &buffers, used), &[]);
+                pass.dispatch_workgroups(batch.count.div_ceil(GROUP), 1, 1);
+            }
         }
         drop(pass);
         let found = [view, depths, marks, &balls.palette].map(wgpu::Buffer::as_entire_binding);

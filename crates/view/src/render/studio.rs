@@ -9,7 +9,7 @@ use super::{
     pipelines::{COLOR, Pipelines},
     props::{Batch, Colored, Props},
     solids::Solids,
-    splats::Pixels,
+    splats::{Pixels, may_be_large},
 };
 use crate::{
     ViewError,
@@ -131,14 +131,17 @@ impl Studio {
     pub fn paint(&self, encoder: &mut wgpu::CommandEncoder, props: &Props, shot: &Shot, targets: &Targets, picture: &wgpu::TextureView) {
         let painter = &self.painter;
         let view = painter.buffer(bytemuck::bytes_of(&view_of(props, shot, targets)), wgpu::BufferUsages::UNIFORM);
+        let is_large = |balls: &Colored, swell| may_be_large(balls, swell, props.origin, shot.camera, (targets.size, targets.detail));
         let water = (!props.water.batches.is_empty()).then(|| {
             let inner = targets.lit.texture();
             let images = || Solids::new(painter, (inner.width(), inner.height()));
             let water = targets.water.get_or_init(|| (images(), images()));
-            self.draw_water(encoder, &view, &props.water, water, &targets.pixels);
+            let has_large = is_large(&props.water, SWELL);
+            self.draw_water(encoder, &view, (&props.water, has_large), water, &targets.pixels);
             &water.0
         });
-        self.draw_solids(encoder, &view, props, water, targets);
+        let has_triangles = water.is_some() || !props.rods.is_empty() || !props.panes.is_empty() || is_large(&props.balls, 1.0);
+        self.draw_solids(encoder, &view, (props, has_triangles), water, targets);
         let Targets { solids, lit, .. } = targets;
         let resources = [
             view.as_entire_binding(),
@@ -157,13 +160,17 @@ impl Studio {
         &self,
         encoder: &mut wgpu::CommandEncoder,
         view: &wgpu::Buffer,
-        props: &Props,
+        (props, has_triangles): (&Props, bool),
         water: Option<&Solids>,
         targets: &Targets,
     ) {
         let (painter, pipelines, balls) = (&self.painter, &self.pipelines, &props.balls);
         let Targets { solids, pixels, .. } = targets;
         pipelines.balls.place(painter, encoder, view, balls, pixels, solids);
+        // Empty passes cost time, too.
+        if !has_triangles {
+            return;
+        }
         let mut pass = solids.pass(encoder);
         pipelines.balls.draw(painter, &mut pass, view, balls, pixels);
         for (pipeline, batches) in [(&pipelines.rods, &props.rods), (&pipelines.panes, &props.panes)] {
@@ -196,13 +203,15 @@ impl Studio {
         &self,
         encoder: &mut wgpu::CommandEncoder,
         view: &wgpu::Buffer,
-        drops: &Colored,
+        (drops, has_large): (&Colored, bool),
         (first, second): &(Solids, Solids),
         pixels: &Pixels,
     ) {
         let splats = &self.pipelines.drops;
         splats.place(&self.painter, encoder, view, drops, pixels, first);
-        splats.draw(&self.painter, &mut first.pass(encoder), view, drops, pixels);
+        if has_large {
+            splats.draw(&self.painter, &mut first.pass(encoder), view, drops, pixels);
+        }
         for _ in 0..SMOOTHINGS {
             for (pipeline, from, to) in [
                 (&self.pipelines.smooth[0], first, second),

@@ -4,7 +4,7 @@ use super::{FlowOnGpu, Opened, RemoteFlow};
 use crate::bodies::Bodies;
 use crate::flow::{Flow, FlowEnergies, is_marked};
 use crate::glance::{Glance, Glancing, Shade};
-use crate::gpu::glance::{Arriving, queue_words};
+use crate::gpu::glance::Arriving;
 use crate::gpu::step::{BATCH, FLUIDS, LISTS_OF_FLUIDS};
 use crate::gpu::{Closed, Number, raised, stepping};
 use crate::simulation::Simulation;
@@ -117,17 +117,15 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
         self.see(bodies);
     }
 
-    fn glance(&self, host: &Flow, origin: Vec3, shade: Shade) -> Result<Glancing, GpuError> {
-        let n = self.n;
-        if n == 0 {
-            return Ok(Glancing::of(Glance::default()));
+    fn glance(&self, host: &Flow, origin: Vec3, shade: Shade) -> Glancing {
+        if self.n == 0 {
+            return Glancing::of(Glance::default());
         }
-        let from = (&self.position[self.now], &self.flowing[self.now], n);
-        let arriving = Arriving::queue(&self.gpu, from, (origin, shade))?;
-        let (id, kind) = (queue_words(&self.gpu, &self.id, n)?, queue_words(&self.gpu, &self.kind, n)?);
+        let from = (&self.position[self.now], &self.flowing[self.now], self.n);
+        let arriving = Arriving::queue(&self.gpu, from, [&self.id, &self.kind], (origin, shade));
         let radius = host.shown_radius() as f32;
-        Ok(Glancing::coming(move || {
-            let ((places, values), id, kind) = (arriving.wait()?, id.wait()?, kind.wait()?);
+        Glancing::coming(move || {
+            let (places, values, [id, kind]) = arriving.wait()?;
             let mut glance = Glance::default();
             for (k, &[x, y, z, _]) in places.iter().enumerate().filter(|(k, _)| kind[*k] & WALL == 0) {
                 glance.id.push(id[k]);
@@ -135,7 +133,7 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
                 glance.values.push(if shade == Shade::Radius { radius } else { values[k] });
             }
             Ok(glance)
-        }))
+        })
     }
 
     fn neighbors(&self, host: &Flow) -> Result<[u64; 2], GpuError> {

@@ -380,11 +380,14 @@ impl Copies {
         Ok(Arrived(bytes))
     }
 
-    /// Queues all copies, of memory that nobody needs any more; CUDA makes them while later launches run. All of it must be of [`Gpu::parcel`]
-    /// since the last such copies, as CubeCL lets a queue wait for another where it meets memory that is newer.
-    pub fn carry_off(self) -> Coming {
+    /// Queues all copies, of memory that nobody writes any more, from any thread; CUDA makes them while later launches run.
+    pub fn carry_off(mut self) -> Coming {
         match self.gpu.runtime.description.api {
-            Api::Cuda => ASIDE.executes(|| self.gpu.queue_copies(self.handles)),
+            Api::Cuda => {
+                // A queue waits for another where it meets memory that was allocated there since it last did.
+                self.add(&self.gpu.parcel::<u32>(1), 0..1);
+                ASIDE.executes(|| self.gpu.queue_copies(self.handles))
+            }
             // It has one queue.
             Api::Wgpu => self.gpu.queue_copies(self.handles),
         }

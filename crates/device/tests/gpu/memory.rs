@@ -114,23 +114,28 @@ fn a_copy_sees_the_launches_before_it_and_none_after() {
 fn what_is_carried_off_is_what_the_launches_before_made_of_it() {
     let gpu = gpu();
     let words = gpu.zeros::<u32>(1_000_000, "words").unwrap();
-    let mut coming = Vec::new();
-    for _ in 0..40 {
-        let (first, second) = (gpu.parcel::<u32>(1_000_000), gpu.parcel::<u32>(10));
-        gpu.copy(&words, 1_000_000, &first);
-        gpu.copy(&words, 10, &second);
-        add(&gpu, &second);
-        let mut copies = gpu.copies();
-        let tickets = (copies.add(&first, 0..1_000_000), copies.add(&second, 0..10));
-        coming.push((copies.carry_off(), tickets));
-        add(&gpu, &words);
-    }
-    for (k, (coming, (first, second))) in coming.into_iter().enumerate() {
-        let arrived = coming.wait().unwrap();
-        let is_same = arrived.make(first, |words| words.iter().all(|&word| word == k as u32));
-        assert!(is_same, "after {k} launches");
-        assert_eq!(arrived.take(second), [k as u32 + 1; 10]);
-    }
+    std::thread::scope(|scope| {
+        let mut seen = Vec::new();
+        for k in 0..40 {
+            let (first, second) = (gpu.parcel::<u32>(1_000_000), gpu.parcel::<u32>(10));
+            gpu.copy(&words, 1_000_000, &first);
+            gpu.copy(&words, 10, &second);
+            add(&gpu, &second);
+            let mut copies = gpu.copies();
+            let tickets = (copies.add(&first, 0..1_000_000), copies.add(&second, 0..10));
+            // Whoever carries it off does so at some time, while the next is filled.
+            seen.push(scope.spawn(move || {
+                let arrived = copies.carry_off().wait().unwrap();
+                let is_same = arrived.make(tickets.0, |words| words.iter().all(|&word| word == k));
+                assert!(is_same, "after {k} launches");
+                assert_eq!(arrived.take(tickets.1), [k + 1; 10]);
+            }));
+            add(&gpu, &words);
+            if seen.len() > 3 {
+                seen.remove(0).join().unwrap();
+            }
+        }
+    });
     assert_eq!(gpu.download(&words).unwrap(), vec![40; 1_000_000]);
 }
 

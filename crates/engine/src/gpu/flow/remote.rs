@@ -122,7 +122,7 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
             return Glancing::of(Glance::default());
         }
         let from = (&self.position[self.now], &self.flowing[self.now], self.n);
-        let arriving = Arriving::queue(&self.gpu, from, [&self.id, &self.kind], (origin, shade));
+        let arriving = Arriving::put(&self.gpu, from, [&self.id, &self.kind], (origin, shade));
         let radius = host.shown_radius() as f32;
         Glancing::coming(move || {
             let (places, values, [id, kind]) = arriving.wait()?;

@@ -27,7 +27,7 @@ const CRATES: &[Crate] = &[
     Crate {
         folder: "device",
         ours: &[],
-        outside: Some(&["rayon", "cubecl", "cudarc", "bytemuck", "rustix", "thiserror"]),
+        outside: Some(&["rayon", "cubecl", "cubecl-environment", "cudarc", "bytemuck", "rustix", "thiserror"]),
     },
     Crate {
         folder: "device/llvm-stand-in",

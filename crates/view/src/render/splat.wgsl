@@ -8,7 +8,7 @@
 @group(1) @binding(2) var<storage, read_write> large: array<u32>;
 @group(1) @binding(3) var<storage, read_write> arguments: array<atomic<u32>, 5>;
 // 1 of those that were seen in the last picture, if it was of these: they are likely to hide the others.
-@group(1) @binding(4) var<storage, read_write> was_seen: array<u32>;
+@group(1) @binding(4) var<storage, read_write> was_seen: array<atomic<u32>>;
 
 // Pixels that one invocation goes through at most.
 const MOST: u32 = 4096u;
@@ -51,8 +51,9 @@ fn tiles_across() -> u32 {
     return (u32(view.size.x) + TILE - 1u) / TILE;
 }
 
-fn place(sphere: vec4f, sides: vec4u, front: u32) {
-    for (var y = sides.y; y < sides.w; y++) {
+// Where spheres are few, several invocations share the rows of each: this one begins with the row of its number, and leaves out those of the others.
+fn place(sphere: vec4f, sides: vec4u, front: u32, first: u32, step: u32) {
+    for (var y = sides.y + first; y < sides.w; y += step) {
         for (var x = sides.x; x < sides.z; x++) {
             let place = y * u32(view.size.x) + x;
             let known = atomicLoad(&depths[place]);
@@ -70,24 +71,29 @@ fn place(sphere: vec4f, sides: vec4u, front: u32) {
 
 // How near those spheres come in each pixel that were seen before.
 @compute @workgroup_size(256)
-fn known(@builtin(global_invocation_id) id: vec3u) {
+fn known(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
     let index = id.x;
-    if index >= atomicLoad(&arguments[4]) || was_seen[index] == 0u {
+    if index >= atomicLoad(&arguments[4]) || atomicLoad(&was_seen[index]) == 0u {
         return;
     }
     let sphere = sphere_of(balls[index]);
     let sides = box_of(sphere);
     if is_seen(balls[index], sphere) && pixels_of(sides) <= MOST {
-        place(sphere, sides, front_of(sphere));
+        place(sphere, sides, front_of(sphere), id.y, groups.y);
     }
 }
 
 // How near the others come, but for what those hide.
 @compute @workgroup_size(256)
-fn nearest(@builtin(global_invocation_id) id: vec3u) {
+fn nearest(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
     let index = id.x;
     if index >= atomicLoad(&arguments[4]) {
         return;
+    }
+    // Who comes after the first of those that share a sphere places it again, which changes nothing.
+    let was_placed = atomicLoad(&was_seen[index]) != 0u;
+    if id.y == 0u {
+        atomicStore(&was_seen[index], 0u);
     }
     let sphere = sphere_of(balls[index]);
     if !is_seen(balls[index], sphere) {
@@ -95,14 +101,16 @@ fn nearest(@builtin(global_invocation_id) id: vec3u) {
     }
     let sides = box_of(sphere);
     if pixels_of(sides) > MOST {
-        large[atomicAdd(&arguments[1], 1u)] = index;
+        if id.y == 0u {
+            large[atomicAdd(&arguments[1], 1u)] = index;
+        }
         return;
     }
     let front = front_of(sphere);
     // Two passes may find another pixel, and so take a sphere for large or not.
-    let is_placed = was_seen[index] != 0u && 2u * pixels_of(sides) < MOST;
+    let is_placed = was_placed && 2u * pixels_of(sides) < MOST;
     if !is_placed && is_in_front(sides, front) {
-        place(sphere, sides, front);
+        place(sphere, sides, front, id.y, groups.y);
     }
 }
 
@@ -138,12 +146,11 @@ fn is_in_front(sides: vec4u, front: u32) -> bool {
 
 // What the nearest sphere in each pixel looks like: its place in the palette and 12 bits of the normal along either side.
 @compute @workgroup_size(256)
-fn mark(@builtin(global_invocation_id) id: vec3u) {
+fn mark(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
     let index = id.x;
     if index >= atomicLoad(&arguments[4]) {
         return;
     }
-    was_seen[index] = 0u;
     let sphere = sphere_of(balls[index]);
     let sides = box_of(sphere);
     if !is_seen(balls[index], sphere) || pixels_of(sides) > MOST {
@@ -155,7 +162,7 @@ fn mark(@builtin(global_invocation_id) id: vec3u) {
     }
     var is_shown = false;
     let shade = shade_of(index) << 24u;
-    for (var y = sides.y; y < sides.w; y++) {
+    for (var y = sides.y + id.y; y < sides.w; y += groups.y) {
         for (var x = sides.x; x < sides.z; x++) {
             let place = y * u32(view.size.x) + x;
             let known = atomicLoad(&depths[place]);
@@ -170,5 +177,7 @@ fn mark(@builtin(global_invocation_id) id: vec3u) {
             }
         }
     }
-    was_seen[index] = u32(is_shown);
+    if is_shown {
+        atomicStore(&was_seen[index], 1u);
+    }
 }

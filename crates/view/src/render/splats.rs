@@ -23,6 +23,10 @@ const SETTLE: &str = concat!(include_str!("view.wgsl"), include_str!("settle.wgs
 
 /// Invocations in a group.
 const GROUP: u32 = 256;
+/// Invocations that keep large cards busy: where spheres are fewer, several share each.
+const BUSY: u32 = 1 << 19;
+/// Invocations that share a sphere, at most.
+const MOST_SHARING: u32 = 32;
 /// Pixels along the side of a tile, see splat.wgsl.
 const TILE: u32 = 8;
 /// Pixels in which a sphere is seen that is placed, see splat.wgsl.
@@ -149,7 +153,8 @@ impl Splats {
                 let buffers = [&batch.places, &batch.shades, &batch.large, &batch.arguments, &batch.was_seen];
                 let buffers: Vec<_> = (0..).zip(buffers).collect();
                 pass.set_bind_group(1, &group(pipeline, 1, &buffers, used), &[]);
-                pass.dispatch_workgroups(batch.count.div_ceil(GROUP), 1, 1);
+                let sharing = (BUSY / batch.count.max(1)).clamp(1, MOST_SHARING);
+                pass.dispatch_workgroups(batch.count.div_ceil(GROUP), sharing, 1);
             }
         }
         drop(pass);

@@ -2,6 +2,8 @@
 
 mod frames;
 mod noise;
+// Links are made as on Unix.
+#[cfg(unix)]
 mod outside;
 
 use std::{

@@ -92,7 +92,7 @@ fn nearest(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) gr
     }
     // Who comes after the first of those that share a sphere places it again, which changes nothing.
     let was_placed = atomicLoad(&was_seen[index]) != 0u;
-    if id.y == 0u {
+    if was_placed && id.y == 0u {
         atomicStore(&was_seen[index], 0u);
     }
     let sphere = sphere_of(balls[index]);

@@ -6,6 +6,7 @@ mod legend;
 mod loader;
 mod orbit;
 mod panel;
+mod path;
 mod pick;
 mod plots;
 
@@ -203,6 +204,8 @@ impl App {
                     drawn.orbit = None;
                 }
             }
+            Key::Character(letter) if letter.eq_ignore_ascii_case("k") => self.panel.path.keeps = true,
+            Key::Character(letter) if letter.eq_ignore_ascii_case("v") => self.panel.path.fly_or_stay(),
             Key::Character(letter) if letter.eq_ignore_ascii_case("w") => self.panel.options.has_walls ^= true,
             _ => {}
         }
@@ -295,6 +298,7 @@ impl Drawn {
                     return;
                 }
                 let Some(orbit) = &mut self.orbit else { return };
+                panel.path.stay();
                 if button == MouseButton::Left && !self.pointer.keys.shift_key() {
                     orbit.turn(by / frame.size[1]);
                 } else {
@@ -317,6 +321,7 @@ impl Drawn {
                     MouseScrollDelta::PixelDelta(pixels) => pixels.y / 40.0,
                 };
                 if let Some(orbit) = &mut self.orbit {
+                    panel.path.stay();
                     orbit.zoom(lines);
                     self.moved = Some(Instant::now());
                 }
@@ -369,7 +374,13 @@ impl Drawn {
         if self.moved.is_some_and(|moved| moved.elapsed() >= REST) {
             self.moved = None;
         }
+        if let Some(orbit) = panel.path.now() {
+            (self.orbit, self.moved) = (Some(orbit), Some(Instant::now()));
+        }
         let camera = self.camera(&panel.options);
+        if let Some(orbit) = self.orbit.filter(|_| panel.path.keeps) {
+            panel.path.keep(orbit);
+        }
         let pace = self.pace();
         let picked = panel.place_picked().zip(self.scene.as_ref()).zip(camera);
         let marked = picked.and_then(|((place, scene), (camera, _))| pick::circle_around(&scene.snapshot, &camera, place));
@@ -410,6 +421,9 @@ impl Drawn {
         })?;
         self.window.pre_present_notify();
         studio.painter.queue.present(frame);
+        if panel.path.flies() {
+            self.window.request_redraw();
+        }
         Ok(())
     }
 

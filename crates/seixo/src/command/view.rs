@@ -33,7 +33,8 @@ Examples:
                                             from another machine: open the address that it prints here
 
 In the window: drag turns, Shift or the right button moves, the wheel zooms, F frames all, a click picks a particle and tells its fields and contacts,
-Ctrl and drag draws it along, Space plays or pauses, the arrow keys go frame by frame, W turns walls off, Q quits.")]
+Ctrl and drag draws it along, Space plays or pauses, the arrow keys go frame by frame, W turns walls off,
+K keeps a view and V flies through those that were kept, Q quits.")]
 pub struct ViewArguments {
     /// A scene to run, or the folder of a run
     #[arg(value_name = "SCENE|DIR")]

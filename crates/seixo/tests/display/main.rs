@@ -9,7 +9,7 @@ mod stage;
 
 use browser::Browser;
 use pictures::{Picture, changed, settled};
-use screen::{LEFT, Q, RIGHT, SPACE, Screen};
+use screen::{K, LEFT, Q, RIGHT, SPACE, Screen, V};
 use serde_json::Value;
 use stage::{Done, SEIXO, Stage};
 use std::io::{BufRead, BufReader, Read};
@@ -22,6 +22,8 @@ use std::time::{Duration, Instant};
 
 /// How long the program may take for what it is asked, on a machine with other work.
 const PATIENCE: Duration = Duration::from_secs(180);
+/// Wall time in which the camera goes from one view to the next, and a little.
+const FLIGHT: Duration = Duration::from_millis(2500);
 /// How many grains are in the drum.
 const GRAINS: usize = 180;
 /// How many frames a recording of it has.
@@ -220,6 +222,19 @@ fn a_window_shows_a_recording() {
         changed(&before, panel).is_some()
     });
     assert!(is_told, "no grain near {middle:?} is told of");
+
+    // Two views are kept, and the camera goes from the first to the second.
+    let first = settled(scene);
+    screen.press(K);
+    screen.drag(window, middle, [middle[0] + 90, middle[1] + 30]);
+    let turned = changed(&first, scene).map(|_| settled(scene)).expect("a drag turns");
+    screen.press(K);
+    screen.press(V);
+    let away = changed(&turned, scene).expect("the camera flies");
+    std::thread::sleep(FLIGHT);
+    let landed = settled(scene);
+    let [flown, left] = [&away, &landed].map(|picture| picture.difference(&turned).mean);
+    assert!(left < 0.2 * flown, "the last view is missed by {left}, of {flown} on the way");
     screen.press(Q);
     assert_eq!(viewer.code(), Some(0), "{}", viewer.said());
 

@@ -21,6 +21,10 @@ pub const LEFT: u32 = 0xff51;
 pub const RIGHT: u32 = 0xff53;
 /// The space bar.
 pub const SPACE: u32 = 0x20;
+/// The letter k.
+pub const K: u32 = 0x6b;
+/// The letter v.
+pub const V: u32 = 0x76;
 /// The letter q.
 pub const Q: u32 = 0x71;
 
@@ -157,6 +161,16 @@ impl Screen {
     /// Clicks where the pointer is.
     pub fn click(&self) {
         self.input(BUTTON_PRESS_EVENT, 1, [0; 2]);
+        sleep(HELD);
+        self.input(BUTTON_RELEASE_EVENT, 1, [0; 2]);
+    }
+
+    /// Takes the pointer from one pixel of a window to another with the button down.
+    pub fn drag(&self, window: Window, from: [usize; 2], to: [usize; 2]) {
+        self.point(window, from);
+        self.input(BUTTON_PRESS_EVENT, 1, [0; 2]);
+        sleep(HELD);
+        self.point(window, to);
         sleep(HELD);
         self.input(BUTTON_RELEASE_EVENT, 1, [0; 2]);
     }

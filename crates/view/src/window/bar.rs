@@ -30,9 +30,30 @@ pub fn bar(ui: &mut egui::Ui, panel: &mut Panel, pace: f64) {
             Some(frames) => recording(ui, panel, frames),
             None => running(ui, panel),
         }
+        camera(ui, panel);
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             ui.weak(format!("{pace:.0} pictures/s"));
         });
+    });
+}
+
+/// The way of the camera.
+fn camera(ui: &mut egui::Ui, panel: &mut Panel) {
+    ui.menu_button("camera", |ui| {
+        let path = &mut panel.path;
+        path.keeps |= ui.button("keep this view (k)").clicked();
+        let word = if path.flies() {
+            "stay here (v)"
+        } else {
+            "fly through the views (v)"
+        };
+        if ui.add_enabled(path.len() > 1, egui::Button::new(word)).clicked() {
+            path.fly_or_stay();
+        }
+        if ui.add_enabled(path.len() > 0, egui::Button::new("forget the views")).clicked() {
+            path.forget();
+        }
+        ui.weak(format!("{} kept", path.len()));
     });
 }
 
@@ -42,7 +63,7 @@ fn recording(ui: &mut egui::Ui, panel: &mut Panel, frames: usize) {
     }
     let mut frame = panel.frame();
     let last = frames.saturating_sub(1);
-    ui.spacing_mut().slider_width = (ui.available_width() - 420.0).max(80.0);
+    ui.spacing_mut().slider_width = (ui.available_width() - 490.0).max(80.0);
     if ui.add(egui::Slider::new(&mut frame, 0..=last).text(format!("of {last}"))).changed() {
         panel.plays = false;
         panel.go_to(frame);

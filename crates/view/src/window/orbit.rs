@@ -1,5 +1,7 @@
 //! A camera that turns around a point.
 
+use std::f64::consts::TAU;
+
 use glam::{DVec2, DVec3};
 
 use crate::camera::{Camera, Frame};
@@ -31,6 +33,28 @@ impl Orbit {
             angles: [back.y.atan2(back.x), back.z.clamp(-1.0, 1.0).asin().clamp(-STEEPEST, STEEPEST)],
             distance: camera.middle,
         }
+    }
+
+    /// All of it as numbers that may be mixed with those of another: the point, the angles, and the logarithm of the distance.
+    pub fn numbers(&self) -> [f64; 6] {
+        let (at, [around, over]) = (self.target, self.angles);
+        [at.x, at.y, at.z, around, over, self.distance.ln()]
+    }
+
+    /// That of these numbers.
+    pub fn of_numbers([x, y, z, around, over, distance]: [f64; 6]) -> Orbit {
+        Orbit {
+            target: DVec3::new(x, y, z),
+            angles: [around, over.clamp(-STEEPEST, STEEPEST)],
+            distance: distance.exp(),
+        }
+    }
+
+    /// The same, with the angle that is nearest to another's, of those that turn it as far.
+    pub fn turned_like(self, other: &Orbit) -> Orbit {
+        let turns = ((other.angles[0] - self.angles[0]) / TAU).round();
+        let angles = [self.angles[0] + turns * TAU, self.angles[1]];
+        Orbit { angles, ..self }
     }
 
     /// The camera, for this part of a picture.

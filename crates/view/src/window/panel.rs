@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::loader::Wish;
+use super::path::Path;
 use super::{bar, legend, plots};
 use crate::{
     Particle, PictureOptions, Show, Shown, Snapshot,
@@ -65,6 +66,8 @@ pub struct Panel {
     turned: Instant,
     had_walls: bool,
     pub(super) hand: bar::Reach,
+    /// The way of the camera.
+    pub(super) path: Path,
 }
 
 impl Panel {
@@ -89,6 +92,7 @@ impl Panel {
             plays: false,
             turned: Instant::now(),
             hand: bar::Reach::default(),
+            path: Path::default(),
             show,
         }
     }

@@ -8,6 +8,7 @@ mod bins;
 mod buffer;
 mod compact;
 mod cuda;
+mod lend;
 mod peers;
 mod reduce;
 mod runtime;
@@ -17,6 +18,7 @@ mod sort;
 pub use bins::Bins;
 pub use buffer::{Arrived, Buffer, Coming, Copies, Download, Ticket};
 pub use cubecl::client::Client;
+pub use lend::Lent;
 pub use reduce::Fold;
 pub use sort::Order;
 

@@ -7,7 +7,7 @@ use crate::simulation::{Simulation, vector};
 use crate::state::WallSnapshot;
 use crate::world::Vec3;
 use seixo_device::Strided;
-use seixo_device::gpu::GpuError;
+use seixo_device::gpu::{GpuError, Lent};
 use seixo_sweeps::views::{RECORD, load};
 
 /// The number by which particles are told apart.
@@ -54,28 +54,62 @@ pub struct Glance {
 }
 
 /// A glance that may still be on its way from a GPU, which goes on meanwhile.
-pub struct Glancing(Box<dyn FnOnce() -> Result<Glance, String> + Send>);
+pub struct Glancing(Box<dyn OnItsWay>);
+
+/// Particles that lie in memory of a GPU which is reached through wgpu.
+pub struct Aboard {
+    /// Centers from the origin that was asked for, and radii \[m\], as four numbers of 32 bits; a radius of 0 where nothing is to be seen.
+    pub places: Lent,
+    /// The number that was asked for, of 32 bits.
+    pub values: Lent,
+    /// How many there are.
+    pub count: usize,
+    /// Whether they are particles of fluids.
+    pub is_fluid: bool,
+}
+
+/// What a glance is before it is here.
+pub(crate) trait OnItsWay: Send {
+    /// Waits for it.
+    fn wait(self: Box<Self>) -> Result<Glance, GpuError>;
+    /// Where it lies; `None` where nobody can draw from.
+    fn lend(&self) -> Result<Option<Vec<Aboard>>, GpuError>;
+}
+
+impl OnItsWay for Glance {
+    fn wait(self: Box<Self>) -> Result<Glance, GpuError> {
+        Ok(*self)
+    }
+
+    fn lend(&self) -> Result<Option<Vec<Aboard>>, GpuError> {
+        Ok(self.id.is_empty().then(Vec::new))
+    }
+}
+
+/// Grains, and behind them fluids.
+impl OnItsWay for [Glancing; 2] {
+    fn wait(self: Box<Self>) -> Result<Glance, GpuError> {
+        let [grains, fluids] = *self;
+        let (mut glance, fluids) = (grains.0.wait()?, fluids.0.wait()?);
+        glance.id.extend(fluids.id);
+        glance.places.extend(fluids.places);
+        glance.values.extend(fluids.values);
+        Ok(glance)
+    }
+
+    fn lend(&self) -> Result<Option<Vec<Aboard>>, GpuError> {
+        let [grains, fluids] = self;
+        let (grains, fluids) = (grains.0.lend()?, fluids.0.lend()?);
+        Ok(grains
+            .zip(fluids)
+            .map(|(grains, fluids)| grains.into_iter().chain(fluids).collect()))
+    }
+}
 
 impl Glancing {
-    /// One that is here.
-    pub(crate) fn of(glance: Glance) -> Glancing {
-        Glancing(Box::new(move || Ok(glance)))
-    }
-
-    /// One that comes from a GPU.
-    pub(crate) fn coming(arrive: impl FnOnce() -> Result<Glance, GpuError> + Send + 'static) -> Glancing {
-        Glancing(Box::new(move || arrive().map_err(|error| error.to_string())))
-    }
-
-    /// Grains, and behind them fluids.
-    fn with(self, fluids: Glancing) -> Glancing {
-        Glancing(Box::new(move || {
-            let (mut glance, fluids) = (self.wait()?, fluids.wait()?);
-            glance.id.extend(fluids.id);
-            glance.places.extend(fluids.places);
-            glance.values.extend(fluids.values);
-            Ok(glance)
-        }))
+    /// One that comes from somewhere.
+    pub(crate) fn of(coming: impl OnItsWay + 'static) -> Glancing {
+        Glancing(Box::new(coming))
     }
 
     /// Waits for it.
@@ -83,7 +117,15 @@ impl Glancing {
     /// # Errors
     /// If the GPU fails.
     pub fn wait(self) -> Result<Glance, String> {
-        (self.0)()
+        self.0.wait().map_err(|error| error.to_string())
+    }
+
+    /// Where it lies, for pictures that are drawn on the same device; `None` where it lies elsewhere, or has more digits than pictures.
+    ///
+    /// # Errors
+    /// If the GPU fails.
+    pub fn lend(&self) -> Result<Option<Vec<Aboard>>, String> {
+        self.0.lend().map_err(|error| error.to_string())
     }
 }
 
@@ -110,7 +152,7 @@ impl Simulation {
             self.flow.as_ref().map(|flow| Glancing::of(flow.glance(origin, shade)))
         };
         Ok(Some(match fluids {
-            Some(fluids) => grains.with(fluids),
+            Some(fluids) => Glancing::of([grains, fluids]),
             None => grains,
         }))
     }

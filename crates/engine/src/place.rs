@@ -35,6 +35,17 @@ pub(crate) fn gpu_asked_for(choice: DeviceChoice, notices: &mut Vec<String>) -> 
     Ok(Some(Gpu::open(choice)?))
 }
 
+/// The one GPU on which a world of these settings may run, started; none where cores of this machine are asked for, or several places.
+///
+/// # Errors
+/// If there is none, or it does not start.
+pub fn gpu_of(settings: &Settings) -> Result<Option<Gpu>, Refusal> {
+    if settings.domains > 1 || settings.ranks.is_some() {
+        return Ok(None);
+    }
+    gpu_asked_for(settings.device, &mut Vec::new())
+}
+
 /// The precision that is asked for, or else the usual one of this GPU.
 pub(crate) fn precision_on(gpu: &Gpu, asked: Option<Precision>, notices: &mut Vec<String>) -> Result<Precision, Refusal> {
     let precision = asked.unwrap_or_else(|| {

@@ -23,6 +23,7 @@ mod fluids;
 pub mod folder;
 mod fragments;
 mod frames;
+pub mod glimpse;
 mod hands;
 mod log;
 mod measure;

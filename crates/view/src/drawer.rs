@@ -3,7 +3,7 @@
 use glam::DVec3;
 
 use crate::{
-    Snapshot, ViewError,
+    Graphics, Snapshot, ViewError,
     camera::Camera,
     render::{COLOR, Props, Shot, Studio, Targets},
     snapshot::{FROM, Scenery, frame_of},
@@ -32,7 +32,19 @@ impl Drawer {
     /// If there is nothing to draw with.
     pub fn new(size: (u32, u32), detail: u32) -> Result<Drawer, ViewError> {
         ViewError::check_size(size)?;
-        let studio = Studio::offscreen()?;
+        Drawer::of(Studio::offscreen()?, size, detail)
+    }
+
+    /// As [`Drawer::new`], on a device on which somebody computes.
+    ///
+    /// # Errors
+    /// As [`Drawer::new`].
+    pub fn beside(graphics: &Graphics, size: (u32, u32), detail: u32) -> Result<Drawer, ViewError> {
+        ViewError::check_size(size)?;
+        Drawer::of(Studio::new(graphics.painter(), COLOR)?, size, detail)
+    }
+
+    fn of(studio: Studio, size: (u32, u32), detail: u32) -> Result<Drawer, ViewError> {
         let (targets, picture) = (studio.targets(size, detail), studio.painter.image(size, COLOR));
         Ok(Drawer {
             studio,
@@ -56,7 +68,9 @@ impl Drawer {
         let scenery = snapshot.scenery();
         let last = self.loaded.take().map(|last| last.props);
         let studio = &self.studio;
-        let props = studio.painter.guarded(|| Ok(studio.load(&snapshot.stage(&scenery, true), last)))?;
+        let props = studio
+            .painter
+            .guarded(|| Ok(studio.load(&snapshot.on(&studio.painter)?.stage(&scenery, true), last)))?;
         let camera = Camera::framing(snapshot.in_view(&scenery).into_iter(), FROM, frame_of(self.size));
         self.loaded = Some(Loaded { props, scenery, camera });
         Ok(())
@@ -80,8 +94,8 @@ impl Drawer {
             let mut encoder = painter.device.create_command_encoder(&Default::default());
             let shot = Shot::new(&camera, &floors);
             self.studio.paint(&mut encoder, props, &shot, &self.targets, &self.picture);
-            painter.queue.submit([encoder.finish()]);
-            painter.wait()
+            let submitted = painter.queue.submit([encoder.finish()]);
+            painter.wait(submitted)
         })
     }
 }

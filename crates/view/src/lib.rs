@@ -3,6 +3,7 @@
 //! [`picture()`] renders one frame of grains, fluids or their surface and walls, or of contacts, bonds and cracks, to a PNG; [`map()`] draws a field on a plane; [`plot()`] turns the tables of a run into charts, and [`encode()`] draws any
 //! [`Chart`].
 
+mod aboard;
 mod board;
 mod bonds;
 mod camera;
@@ -30,6 +31,7 @@ mod trace;
 mod video;
 mod window;
 
+pub use aboard::{Aboard, Graphics, Memory, Piece, Surveyor};
 pub use canvas::Canvas;
 pub use chart::{Chart, Panel, encode};
 pub use drawer::Drawer;
@@ -45,6 +47,8 @@ pub use snapshot::{Few, Parts, Snapshot};
 pub use video::Video;
 pub use window::window;
 
+#[cfg(test)]
+mod aboard_tests;
 #[cfg(test)]
 mod page_tests;
 #[cfg(test)]

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::{
-    PictureOptions, Snapshot, ViewError,
+    Graphics, PictureOptions, Snapshot, Surveyor, ViewError,
     show::{Details, PATIENCE, Particle, Show},
 };
 
@@ -179,6 +179,7 @@ pub struct Live {
     is_gone: AtomicBool,
     desk: Mutex<Desk>,
     put: Condvar,
+    surveyor: OnceLock<Arc<Surveyor>>,
 }
 
 /// What becomes a snapshot on the thread of who looks, so that it costs the run no time.
@@ -221,7 +222,23 @@ impl Live {
             controls: Controls::default(),
             desk: Mutex::default(),
             put: Condvar::new(),
+            surveyor: OnceLock::new(),
         }
+    }
+
+    /// Lets snapshots lie on this device, for who draws there.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn draw_on(&self, graphics: Graphics) -> Result<(), ViewError> {
+        let surveyor = Surveyor::new(graphics)?;
+        self.surveyor.get_or_init(|| Arc::new(surveyor));
+        Ok(())
+    }
+
+    /// What finds out where spheres are on that device, if there is one.
+    pub fn surveyor(&self) -> Option<&Arc<Surveyor>> {
+        self.surveyor.get()
     }
 
     /// The reins.
@@ -303,6 +320,10 @@ impl Show for Live {
 
     fn controls(&self) -> Option<&Controls> {
         Some(&self.controls)
+    }
+
+    fn graphics(&self) -> Option<&Graphics> {
+        self.surveyor().map(|surveyor| surveyor.graphics())
     }
 
     fn is_gone(&self) -> bool {

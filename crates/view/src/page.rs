@@ -87,6 +87,9 @@ fn token() -> std::io::Result<String> {
 }
 
 /// Bytes that a page is sent of a snapshot when it has seen none before.
-pub fn bytes_of_frame(snapshot: &Snapshot) -> usize {
-    wire::encode(snapshot, None, None).0.len()
+///
+/// # Errors
+/// If its spheres cannot be brought here.
+pub fn bytes_of_frame(snapshot: &Snapshot) -> Result<usize, ViewError> {
+    Ok(wire::encode(snapshot.here()?, None, None).0.len())
 }

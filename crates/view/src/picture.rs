@@ -275,6 +275,7 @@ impl Snapshot {
             balls: of_points.map(|(&center, &radius)| ball(center.into(), radius)).collect(),
             id: points.id,
             walls,
+            aboard: None,
         })
     }
 }

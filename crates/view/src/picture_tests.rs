@@ -41,6 +41,7 @@ fn image(spheres: &[(DVec3, Rgb)], walls: &[[DVec3; 3]]) -> Canvas {
         places: &places,
         shade: &shade,
         palette: &palette,
+        ..Balls::default()
     };
     let stage = Stage {
         balls,

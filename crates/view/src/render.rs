@@ -18,12 +18,12 @@ pub use studio::{Shot, Studio, Targets};
 
 use glam::DVec3;
 
-use crate::color::Rgb;
 #[cfg(test)]
 use crate::{ViewError, camera::Camera, canvas::Canvas};
+use crate::{aboard::Surveyed, color::Rgb};
 
 /// Spheres to draw.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 pub struct Balls<'a> {
     /// Centers relative to the origin of the stage, and radii \[m\].
     pub places: &'a [[f32; 4]],
@@ -31,6 +31,10 @@ pub struct Balls<'a> {
     pub shade: &'a [u8],
     /// Colors, at most 256.
     pub palette: &'a [Rgb],
+    /// More of them, which lie on the device that draws.
+    pub aboard: &'a [Surveyed],
+    /// Values of those at the ends of the scale, for which the palette has colors.
+    pub ends: [f64; 2],
 }
 
 /// A straight rod with round ends.
@@ -68,7 +72,7 @@ impl Pane {
 }
 
 /// What stands in front of the camera.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 pub struct Stage<'a> {
     /// From where places are counted that have few digits: the middle of the scene \[m\].
     pub origin: DVec3,

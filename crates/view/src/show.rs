@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::{PictureOptions, Snapshot, ViewError, closely::details_of, live::Controls, picture::frames_of};
+use crate::{Graphics, PictureOptions, Snapshot, ViewError, closely::details_of, live::Controls, picture::frames_of};
 
 /// Longest time that one asks for something new before the answer is that there is nothing \[s\].
 pub const PATIENCE: Duration = Duration::from_millis(250);
@@ -21,6 +21,10 @@ pub trait Show: Send + Sync {
     }
     /// The reins, of a simulation that runs and may be steered.
     fn controls(&self) -> Option<&Controls> {
+        None
+    }
+    /// The device that snapshots may lie on, for who can draw there.
+    fn graphics(&self) -> Option<&Graphics> {
         None
     }
     /// Whether there will never be anything more to see, so that windows close.

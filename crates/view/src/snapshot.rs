@@ -1,14 +1,17 @@
 //! A frame in memory, and how it becomes a finished picture.
 
+use std::sync::Arc;
+
 use glam::DVec3;
 use seixo_files::vtk::{VtkBonds, VtkContacts, VtkFluid, VtkPoints, VtkWalls};
 
 use crate::{
     PictureOptions, Shown, ViewError,
+    aboard::{Aboard, Surveyed},
     board::Board,
     camera::{Camera, Frame},
     canvas::Canvas,
-    coloring::Coloring,
+    coloring::{Coloring, Legend},
     render::{Balls, COLOR, Floor, Pane, Rod, Shot, Stage, Studio},
     scale,
     text::Pen,
@@ -51,6 +54,8 @@ pub struct Snapshot {
     pub panes: Vec<Pane>,
     /// Corners of the other triangles of each wall \[m\].
     pub walls: Vec<Vec<[DVec3; 3]>>,
+    /// All balls, where they lie on a device: then those above are some of them, and have no ids.
+    pub aboard: Option<Arc<Aboard>>,
 }
 
 /// What snapshots are made of.
@@ -158,13 +163,14 @@ impl Snapshot {
     /// As [`Snapshot::draw`], with a camera that stands already.
     pub fn draw_from(&self, studio: &Studio, options: &PictureOptions, scenery: &Scenery, camera: &Camera) -> Result<Canvas, ViewError> {
         let pen = Pen::new()?;
+        let here = self.on(&studio.painter)?;
         let floors = scenery.floors(camera.eye);
         let shot = Shot {
             cut: options.cut.map(|[x, y, z, far]| (DVec3::new(x, y, z), far)),
             ..Shot::new(camera, &floors)
         };
         let mut canvas = studio.painter.guarded(|| {
-            let props = studio.load(&self.stage(scenery, options.has_walls), None);
+            let props = studio.load(&here.stage(scenery, options.has_walls), None);
             let picture = studio.painter.image(options.size, COLOR);
             studio.picture(&props, &shot, &studio.targets(options.size, 2), &picture)
         })?;
@@ -194,16 +200,43 @@ impl Snapshot {
 
     /// What stands in front of a camera.
     pub fn stage<'a>(&'a self, scenery: &'a Scenery, has_walls: bool) -> Stage<'a> {
-        let Coloring { palette, shade, .. } = &self.coloring;
+        let Coloring { palette, shade, legend } = &self.coloring;
         let part = |from: usize, to: usize| Balls {
             places: &self.balls[from..to],
             shade: &shade[from..to],
             palette,
+            ..Balls::default()
         };
-        let (balls, water) = match &self.marks {
-            Some(places) => (Balls { places, shade, palette }, Balls::default()),
-            None if self.is_smooth => (part(0, self.grains), part(self.grains, self.shown.max(self.grains))),
-            None => (part(0, self.shown), Balls::default()),
+        let ends = match legend {
+            Legend::Scale { range: (low, high), .. } => [*low, *high],
+            Legend::Classes { .. } => [0.0, 1.0],
+        };
+        let lying = |aboard: &'a [Surveyed]| Balls {
+            palette,
+            aboard,
+            ends,
+            ..Balls::default()
+        };
+        let (balls, water) = match (&self.aboard, &self.marks) {
+            (Some(aboard), _) => {
+                let (grains, fluids) = aboard.pieces.split_at(aboard.pieces.partition_point(|known| !known.piece.is_fluid));
+                if self.is_smooth {
+                    (lying(grains), lying(fluids))
+                } else {
+                    (lying(&aboard.pieces), Balls::default())
+                }
+            }
+            (None, Some(places)) => (
+                Balls {
+                    places,
+                    shade,
+                    palette,
+                    ..Balls::default()
+                },
+                Balls::default(),
+            ),
+            (None, None) if self.is_smooth => (part(0, self.grains), part(self.grains, self.shown.max(self.grains))),
+            (None, None) => (part(0, self.shown), Balls::default()),
         };
         Stage {
             origin: self.origin,

@@ -24,7 +24,7 @@ use winit::{
 };
 
 use crate::{
-    PictureOptions, Show, Snapshot, ViewError,
+    Graphics, PictureOptions, Show, Snapshot, ViewError,
     camera::{Camera, Frame},
     live::Hand,
     render::{Painter, Props, Shot, Studio, Targets},
@@ -112,7 +112,7 @@ impl ApplicationHandler<News> for App {
         if self.drawn.is_some() {
             return;
         }
-        match Drawn::open(events, &self.title, self.size, &self.proxy) {
+        match Drawn::open(events, &self.title, self.size, &self.proxy, self.panel.graphics()) {
             Ok(drawn) => self.drawn = Some(drawn),
             Err(error) => self.fail(events, error),
         }
@@ -214,17 +214,35 @@ impl App {
 }
 
 impl Drawn {
-    fn open(events: &ActiveEventLoop, title: &str, size: (u32, u32), proxy: &EventLoopProxy<News>) -> Result<Drawn, ViewError> {
+    fn open(
+        events: &ActiveEventLoop,
+        title: &str,
+        size: (u32, u32),
+        proxy: &EventLoopProxy<News>,
+        graphics: Option<&Graphics>,
+    ) -> Result<Drawn, ViewError> {
         let no_display = |cause: String| ViewError::NoDisplay { cause };
         let attributes = Window::default_attributes()
             .with_title(title)
             .with_inner_size(PhysicalSize::new(size.0, size.1));
         let window = Arc::new(events.create_window(attributes).map_err(|error| no_display(error.to_string()))?);
-        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
-        let surface = instance
-            .create_surface(window.clone())
-            .map_err(|error| no_display(error.to_string()))?;
-        let (painter, adapter) = pollster::block_on(Painter::new(&instance, Some(&surface)))?;
+        let on = |instance: &wgpu::Instance| instance.create_surface(window.clone());
+        // Where a simulation runs on a device that draws on this display, its particles are drawn from where they lie.
+        let beside = graphics.and_then(|graphics| {
+            let surface = on(&graphics.instance)
+                .ok()
+                .filter(|surface| graphics.adapter.is_surface_supported(surface))?;
+            Some((surface, graphics.painter(), graphics.adapter.clone()))
+        });
+        let (surface, painter, adapter) = match beside {
+            Some(found) => found,
+            None => {
+                let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
+                let surface = on(&instance).map_err(|error| no_display(error.to_string()))?;
+                let (painter, adapter) = pollster::block_on(Painter::new(&instance, Some(&surface)))?;
+                (surface, painter, adapter)
+            }
+        };
         let PhysicalSize { width, height } = window.inner_size();
         let mut config = surface
             .get_default_config(&adapter, width.max(1), height.max(1))
@@ -264,7 +282,7 @@ impl Drawn {
         let last = self.scene.take().map(|scene| scene.props);
         let props = studio
             .painter
-            .guarded(|| Ok(studio.load(&snapshot.stage(&scenery, options.has_walls), last)))?;
+            .guarded(|| Ok(studio.load(&snapshot.on(&studio.painter)?.stage(&scenery, options.has_walls), last)))?;
         self.scene = Some(Scene { snapshot, scenery, props });
         Ok(())
     }
@@ -335,7 +353,7 @@ impl Drawn {
         let Some((place, scene)) = panel.place_picked().zip(self.scene.as_ref()) else {
             return false;
         };
-        let snapshot = &scene.snapshot;
+        let Ok(snapshot) = scene.snapshot.here() else { return false };
         let (Some(controls), true) = (panel.controls(), place < snapshot.grains) else {
             return false;
         };
@@ -357,8 +375,10 @@ impl Drawn {
         let at = self.pointer.at;
         let Some((camera, _)) = self.camera(&panel.options) else { return };
         let Some(scene) = &self.scene else { return };
-        let found = pick::ball_at(&scene.snapshot, &camera, [at.x, at.y], panel.options.cut);
-        panel.pick(&scene.snapshot, found);
+        match scene.snapshot.here() {
+            Ok(here) => panel.pick(here, pick::ball_at(here, &camera, [at.x, at.y], panel.options.cut)),
+            Err(error) => panel.error = Some(error.to_string()),
+        }
     }
 
     fn redraw(&mut self, panel: &mut Panel, loader: &Loader) -> Result<(), ViewError> {
@@ -383,7 +403,7 @@ impl Drawn {
         }
         let pace = self.pace();
         let picked = panel.place_picked().zip(self.scene.as_ref()).zip(camera);
-        let marked = picked.and_then(|((place, scene), (camera, _))| pick::circle_around(&scene.snapshot, &camera, place));
+        let marked = picked.and_then(|((place, scene), (camera, _))| pick::circle_around(scene.snapshot.here().ok()?, &camera, place));
         let painted = self.gui.run(&self.window, |ui| panel.show(ui, pace, marked));
         if panel.turned_walls()
             && let Some(scene) = &self.scene

@@ -52,7 +52,7 @@ pub fn open(description: Description) -> Result<Runtime, String> {
         backend: adapter.get_info().backend,
     };
     let options = RuntimeOptions::try_default().map_err(|error| error.to_string())?;
-    let client = Device::Wgpu(try_init_device(setup, options).map_err(|error| error.to_string())?).client();
+    let client = Device::Wgpu(try_init_device(setup.clone(), options).map_err(|error| error.to_string())?).client();
     let complaint = Arc::new(Complaint::default());
     let notes = complaint.clone();
     // CubeCL's own answer to an error outside of a call is a panic on its thread, which tells the user nothing. Leaving without a
@@ -66,6 +66,7 @@ pub fn open(description: Description) -> Result<Runtime, String> {
         description,
         client,
         complaint,
+        setup: Some(setup),
         lose: Some(Box::new(move || device.destroy())),
         queued: Default::default(),
     })

@@ -341,13 +341,13 @@ fn part_of<T>(from: &Buffer<T>, part: &Range<usize>) -> Handle {
 
 /// Copies that are waited for once: a look at many buffers costs one wait.
 pub struct Copies {
-    handles: Vec<Handle>,
-    gpu: Gpu,
+    pub(super) handles: Vec<Handle>,
+    pub(super) gpu: Gpu,
 }
 
 /// Claims items of [`Copies`] once they are here.
 pub struct Ticket<T> {
-    index: Option<usize>,
+    pub(super) index: Option<usize>,
     items: PhantomData<T>,
 }
 
@@ -373,11 +373,7 @@ impl Copies {
     /// # Errors
     /// If what was to compute it failed, or the device is lost.
     pub fn wait(self) -> Result<Arrived, GpuError> {
-        if self.handles.is_empty() {
-            return Ok(Arrived(Vec::new()));
-        }
-        let bytes = self.gpu.runtime.guard(|| block_on(self.gpu.client().read_async(self.handles)))?;
-        Ok(Arrived(bytes))
+        self.gpu.queue_copies(self.handles).wait()
     }
 
     /// Queues all copies, of memory that nobody writes any more, from any thread; CUDA makes them while later launches run.

@@ -64,6 +64,7 @@ mod present {
             largest: None,
             description,
             complaint: Default::default(),
+            setup: None,
             lose: None,
             queued: Default::default(),
         })

@@ -4,6 +4,7 @@ use super::{Client, Description, GpuError};
 use cubecl::config::{CubeClRuntimeConfig, RuntimeConfig, streaming::StreamPolicy};
 use cubecl::future::block_on;
 use cubecl::server::ServerError;
+use cubecl::wgpu::WgpuSetup;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,6 +18,8 @@ pub struct Runtime {
     pub largest: Option<u64>,
     /// What the API complained about last, outside of any call.
     pub complaint: Arc<Complaint>,
+    /// The device with its queue, where wgpu reaches it.
+    pub setup: Option<WgpuSetup>,
     /// Takes the device away, where the API lets us.
     pub lose: Option<Box<dyn Fn() + Send + Sync>>,
     /// How often the client was asked for since all was handed on.

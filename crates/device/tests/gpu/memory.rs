@@ -1,5 +1,6 @@
 use crate::{gpu, shuffled};
 use cubecl::prelude::*;
+use cubecl::wgpu::wgpu;
 use seixo_device::gpu::{Api, Fold, Gpu, GpuError, Number, Order, list, units};
 
 #[cube(launch_unchecked)]
@@ -137,6 +138,48 @@ fn what_is_carried_off_is_what_the_launches_before_made_of_it() {
         }
     });
     assert_eq!(gpu.download(&words).unwrap(), vec![40; 1_000_000]);
+}
+
+#[test]
+fn what_is_lent_is_read_where_it_lies_and_stays_as_it_is() {
+    let gpu = gpu();
+    let Some(setup) = gpu.graphics() else {
+        assert_eq!(gpu.description().api, Api::Cuda);
+        return;
+    };
+    let words = gpu.zeros::<u32>(100_000, "words").unwrap();
+    let mut lent = Vec::new();
+    for _ in 0..20 {
+        let parcel = gpu.parcel::<u32>(100_000);
+        gpu.copy(&words, 100_000, &parcel);
+        let mut copies = gpu.copies();
+        let ticket = copies.add(&parcel, 10..100_000);
+        lent.extend(copies.lend(&[&ticket]).unwrap().unwrap());
+        drop((copies, parcel));
+        // What others are given meanwhile lies elsewhere.
+        let other = gpu.parcel::<u32>(100_000);
+        gpu.clear(&other);
+        add(&gpu, &words);
+    }
+    for (k, lent) in (0u32..).zip(&lent) {
+        let size = lent.part.end - lent.part.start;
+        assert!(size >= 4 * 99_990, "{:?}", lent.part);
+        let buffer = setup.device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size,
+            usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+            mapped_at_creation: false,
+        });
+        let mut encoder = setup.device.create_command_encoder(&Default::default());
+        encoder.copy_buffer_to_buffer(&lent.buffer, lent.part.start, &buffer, 0, size);
+        setup.queue.submit([encoder.finish()]);
+        buffer.map_async(wgpu::MapMode::Read, .., Result::unwrap);
+        setup.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+        let bytes = buffer.get_mapped_range(..).unwrap();
+        let is_same = bytes.chunks(4).take(99_990).all(|word| word == k.to_le_bytes());
+        assert!(is_same, "after {k} launches");
+    }
+    assert_eq!(gpu.download(&words).unwrap(), vec![20; 100_000]);
 }
 
 #[test]

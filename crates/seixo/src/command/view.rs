@@ -5,6 +5,7 @@ use super::watch::{Watcher, signals};
 use super::{Changes, Done, Failure, Voice, load};
 use crate::say;
 use clap::Args;
+use seixo::run::glimpse::draw_where_it_runs;
 use seixo::run::{Control, Options, folder, start};
 use seixo::view::{Live, Page, PictureOptions, Recording, Show, Shown, window};
 use std::panic::resume_unwind;
@@ -132,6 +133,7 @@ fn run(arguments: &ViewArguments) -> Done {
     let page = if arguments.browser {
         Some(open(arguments, live.clone())?)
     } else {
+        draw_where_it_runs(&live, &scene.settings).map_err(failure)?;
         None
     };
     let voice = Voice {

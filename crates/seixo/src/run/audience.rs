@@ -1,13 +1,13 @@
 //! Who looks at a run while it goes on, and reaches into it. Nobody is waited for: what is asked for is answered between two steps.
 
 use super::frames::{Corners, within_planes};
-use super::hands;
+use super::{glimpse, hands};
 use seixo_analysis::force_chains;
 use seixo_engine::state::{FluidSnapshot, GrainSnapshot, WallSnapshot};
 use seixo_engine::{BondSnapshot, Change, ContactRecord, Glancing, Refusal, Shade, Simulation, Stop};
 use seixo_files::vtk::{Field, VtkBonds, VtkContacts, VtkFluid, VtkPoints, VtkWalls};
 use seixo_view::live::{Hand, Live, Making, Request, Status};
-use seixo_view::{Details, Few, Parts, PictureOptions, Shown, Snapshot, ViewError};
+use seixo_view::{Details, Few, Parts, PictureOptions, Shown, Snapshot};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -119,12 +119,8 @@ impl Audience {
 
     /// Wall time after which they are to be answered again \[s\].
     pub fn answer_every(&self) -> f64 {
-        match self.asked {
-            Some((last, _)) if last.elapsed().as_secs_f64() > LEFT => IDLE_EVERY,
-            Some((_, between)) if between < OFTEN => SERVE_EVERY,
-            Some(_) => LOOK_EVERY,
-            None => IDLE_EVERY,
-        }
+        let asked = self.asked.filter(|(last, _)| last.elapsed().as_secs_f64() <= LEFT);
+        asked.map_or(IDLE_EVERY, |(_, between)| if between < OFTEN { SERVE_EVERY } else { LOOK_EVERY })
     }
 
     /// Answers those who wait for something.
@@ -136,17 +132,10 @@ impl Audience {
                 Request::Frame(options) => {
                     let (folder, steps, wish) = (self.folder.clone(), simulation.steps(), options.clone());
                     let making: Making = match self.few(simulation, &options)? {
-                        Some((few, coming)) => Box::new(move || {
-                            let glance = coming.wait().map_err(|cause| ViewError::Live { cause })?;
-                            let few = Few {
-                                id: glance.id,
-                                places: glance.places,
-                                values: glance.values,
-                                grains: glance.grains,
-                                ..few
-                            };
-                            Ok(Snapshot::of_few(few, &wish, steps))
-                        }),
+                        Some((few, coming)) => {
+                            let surveyor = self.live.surveyor().cloned();
+                            Box::new(move || glimpse::snapshot(coming, surveyor.as_deref(), few, &wish, steps))
+                        }
                         None => {
                             let seen = self.seen(simulation, options.shown, false)?;
                             Box::new(move || Snapshot::of_parts(&folder, seen.parts(), &wish, steps))

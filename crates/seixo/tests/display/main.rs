@@ -9,7 +9,7 @@ mod stage;
 
 use browser::Browser;
 use pictures::{Picture, changed, settled};
-use screen::{K, LEFT, Q, RIGHT, SPACE, Screen, V};
+use screen::{F, K, LEFT, Q, RIGHT, SPACE, Screen, V};
 use serde_json::Value;
 use stage::{Done, SEIXO, Stage};
 use std::io::{BufRead, BufReader, Read};
@@ -19,6 +19,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{panicking, sleep, spawn};
 use std::time::{Duration, Instant};
+use x11rb::protocol::xproto::Window;
 
 /// How long the program may take for what it is asked, on a machine with other work.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -213,15 +214,7 @@ fn a_window_shows_a_recording() {
     let paused = settled(take);
 
     let middle = paused.middle_of_colors(SCENE[0], SCENE[1]).expect("grains have colors");
-    let panel = || take().part([0.72, 1.0], [0.0, 1.0]);
-    let is_told = [[0, 0], [0, 30], [30, 0], [0, -30], [-30, 0]].into_iter().any(|aside: [isize; 2]| {
-        screen.point(window, [0, 1].map(|axis| middle[axis].saturating_add_signed(aside[axis])));
-        settled(take);
-        let before = panel();
-        screen.click();
-        changed(&before, panel).is_some()
-    });
-    assert!(is_told, "no grain near {middle:?} is told of");
+    assert!(is_told_of(&screen, window, middle), "no grain near {middle:?} is told of");
 
     // Two views are kept, and the camera goes from the first to the second.
     let first = settled(scene);
@@ -268,6 +261,56 @@ fn a_window_shows_a_run() {
     // The resolved scene names the end.
     std::fs::copy(stage.path("unwatched/scene.toml"), stage.path("watched/scene.toml")).unwrap();
     stage.assert_same("watched", "unwatched");
+}
+
+/// What a GPU computes is drawn from where it lies there, and looks the same as what cores compute.
+#[test]
+fn a_window_shows_a_run_on_a_gpu() {
+    let _turn = turn();
+    let (stage, screen) = (stage(NEVER), Screen::new());
+    let [on_cores, on_gpu] = ["cpu", "wgpu"].map(|device| {
+        let line = format!("view drum.toml --paused --field radius --device {device} --out {device} --size 960x600");
+        let mut viewer = Viewer::start(on(&screen, &stage, &line));
+        let window = screen.window("Seixo – ", "drum");
+        let take = || screen.picture(window);
+        let until = Instant::now() + PATIENCE;
+        let middle = loop {
+            match take().middle_of_colors(SCENE[0], SCENE[1]) {
+                Some(middle) => break middle,
+                None if Instant::now() < until => sleep(Duration::from_millis(50)),
+                None => panic!("no grains are seen: {}", viewer.said()),
+            }
+        };
+        settled(take);
+        // Panels are as wide as they will be.
+        screen.press(F);
+        let seen = settled(|| scene_of(&take()));
+        assert!(is_told_of(&screen, window, middle), "no grain near {middle:?} is told of");
+        let still = settled(|| scene_of(&take()));
+        screen.press(SPACE);
+        changed(&still, || scene_of(&take())).expect("the grains move");
+        screen.close(window);
+        assert_eq!(viewer.code(), Some(130), "{}", viewer.said());
+        let record: Value = serde_json::from_str(&stage.read(&format!("{device}/run.json"))).unwrap();
+        let is_there = record["device"].as_str().is_some_and(|name| (name == "CPU") == (device == "cpu"));
+        assert!(is_there, "{record}");
+        seen
+    });
+    let differs = on_gpu.difference(&on_cores);
+    assert!(differs.share < 1e-3, "{:.2} % of the picture is another", 100.0 * differs.share);
+}
+
+/// Whether a click at or around this place picks a grain.
+fn is_told_of(screen: &Screen, window: Window, place: [usize; 2]) -> bool {
+    let take = || screen.picture(window);
+    let panel = || take().part([0.72, 1.0], [0.0, 1.0]);
+    [[0, 0], [0, 30], [30, 0], [0, -30], [-30, 0]].into_iter().any(|aside: [isize; 2]| {
+        screen.point(window, [0, 1].map(|axis| place[axis].saturating_add_signed(aside[axis])));
+        settled(take);
+        let before = panel();
+        screen.click();
+        changed(&before, panel).is_some()
+    })
 }
 
 #[test]

@@ -21,6 +21,8 @@ pub const LEFT: u32 = 0xff51;
 pub const RIGHT: u32 = 0xff53;
 /// The space bar.
 pub const SPACE: u32 = 0x20;
+/// The letter f.
+pub const F: u32 = 0x66;
 /// The letter k.
 pub const K: u32 = 0x6b;
 /// The letter v.

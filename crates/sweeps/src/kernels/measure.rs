@@ -3,6 +3,7 @@
 use super::{book, sum_of_cube};
 use crate::contact::{Stored, stored_between, stored_in_compound};
 use crate::entries::{first_entry, history_at, imprint_of, spring_of};
+use crate::fluid::WALL;
 use crate::motion::{Stepping, acceleration, angular_acceleration};
 use crate::sides::nearest_image;
 use crate::views::{Record, coefficients, last, record, supplement, xyz};
@@ -210,10 +211,26 @@ pub fn collect<R: Real, C: Coordinate<R>>(
     book::<C, R>(power, took);
 }
 
-/// What pictures need of n grains: places from an origin \[m\] with radii, and one number each: the radius (0), the speed (1) or a component of the
-/// velocity (2 to 4).
+/// The number by which pictures tell particles apart: the radius (0), the speed (1) or a component of the velocity (2 to 4).
+#[cube]
+fn shade_of<R: Real>(radius: R, velocity: Record<R>, #[comptime] shade: u32) -> R {
+    let v = xyz::<R>(velocity);
+    if comptime!(shade == 0) {
+        radius
+    } else if comptime!(shade == 1) {
+        R::root(v.dot(&v))
+    } else if comptime!(shade == 2) {
+        v.x
+    } else if comptime!(shade == 3) {
+        v.y
+    } else {
+        v.z
+    }
+}
+
+/// What pictures need of n grains: places from an origin \[m\] with radii, and one number each, see [`shade_of`].
 #[cube(launch)]
-pub fn glance<R: Real, C: Coordinate<R>>(
+pub fn glance_at_grains<R: Real, C: Coordinate<R>>(
     position: &[Record<C>],
     velocity: &[Record<R>],
     places: &mut [Record<R>],
@@ -224,20 +241,30 @@ pub fn glance<R: Real, C: Coordinate<R>>(
 ) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
-        let at = near_vector::<C, R>(&xyz::<C>(position[i]).minus(origin));
         let radius = C::near(last::<C>(position[i]));
-        places[i] = record::<R>(&at, radius);
-        let v = xyz::<R>(velocity[i]);
-        if comptime!(shade == 0) {
-            values[i] = radius;
-        } else if comptime!(shade == 1) {
-            values[i] = R::root(v.dot(&v));
-        } else if comptime!(shade == 2) {
-            values[i] = v.x;
-        } else if comptime!(shade == 3) {
-            values[i] = v.y;
-        } else {
-            values[i] = v.z;
-        }
+        places[i] = record::<R>(&near_vector::<C, R>(&xyz::<C>(position[i]).minus(origin)), radius);
+        values[i] = shade_of::<R>(radius, velocity[i], shade);
+    }
+}
+
+/// As [`glance_at_grains`], of n particles of fluids, which are shown with one radius \[m\], and those of walls with none.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn glance_at_fluid<R: Real, C: Coordinate<R>>(
+    position: &[Record<C>],
+    velocity: &[Record<R>],
+    kind: &[u32],
+    places: &mut [Record<R>],
+    values: &mut [R],
+    origin: &Vector3<C>,
+    radius: R,
+    n: u32,
+    #[comptime] shade: u32,
+) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        let shown = select(kind[i] & WALL == 0, radius, R::new(0.0));
+        places[i] = record::<R>(&near_vector::<C, R>(&xyz::<C>(position[i]).minus(origin)), shown);
+        values[i] = shade_of::<R>(shown, velocity[i], shade);
     }
 }

@@ -28,7 +28,7 @@ use tokio::{
 };
 
 use super::wire::encode;
-use crate::{PictureOptions, show::Show};
+use crate::{PictureOptions, Snapshot, show::Show};
 
 /// Pages that get frames at once.
 pub const MOST_CLIENTS: usize = 16;
@@ -221,11 +221,9 @@ pub fn answer(show: &dyn Show, request: &str, walls: Option<u64>) -> (Message, O
             "error - a request is `frame FIELD INDEX SEEN`, with a name, two whole numbers, or - for each, such as: frame speed 12 -";
         return (Message::text(cause), walls);
     };
-    match show.frame(&options, seen) {
-        Ok(Some(snapshot)) => {
-            let (bytes, sent) = encode(&snapshot, show.frames(), walls);
-            (Message::binary(bytes), Some(sent))
-        }
+    let encoded = |snapshot: Arc<Snapshot>| Ok(encode(snapshot.here()?, show.frames(), walls));
+    match show.frame(&options, seen).and_then(|found| found.map(encoded).transpose()) {
+        Ok(Some((bytes, sent))) => (Message::binary(bytes), Some(sent)),
         Ok(None) => (Message::text(format!("nothing {}", count(show))), walls),
         Err(cause) => (Message::text(format!("error {} {cause}", count(show))), walls),
     }

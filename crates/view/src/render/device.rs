@@ -2,7 +2,7 @@
 
 use wgpu::util::DeviceExt;
 
-use crate::ViewError;
+use crate::{ViewError, aboard::DeviceMark};
 
 /// Format of depth images.
 pub const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
@@ -20,6 +20,8 @@ pub struct Painter {
     pub device: wgpu::Device,
     /// Where it is drawn.
     pub queue: wgpu::Queue,
+    /// Which device it is.
+    pub mark: DeviceMark,
 }
 
 /// What a pipeline is made of besides its shader.
@@ -95,6 +97,7 @@ impl Painter {
             adapter: name,
             device,
             queue,
+            mark: DeviceMark::default(),
         };
         Ok((painter, adapter))
     }
@@ -125,38 +128,23 @@ impl Painter {
     }
 
     /// Runs the passes and brings the picture to memory, three bytes per pixel.
-    pub fn read(&self, mut encoder: wgpu::CommandEncoder, picture: &wgpu::TextureView) -> Result<Vec<u8>, ViewError> {
+    pub fn read(&self, encoder: wgpu::CommandEncoder, picture: &wgpu::TextureView) -> Result<Vec<u8>, ViewError> {
         let (width, height) = (picture.texture().width(), picture.texture().height());
         let row = (4 * width).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
-        let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
-            label: None,
-            size: u64::from(row) * u64::from(height),
-            usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
-            mapped_at_creation: false,
-        });
         let layout = wgpu::TexelCopyBufferLayout {
             offset: 0,
             bytes_per_row: Some(row),
             rows_per_image: None,
         };
-        encoder.copy_texture_to_buffer(
-            picture.texture().as_image_copy(),
-            wgpu::TexelCopyBufferInfo { buffer: &buffer, layout },
-            wgpu::Extent3d {
-                width,
-                height,
-                depth_or_array_layers: 1,
-            },
-        );
-        self.queue.submit([encoder.finish()]);
-        let (done, mapped) = std::sync::mpsc::channel();
-        buffer.map_async(wgpu::MapMode::Read, .., move |result| drop(done.send(result)));
-        self.wait()?;
-        mapped
-            .recv()
-            .map_err(|error| self.failed(error))?
-            .map_err(|error| self.failed(error))?;
-        let bytes = buffer.get_mapped_range(..).map_err(|error| self.failed(error))?;
+        let size = wgpu::Extent3d {
+            width,
+            height,
+            depth_or_array_layers: 1,
+        };
+        let bytes = self.fetch(encoder, u64::from(row) * u64::from(height), |encoder, buffer| {
+            let to = wgpu::TexelCopyBufferInfo { buffer, layout };
+            encoder.copy_texture_to_buffer(picture.texture().as_image_copy(), to, size);
+        })?;
         let pixels = bytes
             .chunks(row as usize)
             .flat_map(|line| line[..4 * width as usize].chunks(4))
@@ -164,9 +152,38 @@ impl Painter {
         Ok(pixels.copied().collect())
     }
 
-    /// Waits until all is drawn.
-    pub fn wait(&self) -> Result<(), ViewError> {
-        let polled = self.device.poll(wgpu::PollType::wait_indefinitely());
+    /// Runs the passes, and then a copy of so many bytes, and brings these to memory.
+    pub fn fetch(
+        &self,
+        mut encoder: wgpu::CommandEncoder,
+        size: u64,
+        copy: impl FnOnce(&mut wgpu::CommandEncoder, &wgpu::Buffer),
+    ) -> Result<Vec<u8>, ViewError> {
+        let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size,
+            usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+            mapped_at_creation: false,
+        });
+        copy(&mut encoder, &buffer);
+        let submitted = self.queue.submit([encoder.finish()]);
+        let (done, mapped) = std::sync::mpsc::channel();
+        buffer.map_async(wgpu::MapMode::Read, .., move |result| drop(done.send(result)));
+        self.wait(submitted)?;
+        mapped
+            .recv()
+            .map_err(|error| self.failed(error))?
+            .map_err(|error| self.failed(error))?;
+        let bytes = buffer.get_mapped_range(..).map_err(|error| self.failed(error))?;
+        Ok(bytes.to_vec())
+    }
+
+    /// Waits until what was submitted is done, but not for what others submit meanwhile.
+    pub fn wait(&self, submitted: wgpu::SubmissionIndex) -> Result<(), ViewError> {
+        let polled = self.device.poll(wgpu::PollType::Wait {
+            submission_index: Some(submitted),
+            timeout: None,
+        });
         polled.map(drop).map_err(|error| self.failed(error))
     }
 
@@ -224,19 +241,17 @@ impl Painter {
 
     /// The resources of a group of a pipeline, bound from 0 on.
     pub fn bind(&self, pipeline: &wgpu::RenderPipeline, group: u32, resources: &[wgpu::BindingResource]) -> wgpu::BindGroup {
-        let resources: Vec<_> = (0..).zip(resources.iter().cloned()).collect();
-        self.bind_to(&pipeline.get_bind_group_layout(group), &resources)
+        self.bind_to(&pipeline.get_bind_group_layout(group), (0..).zip(resources.iter().cloned()))
     }
 
     /// Resources bound as a layout has them.
-    pub fn bind_to(&self, layout: &wgpu::BindGroupLayout, resources: &[(u32, wgpu::BindingResource)]) -> wgpu::BindGroup {
-        let entries: Vec<_> = resources
-            .iter()
-            .map(|(binding, resource)| wgpu::BindGroupEntry {
-                binding: *binding,
-                resource: resource.clone(),
-            })
-            .collect();
+    pub fn bind_to<'a>(
+        &self,
+        layout: &wgpu::BindGroupLayout,
+        resources: impl IntoIterator<Item = (u32, wgpu::BindingResource<'a>)>,
+    ) -> wgpu::BindGroup {
+        let entry = |(binding, resource)| wgpu::BindGroupEntry { binding, resource };
+        let entries: Vec<_> = resources.into_iter().map(entry).collect();
         self.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: None,
             layout,
@@ -252,8 +267,7 @@ impl Painter {
         resources: &[wgpu::BindingResource],
         image: &wgpu::Texture,
     ) {
-        let resources: Vec<_> = (0..).zip(resources.iter().cloned()).collect();
-        let bindings = self.bind_to(&pipeline.get_bind_group_layout(0), &resources);
+        let bindings = self.bind_to(&pipeline.get_bind_group_layout(0), (0..).zip(resources.iter().cloned()));
         let mut pass = encoder.begin_compute_pass(&Default::default());
         pass.set_pipeline(pipeline);
         pass.set_bind_group(0, &bindings, &[]);

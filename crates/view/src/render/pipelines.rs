@@ -5,6 +5,7 @@ use super::{
     props::{PaneInstance, RodInstance},
     splats::Splats,
 };
+use crate::coloring::{OTHERS, SCALE};
 
 /// Format of pictures.
 pub const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
@@ -15,6 +16,8 @@ pub struct Pipelines {
     pub balls: Splats,
     /// Spheres that become a surface.
     pub drops: Splats,
+    /// Finds colors of spheres.
+    pub shade: wgpu::ComputePipeline,
     /// Rods.
     pub rods: wgpu::RenderPipeline,
     /// Triangles.
@@ -43,6 +46,7 @@ const WATER: &str = concat!(
     include_str!("among.wgsl"),
     include_str!("water.wgsl")
 );
+const SHADE: &str = include_str!("shade.wgsl");
 const LIGHT: &str = concat!(include_str!("view.wgsl"), include_str!("light.wgsl"));
 const FLOORS: &str = concat!(include_str!("view.wgsl"), include_str!("layers.wgsl"), include_str!("floors.wgsl"));
 const WALLS: &str = concat!(include_str!("view.wgsl"), include_str!("layers.wgsl"), include_str!("walls.wgsl"));
@@ -90,6 +94,7 @@ impl Pipelines {
         Pipelines {
             balls: Splats::new(painter, false),
             drops: Splats::new(painter, true),
+            shade: painter.computation(SHADE, "shade", &[("LAST", (SCALE - 1) as f64), ("OTHERS", f64::from(OTHERS))]),
             rods: of_solids(painter, RODS, instances::<RodInstance>(rods)),
             panes: of_solids(painter, PANES, instances::<PaneInstance>(panes)),
             smooth: [smooth(0.0), smooth(1.0)],

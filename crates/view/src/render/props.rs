@@ -4,7 +4,12 @@ use bytemuck::{Pod, Zeroable};
 use glam::{DVec3, Vec4};
 
 use super::{Balls, Pane, Rod, Stage, device::Painter};
-use crate::{color::Rgb, snapshot::MOST, surface::Surface};
+use crate::{
+    aboard::{Held, Memory, Surveyed},
+    color::Rgb,
+    snapshot::MOST,
+    surface::Surface,
+};
 
 /// Bytes in one buffer, within what every device allocates and binds.
 const BATCH: usize = 80 << 20;
@@ -39,7 +44,9 @@ pub struct Shaded {
     /// How many.
     pub count: u32,
     /// Centers and radii.
-    pub places: wgpu::Buffer,
+    pub places: Memory,
+    /// As long as this is there, these are what they are; `None` where nobody else has them.
+    lent: Option<Held>,
     /// Places in the palette.
     pub shades: wgpu::Buffer,
     /// Which of them are drawn as squares.
@@ -82,7 +89,7 @@ pub struct Props {
 
 impl Props {
     /// Brings a stage to a device, into the memory of one that is shown no more where that fits.
-    pub fn new(painter: &Painter, stage: &Stage, last: Option<Props>) -> Props {
+    pub fn new(painter: &Painter, shade: &wgpu::ComputePipeline, stage: &Stage, last: Option<Props>) -> Props {
         let place = |point: DVec3| (point - stage.origin).as_vec3().to_array();
         let opaque = |[red, green, blue]: Rgb| [red, green, blue, 255];
         let rod = |rod: &Rod| {
@@ -102,28 +109,31 @@ impl Props {
         let of_rods = stage.rods.iter().map(|rod| 0.5 * (rod.ends[1] - rod.ends[0]).length());
         let sides = stage.panes.iter().map(|pane| (pane.corners[1] - pane.corners[0]).length());
         let bodies = stage.rods.len() + stage.panes.len();
-        let drawn = stage.balls.places.len() + stage.water.places.len();
-        let [of_balls, of_water] = [&stage.balls, &stage.water].map(mean_radius);
-        let radii = of_balls * stage.balls.places.len() as f64 + of_water * stage.water.places.len() as f64;
+        let [(drawn, of_balls), (drops, of_water)] = [&stage.balls, &stage.water].map(mean_radius);
+        let radii = of_balls * drawn as f64 + of_water * drops as f64;
         let (balls, water) = last.map_or_else(Default::default, |last| (last.balls.batches, last.water.batches));
         Props {
             origin: stage.origin,
-            balls: colored(painter, &stage.balls, balls),
-            water: colored(painter, &stage.water, water),
+            balls: colored((painter, shade), &stage.balls, balls),
+            water: colored((painter, shade), &stage.water, water),
             rods: batches(painter, &stage.rods.iter().map(rod).collect::<Vec<_>>()),
             panes: batches(painter, &stage.panes.iter().map(pane).collect::<Vec<_>>()),
             walls: Surface::new(stage.walls),
-            mean_radius: (radii + of_rods.chain(sides).sum::<f64>()) / (drawn + bodies).max(1) as f64,
+            mean_radius: (radii + of_rods.chain(sides).sum::<f64>()) / (drawn + drops + bodies).max(1) as f64,
             radius_of_water: of_water,
         }
     }
 }
 
-/// Mean radius of spheres, of some of them where they are many.
-fn mean_radius(balls: &Balls) -> f64 {
+/// How many spheres there are, and their mean radius: of those that are here, of some of them where they are many.
+fn mean_radius(balls: &Balls) -> (usize, f64) {
     let some = balls.places.iter().step_by(balls.places.len().div_ceil(MOST).max(1));
     let count = some.len().max(1);
-    some.map(|ball| f64::from(ball[3])).sum::<f64>() / count as f64
+    let mean = some.map(|ball| f64::from(ball[3])).sum::<f64>() / count as f64;
+    let aboard = balls.aboard.iter().map(|known| (known.seen, known.mean_radius));
+    let add = |(count, sum), (more, mean)| (count + more, sum + mean * more as f64);
+    let (count, sum) = aboard.fold((balls.places.len(), mean * balls.places.len() as f64), add);
+    (count, sum / count.max(1) as f64)
 }
 
 fn batches<T: Pod>(painter: &Painter, instances: &[T]) -> Vec<Batch> {
@@ -134,53 +144,100 @@ fn batches<T: Pod>(painter: &Painter, instances: &[T]) -> Vec<Batch> {
     instances.chunks(BATCH / size_of::<T>()).map(batch).collect()
 }
 
-fn colored(painter: &Painter, balls: &Balls, last: Vec<Shaded>) -> Colored {
-    // A multiple of the four shades in a word.
+/// Brings spheres to the device, and finds the colors of those that are there.
+fn colored((painter, shade): (&Painter, &wgpu::ComputePipeline), balls: &Balls, last: Vec<Shaded>) -> Colored {
+    // A multiple of the four shades in a word, and of what offsets of buffers are multiples of.
     const IN_A_BATCH: usize = BATCH / 16 / 4 * 4;
+    let storage = wgpu::BufferUsages::STORAGE;
     let mut last = last.into_iter();
-    let batch = |(places, shade): (&[[f32; 4]], &[u8])| {
-        let count = places.len() as u32;
+    let mut batches = Vec::new();
+    for (places, shade) in balls.places.chunks(IN_A_BATCH).zip(balls.shade.chunks(IN_A_BATCH)) {
         let mut words = shade.to_vec();
         words.resize(shade.len().next_multiple_of(4), 0);
-        let [of_places, shades, large, arguments, was_seen] = last.next().map_or([const { None }; 5], |last| {
-            [last.places, last.shades, last.large, last.arguments, last.was_seen].map(Some)
-        });
-        let storage = wgpu::BufferUsages::STORAGE;
-        let size = 4 * u64::from(count);
-        let flags = |known: Option<wgpu::Buffer>| {
-            known
+        let (of_places, of_shades, rest) = Rest::of(last.next());
+        let places_here = painter.filled(of_places, bytemuck::cast_slice(places), storage);
+        let shades = painter.filled(of_shades, &words, storage);
+        batches.push(rest.with(painter, places.len() as u32, (Memory::whole(places_here), None), shades));
+    }
+    let mut encoder = painter.device.create_command_encoder(&Default::default());
+    let [low, high] = balls.ends.map(|end| end as f32);
+    let ends = painter.buffer(bytemuck::cast_slice(&[low, high, 0.0, 0.0]), wgpu::BufferUsages::UNIFORM);
+    for Surveyed { piece, .. } in balls.aboard {
+        for start in (0..piece.count).step_by(IN_A_BATCH) {
+            let end = (start + IN_A_BATCH as u32).min(piece.count);
+            let part = |of: &Memory, size: u64| of.some(size * u64::from(start)..size * u64::from(end));
+            let (_, of_shades, rest) = Rest::of(last.next());
+            let size = u64::from(end - start).next_multiple_of(4);
+            let shades = of_shades
                 .filter(|known| known.size() >= size)
-                .unwrap_or_else(|| painter.empty(size, storage))
-        };
-        Shaded {
-            count,
-            places: painter.filled(of_places, bytemuck::cast_slice(places), storage),
-            shades: painter.filled(shades, &words, storage),
-            large: flags(large),
-            arguments: painter.filled(
-                arguments,
-                bytemuck::bytes_of(&[4, 0, 0, 0, count]),
-                storage | wgpu::BufferUsages::INDIRECT,
-            ),
-            was_seen: flags(was_seen),
+                .unwrap_or_else(|| painter.empty(size, storage));
+            let values = part(&piece.values, 4);
+            let resources = [ends.as_entire_binding(), values.binding(), shades.as_entire_binding()];
+            let bindings = painter.bind_to(&shade.get_bind_group_layout(0), (0..).zip(resources));
+            let mut pass = encoder.begin_compute_pass(&Default::default());
+            pass.set_pipeline(shade);
+            pass.set_bind_group(0, &bindings, &[]);
+            pass.dispatch_workgroups((end - start).div_ceil(4 * 256), 1, 1);
+            drop(pass);
+            let lent = (part(&piece.places, 16), Some(piece.held.clone()));
+            batches.push(rest.with(painter, end - start, lent, shades));
         }
-    };
-    let batches = balls
-        .places
-        .chunks(IN_A_BATCH)
-        .zip(balls.shade.chunks(IN_A_BATCH))
-        .map(batch)
-        .collect();
+    }
+    painter.queue.submit([encoder.finish()]);
     let mut palette: Vec<[u8; 4]> = balls.palette.iter().map(|&[red, green, blue]| [red, green, blue, 255]).collect();
     palette.resize(256, [0, 0, 0, 255]);
     let mut corners = [Vec4::INFINITY, Vec4::NEG_INFINITY];
-    for &ball in balls.places {
-        let ball = Vec4::from(ball);
-        corners = [corners[0].min(ball), corners[1].max(ball)];
+    let aboard = balls.aboard.iter().map(|known| known.corners);
+    for [low, high] in balls.places.iter().map(|&ball| [Vec4::from(ball); 2]).chain(aboard) {
+        corners = [corners[0].min(low), corners[1].max(high)];
     }
     Colored {
         corners,
         batches,
-        palette: painter.buffer(bytemuck::cast_slice(&palette), wgpu::BufferUsages::STORAGE),
+        palette: painter.buffer(bytemuck::cast_slice(&palette), storage),
+    }
+}
+
+/// What a batch has on a device besides places and colors, for a new one to take over.
+#[derive(Default)]
+struct Rest {
+    large: Option<wgpu::Buffer>,
+    arguments: Option<wgpu::Buffer>,
+    was_seen: Option<wgpu::Buffer>,
+}
+
+impl Rest {
+    /// Places, unless they belong to others, colors, and the rest of a batch that is shown no more.
+    fn of(last: Option<Shaded>) -> (Option<wgpu::Buffer>, Option<wgpu::Buffer>, Rest) {
+        let Some(last) = last else { return Default::default() };
+        let rest = Rest {
+            large: Some(last.large),
+            arguments: Some(last.arguments),
+            was_seen: Some(last.was_seen),
+        };
+        (last.lent.is_none().then_some(last.places.buffer), Some(last.shades), rest)
+    }
+
+    fn with(self, painter: &Painter, count: u32, (places, lent): (Memory, Option<Held>), shades: wgpu::Buffer) -> Shaded {
+        let storage = wgpu::BufferUsages::STORAGE;
+        let flags = |known: Option<wgpu::Buffer>| {
+            let size = 4 * u64::from(count);
+            let fits = |known: &wgpu::Buffer| known.size() >= size;
+            known.filter(fits).unwrap_or_else(|| painter.empty(size, storage))
+        };
+        let arguments = [4, 0, 0, 0, count];
+        Shaded {
+            count,
+            places,
+            lent,
+            shades,
+            large: flags(self.large),
+            arguments: painter.filled(
+                self.arguments,
+                bytemuck::bytes_of(&arguments),
+                storage | wgpu::BufferUsages::INDIRECT,
+            ),
+            was_seen: flags(self.was_seen),
+        }
     }
 }

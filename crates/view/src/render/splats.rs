@@ -40,27 +40,23 @@ pub struct Pixels {
     marks: wgpu::Buffer,
     /// How near comes what is farthest in each tile.
     tiles: wgpu::Buffer,
-    /// How many tiles there are.
-    tile_count: u32,
 }
 
 impl Pixels {
     /// Those of images of this size.
     pub fn new(painter: &Painter, (width, height): (u32, u32)) -> Pixels {
         let words = |count: u32| painter.empty(4 * u64::from(count), wgpu::BufferUsages::STORAGE);
-        let tile_count = width.div_ceil(TILE) * height.div_ceil(TILE);
         Pixels {
             depths: words(width * height),
             marks: words(width * height),
-            tiles: words(tile_count),
-            tile_count,
+            tiles: words(width.div_ceil(TILE) * height.div_ceil(TILE)),
         }
     }
 
     /// What a pipeline knows that draws among these.
     pub fn among(&self, painter: &Painter, pipeline: &wgpu::RenderPipeline, view: &wgpu::Buffer) -> wgpu::BindGroup {
         let resources = [(0, view.as_entire_binding()), (3, self.depths.as_entire_binding())];
-        painter.bind_to(&pipeline.get_bind_group_layout(0), &resources)
+        painter.bind_to(&pipeline.get_bind_group_layout(0), resources)
     }
 }
 
@@ -121,7 +117,8 @@ impl Splats {
         pixels: &Pixels,
         to: &Solids,
     ) {
-        let Pixels { depths, marks, tiles, .. } = pixels;
+        let Pixels { depths, marks, tiles } = pixels;
+        let tile_count = (tiles.size() / 4) as u32;
         encoder.clear_buffer(depths, 0, None);
         encoder.clear_buffer(marks, 0, None);
         for Shaded { arguments, .. } in &balls.batches {
@@ -129,11 +126,12 @@ impl Splats {
             encoder.clear_buffer(arguments, 4, Some(4));
         }
         let mut pass = encoder.begin_compute_pass(&Default::default());
-        let of_pixels = [(0, view), (1, depths), (2, marks), (3, tiles)];
-        let group = |pipeline: &wgpu::ComputePipeline, number, buffers: &[(u32, &wgpu::Buffer)], used: &[u32]| {
+        let whole = wgpu::Buffer::as_entire_binding;
+        let of_pixels = [(0, whole(view)), (1, whole(depths)), (2, whole(marks)), (3, whole(tiles))];
+        let group = |pipeline: &wgpu::ComputePipeline, number, buffers: &[(u32, wgpu::BindingResource)], used: &[u32]| {
             let used = buffers.iter().filter(|(binding, _)| used.contains(binding));
-            let resources: Vec<_> = used.map(|&(binding, buffer)| (binding, buffer.as_entire_binding())).collect();
-            painter.bind_to(&pipeline.get_bind_group_layout(number), &resources)
+            let resources = used.cloned();
+            painter.bind_to(&pipeline.get_bind_group_layout(number), resources)
         };
         let passes: [(_, &[u32], Option<&[u32]>); 5] = [
             (&self.known, &[0, 1], Some(&[0, 3, 4])),
@@ -146,12 +144,13 @@ impl Splats {
             pass.set_pipeline(pipeline);
             pass.set_bind_group(0, &group(pipeline, 0, &of_pixels, used), &[]);
             let Some(used) = of_balls else {
-                pass.dispatch_workgroups(pixels.tile_count.div_ceil(GROUP), 1, 1);
+                pass.dispatch_workgroups(tile_count.div_ceil(GROUP), 1, 1);
                 continue;
             };
             for batch in &balls.batches {
-                let buffers = [&batch.places, &batch.shades, &batch.large, &batch.arguments, &batch.was_seen];
-                let buffers: Vec<_> = (0..).zip(buffers).collect();
+                let [shades, large, arguments, was_seen] =
+                    [&batch.shades, &batch.large, &batch.arguments, &batch.was_seen].map(wgpu::Buffer::as_entire_binding);
+                let buffers = [(0, batch.places.binding()), (1, shades), (2, large), (3, arguments), (4, was_seen)];
                 pass.set_bind_group(1, &group(pipeline, 1, &buffers, used), &[]);
                 let sharing = (BUSY / batch.count.max(1)).clamp(1, MOST_SHARING);
                 pass.dispatch_workgroups(batch.count.div_ceil(GROUP), sharing, 1);
@@ -169,7 +168,8 @@ impl Splats {
         pass.set_pipeline(&self.squares);
         pass.set_bind_group(0, &pixels.among(painter, &self.squares, view), &[]);
         for batch in &balls.batches {
-            let resources = [&batch.places, &batch.shades, &balls.palette, &batch.large].map(wgpu::Buffer::as_entire_binding);
+            let [shades, palette, large] = [&batch.shades, &balls.palette, &batch.large].map(wgpu::Buffer::as_entire_binding);
+            let resources = [batch.places.binding(), shades, palette, large];
             pass.set_bind_group(1, &painter.bind(&self.squares, 1, &resources), &[]);
             pass.draw_indirect(&batch.arguments, 0);
         }

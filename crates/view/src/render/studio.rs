@@ -100,7 +100,7 @@ impl Studio {
 
     /// Brings a stage to the device, into the memory of one that is shown no more where that fits.
     pub fn load(&self, stage: &Stage, last: Option<Props>) -> Props {
-        Props::new(&self.painter, stage, last)
+        Props::new(&self.painter, &self.pipelines.shade, stage, last)
     }
 
     /// Images for pictures of this size, drawn with so many pixels for each along either side: 1 or 2.
@@ -192,7 +192,7 @@ impl Studio {
                 (2, texture(&water.surface)),
                 (3, pixels.depths.as_entire_binding()),
             ];
-            let bindings = painter.bind_to(&pipelines.merge.get_bind_group_layout(0), &resources);
+            let bindings = painter.bind_to(&pipelines.merge.get_bind_group_layout(0), resources);
             pass.set_bind_group(0, &bindings, &[]);
             pass.draw(0..3, 0..1);
         }

@@ -118,6 +118,10 @@ fn load(show: &dyn Show, to: &EventLoopProxy<News>, (state, changed): &(Mutex<St
             match show.frame(&wish.options, known) {
                 Ok(Some(snapshot)) => {
                     seen = Some((wish.options.clone(), snapshot.number));
+                    if wish.details.is_some() {
+                        // Who follows a particle looks for it among all: not on the thread that draws. If they cannot be had, it hears of that.
+                        let _ = snapshot.here();
+                    }
                     news.push(News::Frame(snapshot));
                 }
                 Ok(None) => {}

@@ -8,7 +8,7 @@ use super::loader::Wish;
 use super::path::Path;
 use super::{bar, legend, plots};
 use crate::{
-    Particle, PictureOptions, Show, Shown, Snapshot,
+    Graphics, Particle, PictureOptions, Show, Shown, Snapshot,
     chart::Chart,
     coloring::Coloring,
     live::{Controls, Hand},
@@ -115,6 +115,9 @@ impl Panel {
             }
         }
         if let Some(picked) = &mut self.picked {
+            // What cannot be brought here is not in this frame.
+            let nothing = Snapshot::default();
+            let snapshot = snapshot.here().unwrap_or(&nothing);
             let among = part(snapshot, picked.particle.is_grain);
             let first = among.start;
             picked.place = snapshot.id[among]
@@ -139,6 +142,11 @@ impl Panel {
     /// The place of what was picked.
     pub fn place_picked(&self) -> Option<usize> {
         self.picked.and_then(|picked| picked.place)
+    }
+
+    /// The device that snapshots may lie on.
+    pub fn graphics(&self) -> Option<&Graphics> {
+        self.show.graphics()
     }
 
     /// How a simulation that runs is steered.

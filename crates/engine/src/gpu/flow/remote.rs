@@ -3,8 +3,8 @@
 use super::{FlowOnGpu, Opened, RemoteFlow};
 use crate::bodies::Bodies;
 use crate::flow::{Flow, FlowEnergies, is_marked};
-use crate::glance::{Glance, Glancing, Shade};
-use crate::gpu::glance::Arriving;
+use crate::glance::{Glancing, Shade};
+use crate::gpu::glance::put_aside;
 use crate::gpu::step::{BATCH, FLUIDS, LISTS_OF_FLUIDS};
 use crate::gpu::{Closed, Number, raised, stepping};
 use crate::simulation::Simulation;
@@ -118,22 +118,9 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
     }
 
     fn glance(&self, host: &Flow, origin: Vec3, shade: Shade) -> Glancing {
-        if self.n == 0 {
-            return Glancing::of(Glance::default());
-        }
-        let from = (&self.position[self.now], &self.flowing[self.now], self.n);
-        let arriving = Arriving::put(&self.gpu, from, [&self.id, &self.kind], (origin, shade));
-        let radius = host.shown_radius() as f32;
-        Glancing::coming(move || {
-            let (places, values, [id, kind]) = arriving.wait()?;
-            let mut glance = Glance::default();
-            for (k, &[x, y, z, _]) in places.iter().enumerate().filter(|(k, _)| kind[*k] & WALL == 0) {
-                glance.id.push(id[k]);
-                glance.places.push([x, y, z, radius]);
-                glance.values.push(if shade == Shade::Radius { radius } else { values[k] });
-            }
-            Ok(glance)
-        })
+        let from = (&self.position[self.now], &self.flowing[self.now], &self.id, self.n);
+        let fluid = (&self.kind, R::of(host.shown_radius()));
+        put_aside(&self.gpu, from, Some(fluid), (origin, shade))
     }
 
     fn neighbors(&self, host: &Flow) -> Result<[u64; 2], GpuError> {

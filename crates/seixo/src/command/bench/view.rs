@@ -5,6 +5,7 @@ use super::Case;
 use crate::say;
 use clap::Args;
 use seixo::place::PlaceArguments;
+use seixo::run::glimpse::draw_where_it_runs;
 use seixo::run::{Control, Observer, Options, Progress, RunError, start};
 use seixo::view::{Drawer, Live, PictureOptions, Show, Snapshot, ViewError};
 use seixo_engine::world::Settings;
@@ -309,6 +310,9 @@ fn run(arguments: &ViewArguments, folder: &Path, viewer: Viewer) -> Result<Clock
     scene.probes.clear();
     let control = Control::default();
     let live = Arc::new(Live::new("lattice".to_owned(), folder.to_owned(), false));
+    if !matches!(viewer, Viewer::Nobody | Viewer::Page) {
+        draw_where_it_runs(&live, &scene.settings).map_err(wrong)?;
+    }
     let phase = Phase::default();
     let mut clock = Clock {
         phase: &phase,
@@ -361,7 +365,7 @@ fn look(live: &Arc<Live>, viewer: Viewer, size: (u32, u32), phase: &Phase) -> Re
     // As windows do: one thread draws while another gets what it draws next.
     let (sender, snapshots) = sync_channel::<Arc<Snapshot>>(0);
     thread::scope(|scope| {
-        let drawing = scope.spawn(move || draw_all(viewer, size, &snapshots, phase));
+        let drawing = scope.spawn(move || draw_all(live, viewer, size, &snapshots, phase));
         let mut seen = None;
         while !is_over() {
             let Some(snapshot) = live.frame(&options, seen)? else { continue };
@@ -376,8 +380,18 @@ fn look(live: &Arc<Live>, viewer: Viewer, size: (u32, u32), phase: &Phase) -> Re
 }
 
 /// Draws all that comes, or makes frames for pages of it; how many a second, and bytes a particle.
-fn draw_all(viewer: Viewer, size: (u32, u32), snapshots: &Receiver<Arc<Snapshot>>, phase: &Phase) -> Result<(f64, f64), ViewError> {
-    let mut drawer = (viewer != Viewer::Page).then(|| Drawer::new(size, 1)).transpose()?;
+fn draw_all(
+    live: &Live,
+    viewer: Viewer,
+    size: (u32, u32),
+    snapshots: &Receiver<Arc<Snapshot>>,
+    phase: &Phase,
+) -> Result<(f64, f64), ViewError> {
+    let drawer = || match live.graphics() {
+        Some(graphics) => Drawer::beside(graphics, size, 1),
+        None => Drawer::new(size, 1),
+    };
+    let mut drawer = (viewer != Viewer::Page).then(drawer).transpose()?;
     let (mut count, mut bytes) = (0usize, 0.0);
     let mut clock: Option<Instant> = None;
     let mut due = Instant::now();
@@ -387,7 +401,7 @@ fn draw_all(viewer: Viewer, size: (u32, u32), snapshots: &Receiver<Arc<Snapshot>
                 drawer.load(&snapshot)?;
                 drawer.draw(0.02 * count as f64)?;
             }
-            None => bytes = seixo::view::bytes_of_frame(&snapshot) as f64 / snapshot.shown.max(1) as f64,
+            None => bytes = seixo::view::bytes_of_frame(&snapshot)? as f64 / snapshot.shown.max(1) as f64,
         }
         match clock {
             Some(_) => count += 1,

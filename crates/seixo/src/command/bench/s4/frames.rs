@@ -4,7 +4,8 @@ use super::super::super::Failure;
 use super::super::failed;
 use super::tables::Placement;
 use seixo::Simulation;
-use seixo::view::{Drawer, Few, PictureOptions, Snapshot, ViewError};
+use seixo::run::glimpse;
+use seixo::view::{Drawer, Few, PictureOptions, ViewError};
 use seixo_engine::Shade;
 use std::time::Instant;
 
@@ -39,16 +40,11 @@ pub fn drawn_per_second(mut drawer: Drawer, simulation: &mut Simulation, steps: 
             let Some(coming) = simulation.glance([0.0; 3], Shade::Speed).map_err(failed)? else {
                 continue;
             };
-            let glance = coming.wait().map_err(Failure::Run)?;
             let few = Few {
-                id: glance.id,
-                places: glance.places,
-                values: glance.values,
-                grains: glance.grains,
                 field: ("speed", "m/s"),
                 ..Few::default()
             };
-            let snapshot = Snapshot::of_few(few, &PictureOptions::default(), number);
+            let snapshot = glimpse::snapshot(coming, None, few, &PictureOptions::default(), number).map_err(wrong)?;
             drawer.load(&snapshot).and_then(|()| drawer.draw(0.0)).map_err(wrong)?;
         }
         Ok::<(), Failure>(())

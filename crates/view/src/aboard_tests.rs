@@ -1,0 +1,149 @@
+use std::sync::Arc;
+
+use crate::{Few, Graphics, Memory, PictureOptions, Piece, Shown, Snapshot, Surveyor, canvas::Canvas, render::Studio};
+
+/// Grains with radii, and what they are colored by.
+type Spheres = (Vec<[f32; 4]>, Vec<f32>);
+
+/// A device as a simulation has it.
+fn graphics() -> Graphics {
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
+    let adapter = pollster::block_on(instance.request_adapter(&Default::default())).unwrap();
+    let (device, queue) = pollster::block_on(adapter.request_device(&Default::default())).unwrap();
+    Graphics::new(instance, adapter, device, queue)
+}
+
+/// Spheres in the midst of a buffer.
+fn lying(graphics: &Graphics, (places, values): &Spheres, is_fluid: bool) -> Piece {
+    let put = |bytes: &[u8]| {
+        let start = 256;
+        let buffer = graphics.device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: start + 1024 + bytes.len() as u64,
+            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        // What lies around is not to be seen.
+        graphics.queue.write_buffer(&buffer, 0, &vec![0x41; buffer.size() as usize]);
+        graphics.queue.write_buffer(&buffer, start, bytes);
+        Memory {
+            buffer,
+            part: start..start + bytes.len() as u64,
+        }
+    };
+    Piece {
+        places: put(bytemuck::cast_slice(places)),
+        values: put(bytemuck::cast_slice(values)),
+        count: values.len() as u32,
+        is_fluid,
+        held: Arc::new(()),
+    }
+}
+
+/// So many spheres in a box, in no order, from this height on.
+fn heap(count: usize, height: f32) -> Spheres {
+    let spread = |k: usize, step: f64| (k as f64 * step).fract() as f32;
+    let place = |k: usize| {
+        let [x, y, z] = [0.618_034, 0.754_878, 0.569_840].map(|step| spread(k + 1, step));
+        [x, y, height + 0.5 * z, 0.01 + 0.01 * spread(k, 0.324_718)]
+    };
+    ((0..count).map(place).collect(), (0..count).map(|k| spread(k, 0.4142)).collect())
+}
+
+/// Both of the pictures that are drawn of grains and fluids: as they are, and smooth.
+fn pictures(studio: &Studio, snapshot: &Snapshot, is_smooth: bool) -> Canvas {
+    let options = PictureOptions {
+        size: (320, 200),
+        ..options(is_smooth)
+    };
+    snapshot.draw(studio, &options).unwrap()
+}
+
+fn options(is_smooth: bool) -> PictureOptions {
+    PictureOptions {
+        shown: if is_smooth { Shown::Smooth } else { Shown::Grains },
+        ..PictureOptions::default()
+    }
+}
+
+/// Share of pixels that differ by more than a place in the palette does.
+fn difference(one: &Canvas, other: &Canvas) -> f64 {
+    assert_eq!((one.width, one.height), (other.width, other.height));
+    let differ = one.rgb.iter().zip(&other.rgb).filter(|(a, b)| a.abs_diff(**b) > 4).count();
+    differ as f64 / one.rgb.len() as f64
+}
+
+#[test]
+fn what_lies_on_a_device_is_drawn_as_if_it_were_here() {
+    let graphics = graphics();
+    let surveyor = Surveyor::new(graphics.clone()).unwrap();
+    let (grains, water) = (heap(4001, 0.0), heap(3003, 0.3));
+    // Particles of walls, which nobody sees, among those of a fluid.
+    let mut among = water.clone();
+    for at in (0..3000).step_by(7) {
+        among.0.insert(at, [0.1, 0.2, 7.0, 0.0]);
+        among.1.insert(at, 1e6);
+    }
+    let few = Few {
+        field: ("speed", "m/s"),
+        ..Few::default()
+    };
+    let whole = Few {
+        id: (0..7004).collect(),
+        places: [grains.0.clone(), water.0.clone()].concat(),
+        values: [grains.1.clone(), water.1.clone()].concat(),
+        grains: 4001,
+        ..few.clone()
+    };
+    let studios = [
+        Studio::new(graphics.painter(), crate::render::COLOR).unwrap(),
+        Studio::offscreen().unwrap(),
+    ];
+    for is_smooth in [false, true] {
+        let here = Snapshot::of_few(whole.clone(), &options(is_smooth), 5);
+        let pieces = vec![lying(&graphics, &grains, false), lying(&graphics, &among, true)];
+        let (wish, all) = (options(is_smooth), whole.clone());
+        let making = Box::new(move || Ok(Snapshot::of_few(all, &wish, 5)));
+        let there = surveyor.snapshot((few.clone(), pieces), &options(is_smooth), 5, making).unwrap();
+        assert_eq!((there.number, there.grains, there.particles, there.shown), (5, 4001, 3003, 7004));
+        assert_eq!((there.seen(), &there.coloring.legend), (here.seen(), &here.coloring.legend));
+        assert!(there.id.is_empty(), "they stay where they are");
+        // On the same device, and on one where they have to be brought first.
+        for studio in &studios {
+            let [seen, expected] = [&there, &here].map(|snapshot| pictures(studio, snapshot, is_smooth));
+            let differs = difference(&seen, &expected);
+            assert!(differs < 1e-3, "smooth: {is_smooth}; {differs} of the picture is another");
+            let is_empty = difference(&seen, &pictures(studio, &Snapshot::default(), is_smooth)) < 0.1;
+            assert!(!is_empty, "nothing to be seen");
+        }
+        assert_eq!(there.here().unwrap().id, here.id);
+    }
+}
+
+#[test]
+fn bounds_are_those_of_all_however_few_are_brought_here() {
+    let graphics = graphics();
+    let (mut places, mut values) = heap(200_001, 0.0);
+    // Between those that are brought, which are every seventh.
+    places[70_003] = [9.0, -8.0, 7.0, 0.5];
+    values[70_003] = 1e9;
+    places[70_004] = [f32::NAN, 0.0, 0.0, 0.5];
+    places[70_005] = [0.0, f32::INFINITY, 0.0, 0.5];
+    places[70_006] = [100.0, 0.0, 0.0, 0.0];
+    let surveyor = Surveyor::new(graphics.clone()).unwrap();
+    let pieces = vec![lying(&graphics, &(places, values), false)];
+    let making = Box::new(|| Ok(Snapshot::default()));
+    let found = surveyor.snapshot((Few::default(), pieces), &options(false), 0, making).unwrap();
+    let known = &found.aboard.as_ref().unwrap().pieces[0];
+    assert_eq!(found.grains, 199_998);
+    assert!(
+        found.balls.len() > 28_000 && found.balls.len() <= crate::snapshot::MOST,
+        "{}",
+        found.balls.len()
+    );
+    let [low, high] = known.corners;
+    assert_eq!((low.y, high.x, high.z, high.w), (-8.0, 9.0, 7.0, 0.5));
+    assert!(low.x >= 0.0 && low.x < 1e-3 && low.w >= 0.01 && low.w < 0.0101, "{low}");
+    // Of radii between 10 and 20 mm that are spread evenly.
+    assert!((known.mean_radius - 0.015).abs() < 1e-5, "{}", known.mean_radius);
+}

@@ -95,10 +95,7 @@ fn what_lies_on_a_device_is_drawn_as_if_it_were_here() {
         grains: 4001,
         ..few.clone()
     };
-    let studios = [
-        Studio::new(graphics.painter(), crate::render::COLOR).unwrap(),
-        Studio::offscreen().unwrap(),
-    ];
+    let studios = [Studio::new(graphics.painter(), None).unwrap(), Studio::offscreen().unwrap()];
     for is_smooth in [false, true] {
         let here = Snapshot::of_few(whole.clone(), &options(is_smooth), 5);
         let pieces = vec![lying(&graphics, &grains, false), lying(&graphics, &among, true)];

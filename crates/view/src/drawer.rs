@@ -5,7 +5,7 @@ use glam::DVec3;
 use crate::{
     Graphics, Snapshot, ViewError,
     camera::Camera,
-    render::{COLOR, Props, Shot, Studio, Targets},
+    render::{PICTURE, Props, Shot, Studio, Targets},
     snapshot::{FROM, Scenery, frame_of},
 };
 
@@ -41,11 +41,11 @@ impl Drawer {
     /// As [`Drawer::new`].
     pub fn beside(graphics: &Graphics, size: (u32, u32), detail: u32) -> Result<Drawer, ViewError> {
         ViewError::check_size(size)?;
-        Drawer::of(Studio::new(graphics.painter(), COLOR)?, size, detail)
+        Drawer::of(Studio::new(graphics.painter(), None)?, size, detail)
     }
 
     fn of(studio: Studio, size: (u32, u32), detail: u32) -> Result<Drawer, ViewError> {
-        let (targets, picture) = (studio.targets(size, detail), studio.painter.image(size, COLOR));
+        let (targets, picture) = (studio.targets(size, detail), studio.painter.image(size, PICTURE));
         Ok(Drawer {
             studio,
             targets,

@@ -12,7 +12,7 @@ mod splats;
 mod studio;
 
 pub use device::Painter;
-pub use pipelines::COLOR;
+pub use pipelines::PICTURE;
 pub use props::Props;
 pub use studio::{Shot, Studio, Targets};
 
@@ -98,7 +98,7 @@ pub fn render(stage: &Stage, floors: &[Floor], camera: &Camera, size: (u32, u32)
     studio.painter.guarded(|| {
         let props = studio.load(stage, None);
         let targets = studio.targets(size, 2);
-        let picture = studio.painter.image(size, COLOR);
+        let picture = studio.painter.image(size, PICTURE);
         studio.picture(&props, &Shot::new(camera, floors), &targets, &picture)
     })
 }

@@ -12,7 +12,7 @@ use crate::{
     camera::{Camera, Frame},
     canvas::Canvas,
     coloring::{Coloring, Legend},
-    render::{Balls, COLOR, Floor, Pane, Rod, Shot, Stage, Studio},
+    render::{Balls, Floor, PICTURE, Pane, Rod, Shot, Stage, Studio},
     scale,
     text::Pen,
 };
@@ -171,7 +171,7 @@ impl Snapshot {
         };
         let mut canvas = studio.painter.guarded(|| {
             let props = studio.load(&here.stage(scenery, options.has_walls), None);
-            let picture = studio.painter.image(options.size, COLOR);
+            let picture = studio.painter.image(options.size, PICTURE);
             studio.picture(&props, &shot, &studio.targets(options.size, 2), &picture)
         })?;
         let mut board = Board {

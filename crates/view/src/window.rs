@@ -253,7 +253,7 @@ impl Drawn {
         surface.configure(&painter.device, &config);
         let gui = Gui::new(&window, &painter.device, config.format, proxy.clone());
         Ok(Drawn {
-            studio: Studio::new(painter, config.format)?,
+            studio: Studio::new(painter, Some(config.format))?,
             window,
             surface,
             config,

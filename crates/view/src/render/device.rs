@@ -204,7 +204,7 @@ impl Painter {
                 | match format {
                     DEPTH => wgpu::TextureUsages::empty(),
                     LIT | SURFACE => wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::STORAGE_BINDING,
-                    _ => wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_SRC,
+                    _ => wgpu::TextureUsages::STORAGE_BINDING | wgpu::TextureUsages::COPY_SRC,
                 },
             view_formats: &[],
         });

@@ -7,8 +7,16 @@ use super::{
 };
 use crate::coloring::{OTHERS, SCALE};
 
-/// Format of pictures.
-pub const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
+/// Format of pictures that no window shows: of colors in sRGB.
+pub const PICTURE: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
+
+/// What lays the mean of some pixels into each of a picture.
+pub enum Resolve {
+    /// That of a window.
+    Onto(wgpu::RenderPipeline),
+    /// One that no window shows.
+    Into(wgpu::ComputePipeline),
+}
 
 /// All pipelines, for pictures of one format.
 pub struct Pipelines {
@@ -34,8 +42,8 @@ pub struct Pipelines {
     pub walls: wgpu::RenderPipeline,
     /// Their edges.
     pub edges: wgpu::RenderPipeline,
-    /// The mean of four pixels, or one pixel as it is.
-    pub resolve: [wgpu::RenderPipeline; 2],
+    /// The picture of one pixel for each of it, or of two along either side.
+    pub resolve: [Resolve; 2],
 }
 
 const RODS: &str = concat!(include_str!("view.wgsl"), include_str!("among.wgsl"), include_str!("rods.wgsl"));
@@ -51,11 +59,12 @@ const LIGHT: &str = concat!(include_str!("view.wgsl"), include_str!("light.wgsl"
 const FLOORS: &str = concat!(include_str!("view.wgsl"), include_str!("layers.wgsl"), include_str!("floors.wgsl"));
 const WALLS: &str = concat!(include_str!("view.wgsl"), include_str!("layers.wgsl"), include_str!("walls.wgsl"));
 const EDGES: &str = concat!(include_str!("view.wgsl"), include_str!("layers.wgsl"), include_str!("edges.wgsl"));
-const RESOLVE: &str = concat!(include_str!("cover.wgsl"), include_str!("resolve.wgsl"));
+const ONTO: &str = concat!(include_str!("cover.wgsl"), include_str!("resolve.wgsl"), include_str!("onto.wgsl"));
+const INTO: &str = concat!(include_str!("resolve.wgsl"), include_str!("into.wgsl"));
 
 impl Pipelines {
-    /// Those that draw on images of this format at last.
-    pub fn new(painter: &Painter, format: wgpu::TextureFormat) -> Pipelines {
+    /// Those that draw on images of this format at last, of a window, or else on pictures that none shows.
+    pub fn new(painter: &Painter, format: Option<wgpu::TextureFormat>) -> Pipelines {
         let images = [LIT, SURFACE];
         let rods = &wgpu::vertex_attr_array![0 => Float32x4, 1 => Float32x3, 2 => Unorm8x4];
         let panes = &wgpu::vertex_attr_array![
@@ -103,7 +112,16 @@ impl Pipelines {
             floors: layer(FLOORS, false),
             walls: layer(WALLS, false),
             edges: layer(EDGES, true),
-            resolve: ["average", "as_it_is"].map(|fragment| painter.pipeline(&Pipeline::covering(RESOLVE, fragment, &[format]))),
+            resolve: [1.0, 2.0].map(|detail| {
+                let constants = &[("DETAIL", detail)];
+                match format {
+                    Some(format) => Resolve::Onto(painter.pipeline(&Pipeline {
+                        constants,
+                        ..Pipeline::covering(ONTO, "onto", &[format])
+                    })),
+                    None => Resolve::Into(painter.computation(INTO, "into", constants)),
+                }
+            }),
         }
     }
 }

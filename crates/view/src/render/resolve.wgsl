@@ -1,14 +1,15 @@
 @group(0) @binding(0) var image: texture_2d<f32>;
 
-// The mean of the four pixels that make one of the picture.
-@fragment
-fn average(@builtin(position) at: vec4f) -> @location(0) vec4f {
-    let corner = 2 * vec2i(at.xy);
-    return 0.25 * (textureLoad(image, corner, 0) + textureLoad(image, corner + vec2i(1, 0), 0)
-        + textureLoad(image, corner + vec2i(0, 1), 0) + textureLoad(image, corner + vec2i(1, 1), 0));
-}
+// Pixels drawn for one of the picture, along either side.
+override DETAIL: i32;
 
-@fragment
-fn as_it_is(@builtin(position) at: vec4f) -> @location(0) vec4f {
-    return textureLoad(image, vec2i(at.xy), 0);
+// The mean of the pixels that make one of the picture.
+fn resolved(pixel: vec2i) -> vec4f {
+    var sum = vec4f();
+    for (var y = 0; y < DETAIL; y++) {
+        for (var x = 0; x < DETAIL; x++) {
+            sum += textureLoad(image, DETAIL * pixel + vec2i(x, y), 0);
+        }
+    }
+    return sum / f32(DETAIL * DETAIL);
 }

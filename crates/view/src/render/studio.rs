@@ -6,7 +6,7 @@ use glam::DVec3;
 use super::{
     Floor, Stage,
     device::{LIT, Painter, attachment, texture},
-    pipelines::{COLOR, Pipelines},
+    pipelines::{Pipelines, Resolve},
     props::{Batch, Colored, Props},
     solids::Solids,
     splats::{Pixels, may_be_large},
@@ -89,11 +89,11 @@ impl Studio {
     /// One that draws pictures which no window shows.
     pub fn offscreen() -> Result<Studio, ViewError> {
         let painter = Painter::offscreen(wgpu::InstanceDescriptor::new_without_display_handle_from_env())?;
-        Studio::new(painter, COLOR)
+        Studio::new(painter, None)
     }
 
-    /// One that draws on images of this format.
-    pub fn new(painter: Painter, format: wgpu::TextureFormat) -> Result<Studio, ViewError> {
+    /// One that draws on images of this format, of a window, or else pictures that none shows.
+    pub fn new(painter: Painter, format: Option<wgpu::TextureFormat>) -> Result<Studio, ViewError> {
         let pipelines = painter.guarded(|| Ok(Pipelines::new(&painter, format)))?;
         Ok(Studio { painter, pipelines })
     }
@@ -151,8 +151,10 @@ impl Studio {
         ];
         painter.sweep(encoder, &self.pipelines.light, &resources, lit.texture());
         self.draw_layers(encoder, &view, &self.layers(props, shot), [lit, &solids.surface]);
-        let resolve = &self.pipelines.resolve[usize::from(targets.detail == 1)];
-        self.cover(encoder, resolve, &painter.bind(resolve, 0, &[texture(lit)]), &[picture]);
+        match &self.pipelines.resolve[targets.detail as usize - 1] {
+            Resolve::Onto(resolve) => self.cover(encoder, resolve, &painter.bind(resolve, 0, &[texture(lit)]), &[picture]),
+            Resolve::Into(resolve) => painter.sweep(encoder, resolve, &[texture(lit), texture(picture)], picture.texture()),
+        }
     }
 
     /// Draws all that is solid, and lays the surface of water among it.
@@ -231,6 +233,10 @@ impl Studio {
         layers: &[Layer],
         [lit, surface]: [&wgpu::TextureView; 2],
     ) {
+        // Empty passes cost time, too.
+        if layers.iter().all(|layer| layer.vertices.is_empty()) {
+            return;
+        }
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             color_attachments: &[attachment(lit, wgpu::LoadOp::Load)],
             ..Default::default()

@@ -276,6 +276,17 @@ impl Simulation {
         }
     }
 
+    /// Steps that the device takes now without a word from the host: who asks for a multiple of these lets a GPU wait least.
+    pub fn steps_at_once(&self) -> u64 {
+        let of_grains = self.remote.as_ref().map(|remote| remote.batch(self, u64::MAX));
+        let of_fluids = self
+            .flow
+            .as_ref()
+            .and_then(|flow| flow.remote.as_ref())
+            .map(|remote| remote.batch(u64::MAX));
+        of_grains.into_iter().chain(of_fluids).min().unwrap_or(1)
+    }
+
     /// Lets a GPU begin with `steps` steps, which must be taken next.
     pub(crate) fn go_ahead(&mut self, steps: u64) -> Result<(), Stop> {
         if steps == 0 || !self.is_remote() || self.feels_bodies_remotely() {

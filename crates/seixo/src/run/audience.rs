@@ -14,12 +14,15 @@ use std::time::{Duration, Instant};
 
 /// Wall time between two looks at whether viewers ask for anything \[s\]: each costs a GPU a moment without steps.
 const IDLE_EVERY: f64 = 1.0 / 30.0;
-/// Wall time between two looks while they do \[s\].
-const LOOK_EVERY: f64 = 1.0 / 60.0;
-/// Wall time between two looks while they ask often \[s\]: what is taken at the first must be shown sixty times a second.
+/// Wall time between two looks while they do, at least \[s\]: what is taken at the first must be shown sixty times a second.
 const SERVE_EVERY: f64 = 1.0 / 120.0;
-/// Wall time between two requests of who asks often \[s\].
-const OFTEN: f64 = 1.0 / 45.0;
+/// The same, over that between two of their requests: whoever would ask more often if there were more answers gets more. Less than what the driver takes
+/// for a whole batch.
+const KEEN: f64 = 0.7;
+/// Weight of the last request in how often they ask.
+const RECENT: f64 = 0.25;
+/// Wall time that a simulation goes on at once which is held to wall time \[s\]: no more than a picture shows.
+const LOOK_EVERY: f64 = 1.0 / 60.0;
 /// Who asked for nothing for so long looks no more \[s\].
 const LEFT: f64 = 0.2;
 /// Wall time over which the pace is told \[s\].
@@ -38,7 +41,7 @@ pub(super) struct Audience {
     gravity: [f64; 3],
     /// When simulated time was held to wall time first, and at what time, multiple and pace that was.
     anchor: Option<(Instant, f64, f64)>,
-    /// When somebody asked for something last, and how long after the time before \[s\].
+    /// When somebody asked for something last, and how long after the time before, of late \[s\].
     asked: Option<(Instant, f64)>,
     /// When the pace was told last, at what time, and how fast it was.
     pace: (Instant, f64, f64),
@@ -120,13 +123,15 @@ impl Audience {
     /// Wall time after which they are to be answered again \[s\].
     pub fn answer_every(&self) -> f64 {
         let asked = self.asked.filter(|(last, _)| last.elapsed().as_secs_f64() <= LEFT);
-        asked.map_or(IDLE_EVERY, |(_, between)| if between < OFTEN { SERVE_EVERY } else { LOOK_EVERY })
+        asked.map_or(IDLE_EVERY, |(_, between)| (KEEN * between).clamp(SERVE_EVERY, IDLE_EVERY))
     }
 
     /// Answers those who wait for something.
     pub fn answer(&mut self, simulation: &mut Simulation) -> Result<(), Stop> {
         for request in self.live.requests() {
-            let between = self.asked.map_or(LEFT, |(last, _)| last.elapsed().as_secs_f64());
+            let between = self.asked.map_or(IDLE_EVERY, |(last, between)| {
+                between + RECENT * (last.elapsed().as_secs_f64().min(LEFT) - between)
+            });
             self.asked = Some((Instant::now(), between));
             match request {
                 Request::Frame(options) => {

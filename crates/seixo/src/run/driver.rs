@@ -166,7 +166,7 @@ impl<'a> Driver<'a> {
             let asked = Asked {
                 stop: control.stop.load(Ordering::Relaxed),
                 checkpoint: control.checkpoint.swap(false, Ordering::Relaxed) || is_due,
-                steps: pace.steps,
+                steps: pace.whole(self.simulation.steps_at_once()),
             };
             let asked = asked.by_all(self.options.ranks.as_ref())?;
             let looks = self.books.outputs.is_due(steps);
@@ -392,7 +392,18 @@ struct Pace {
     every: f64,
 }
 
+/// Share of a batch that is taken for a whole one.
+const NEARLY: f64 = 0.75;
+
 impl Pace {
+    /// As many steps, or whole batches of about as many: whatever is left of one lets a GPU wait once more.
+    fn whole(&self, batch: u64) -> u64 {
+        match (self.steps as f64 / batch as f64 + 1.0 - NEARLY) as u64 {
+            0 => self.steps,
+            batches => batches * batch,
+        }
+    }
+
     fn learn(&mut self, steps: u64, seconds: f64) {
         let fitting = self.every * steps as f64 / seconds.max(1e-9);
         self.steps = (fitting as u64).clamp(1, 2 * self.steps.max(1)).min(1 << 32);

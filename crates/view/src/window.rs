@@ -85,6 +85,8 @@ struct Drawn {
     studio: Studio,
     targets: [Option<Targets>; 2],
     gui: Gui,
+    /// What is shown next: a window that is hidden needs none of it.
+    arrived: Option<Arc<Snapshot>>,
     scene: Option<Scene>,
     orbit: Option<Orbit>,
     pointer: Pointer,
@@ -124,12 +126,7 @@ impl ApplicationHandler<News> for App {
         }
         let Some(drawn) = &mut self.drawn else { return };
         match news {
-            News::Frame(snapshot) => {
-                self.panel.seen(&snapshot);
-                if let Err(error) = drawn.put(snapshot, &self.panel.options) {
-                    return self.fail(events, error);
-                }
-            }
+            News::Frame(snapshot) => drawn.arrived = Some(snapshot),
             News::Details(details) => self.panel.details = Some(details),
             News::Plots(charts, passes) => (self.panel.charts, self.panel.passes) = (charts, passes),
             News::Gone => {}
@@ -259,6 +256,7 @@ impl Drawn {
             config,
             targets: [None, None],
             gui,
+            arrived: None,
             scene: None,
             orbit: None,
             pointer: Pointer::default(),
@@ -391,6 +389,10 @@ impl Drawn {
                 return Ok(());
             }
         };
+        if let Some(snapshot) = self.arrived.take() {
+            panel.seen(&snapshot);
+            self.put(snapshot, &panel.options)?;
+        }
         if self.moved.is_some_and(|moved| moved.elapsed() >= REST) {
             self.moved = None;
         }

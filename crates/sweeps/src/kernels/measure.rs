@@ -228,7 +228,8 @@ fn shade_of<R: Real>(radius: R, velocity: Record<R>, #[comptime] shade: u32) -> 
     }
 }
 
-/// What pictures need of n grains: places from an origin \[m\] with radii, and one number each, see [`shade_of`].
+/// What pictures need of n grains: places from an origin \[m\] with radii, and one number each: the radius (shade 0), the speed (1) or a component of
+/// the velocity (2 to 4).
 #[cube(launch)]
 pub fn glance_at_grains<R: Real, C: Coordinate<R>>(
     position: &[Record<C>],
@@ -247,7 +248,7 @@ pub fn glance_at_grains<R: Real, C: Coordinate<R>>(
     }
 }
 
-/// As [`glance_at_grains`], of n particles of fluids, which are shown with one radius \[m\], and those of walls with none.
+/// As [`fn@glance_at_grains`], of n particles of fluids, which are shown with one radius \[m\], and those of walls with none.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn glance_at_fluid<R: Real, C: Coordinate<R>>(

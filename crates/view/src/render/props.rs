@@ -89,6 +89,8 @@ pub struct Props {
 
 impl Props {
     /// Brings a stage to a device, into the memory of one that is shown no more where that fits.
+    ///
+    /// What comes from here goes with what is submitted next: each submission interrupts who else computes on the device.
     pub fn new(painter: &Painter, shade: &wgpu::ComputePipeline, stage: &Stage, last: Option<Props>) -> Props {
         let place = |point: DVec3| (point - stage.origin).as_vec3().to_array();
         let opaque = |[red, green, blue]: Rgb| [red, green, blue, 255];
@@ -159,7 +161,7 @@ fn colored((painter, shade): (&Painter, &wgpu::ComputePipeline), balls: &Balls, 
         let shades = painter.filled(of_shades, &words, storage);
         batches.push(rest.with(painter, places.len() as u32, (Memory::whole(places_here), None), shades));
     }
-    let mut encoder = painter.device.create_command_encoder(&Default::default());
+    let mut encoder = None;
     let [low, high] = balls.ends.map(|end| end as f32);
     let ends = painter.buffer(bytemuck::cast_slice(&[low, high, 0.0, 0.0]), wgpu::BufferUsages::UNIFORM);
     for Surveyed { piece, .. } in balls.aboard {
@@ -174,6 +176,7 @@ fn colored((painter, shade): (&Painter, &wgpu::ComputePipeline), balls: &Balls, 
             let values = part(&piece.values, 4);
             let resources = [ends.as_entire_binding(), values.binding(), shades.as_entire_binding()];
             let bindings = painter.bind_to(&shade.get_bind_group_layout(0), (0..).zip(resources));
+            let encoder = encoder.get_or_insert_with(|| painter.device.create_command_encoder(&Default::default()));
             let mut pass = encoder.begin_compute_pass(&Default::default());
             pass.set_pipeline(shade);
             pass.set_bind_group(0, &bindings, &[]);
@@ -183,7 +186,9 @@ fn colored((painter, shade): (&Painter, &wgpu::ComputePipeline), balls: &Balls, 
             batches.push(rest.with(painter, end - start, lent, shades));
         }
     }
-    painter.queue.submit([encoder.finish()]);
+    if let Some(encoder) = encoder {
+        painter.queue.submit([encoder.finish()]);
+    }
     let mut palette: Vec<[u8; 4]> = balls.palette.iter().map(|&[red, green, blue]| [red, green, blue, 255]).collect();
     palette.resize(256, [0, 0, 0, 255]);
     let mut corners = [Vec4::INFINITY, Vec4::NEG_INFINITY];

@@ -319,7 +319,7 @@ impl Panel {
                 .show(ui, |ui| plots::passes(ui, &self.passes))
                 .fully_open();
         ui.separator();
-        ui.weak("drag turns, Shift or the right button moves, the wheel zooms, F frames all, a click picks, Space plays, the arrow keys go frame by frame, Q quits");
+        ui.weak("drag turns, Shift or the right button moves, the wheel zooms, F frames all, a click picks, K keeps a view, V flies through those that were kept, W takes walls away, Space plays, the arrow keys go frame by frame, Q quits");
     }
 
     /// Lets the ends of the scale stay what they are.

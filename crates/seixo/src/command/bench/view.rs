@@ -24,10 +24,10 @@ const PICTURES: usize = 60;
 
 /// Measure pictures a second of many particles, and what windows and pages cost a run that they look at
 ///
-/// Pictures are drawn as in a window of --size but for the last pass, into an image that no display shows. First one snapshot is drawn again and again while the camera turns, and
-/// with all its data brought to the device each time. Then runs of a lattice of grains, each with six contacts, are timed in turns: alone; with a viewer that
-/// asks for nothing; with one that draws 30 pictures a second; with one that draws as many as it can; with a page that is sent as many as it can; and with a
-/// viewer that asks once and never comes back.
+/// Pictures are drawn as in a window of --size but for the last pass, into an image that no display shows. First one snapshot is drawn again and again while
+/// the camera turns, and with all its data brought to the device each time. Then runs of a lattice of grains, each with six contacts, are timed in turns:
+/// alone; with a viewer that asks for nothing; with one that draws 30 pictures a second; with one that draws as many as it can; with a page that is sent as
+/// many as it can; and with a viewer that asks once and never comes back.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

@@ -3,7 +3,7 @@
 use super::super::{Done, Failure};
 use super::Case;
 use crate::say;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use seixo::place::PlaceArguments;
 use seixo::run::glimpse::draw_where_it_runs;
 use seixo::run::{Control, Observer, Options, Progress, RunError, start};
@@ -33,7 +33,8 @@ const PICTURES: usize = 60;
 Examples:
   seixo bench view                                     10⁵ grains on this CPU, drawn by the best graphics adapter there is
   seixo bench view --device gpu --particles 1000000    live data of a GPU
-  seixo bench view --particles 10000000 --no-run       pictures alone")]
+  seixo bench view --particles 10000000 --no-run       pictures alone
+  seixo bench view --viewers nobody,page               two of the runs")]
 pub struct ViewArguments {
     /// Number of grains; lattices take the nearest cube
     #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(8..))]
@@ -50,6 +51,9 @@ pub struct ViewArguments {
     /// Draw pictures alone, and run nothing
     #[arg(long)]
     no_run: bool,
+    /// Which runs to time, all if not said; the first is what the others are compared with
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = Viewer::value_variants().to_vec(), hide_default_value = true)]
+    viewers: Vec<Viewer>,
     #[command(flatten)]
     place: PlaceArguments,
     /// Print one JSON object a line on the standard output
@@ -58,25 +62,32 @@ pub struct ViewArguments {
 }
 
 /// Who looks at a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 enum Viewer {
+    /// nobody looks
     Nobody,
+    /// a viewer that asks for nothing
     Idle,
+    /// 30 pictures a second
     ThirtyASecond,
+    /// as many pictures as it can
     AsFastAsItCan,
+    /// a page, as many frames as it can
     Page,
+    /// a viewer that asks once and never comes back
     Stalled,
 }
 
-const VIEWERS: [(Viewer, &str); 6] = [
-    (Viewer::Nobody, "nobody looks"),
-    (Viewer::Idle, "a viewer that asks for nothing"),
-    (Viewer::ThirtyASecond, "30 pictures a second"),
-    (Viewer::AsFastAsItCan, "as many pictures as it can"),
-    (Viewer::Page, "a page, as many frames as it can"),
-    (Viewer::Stalled, "a viewer that is stalled"),
-];
+impl Viewer {
+    /// As in the help.
+    fn words(self) -> String {
+        let value = self.to_possible_value();
+        value
+            .and_then(|value| value.get_help().map(ToString::to_string))
+            .unwrap_or_default()
+    }
+}
 
 #[derive(Serialize)]
 struct Drawn<'a> {
@@ -95,7 +106,7 @@ struct Watched {
     particles: usize,
     device: String,
     particle_steps_per_second: f64,
-    share_of_nobody: f64,
+    share_of_first: f64,
     pictures_per_second: f64,
     bytes_per_particle: f64,
 }
@@ -190,10 +201,10 @@ fn median(values: &mut [f64]) -> f64 {
 }
 
 fn watch(arguments: &ViewArguments, folder: &Path) -> Done {
-    let mut found: Vec<Vec<Clocked>> = VIEWERS.iter().map(|_| Vec::new()).collect();
+    let mut found: Vec<Vec<Clocked>> = arguments.viewers.iter().map(|_| Vec::new()).collect();
     for turn in 1..=arguments.repeat {
-        for (all, (viewer, words)) in found.iter_mut().zip(VIEWERS) {
-            let clock = Instant::now();
+        for (all, &viewer) in found.iter_mut().zip(&arguments.viewers) {
+            let (clock, words) = (Instant::now(), viewer.words());
             let clocked = run(arguments, folder, viewer)?;
             say::note(&format!(
                 "{turn} of {}, {words}: {} particle-steps/s, in {}",
@@ -205,15 +216,15 @@ fn watch(arguments: &ViewArguments, folder: &Path) -> Done {
         }
     }
     let of = |all: &[Clocked], number: fn(&Clocked) -> f64| median(&mut all.iter().map(number).collect::<Vec<_>>());
-    let alone = of(&found[0], |one| one.speed);
-    for (all, (viewer, words)) in found.iter().zip(VIEWERS) {
+    let first = of(&found[0], |one| one.speed);
+    for (all, &viewer) in found.iter().zip(&arguments.viewers) {
         let speed = of(all, |one| one.speed);
         let watched = Watched {
             viewer,
             particles: all[0].particles,
             device: all[0].device.clone(),
             particle_steps_per_second: speed,
-            share_of_nobody: speed / alone,
+            share_of_first: speed / first,
             pictures_per_second: of(all, |one| one.pictures),
             bytes_per_particle: of(all, |one| one.bytes),
         };
@@ -230,10 +241,11 @@ fn watch(arguments: &ViewArguments, folder: &Path) -> Done {
             _ => format!(", {:.1} pictures/s", watched.pictures_per_second),
         };
         say::out(&format!(
-            "{words}: {} particle-steps/s on {}, {:.2} % of alone{seen}",
+            "{}: {} particle-steps/s on {}, {:.2} % of the first{seen}",
+            viewer.words(),
             say::scaled(speed, ""),
             watched.device,
-            100.0 * watched.share_of_nobody
+            100.0 * watched.share_of_first
         ))?;
     }
     Ok(())

@@ -5,6 +5,7 @@ use crate::bodies::Bodies;
 use crate::bonds::{Found, Network, pairs_at_start};
 use crate::border::Border;
 use crate::broad::Broad;
+use crate::contact_records::array;
 use crate::division::{Division, Traffic};
 use crate::fields::Fields;
 use crate::flow::Flow;
@@ -338,6 +339,11 @@ impl Simulation {
     /// Whether no grain is left.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Gravity now \[m/s²\].
+    pub fn gravity(&self) -> Vec3 {
+        array(&self.stepping.gravity)
     }
 
     /// The time step and what limits it.

@@ -312,6 +312,11 @@ impl Inlet {
         Ok(())
     }
 
+    /// Corners of the upright box in which its grains come \[m\].
+    pub fn bounds(&self) -> [Vec3; 2] {
+        self.volume.bounds().into()
+    }
+
     /// The kind of its grains.
     pub fn expected(&self) -> Expected {
         let (low, high) = self.volume.bounds();

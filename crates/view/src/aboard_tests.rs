@@ -7,7 +7,7 @@ type Spheres = (Vec<[f32; 4]>, Vec<f32>);
 
 /// A device as a simulation has it.
 fn graphics() -> Graphics {
-    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
+    let instance = wgpu::Instance::new(crate::render::adapters());
     let adapter = pollster::block_on(instance.request_adapter(&Default::default())).unwrap();
     let (device, queue) = pollster::block_on(adapter.request_device(&Default::default())).unwrap();
     Graphics::new(instance, adapter, device, queue)

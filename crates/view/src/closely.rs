@@ -77,12 +77,9 @@ fn details(balls: &Balls, contacts: Option<&VtkContacts>, Particle { id, is_grai
         };
         values.push((name.replace('_', " "), told));
     }
+    let is_of_it = |partners: &(u32, Option<u32>, u32)| partners.0 == id || partners.1 == Some(id);
     let of_grain = contacts.iter().flat_map(|contacts| {
-        let touching = contacts
-            .partners
-            .iter()
-            .enumerate()
-            .filter(move |(_, partners)| partners.0 == id || partners.1 == Some(id));
+        let touching = contacts.partners.iter().enumerate().filter(|(_, partners)| is_of_it(partners));
         touching.map(|(k, &(a, b, wall))| {
             let other = match (b, wall) {
                 (Some(b), _) => format!("grain {}", if a == id { b } else { a }),
@@ -97,6 +94,7 @@ fn details(balls: &Balls, contacts: Option<&VtkContacts>, Particle { id, is_grai
         })
     });
     Details {
+        touching: contacts.map(|contacts| contacts.partners.iter().filter(|partners| is_of_it(partners)).count()),
         contacts: of_grain.take(MOST_CONTACTS).collect(),
         values,
     }

@@ -9,6 +9,9 @@ use crate::{
     snapshot::{FROM, Scenery, frame_of},
 };
 
+/// By how much channels of grays differ, at most.
+const GRAY: u8 = 40;
+
 /// Draws snapshots into an image in the memory of the device, as a window does, and leaves them there.
 pub struct Drawer {
     studio: Studio,
@@ -74,6 +77,17 @@ impl Drawer {
         let camera = Camera::framing(snapshot.in_view(&scenery).into_iter(), FROM, frame_of(self.size));
         self.loaded = Some(Loaded { props, scenery, camera });
         Ok(())
+    }
+
+    /// Share of the last picture in which there are colors.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn colored(&self) -> Result<f64, ViewError> {
+        let painter = &self.studio.painter;
+        let rgb = painter.guarded(|| painter.read(painter.device.create_command_encoder(&Default::default()), &self.picture))?;
+        let is_colored = |pixel: &&[u8]| pixel.iter().max() > pixel.iter().min().map(|least| least.saturating_add(GRAY)).as_ref();
+        Ok(rgb.chunks(3).filter(is_colored).count() as f64 / (rgb.len() / 3) as f64)
     }
 
     /// Draws what was loaded from another side \[rad\], and waits until that is done.

@@ -45,6 +45,14 @@ pub enum ViewError {
         /// What it said.
         cause: String,
     },
+    /// What should be a run folder is none.
+    #[error("{}: {what}; name the folder of a run: seixo run SCENE makes SCENE.out", .path.display())]
+    NotAFolder {
+        /// What was named.
+        path: PathBuf,
+        /// What it is instead.
+        what: &'static str,
+    },
     /// The run wrote no frames.
     #[error("{}: no frames (fields/grains_*.vtp) in this run folder; set [output] every in the scene and run it", .folder.display())]
     NoFrames {

@@ -13,60 +13,72 @@ use crate::{
     snapshot::{FROM, frame_of},
 };
 
-/// Frames that are looked at before the first picture, to know where things will be and between which values.
-const MOST_LOOKED_AT: usize = 24;
-/// Places of each of these that are kept.
-const MOST_PLACES: usize = 4096;
+/// Directions in which what sticks out farthest is kept in view.
+const DIRECTIONS: usize = 512;
+/// Places of all frames that are kept, until those are left out that do not stick out.
+const MOST_PLACES: usize = 1 << 16;
 
 /// Draws frames of a run folder that belong together.
 pub struct Film {
     folder: PathBuf,
     options: PictureOptions,
     studio: Studio,
-    times: Vec<f64>,
+    frames: Vec<(usize, f64)>,
+    damaged: Vec<ViewError>,
     /// What is in view at any time: centers and radii \[m\].
     in_view: Vec<(DVec3, f64)>,
 }
 
 impl Film {
-    /// The pictures of these frames.
+    /// The pictures of these frames, but for those that are damaged. All are looked through, to know where things will be and between which values.
     ///
     /// # Errors
-    /// If a frame cannot be read or lacks what is to be shown, or there is nothing to draw with.
+    /// If all are damaged, a frame lacks what is to be shown, or there is nothing to draw with.
     pub fn new(folder: &Path, options: PictureOptions, frames: &[usize]) -> Result<Film, ViewError> {
         options.check()?;
         let mut film = Film {
             folder: folder.to_owned(),
             studio: Studio::offscreen()?,
-            times: Vec::new(),
+            frames: Vec::new(),
+            damaged: Vec::new(),
             in_view: Vec::new(),
             options,
         };
-        let apart = frames.len().div_ceil(MOST_LOOKED_AT).max(1);
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-        let mut times = Vec::new();
-        for (index, &frame) in frames.iter().enumerate() {
-            if index % apart != 0 && index + 1 != frames.len() {
-                continue;
+        for &frame in frames {
+            let snapshot = match film.read(frame) {
+                Err(damaged @ ViewError::Frame(_)) => {
+                    film.damaged.push(damaged);
+                    continue;
+                }
+                read => read?,
+            };
+            film.frames.push((frame, snapshot.time));
+            film.in_view.extend(outermost(snapshot.in_view(&snapshot.scenery())));
+            if film.in_view.len() > MOST_PLACES {
+                film.in_view = outermost(std::mem::take(&mut film.in_view));
             }
-            let snapshot = film.read(frame)?;
-            times.push((index, snapshot.time));
-            let seen = snapshot.in_view(&snapshot.scenery());
-            film.in_view.extend(outermost(seen));
             if let Legend::Scale { range, .. } = snapshot.coloring.legend {
                 (low, high) = (low.min(range.0), high.max(range.1));
             }
         }
-        film.times = (0..frames.len()).map(|index| between(&times, index)).collect();
+        if let (true, Some(damaged)) = (film.frames.is_empty(), film.damaged.pop()) {
+            return Err(damaged);
+        }
         if film.options.range.is_none() && low < high {
             film.options.range = Some((low, high));
         }
         Ok(film)
     }
 
-    /// Simulated times of the frames \[s\]; of those that were not looked at, as if they were evenly spaced.
-    pub fn times(&self) -> &[f64] {
-        &self.times
+    /// The frames, with their simulated times \[s\].
+    pub fn frames(&self) -> &[(usize, f64)] {
+        &self.frames
+    }
+
+    /// What is wrong with those that are left out.
+    pub fn damaged(&self) -> &[ViewError] {
+        &self.damaged
     }
 
     /// Direction from the scene to the camera, unless a picture has its own.
@@ -101,12 +113,12 @@ impl Film {
 
 /// Of many balls those that stick out farthest in many directions: what frames these frames all.
 fn outermost(balls: Vec<(DVec3, f64)>) -> Vec<(DVec3, f64)> {
-    if balls.len() <= MOST_PLACES {
+    if balls.len() <= DIRECTIONS {
         return balls;
     }
-    let directions = (0..MOST_PLACES / 4).map(|k| {
+    let directions = (0..DIRECTIONS).map(|k| {
         // Evenly over the sphere (Fibonacci's lattice).
-        let z = 1.0 - (2.0 * k as f64 + 1.0) / (MOST_PLACES / 4) as f64;
+        let z = 1.0 - (2.0 * k as f64 + 1.0) / DIRECTIONS as f64;
         let (sine, cosine) = (k as f64 * 2.399_963_229_728_653).sin_cos();
         let across = (1.0 - z * z).sqrt();
         DVec3::new(across * cosine, across * sine, z)
@@ -117,14 +129,4 @@ fn outermost(balls: Vec<(DVec3, f64)>) -> Vec<(DVec3, f64)> {
         some.iter().copied().max_by(|a, b| reach(a).total_cmp(&reach(b)))
     };
     directions.filter_map(farthest).collect()
-}
-
-/// The time at an index, between those that are known.
-fn between(known: &[(usize, f64)], index: usize) -> f64 {
-    let after = known.partition_point(|&(at, _)| at <= index);
-    match (known.get(after.wrapping_sub(1)), known.get(after)) {
-        (Some(&(from, start)), Some(&(to, end))) => start + (end - start) * (index - from) as f64 / (to - from) as f64,
-        (Some(&(_, time)), None) | (None, Some(&(_, time))) => time,
-        (None, None) => 0.0,
-    }
 }

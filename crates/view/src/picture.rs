@@ -83,18 +83,17 @@ impl Default for PictureOptions {
 
 /// The file of the grains of a frame, counted from 0; of the last one if none is named.
 pub fn frame_of(run_folder: &Path, frame: Option<usize>) -> Result<PathBuf, ViewError> {
-    file_of(run_folder, "grains_", frame)
+    chosen(frames(run_folder, "grains_")?, frame).map(|(path, _)| path)
 }
 
-/// The file of a kind of a frame, counted from 0; of the last one if none is named.
-fn file_of(run_folder: &Path, kind: &str, frame: Option<usize>) -> Result<PathBuf, ViewError> {
-    let mut frames = frames(run_folder, kind)?;
+/// One of these frames, counted from 0, and its number; the last if none is named.
+fn chosen(mut frames: Vec<PathBuf>, frame: Option<usize>) -> Result<(PathBuf, usize), ViewError> {
     let last = frames.len() - 1;
     let index = frame.unwrap_or(last);
     if index > last {
         return Err(ViewError::FrameOutOfRange { frame: index, last });
     }
-    Ok(frames.swap_remove(index))
+    Ok((frames.swap_remove(index), index))
 }
 
 /// The file of the contacts of a frame, of which this is the file of the grains.
@@ -152,11 +151,7 @@ impl Snapshot {
     /// # Errors
     /// If the folder does not have it, it cannot be read, or it lacks what is to be shown.
     pub fn read(run_folder: &Path, options: &PictureOptions) -> Result<Snapshot, ViewError> {
-        let path = &match frame_of(run_folder, options.frame) {
-            // A run of fluids alone.
-            Err(ViewError::NoFrames { .. }) => file_of(run_folder, "fluid_", options.frame)?,
-            found => found?,
-        };
+        let (path, number) = &chosen(frames_of(run_folder)?, options.frame)?;
         let balls = match options.shown {
             Shown::Surface => Balls::with_surface(path)?,
             _ => Balls::read(path)?,
@@ -179,12 +174,11 @@ impl Snapshot {
             Shown::Cracks { .. } => Some(Cracks::until(run_folder, balls.points.time)?),
             _ => None,
         };
-        let number = file_name(path).split(['_', '.']).nth(1).and_then(|number| number.parse().ok());
         let options = PictureOptions {
             title: options.title.clone().or_else(|| Some(name_of(run_folder))),
             ..options.clone()
         };
-        Snapshot::of((balls, walls), (contacts, bonds, cracks), &options, number.unwrap_or_default())
+        Snapshot::of((balls, walls), (contacts, bonds, cracks), &options, *number as u64)
     }
 
     /// What is to be seen of a simulation that runs into a folder.
@@ -374,7 +368,17 @@ pub(crate) fn beside(file: &Path, kind: &str) -> PathBuf {
 fn frames(run_folder: &Path, kind: &str) -> Result<Vec<PathBuf>, ViewError> {
     let fields = run_folder.join("fields");
     let mut frames = Vec::new();
-    if run_folder.exists() && !fields.exists() {
+    if !run_folder.is_dir() {
+        return Err(ViewError::NotAFolder {
+            path: run_folder.to_path_buf(),
+            what: if run_folder.exists() {
+                "this is a file"
+            } else {
+                "there is no such folder"
+            },
+        });
+    }
+    if !fields.exists() {
         return Err(ViewError::NoFrames {
             folder: run_folder.to_path_buf(),
         });

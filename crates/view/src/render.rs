@@ -11,7 +11,7 @@ mod solids;
 mod splats;
 mod studio;
 
-pub use device::Painter;
+pub use device::{Painter, adapters};
 pub use pipelines::PICTURE;
 pub use props::Props;
 pub use studio::{Shot, Studio, Targets};

@@ -58,7 +58,9 @@ pub struct Particle {
 pub struct Details {
     /// Names and values, with units.
     pub values: Vec<(String, String)>,
-    /// Its contacts, a line each.
+    /// How many contacts it has, where these are known.
+    pub touching: Option<usize>,
+    /// The first of them, a line each.
     pub contacts: Vec<String>,
 }
 

@@ -27,7 +27,7 @@ use crate::{
     Graphics, PictureOptions, Show, Snapshot, ViewError,
     camera::{Camera, Frame},
     live::Hand,
-    render::{Painter, Props, Shot, Studio, Targets},
+    render::{Painter, Props, Shot, Studio, Targets, adapters},
     snapshot::Scenery,
 };
 use gui::Gui;
@@ -46,25 +46,54 @@ const DRAG: f64 = 0.05;
 /// Spheres from which on pictures in motion are drawn with fewer pixels.
 const MANY: usize = 300_000;
 
-/// Shows it in a window, until somebody closes that.
-///
-/// # Errors
-/// If there is no display, nothing to draw with, or the device fails.
-pub fn window(show: Arc<dyn Show>, options: &PictureOptions) -> Result<(), ViewError> {
-    options.check()?;
-    let no_display = |cause: &dyn std::fmt::Display| ViewError::NoDisplay { cause: cause.to_string() };
-    let events = EventLoop::with_user_event().build().map_err(|error| no_display(&error))?;
-    let mut app = App {
-        title: format!("Seixo – {}", show.title()),
-        loader: Loader::new(&show, events.create_proxy(), options),
-        proxy: events.create_proxy(),
-        panel: Panel::new(show, options),
-        size: options.size,
-        drawn: None,
-        failed: None,
-    };
-    events.run_app(&mut app).map_err(|error| no_display(&error))?;
-    app.failed.map_or(Ok(()), Err)
+/// A display on which a window can be opened, and an adapter that draws.
+pub struct Display {
+    events: EventLoop<News>,
+    options: PictureOptions,
+}
+
+impl Display {
+    /// That of this machine, for a window in which things are looked at in this way first.
+    ///
+    /// # Errors
+    /// If there is no display, nothing to draw with, or nothing can be looked at in this way.
+    pub fn open(options: &PictureOptions) -> Result<Display, ViewError> {
+        options.check()?;
+        let events = EventLoop::with_user_event().build().map_err(|error| no_display(&error))?;
+        pollster::block_on(Painter::adapter(&wgpu::Instance::new(adapters()), None))?;
+        Ok(Display {
+            events,
+            options: options.clone(),
+        })
+    }
+
+    /// Shows it in a window, until somebody closes that.
+    ///
+    /// # Errors
+    /// If no window can be opened, or the device fails.
+    pub fn show(self, show: Arc<dyn Show>) -> Result<(), ViewError> {
+        let Display { events, options } = self;
+        let mut app = App {
+            title: format!("Seixo – {}", show.title()),
+            loader: Loader::new(&show, events.create_proxy(), &options),
+            proxy: events.create_proxy(),
+            size: options.size,
+            panel: Panel::new(show, &options),
+            drawn: None,
+            failed: None,
+        };
+        events.run_app(&mut app).map_err(|error| no_display(&error))?;
+        app.failed.map_or(Ok(()), Err)
+    }
+}
+
+/// What winit says, without the place in its source.
+fn no_display(error: &impl std::fmt::Display) -> ViewError {
+    let text = error.to_string();
+    let inner = text.split_once(".rs:").and_then(|(_, behind)| behind.split_once(": "));
+    ViewError::NoDisplay {
+        cause: inner.map_or(text.clone(), |(_, cause)| cause.to_owned()),
+    }
 }
 
 struct App {
@@ -130,7 +159,7 @@ impl ApplicationHandler<News> for App {
             News::Details(details) => self.panel.details = Some(details),
             News::Plots(charts, passes) => (self.panel.charts, self.panel.passes) = (charts, passes),
             News::Gone => {}
-            News::Failed(message) => self.panel.error = Some(message),
+            News::Failed(message) => self.panel.failed(message),
             News::Repaint(after) => {
                 if !after.is_zero() {
                     return events.set_control_flow(ControlFlow::WaitUntil(Instant::now() + after));
@@ -218,11 +247,10 @@ impl Drawn {
         proxy: &EventLoopProxy<News>,
         graphics: Option<&Graphics>,
     ) -> Result<Drawn, ViewError> {
-        let no_display = |cause: String| ViewError::NoDisplay { cause };
         let attributes = Window::default_attributes()
             .with_title(title)
             .with_inner_size(PhysicalSize::new(size.0, size.1));
-        let window = Arc::new(events.create_window(attributes).map_err(|error| no_display(error.to_string()))?);
+        let window = Arc::new(events.create_window(attributes).map_err(|error| no_display(&error))?);
         let on = |instance: &wgpu::Instance| instance.create_surface(window.clone());
         // Where a simulation runs on a device that draws on this display, its particles are drawn from where they lie.
         let beside = graphics.and_then(|graphics| {
@@ -234,8 +262,8 @@ impl Drawn {
         let (surface, painter, adapter) = match beside {
             Some(found) => found,
             None => {
-                let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
-                let surface = on(&instance).map_err(|error| no_display(error.to_string()))?;
+                let instance = wgpu::Instance::new(adapters());
+                let surface = on(&instance).map_err(|error| no_display(&error))?;
                 let (painter, adapter) = pollster::block_on(Painter::new(&instance, Some(&surface)))?;
                 (surface, painter, adapter)
             }

@@ -1,6 +1,6 @@
 //! `seixo film`: frames of a run as a video, and as pictures with numbers.
 
-use super::picture::{LookArguments, failure};
+use super::picture::{LookArguments, check_ending, failure};
 use super::watch::{bar, signals};
 use super::{Done, Failure, write_file};
 use crate::say;
@@ -15,7 +15,7 @@ use std::sync::atomic::Ordering;
 /// Draw frames of a run to a video, AV1 in an MP4 file, or to a series of PNG images
 ///
 /// One camera and one color scale hold for the whole film: whatever is to be seen at any time fits into the picture, and without --range the scale goes
-/// over the values of all frames. Frames follow each other at --rate, whatever simulated time lies between them; pictures tell that time. Encoding takes
+/// over the values of all frames. Frames that are damaged are named and left out. Frames follow each other at --rate, whatever simulated time lies between them; pictures tell that time. Encoding takes
 /// most of the time, on all cores.
 #[derive(Args)]
 #[command(after_help = "\
@@ -201,6 +201,21 @@ fn check_place(path: &Path) -> Done {
     })
 }
 
+/// Refuses a folder with pictures of a longer film, which would follow on these.
+fn check_pictures(folder: &Path, count: usize) -> Done {
+    let number = |name: &str| name.strip_prefix("frame_")?.strip_suffix(".png")?.parse::<usize>().ok();
+    for entry in folder.read_dir().into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        if name.to_str().and_then(number).is_some_and(|number| number >= count) {
+            return Err(input(format!(
+                "{}: a picture of another film, which would follow on the {count} of this one; remove it, or name another folder",
+                entry.path().display()
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Makes the film.
 pub fn film(arguments: &FilmArguments) -> Done {
     let FilmArguments {
@@ -212,6 +227,7 @@ pub fn film(arguments: &FilmArguments) -> Done {
     let out = arguments.out.clone().unwrap_or_else(|| folder.join("film.mp4"));
     if !arguments.no_video {
         video = Some(Video::new(Vec::new(), options.size, *rate).map_err(failure)?);
+        check_ending(&out, "mp4", "films are AV1 in MP4")?;
         check_place(&out)?;
     }
     if let Some(path) = pictures {
@@ -220,11 +236,15 @@ pub fn film(arguments: &FilmArguments) -> Done {
             action: "create it",
             source,
         })?;
+        check_pictures(path, frames.len())?;
     }
     let bar = bar(arguments.quiet);
     bar.set_message("looking through the frames");
     let mut film = Film::new(folder, options, &frames).map_err(failure)?;
-    let times = film.times().to_vec();
+    for damaged in film.damaged() {
+        say::note(&format!("left out: {damaged}"));
+    }
+    let (frames, times): (Vec<usize>, Vec<f64>) = film.frames().iter().copied().unzip();
     let directions = arguments.directions(film.view(), &times)?;
     let control = signals()?;
     bar.set_length(frames.len() as u64);

@@ -4,7 +4,7 @@ use super::{Done, Failure, write_file};
 use crate::say;
 use clap::{Args, ValueEnum};
 use seixo::view::{PictureOptions, Shown, ViewError, picture as draw};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Draw a frame of a run to a PNG image
 #[derive(Args)]
@@ -143,10 +143,27 @@ pub(super) fn failure(error: ViewError) -> Failure {
     }
 }
 
+/// Refuses a file that other programs would take for something else.
+pub(super) fn check_ending(path: &Path, ending: &str, what: &str) -> Done {
+    if path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending)) {
+        return Ok(());
+    }
+    let named = path.with_extension(ending);
+    Err(Failure::Input(format!(
+        "{}: {what}; write --out {}",
+        path.display(),
+        named.display()
+    )))
+}
+
 /// Draws the picture.
 pub fn picture(arguments: &PictureArguments) -> Done {
-    let image = draw(&arguments.folder, &arguments.look.options(arguments.frame)).map_err(failure)?;
     let path = arguments.out.clone().unwrap_or_else(|| arguments.folder.join("picture.png"));
+    check_ending(&path, "png", "pictures are PNG images")?;
+    let image = draw(&arguments.folder, &arguments.look.options(arguments.frame)).map_err(|error| match error {
+        ViewError::Frame(_) => Failure::Input(format!("{error}; --frame N draws another")),
+        error => failure(error),
+    })?;
     write_file(&path, &image)?;
     say::out(&path.display().to_string())
 }

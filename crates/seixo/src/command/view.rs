@@ -5,9 +5,10 @@ use super::watch::{Watcher, signals};
 use super::{Changes, Done, Failure, Voice, load};
 use crate::say;
 use clap::Args;
+use seixo::files::layer::Disk;
 use seixo::run::glimpse::draw_where_it_runs;
 use seixo::run::{Control, Options, folder, start};
-use seixo::view::{Live, Page, PictureOptions, Recording, Show, Shown, window};
+use seixo::view::{Display, Live, Page, PictureOptions, Recording, Show, Shown, ViewError};
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -40,14 +41,15 @@ pub struct ViewArguments {
     /// A scene to run, or the folder of a run
     #[arg(value_name = "SCENE|DIR")]
     what: PathBuf,
-    /// Serve a page on this machine instead of opening a window; only who knows the printed address can look, and nobody can change anything
-    #[arg(long)]
+    /// Serve a page on this machine instead of opening a window; only who knows the printed address can look, and nobody can change anything. It shows
+    /// particles and walls, and has its own way to choose the field and where to look from
+    #[arg(long, conflicts_with_all = ["paused", "field", "surface", "smooth", "contacts", "bonds", "cracks", "walls", "range", "view", "cut", "size", "no_walls", "title"])]
     browser: bool,
     /// Port of the page; any that is free if left out
     #[arg(long, value_name = "PORT", requires = "browser")]
     port: Option<u16>,
     /// Hold simulated time to wall time, or to a multiple of it, and say by how much it falls short
-    #[arg(long, value_name = "TIMES", num_args = 0..=1, default_missing_value = "1", value_parser = multiple)]
+    #[arg(long, value_name = "TIMES", num_args = 0..=1, default_missing_value = "1", value_parser = above_zero)]
     real_time: Option<f64>,
     /// Stand still before the first step
     #[arg(long)]
@@ -66,8 +68,8 @@ pub struct ViewArguments {
     voice: Voice,
 }
 
-/// A multiple of wall time.
-pub(super) fn multiple(text: &str) -> Result<f64, String> {
+/// A multiple of wall time, or how long something lasts.
+pub(super) fn above_zero(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0);
     number.ok_or_else(|| "write a number above 0, such as 1 or 0.1".to_owned())
 }
@@ -96,10 +98,12 @@ fn play(arguments: &ViewArguments) -> Done {
             "{flag} belongs to a scene that is run, but {folder} is a folder, which is played back; name the scene file, or leave it out"
         )));
     }
-    let options = arguments.look.options(None);
     let recording = Recording::open(&arguments.what).map_err(failure)?;
     if !arguments.browser {
-        return window(Arc::new(recording), &options).map_err(failure);
+        let options = arguments.look.options(None);
+        let display = Display::open(&options).map_err(failure)?;
+        check(&recording, &options)?;
+        return display.show(Arc::new(recording)).map_err(failure);
     }
     let control = signals()?;
     let _page = open(arguments, Arc::new(recording.confined().map_err(failure)?))?;
@@ -109,11 +113,30 @@ fn play(arguments: &ViewArguments) -> Done {
     Ok(())
 }
 
+/// Refuses what the last frame of a recording does not have.
+fn check(recording: &Recording, options: &PictureOptions) -> Done {
+    if options.field.is_none() && options.shown == Shown::Grains {
+        return Ok(());
+    }
+    match recording.frame(options, None) {
+        // The window names frames that are damaged, and shows the others.
+        Ok(_) | Err(ViewError::Frame(_)) => Ok(()),
+        Err(error) => Err(failure(error)),
+    }
+}
+
 /// Opens the page and prints where it is.
 fn open(arguments: &ViewArguments, show: Arc<dyn Show>) -> Result<Page, Failure> {
     let page = Page::open(show, arguments.port.unwrap_or(0)).map_err(failure)?;
-    say::out(&page.address())?;
-    say::note("Seixo shows it at this address until Ctrl-C; from another machine, tunnel the port: ssh -L PORT:localhost:PORT HOST");
+    let Voice { json, quiet } = arguments.voice;
+    if json {
+        say::json(&serde_json::json!({ "event": "page", "address": page.address() }))?;
+    } else {
+        say::out(&page.address())?;
+    }
+    if !json && !quiet {
+        say::note("Seixo shows it at this address until Ctrl-C; from another machine, tunnel the port: ssh -L PORT:localhost:PORT HOST");
+    }
     Ok(page)
 }
 
@@ -122,15 +145,18 @@ fn run(arguments: &ViewArguments) -> Done {
     let control = signals()?;
     let scene = load(&arguments.what, &arguments.changes.overrides())?;
     let folder = arguments.out.clone().unwrap_or_else(|| folder::of_scene(&arguments.what));
+    let mut options = arguments.look.options(None);
+    if options.shown == Shown::Surface {
+        say::note("the mesh of a surface takes longer than many steps: drawn as with --smooth");
+        options.shown = Shown::Smooth;
+    }
+    // Whatever keeps a run from being looked at is found before it begins.
+    let display = (!arguments.browser).then(|| Display::open(&options)).transpose().map_err(failure)?;
+    folder::check_free(&Disk, &folder, arguments.force).map_err(Failure::from)?;
     let live = Arc::new(Live::new(title(&scene.title, &arguments.what), folder.clone(), true));
     live.reins().set_rate(arguments.real_time);
     live.reins().pause(arguments.paused);
-    let mut options = arguments.look.options(None);
-    if options.shown == Shown::Surface {
-        // The mesh of a surface takes longer than many steps.
-        options.shown = Shown::Smooth;
-    }
-    let page = if arguments.browser {
+    let _page = if arguments.browser {
         Some(open(arguments, live.clone())?)
     } else {
         draw_where_it_runs(&live, &scene.settings).map_err(failure)?;
@@ -156,17 +182,17 @@ fn run(arguments: &ViewArguments) -> Done {
         live.leave();
         watcher.close(&folder, &ran?)
     };
-    if page.is_some() {
-        return runs(control);
+    match display {
+        Some(display) => beside(display, &live, &control, runs),
+        None => runs(control),
     }
-    beside(&live, &options, &control, runs)
 }
 
 /// Opens a window and lets something run beside it, which is asked to stop when the window closes.
-fn beside(live: &Arc<Live>, options: &PictureOptions, control: &Control, runs: impl FnOnce(Control) -> Done + Send) -> Done {
+fn beside(display: Display, live: &Arc<Live>, control: &Control, runs: impl FnOnce(Control) -> Done + Send) -> Done {
     thread::scope(|scope| {
         let running = scope.spawn(|| runs(control.clone()));
-        let shown = window(live.clone(), options);
+        let shown = display.show(live.clone());
         control.stop.store(true, Ordering::Relaxed);
         let ran = running.join().unwrap_or_else(|panic| resume_unwind(panic));
         match (shown, ran) {

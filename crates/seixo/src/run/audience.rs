@@ -38,7 +38,6 @@ pub(super) struct Audience {
     /// Distance of particles of fluids at rest \[m\].
     spacing: Option<f64>,
     has_grains: bool,
-    gravity: [f64; 3],
     /// When simulated time was held to wall time first, and at what time, multiple and pace that was.
     anchor: Option<(Instant, f64, f64)>,
     /// When somebody asked for something last, and how long after the time before, of late \[s\].
@@ -101,19 +100,13 @@ pub(super) struct Done {
 
 impl Audience {
     /// Those at this meeting place.
-    pub fn new(
-        live: Arc<Live>,
-        folder: PathBuf,
-        (bounds, gravity): (Corners, [f64; 3]),
-        (has_grains, spacing): (bool, Option<f64>),
-    ) -> Audience {
+    pub fn new(live: Arc<Live>, folder: PathBuf, bounds: Corners, (has_grains, spacing): (bool, Option<f64>)) -> Audience {
         Audience {
             live,
             folder,
             bounds,
             spacing,
             has_grains,
-            gravity,
             anchor: None,
             asked: None,
             pace: (Instant::now(), 0.0, 0.0),
@@ -214,16 +207,13 @@ impl Audience {
         let mut done = Vec::new();
         for hand in self.live.reins().hands() {
             let was = match hand {
-                Hand::Gravity(gravity) => simulation.change(&[Change::Gravity(gravity)]).map(|()| {
-                    self.gravity = gravity;
-                    Done {
-                        text: format!("gravity is [{}, {}, {}] m/s^2 by hand", gravity[0], gravity[1], gravity[2]),
-                        lasting: Some(Change::Gravity(gravity)),
-                    }
+                Hand::Gravity(gravity) => simulation.change(&[Change::Gravity(gravity)]).map(|()| Done {
+                    text: format!("gravity is [{}, {}, {}] m/s^2 by hand", gravity[0], gravity[1], gravity[2]),
+                    lasting: Some(Change::Gravity(gravity)),
                 }),
                 Hand::Push { id, along } => hands::push(simulation, id, along),
                 Hand::Drag { id, to, within } => hands::drag(simulation, id, to, within),
-                Hand::Drop => hands::drop_grains(simulation, self.gravity),
+                Hand::Drop => hands::drop_grains(simulation),
             };
             done.push(match was {
                 Ok(done) => done,
@@ -276,11 +266,7 @@ impl Audience {
             (*then, *time) = (Instant::now(), status.time);
         }
         let pace = *pace;
-        self.live.reins().tell(Status {
-            pace,
-            gravity: self.gravity,
-            ..status
-        });
+        self.live.reins().tell(Status { pace, ..status });
         self.live.reins().rate().map(|rate| pace / rate)
     }
 

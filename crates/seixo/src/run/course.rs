@@ -187,16 +187,6 @@ impl Course {
         }
     }
 
-    /// Gravity by now, where it was `first` at the start \[m/s²\].
-    pub(super) fn gravity(&self, first: [f64; 3]) -> [f64; 3] {
-        let all = self.past();
-        let changes = all.iter().flat_map(|(_, changes)| changes);
-        changes.fold(first, |before, change| match change {
-            Change::Gravity(gravity) => *gravity,
-            _ => before,
-        })
-    }
-
     /// Whether nothing is planned.
     pub fn is_empty(&self) -> bool {
         self.plan.stages.is_empty() && self.plan.inlets.is_empty() && self.plan.zones.is_empty()

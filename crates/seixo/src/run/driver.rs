@@ -7,7 +7,7 @@ use super::course::Course;
 use super::exchange::Exchange;
 use super::folder::{CHECKPOINTS, disk};
 use super::fragments;
-use super::frames::bounds;
+use super::frames::Corners;
 use super::log::Log;
 use super::outputs::Outputs;
 use super::record::{self, Outcome, Record};
@@ -55,13 +55,20 @@ pub(super) struct Driver<'a> {
 }
 
 impl<'a> Driver<'a> {
-    pub fn new(folder: &Path, scene: &Scene, (simulation, course): (Simulation, Course), books: Books, options: Options<'a>) -> Driver<'a> {
+    /// One for a scene that starts within these [`bounds`](super::frames::bounds).
+    pub fn new(
+        folder: &Path,
+        (scene, bounds): (&Scene, Corners),
+        (simulation, course): (Simulation, Course),
+        books: Books,
+        options: Options<'a>,
+    ) -> Driver<'a> {
         let spacing = scene.world.fluids.as_ref().map(|fluids| fluids.spacing);
         let has_grains = !scene.world.groups.is_empty() || spacing.is_none();
-        let audience = options.audience.clone().map(|live| {
-            let around = (bounds(&scene.world), course.gravity(scene.world.gravity));
-            Audience::new(live, folder.to_owned(), around, (has_grains, spacing))
-        });
+        let audience = options
+            .audience
+            .clone()
+            .map(|live| Audience::new(live, folder.to_owned(), bounds, (has_grains, spacing)));
         let planned = ((scene.run.until / simulation.time_step().value).round() as u64).max(1);
         Driver {
             folder: folder.to_owned(),
@@ -369,6 +376,7 @@ impl<'a> Driver<'a> {
             until: self.books.record.until,
             steps: self.simulation.steps(),
             particle_steps_per_second: speed,
+            gravity: self.simulation.gravity(),
             ..Status::default()
         };
         self.options.observer.progress(&Progress {

@@ -50,7 +50,10 @@ pub(super) fn disk(path: &Path, action: &'static str) -> impl FnOnce(io::Error) 
 }
 
 /// Refuses a folder that holds anything, unless it is a run folder and may be overwritten.
-pub(super) fn check_free(layer: &dyn FileLayer, folder: &Path, overwrite: bool) -> Result<(), RunError> {
+///
+/// # Errors
+/// If it is refused, or cannot be looked at.
+pub fn check_free(layer: &dyn FileLayer, folder: &Path, overwrite: bool) -> Result<(), RunError> {
     let look = |path: &Path| layer.exists(path).map_err(disk(path, "look at it"));
     if !look(folder)? || layer.list(folder).map_err(disk(folder, "list it"))?.is_empty() {
         return Ok(());

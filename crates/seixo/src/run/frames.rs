@@ -9,7 +9,7 @@ use seixo_engine::world::World;
 use seixo_files::FilesError;
 use seixo_files::layer::{FileLayer, replace};
 use seixo_files::vtk::{self, Field, Image};
-use seixo_scene::{CoarsePlan, OutputPlan};
+use seixo_scene::{CoarsePlan, Inlet, OutputPlan, Scene};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -238,8 +238,9 @@ fn coarse_fields(plan: &CoarsePlan, sample: &Sample) -> Vec<u8> {
     vtk::image(&image, sample.time())
 }
 
-/// The box in which planes are drawn: the domain, or what the scene starts with and half as much around it.
-pub fn bounds(world: &World) -> Corners {
+/// The box in which planes are drawn: the domain, or what the scene starts with, where grains come in, and half as much around it.
+pub fn bounds(scene: &Scene) -> Corners {
+    let world = &scene.world;
     if let Some(domain) = &world.domain {
         return [domain.min, domain.max];
     }
@@ -256,13 +257,18 @@ pub fn bounds(world: &World) -> Corners {
     });
     let shown: Vec<_> = world.walls.iter().map(|wall| wall.shape.triangles()).collect();
     let corners = shown.iter().flat_map(|triangles| triangles.as_flattened());
-    let corners = corners.map(|&corner| (corner, 0.0));
+    let inlets = scene.plan.inlets.iter().flat_map(Inlet::bounds);
+    let corners = corners.copied().chain(inlets).map(|corner| (corner, 0.0));
     let [mut low, mut high] = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
     for (center, radius) in grains.chain(fluids).chain(corners) {
         for axis in 0..3 {
             low[axis] = f64::min(low[axis], center[axis] - radius);
             high[axis] = f64::max(high[axis], center[axis] + radius);
         }
+    }
+    if low[0] > high[0] {
+        // Nothing that has a place.
+        return [[-0.5; 3], [0.5; 3]];
     }
     let margin = 0.5 * (0..3).map(|axis| high[axis] - low[axis]).fold(0.0, f64::max);
     [low.map(|x| x - margin), high.map(|x| x + margin)]

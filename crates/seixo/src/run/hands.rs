@@ -59,7 +59,7 @@ pub fn drag(simulation: &mut Simulation, id: u32, to: [f64; 3], within: f64) -> 
 }
 
 /// Lets a handful of grains like those there fall in from above all others.
-pub fn drop_grains(simulation: &mut Simulation, gravity: [f64; 3]) -> Result<Done, Refusal> {
+pub fn drop_grains(simulation: &mut Simulation) -> Result<Done, Refusal> {
     simulation.observe().map_err(|stop| Refusal::Stopped(Box::new(stop)))?;
     let kept = simulation.snapshot();
     let free: Vec<usize> = (0..kept.id.len())
@@ -74,6 +74,7 @@ pub fn drop_grains(simulation: &mut Simulation, gravity: [f64; 3]) -> Result<Don
     let Some(largest) = free.iter().map(|&i| kept.radius[i]).max_by(f64::total_cmp) else {
         return nothing("there is no free grain of which a handful could be taken");
     };
+    let gravity = simulation.gravity();
     let strength = gravity.iter().map(|part| part * part).sum::<f64>().sqrt();
     let up = if strength > 0.0 {
         gravity.map(|part| -part / strength)

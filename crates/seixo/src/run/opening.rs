@@ -32,7 +32,7 @@ pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<Ending
     let scene_hash = record::scene_hash(&scene.resolved, &scene.world, &scene.plan.reserve);
     compare(options.ranks.as_ref(), "the scene, or a file that it names,", || scene_hash.clone())?;
     scene.settings.ranks = options.ranks.clone();
-    let (bounds, grains) = (bounds(&scene.world), scene.world.grains.len());
+    let (bounds, grains) = (bounds(&scene), scene.world.grains.len());
     let mut simulation = Simulation::new(world_of(&mut scene), scene.settings.clone())?;
     let needed = expected_output(&scene, grains, simulation.time_step().value);
     let free = folder::free_space(layer, folder)?;
@@ -79,7 +79,7 @@ pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<Ending
         log,
         record,
     };
-    Driver::new(folder, &scene, (simulation, course), books, options).drive(&started)
+    Driver::new(folder, (&scene, bounds), (simulation, course), books, options).drive(&started)
 }
 
 /// Goes on from the newest valid checkpoint of a run folder, bit for bit as if the run had never stopped, unless on another device.
@@ -120,7 +120,7 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
     let Some(course) = Course::restore(&scene.plan, time_step, &state, header.steps) else {
         return Err(RunError::OtherScene { folder: folder.to_owned() });
     };
-    let bounds = bounds(&scene.world);
+    let bounds = bounds(&scene);
     let mut simulation = Simulation::restore_changed(world_of(&mut scene), scene.settings.clone(), &state, &course.past())?;
 
     let mut record = Record::new(&mut simulation, &scene.title, &scene_hash, scene.run.until);
@@ -152,7 +152,7 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
         log,
         record,
     };
-    Driver::new(folder, &scene, (simulation, course), books, options).drive(&resumed)
+    Driver::new(folder, (&scene, bounds), (simulation, course), books, options).drive(&resumed)
 }
 
 /// The scene's world, with its grains: a million of them are not kept twice.

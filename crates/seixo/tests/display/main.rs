@@ -9,7 +9,7 @@ mod stage;
 
 use browser::Browser;
 use pictures::{Picture, changed, settled};
-use screen::{F, K, LEFT, Q, RIGHT, SPACE, Screen, V};
+use screen::{F, K, LEFT, Q, RIGHT, SPACE, Screen, V, W};
 use serde_json::Value;
 use stage::{Done, SEIXO, Stage};
 use std::io::{BufRead, BufReader, Read};
@@ -273,14 +273,7 @@ fn a_window_shows_a_run_on_a_gpu() {
         let mut viewer = Viewer::start(on(&screen, &stage, &line));
         let window = screen.window("Seixo – ", "drum");
         let take = || screen.picture(window);
-        let until = Instant::now() + PATIENCE;
-        let middle = loop {
-            match take().middle_of_colors(SCENE[0], SCENE[1]) {
-                Some(middle) => break middle,
-                None if Instant::now() < until => sleep(Duration::from_millis(50)),
-                None => panic!("no grains are seen: {}", viewer.said()),
-            }
-        };
+        let middle = wait_for_grains(&viewer, take);
         settled(take);
         // Panels are as wide as they will be.
         screen.press(F);
@@ -298,6 +291,67 @@ fn a_window_shows_a_run_on_a_gpu() {
     });
     let differs = on_gpu.difference(&on_cores);
     assert!(differs.share < 1e-3, "{:.2} % of the picture is another", 100.0 * differs.share);
+}
+
+/// Grains in a box, all of whose walls are planes, which have no corners.
+const BOX: &str = r#"
+[run]
+until = 600
+
+[world]
+gravity = [0, 0, -9.81]
+
+[material.sand]
+density = "2600 kg/m^3"
+youngs_modulus = "5 MPa"
+poisson_ratio = 0.25
+
+[interaction.sand-sand]
+normal = "hertz"
+restitution = 0.5
+friction = 0.5
+
+[grains.bed]
+material = "sand"
+fill = { region = { box = { min = [0, 0, 0], max = ["10 cm", "10 cm", "20 cm"] } }, count = 50, radius = "6 mm" }
+
+[wall.box]
+material = "sand"
+box = { min = [0, 0, 0], max = ["10 cm", "10 cm", "20 cm"], open = ["top"] }
+"#;
+
+#[test]
+fn a_window_shows_grains_and_walls_of_a_box() {
+    let _turn = turn();
+    let (stage, screen) = (stage(NEVER), Screen::new());
+    stage.write("box.toml", BOX);
+    for device in ["cpu", "wgpu"] {
+        let line = format!("view box.toml --paused --device {device} --out {device} --size 960x600");
+        let mut viewer = Viewer::start(on(&screen, &stage, &line));
+        let window = screen.window("Seixo – ", "box");
+        let take = || screen.picture(window);
+        wait_for_grains(&viewer, take);
+        settled(take);
+        let scene = || scene_of(&take());
+        let with_walls = settled(scene);
+        screen.press(W);
+        let without = changed(&with_walls, scene).expect("walls go");
+        assert!(without.middle_of_colors([0.0, 1.0], [0.0, 1.0]).is_some(), "the grains stay");
+        screen.press(Q);
+        assert_eq!(viewer.code(), Some(130), "{}", viewer.said());
+    }
+}
+
+/// The middle of all grains, once they are seen.
+fn wait_for_grains(viewer: &Viewer, take: impl Fn() -> Picture) -> [usize; 2] {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match take().middle_of_colors(SCENE[0], SCENE[1]) {
+            Some(middle) => return middle,
+            None if Instant::now() < until => sleep(Duration::from_millis(50)),
+            None => panic!("no grains are seen: {}", viewer.said()),
+        }
+    }
 }
 
 /// Whether a click at or around this place picks a grain.

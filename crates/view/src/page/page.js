@@ -191,7 +191,13 @@ function receive(data) {
     if (word !== "nothing") throw new Error(sentence.join(" "));
     askIn(0);
   } catch (error) {
-    tell(`${error.message}. Trying again every second.`);
+    const last = stage.frame?.frames ?? 0;
+    if (player.isPlaying && wish.frame !== null && wish.frame + 1 < last) {
+      wish.frame += 1;
+      tell(error.message);
+    } else {
+      tell(`${error.message}. Trying again every second.`);
+    }
     wish.isNew = true;
     askIn(1000);
   }

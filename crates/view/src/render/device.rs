@@ -60,6 +60,14 @@ impl Pipeline<'_> {
     }
 }
 
+/// How graphics adapters are looked for. OpenGL lacks images that the passes write.
+pub fn adapters() -> wgpu::InstanceDescriptor {
+    wgpu::InstanceDescriptor {
+        backends: wgpu::Backends::PRIMARY.with_env(),
+        ..wgpu::InstanceDescriptor::new_without_display_handle_from_env()
+    }
+}
+
 impl Painter {
     /// The best device there is, for pictures that no window shows.
     pub fn offscreen(descriptor: wgpu::InstanceDescriptor) -> Result<Painter, ViewError> {
@@ -67,17 +75,20 @@ impl Painter {
         Ok(pollster::block_on(Painter::new(&instance, None))?.0)
     }
 
-    /// The best device of an instance that can draw on a surface, if one is given.
-    pub async fn new(instance: &wgpu::Instance, surface: Option<&wgpu::Surface<'_>>) -> Result<(Painter, wgpu::Adapter), ViewError> {
+    /// The best adapter of an instance that can draw on a surface, if one is given.
+    pub async fn adapter(instance: &wgpu::Instance, surface: Option<&wgpu::Surface<'_>>) -> Result<wgpu::Adapter, ViewError> {
         let options = wgpu::RequestAdapterOptions {
             power_preference: wgpu::PowerPreference::HighPerformance,
             compatible_surface: surface,
             ..Default::default()
         };
-        let adapter = instance
-            .request_adapter(&options)
-            .await
-            .map_err(|error| ViewError::NoAdapter { found: error.to_string() })?;
+        let found = instance.request_adapter(&options).await;
+        found.map_err(|error| ViewError::NoAdapter { found: error.to_string() })
+    }
+
+    /// The device of that adapter.
+    pub async fn new(instance: &wgpu::Instance, surface: Option<&wgpu::Surface<'_>>) -> Result<(Painter, wgpu::Adapter), ViewError> {
+        let adapter = Painter::adapter(instance, surface).await?;
         let name = adapter.get_info().name;
         // Ten million spheres are more than what every adapter binds at once.
         let limits = adapter.limits();

@@ -5,7 +5,7 @@ use glam::DVec3;
 
 use super::{
     Floor, Stage,
-    device::{LIT, Painter, attachment, texture},
+    device::{LIT, Painter, adapters, attachment, texture},
     pipelines::{Pipelines, Resolve},
     props::{Batch, Colored, Props},
     solids::Solids,
@@ -88,7 +88,7 @@ struct Layer<'a> {
 impl Studio {
     /// One that draws pictures which no window shows.
     pub fn offscreen() -> Result<Studio, ViewError> {
-        let painter = Painter::offscreen(wgpu::InstanceDescriptor::new_without_display_handle_from_env())?;
+        let painter = Painter::offscreen(adapters())?;
         Studio::new(painter, None)
     }
 

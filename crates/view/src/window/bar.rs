@@ -19,7 +19,7 @@ pub const PUSHES: [(&str, [f64; 3]); 6] = [
 pub struct Reach {
     /// Angles by which gravity is tilted, about x and y \[deg\].
     tilt: [f64; 2],
-    /// Gravity as the scene has it \[m/s²\]; known once it was tilted.
+    /// Gravity before it was tilted \[m/s²\], while it is.
     plumb: Option<[f64; 3]>,
 }
 
@@ -123,7 +123,8 @@ fn running(ui: &mut egui::Ui, panel: &mut Panel) {
     };
     ui.label(format!("{} of {}", word(time, "s"), word(until, "s")));
     ui.weak(format!("step {steps}, {speed:.3e} particle-steps/s"));
-    if is_over {
+    // Nor before it is told what gravity is.
+    if is_over || until == 0.0 {
         return;
     }
     let mut tilt = panel.hand.tilt;
@@ -144,7 +145,9 @@ fn running(ui: &mut egui::Ui, panel: &mut Panel) {
             controls.reach_in(Hand::Drop);
         }
     }
-    (panel.hand.tilt, panel.hand.plumb) = (tilt, Some(plumb));
+    // Upright again, and told so, it may be turned by the scene.
+    let is_plumb = tilt == [0.0; 2] && gravity == plumb;
+    (panel.hand.tilt, panel.hand.plumb) = (tilt, (!is_plumb).then_some(plumb));
 }
 
 /// A direction turned about x, then about y \[deg\].

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use winit::event_loop::EventLoopProxy;
 
-use crate::{Particle, PictureOptions, Show, Snapshot, ViewError, chart::Chart, plot, show::Details};
+use crate::{PATIENCE, Particle, PictureOptions, Show, Snapshot, ViewError, chart::Chart, plot, show::Details};
 
 /// Wall time between two looks at the tables of a run \[s\].
 const TABLES_EVERY: Duration = Duration::from_secs(1);
@@ -92,9 +92,14 @@ fn load(show: &dyn Show, to: &EventLoopProxy<News>, (state, changed): &(Mutex<St
     let mut seen: Option<(PictureOptions, u64)> = None;
     let mut told = None;
     let mut tables: Option<Instant> = None;
+    let mut complaint = None;
     loop {
         let wish = {
             let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+            if complaint.is_some() && !state.is_new && !state.is_over {
+                // What could not be shown may be in a moment.
+                state = changed.wait_timeout(state, PATIENCE).unwrap_or_else(PoisonError::into_inner).0;
+            }
             while !state.is_new && !state.is_over && !state.wish.goes_on && !state.wish.has_plots {
                 state = changed.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
@@ -117,6 +122,7 @@ fn load(show: &dyn Show, to: &EventLoopProxy<News>, (state, changed): &(Mutex<St
         if known.is_none() || wish.goes_on {
             match show.frame(&wish.options, known) {
                 Ok(Some(snapshot)) => {
+                    complaint = None;
                     seen = Some((wish.options.clone(), snapshot.number));
                     if wish.details.is_some() {
                         // Who follows a particle looks for it among all: not on the thread that draws. If they cannot be had, it hears of that.
@@ -126,9 +132,11 @@ fn load(show: &dyn Show, to: &EventLoopProxy<News>, (state, changed): &(Mutex<St
                 }
                 Ok(None) => {}
                 Err(error) => {
-                    // Once is enough, until something else is wished.
                     seen = Some((wish.options.clone(), u64::MAX));
-                    news.push(News::Failed(error.to_string()));
+                    let told = complaint.replace(error.to_string());
+                    if told != complaint {
+                        news.push(News::Failed(error.to_string()));
+                    }
                 }
             }
         }

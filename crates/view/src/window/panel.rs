@@ -41,6 +41,7 @@ struct Picked {
 /// The state of the panels.
 pub struct Panel {
     show: Arc<dyn Show>,
+    title: String,
     /// How to look at the scene.
     pub options: PictureOptions,
     /// What is known of the particle that was picked.
@@ -51,6 +52,8 @@ pub struct Panel {
     pub passes: Vec<(String, f64, String)>,
     /// What could not be read.
     pub error: Option<String>,
+    /// The same, of the frame in whose place the next one is shown.
+    passed: Option<String>,
     picked: Option<Picked>,
     has_plots: bool,
     /// Frame, time and what there is, of the snapshot that is shown.
@@ -60,6 +63,8 @@ pub struct Panel {
     fields: Vec<String>,
     coloring: Coloring,
     box_of: [[f64; 2]; 3],
+    /// The cut that was asked for at first.
+    given_cut: Option<[f64; 4]>,
     /// Of a recording: frames a second while it is played.
     pub(super) rate: f64,
     pub(super) plays: bool,
@@ -75,11 +80,13 @@ impl Panel {
     pub fn new(show: Arc<dyn Show>, options: &PictureOptions) -> Panel {
         Panel {
             options: options.clone(),
+            given_cut: options.cut,
             had_walls: options.has_walls,
             details: None,
             charts: Vec::new(),
             passes: Vec::new(),
             error: None,
+            passed: None,
             picked: None,
             has_plots: false,
             number: 0,
@@ -93,13 +100,14 @@ impl Panel {
             turned: Instant::now(),
             hand: bar::Reach::default(),
             path: Path::default(),
+            title: options.title.clone().unwrap_or_else(|| show.title()),
             show,
         }
     }
 
     /// Notes what is shown now.
     pub fn seen(&mut self, snapshot: &Snapshot) {
-        self.error = None;
+        self.error = self.passed.take();
         (self.number, self.time, self.seen) = (snapshot.number, snapshot.time, snapshot.seen());
         (self.fields, self.coloring) = (snapshot.fields.clone(), snapshot.coloring.clone());
         self.coloring.shade.clear();
@@ -125,6 +133,18 @@ impl Panel {
                 .position(|&id| id == picked.particle.id)
                 .map(|place| first + place);
         }
+    }
+
+    /// Notes that something cannot be shown. If nothing was so far, the frame before it is to be.
+    pub fn failed(&mut self, message: String) {
+        if self.seen.is_empty()
+            && let Some(frame) = self.frames().map(|frames| self.options.frame.unwrap_or(frames - 1))
+            && frame > 0
+        {
+            self.go_to(frame - 1);
+            self.passed = Some(message.clone());
+        }
+        self.error = Some(message);
     }
 
     /// Picks a particle of the snapshot that is shown, or nothing.
@@ -225,8 +245,9 @@ impl Panel {
         if !self.plays {
             return None;
         }
-        // Not before the frame of now is there.
-        if self.turned.elapsed() >= wait && self.options.frame.is_none_or(|frame| frame as u64 == self.number) {
+        // Not before the frame of now is there, if it can be shown.
+        let is_there = self.options.frame.is_none_or(|frame| frame as u64 == self.number) || self.error.is_some();
+        if self.turned.elapsed() >= wait && is_there {
             self.turned = Instant::now();
             let last = self.frames().map_or(0, |frames| frames - 1);
             if self.frame() < last {
@@ -250,13 +271,7 @@ impl Panel {
         let painter = ui.painter();
         let corner = ui.available_rect_before_wrap().min + egui::vec2(16.0, 12.0);
         let ink = egui::Color32::from_rgb(38, 44, 54);
-        let title = painter.text(
-            corner,
-            egui::Align2::LEFT_TOP,
-            self.show.title(),
-            egui::FontId::proportional(20.0),
-            ink,
-        );
+        let title = painter.text(corner, egui::Align2::LEFT_TOP, &self.title, egui::FontId::proportional(20.0), ink);
         let (factor, unit) = crate::scale::readable(self.time, "s");
         let line = format!("t = {} {unit}   ·   {}", crate::scale::digits(self.time * factor, 4), self.seen);
         painter.text(
@@ -347,27 +362,35 @@ impl Panel {
 
     /// Lets a plane cut off what lies before it.
     fn cut(&mut self, ui: &mut egui::Ui) {
-        let mut axis = self.options.cut.map(|cut| (0..3).find(|&axis| cut[axis] != 0.0).unwrap_or(0));
-        let before = axis;
+        // The axis along which is cut, if it is one.
+        let along = |cut: [f64; 4]| {
+            let mut axes = (0..3).filter(|&axis| cut[axis] != 0.0);
+            axes.next().filter(|_| axes.next().is_none())
+        };
+        let before = self.options.cut.map(along);
+        let mut chosen = before;
         ui.horizontal(|ui| {
             ui.label("cut");
-            ui.selectable_value(&mut axis, None, "nothing");
+            ui.selectable_value(&mut chosen, None, "nothing");
             for (at, name) in ["x", "y", "z"].into_iter().enumerate() {
-                ui.selectable_value(&mut axis, Some(at), name);
+                ui.selectable_value(&mut chosen, Some(Some(at)), name);
+            }
+            if self.given_cut.is_some_and(|cut| along(cut).is_none()) {
+                ui.selectable_value(&mut chosen, Some(None), "as given");
             }
         });
-        let Some(axis) = axis else {
-            self.options.cut = None;
+        let Some(Some(axis)) = chosen else {
+            self.options.cut = chosen.and(self.given_cut);
             return;
         };
         let [low, high] = self.box_of[axis];
-        // From the front: what lies towards the eye of a first look goes.
-        let sign = if axis == 1 { -1.0 } else { 1.0 };
-        let mut at = match self.options.cut.filter(|_| before == Some(axis)) {
-            Some(cut) => cut[3] / cut[axis],
-            None => 0.5 * (low + high),
+        let (sign, mut at) = match self.options.cut.filter(|_| before == chosen) {
+            Some(cut) => (cut[axis].signum(), cut[axis].signum() * cut[3]),
+            // From the front: what lies towards the eye of a first look goes.
+            None => (if axis == 1 { -1.0 } else { 1.0 }, 0.5 * (low + high)),
         };
-        ui.add(egui::Slider::new(&mut at, low..=high).show_value(true).max_decimals(4).text("m"));
+        let slider = egui::Slider::new(&mut at, low..=high).clamping(egui::SliderClamping::Edits);
+        ui.add(slider.max_decimals(4).text("m"));
         let mut cut = [0.0; 4];
         (cut[axis], cut[3]) = (sign, sign * at);
         self.options.cut = Some(cut);
@@ -407,11 +430,18 @@ impl Panel {
                 ui.label(value);
             });
         }
-        if !details.contacts.is_empty() {
-            ui.strong(format!("{} contacts", details.contacts.len()));
+        match details.touching {
+            Some(1) => drop(ui.strong("1 contact")),
+            Some(count) => drop(ui.strong(format!("{count} contacts"))),
+            None if is_grain => drop(ui.weak("contacts were not recorded: contacts = true under [output]")),
+            None => {}
         }
         for contact in &details.contacts {
             ui.label(contact);
+        }
+        let more = details.touching.unwrap_or(0).saturating_sub(details.contacts.len());
+        if more > 0 {
+            ui.weak(format!("and {more} more"));
         }
     }
 }

@@ -19,6 +19,8 @@ use std::time::{Duration, Instant};
 
 /// Wall time of a run before it is measured \[s\].
 const WARM: f64 = 1.0;
+/// Share of a picture of a lattice that grains have, at least.
+const COLORED: f64 = 0.02;
 /// Pictures of one snapshot that are drawn to be measured.
 const PICTURES: usize = 60;
 
@@ -43,7 +45,7 @@ pub struct ViewArguments {
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = super::super::picture::size, default_value = "1920x1080")]
     size: (u32, u32),
     /// Wall time of each run [s]
-    #[arg(long, default_value_t = 4.0)]
+    #[arg(long, default_value_t = 4.0, value_parser = super::super::view::above_zero)]
     seconds: f64,
     /// Measurements, whose median is printed
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -426,5 +428,11 @@ fn draw_all(
         }
     }
     let seconds = clock.map_or(1.0, |clock| clock.elapsed().as_secs_f64());
+    if let Some(drawer) = drawer.filter(|_| count > 0)
+        && drawer.colored()? < COLORED
+    {
+        let cause = "the pictures show no grains: what they cost says nothing".to_owned();
+        return Err(ViewError::Live { cause });
+    }
     Ok((count as f64 / seconds, bytes))
 }

@@ -62,7 +62,9 @@ impl Film {
                 (low, high) = (low.min(range.0), high.max(range.1));
             }
         }
-        if let (true, Some(damaged)) = (film.frames.is_empty(), film.damaged.pop()) {
+        if film.frames.is_empty()
+            && let Some(damaged) = film.damaged.pop()
+        {
             return Err(damaged);
         }
         if film.options.range.is_none() && low < high {

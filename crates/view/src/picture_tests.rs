@@ -6,7 +6,7 @@ use seixo_engine::{BondSnapshot, ContactRecord, Partner};
 use seixo_files::vtk::{self, Field};
 
 use crate::{
-    PictureOptions, Shown, ViewError,
+    Film, PictureOptions, Recording, Show, Shown, ViewError,
     bonds::Cracks,
     camera::{Camera, Frame},
     canvas::Canvas,
@@ -349,9 +349,31 @@ fn what_cannot_be_drawn_is_refused_with_a_remedy() {
         )
         .is_ok()
     );
+    // A film leaves it out, unless there is nothing else.
+    let film = Film::new(folder.path(), small.clone(), &[0, 1]).unwrap();
+    assert_eq!(film.frames().iter().map(|(frame, _)| *frame).collect::<Vec<_>>(), [0]);
+    assert!(film.damaged()[0].to_string().contains("grains_000001.vtp"), "{:?}", film.damaged());
+    assert!(Film::new(folder.path(), small.clone(), &[1]).is_err());
     let empty = tempfile::tempdir().unwrap();
     assert!(matches!(refusal(empty.path(), small.clone()), ViewError::NoFrames { .. }));
-    assert!(matches!(refusal(&empty.path().join("nowhere"), small), ViewError::Io { .. }));
+    for (path, word) in [(empty.path().join("nowhere"), "no such folder"), (last, "this is a file")] {
+        let refused = refusal(&path, small.clone()).to_string();
+        assert!(refused.contains(word) && refused.contains("seixo run"), "{refused}");
+    }
+}
+
+#[test]
+fn a_recording_without_some_of_its_frames_is_numbered_by_those_that_are_there() {
+    let folder = run_folder();
+    let read = || {
+        let recording = Recording::open(folder.path()).unwrap();
+        let shown = recording.frame(&PictureOptions::default(), None).unwrap().unwrap();
+        (recording.frames(), shown.number, shown.time)
+    };
+    let (frames, number, time) = read();
+    assert_eq!((frames, number), (Some(2), 1));
+    fs::remove_file(folder.path().join("fields/grains_000000.vtp")).unwrap();
+    assert_eq!(read(), (Some(1), 0, time));
 }
 
 const BREAKS: &str = "time [s],first,second,x [m],y [m],z [m],energy [J],kind (0 glue),mode (0 tension; 1 bending; 2 shear)\n";

@@ -35,7 +35,7 @@ fn two_four_and_eight_domains_equal_one() {
     ];
     for (tangential, precision, numbers) in all {
         let world = falling(1000, tangential);
-        let mut whole = after(&world, 1, precision, 500);
+        let mut whole = after(&world, 1, precision, 400);
         assert!(
             whole.rebuilds() > 3 && whole.contacts() > 100,
             "{} {}",
@@ -44,7 +44,7 @@ fn two_four_and_eight_domains_equal_one() {
         );
         for &domains in numbers {
             let what = format!("{tangential:?}, {precision:?}, {domains} domains");
-            let mut divided = after(&world, domains, precision, 500);
+            let mut divided = after(&world, domains, precision, 400);
             assert!(divided.divided().unwrap().changed_hands > 3, "{what}: {:?}", divided.divided());
             assert_same(&mut whole, &mut divided, &what);
             assert_same_ledger(&whole, &divided, &what);
@@ -173,12 +173,12 @@ fn sides_slide_past_each_other_between_domains() {
         let mut world = gas(1000);
         let rate = 100.0;
         world.domain.as_mut().unwrap().shear = Some(Shear { flow, gradient, rate });
-        let mut whole = after(&world, 1, precision, 1200);
+        let mut whole = after(&world, 1, precision, 600);
         let ledger = whole.ledger();
         // What goes through them is sped up or slowed down by sides that move at 1.2 m/s.
         assert!(ledger.wall_work.abs() > 0.01 * ledger.initial, "{ledger:?}");
         let what = format!("flow along {flow}, {domains} domains");
-        let mut divided = after(&world, domains, precision, 1200);
+        let mut divided = after(&world, domains, precision, 600);
         assert!(divided.divided().unwrap().changed_hands > 100, "{what}");
         assert_same(&mut whole, &mut divided, &what);
         assert_same_ledger(&whole, &divided, &what);

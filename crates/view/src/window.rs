@@ -92,7 +92,7 @@ fn no_display(error: &impl std::fmt::Display) -> ViewError {
     let text = error.to_string();
     let inner = text.split_once(".rs:").and_then(|(_, behind)| behind.split_once(": "));
     ViewError::NoDisplay {
-        cause: inner.map_or(text.clone(), |(_, cause)| cause.to_owned()),
+        cause: inner.map_or(&*text, |(_, cause)| cause).trim_end_matches('.').to_owned(),
     }
 }
 

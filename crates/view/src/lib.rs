@@ -31,7 +31,7 @@ mod trace;
 mod video;
 mod window;
 
-pub use aboard::{Aboard, Graphics, Memory, Piece, Surveyor};
+pub use aboard::{Aboard, Graphics, Memory, Piece};
 pub use canvas::Canvas;
 pub use chart::{Chart, Panel, encode};
 pub use drawer::Drawer;

@@ -20,7 +20,7 @@ use glam::DVec3;
 
 #[cfg(test)]
 use crate::{ViewError, camera::Camera, canvas::Canvas};
-use crate::{aboard::Surveyed, color::Rgb};
+use crate::{aboard::Piece, color::Rgb};
 
 /// Spheres to draw.
 #[derive(Clone, Copy, Default)]
@@ -32,7 +32,7 @@ pub struct Balls<'a> {
     /// Colors, at most 256.
     pub palette: &'a [Rgb],
     /// More of them, which lie on the device that draws.
-    pub aboard: &'a [Surveyed],
+    pub aboard: &'a [Piece],
     /// Values of those at the ends of the scale, for which the palette has colors.
     pub ends: [f64; 2],
 }

@@ -7,7 +7,7 @@ use seixo_files::vtk::{VtkBonds, VtkContacts, VtkFluid, VtkPoints, VtkWalls};
 
 use crate::{
     PictureOptions, Shown, ViewError,
-    aboard::{Aboard, Surveyed},
+    aboard::{Aboard, Piece},
     board::Board,
     camera::{Camera, Frame},
     canvas::Canvas,
@@ -211,7 +211,7 @@ impl Snapshot {
             Legend::Scale { range: (low, high), .. } => [*low, *high],
             Legend::Classes { .. } => [0.0, 1.0],
         };
-        let lying = |aboard: &'a [Surveyed]| Balls {
+        let lying = |aboard: &'a [Piece]| Balls {
             palette,
             aboard,
             ends,
@@ -219,7 +219,7 @@ impl Snapshot {
         };
         let (balls, water) = match (&self.aboard, &self.marks) {
             (Some(aboard), _) => {
-                let (grains, fluids) = aboard.pieces.split_at(aboard.pieces.partition_point(|known| !known.piece.is_fluid));
+                let (grains, fluids) = aboard.pieces.split_at(aboard.pieces.partition_point(|piece| !piece.is_fluid));
                 if self.is_smooth {
                     (lying(grains), lying(fluids))
                 } else {

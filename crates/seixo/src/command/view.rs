@@ -159,7 +159,7 @@ fn run(arguments: &ViewArguments) -> Done {
     let _page = if arguments.browser {
         Some(open(arguments, live.clone())?)
     } else {
-        draw_where_it_runs(&live, &scene.settings).map_err(failure)?;
+        draw_where_it_runs(&live, &scene.settings);
         None
     };
     let voice = Voice {

@@ -7,7 +7,7 @@ use seixo_engine::state::{FluidSnapshot, GrainSnapshot, WallSnapshot};
 use seixo_engine::{BondSnapshot, Change, ContactRecord, Glancing, Refusal, Shade, Simulation, Stop};
 use seixo_files::vtk::{Field, VtkBonds, VtkContacts, VtkFluid, VtkPoints, VtkWalls};
 use seixo_view::live::{Hand, Live, Making, Request, Status};
-use seixo_view::{Details, Few, Parts, PictureOptions, Shown, Snapshot};
+use seixo_view::{Details, Few, Parts, PictureOptions, Show, Shown, Snapshot};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -131,8 +131,8 @@ impl Audience {
                     let (folder, steps, wish) = (self.folder.clone(), simulation.steps(), options.clone());
                     let making: Making = match self.few(simulation, &options)? {
                         Some((few, coming)) => {
-                            let surveyor = self.live.surveyor().cloned();
-                            Box::new(move || glimpse::snapshot(coming, surveyor.as_deref(), few, &wish, steps))
+                            let graphics = self.live.graphics().cloned();
+                            Box::new(move || glimpse::snapshot(coming, graphics.as_ref(), few, &wish, steps))
                         }
                         None => {
                             let seen = self.seen(simulation, options.shown, false)?;

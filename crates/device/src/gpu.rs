@@ -8,6 +8,7 @@ mod bins;
 mod buffer;
 mod compact;
 mod cuda;
+mod fetch;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod interop;
 mod lend;

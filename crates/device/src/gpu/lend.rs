@@ -66,7 +66,8 @@ impl Copies {
         }
     }
 
-    fn lend_one(&self, handle: &Handle) -> Result<Lent, ServerError> {
+    /// The memory of one buffer, once all launches are handed on.
+    pub(super) fn lend_one(&self, handle: &Handle) -> Result<Lent, ServerError> {
         let client = &self.gpu.runtime.client;
         let held = client.get_resource::<WgpuServer<AutoCompiler>>(handle.clone())?;
         let resource = held.resource();

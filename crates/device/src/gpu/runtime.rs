@@ -77,12 +77,17 @@ impl Runtime {
     /// Turns errors and panics of CubeCL into errors of ours.
     pub fn guard<T>(&self, body: impl FnOnce() -> Result<T, ServerError>) -> Result<T, GpuError> {
         let answer = caught(body).and_then(|answer| answer.map_err(|error| root(&error.to_string())));
-        answer.map_err(|cause| GpuError::Lost {
+        answer.map_err(|cause| self.lost(cause))
+    }
+
+    /// The device failed, and what the API complained about meanwhile.
+    pub fn lost(&self, cause: String) -> GpuError {
+        GpuError::Lost {
             cause: match self.complaint.take() {
                 Some(complaint) if !cause.contains(&complaint) => format!("{cause} {complaint}"),
                 _ => cause,
             },
-        })
+        }
     }
 }
 

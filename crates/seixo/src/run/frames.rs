@@ -156,6 +156,10 @@ impl Frames {
     /// Writes the next frame and, now and then, the lists.
     pub fn write(&mut self, layer: &dyn FileLayer, sample: &Sample) -> Result<(), FilesError> {
         let (index, time) = (self.schedule.next(), sample.time());
+        // Before the grains: who follows the frames takes these for a whole one.
+        if let Some((series, surfaces)) = &mut self.bodies {
+            series.put(layer, index, &vtk::bodies(&surfaces.at(&sample.bodies(), time)))?;
+        }
         if let Some(series) = &mut self.grains {
             let mut grains = Cow::Borrowed(sample.grains());
             if self.fields.contains(&Field::Pressure) {
@@ -165,9 +169,6 @@ impl Frames {
                 grains.to_mut().fragment = fragments(sample.grains(), sample.bonds(), |_| true).number_of;
             }
             series.put(layer, index, &vtk::grains(&grains, &self.fields, time))?;
-        }
-        if let Some((series, surfaces)) = &mut self.bodies {
-            series.put(layer, index, &vtk::bodies(&surfaces.at(&sample.bodies(), time)))?;
         }
         if let Some((series, spacing)) = &mut self.fluid {
             series.put(layer, index, &vtk::fluid(sample.fluid(), *spacing, time))?;

@@ -17,7 +17,7 @@ pub struct Outlines {
 pub struct Outlined {
     /// Its id.
     pub body: u32,
-    /// Place of its mesh in [`Outlines::meshes`].
+    /// Place of its mesh in [`Outlines::meshes()`].
     pub mesh: usize,
     /// By what the mesh is multiplied: the radius of the sphere that just holds its spheres \[m\].
     pub radius: f64,

@@ -286,11 +286,18 @@ impl Live {
 
 /// What makes a snapshot another: not its size, nor from where it is looked at.
 fn asked(options: &PictureOptions) -> PictureOptions {
-    let PictureOptions { shown, field, range, .. } = options;
+    let PictureOptions {
+        shown,
+        field,
+        range,
+        has_meshes,
+        ..
+    } = options;
     PictureOptions {
         shown: *shown,
         field: field.clone(),
         range: *range,
+        has_meshes: *has_meshes,
         ..PictureOptions::default()
     }
 }

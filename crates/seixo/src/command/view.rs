@@ -42,8 +42,8 @@ pub struct ViewArguments {
     #[arg(value_name = "SCENE|DIR")]
     what: PathBuf,
     /// Serve a page on this machine instead of opening a window; only who knows the printed address can look, and nobody can change anything. It shows
-    /// particles and walls, and has its own way to choose the field and where to look from
-    #[arg(long, conflicts_with_all = ["paused", "field", "surface", "smooth", "contacts", "bonds", "cracks", "walls", "range", "view", "cut", "size", "no_walls", "title"])]
+    /// particles, bodies as their spheres, and walls, and has its own way to choose the field and where to look from
+    #[arg(long, conflicts_with_all = ["paused", "field", "surface", "smooth", "spheres", "contacts", "bonds", "cracks", "walls", "range", "view", "cut", "size", "no_walls", "title"])]
     browser: bool,
     /// Port of the page; any that is free if left out
     #[arg(long, value_name = "PORT", requires = "browser")]

@@ -246,6 +246,8 @@ fn wish(request: &str) -> Option<(PictureOptions, Option<u64>)> {
     let options = PictureOptions {
         frame,
         field,
+        // A triangle would be as many bytes as six spheres, and a body has more of them.
+        has_meshes: false,
         ..PictureOptions::default()
     };
     words.next().is_none().then_some((options, seen))

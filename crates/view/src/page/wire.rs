@@ -14,7 +14,7 @@
 //! - of all balls x (u16), of all y, of all z, of all the radius, of all the place in the palette (a byte each); each of these begins at a multiple of four bytes.
 //!
 //! A place is the lowest corner and as many quanta: 65536 levels over the box of what is drawn, so it is off by at most one 131070th of that box along each
-//! axis. A radius is the smallest and as many quanta, less one; a ball whose radius is 0 is not drawn, as it is nowhere or has no size.
+//! axis. A radius is the smallest and as many quanta, less one; a ball whose radius is 0 is not drawn, as it is nowhere, has no size, or is not to be seen.
 
 use glam::DVec3;
 use rayon::prelude::*;

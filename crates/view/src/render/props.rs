@@ -114,29 +114,32 @@ impl Props {
         };
         // A rod is about as long as the two radii that it stands for.
         let of_rods = stage.rods.iter().map(|rod| 0.5 * (rod.ends[1] - rod.ends[0]).length());
-        let sides = stage.panes.iter().map(|pane| (pane.corners[1] - pane.corners[0]).length());
-        let bodies = stage.rods.len() + stage.panes.len();
         let [(drawn, of_balls), (drops, of_water)] = [&stage.balls, &stage.water].map(mean_radius);
         let radii = of_balls * drawn as f64 + of_water * drops as f64;
+        // Of bodies their spheres tell how fine they are, unless there is nothing else.
+        let is_bare = drawn + drops + stage.rods.len() + stage.panes.len() == 0;
+        let panes = if is_bare { stage.bodies } else { stage.panes };
+        let sides = panes.iter().map(|pane| (pane.corners[1] - pane.corners[0]).length());
+        let others = stage.rods.len() + panes.len();
         let (balls, water) = last.map_or_else(Default::default, |last| (last.balls.batches, last.water.batches));
         Props {
             origin: stage.origin,
             balls: colored((painter, shade), &stage.balls, balls),
             water: colored((painter, shade), &stage.water, water),
             rods: batches(painter, &stage.rods.iter().map(rod).collect::<Vec<_>>()),
-            panes: batches(painter, &stage.panes.iter().map(pane).collect::<Vec<_>>()),
+            panes: batches(painter, &stage.panes.iter().chain(stage.bodies).map(pane).collect::<Vec<_>>()),
             walls: Surface::new(stage.walls),
-            mean_radius: (radii + of_rods.chain(sides).sum::<f64>()) / (drawn + drops + bodies).max(1) as f64,
+            mean_radius: (radii + of_rods.chain(sides).sum::<f64>()) / (drawn + drops + others).max(1) as f64,
             radius_of_water: of_water,
         }
     }
 }
 
-/// How many spheres there are, and their mean radius: of those that are here, of some of them where they are many.
+/// How many spheres there are, drawn or not, and their mean radius: of those that are here, of some of them where they are many.
 fn mean_radius(balls: &Balls) -> (usize, f64) {
     let some = balls.places.iter().step_by(balls.places.len().div_ceil(MOST).max(1));
     let count = some.len().max(1);
-    let mean = some.map(|ball| f64::from(ball[3])).sum::<f64>() / count as f64;
+    let mean = some.map(|ball| f64::from(ball[3].abs())).sum::<f64>() / count as f64;
     let aboard = balls.aboard.iter().map(|piece| (piece.seen, piece.mean_radius));
     let add = |(count, sum), (more, mean)| (count + more, sum + mean * more as f64);
     let (count, sum) = aboard.fold((balls.places.len(), mean * balls.places.len() as f64), add);

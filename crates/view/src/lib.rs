@@ -45,7 +45,7 @@ pub use plot::{ChartFormat, Charts, curves, plot};
 pub use show::{Details, PATIENCE, Particle, Recording, Show};
 pub use snapshot::{Few, Parts, Snapshot};
 pub use video::Video;
-pub use window::Display;
+pub use window::{Display, KEYS};
 
 #[cfg(test)]
 mod aboard_tests;

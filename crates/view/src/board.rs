@@ -154,16 +154,13 @@ impl Board<'_> {
 
     /// A bar of round length, true at the middle of the scene where a pixel is `meters` wide.
     pub fn scale_bar(&mut self, meters: f64, room: f64) {
-        let length = scale::round_below(0.2 * room * meters);
-        let pixels = (length / meters) as f32 / self.unit;
-        let (factor, unit) = scale::readable(length, "m");
+        let (length, label) = scale::bar(meters, room);
+        let pixels = length as f32 / self.unit;
         let (left, base) = (45.0, self.height() - 44.0);
         self.fill([left, base - 1.5], [left + pixels, base + 1.5], color::INK);
         for x in [left, left + pixels] {
             self.fill([x - 1.25, base - 8.0], [x + 1.25, base + 8.0], color::INK);
         }
-        let value = length * factor;
-        let label = format!("{} {unit}", scale::number(value, scale::round_below(value)));
         self.write([left + pixels / 2.0, base - 16.0], 23.0, (color::INK, Align::Center), &label);
     }
 }

@@ -94,6 +94,12 @@ impl Camera {
     }
 }
 
+/// Direction of length 1 of a cut, and how far from this point along it things are drawn \[m\].
+pub fn cut_from([x, y, z, far]: [f64; 4], point: DVec3) -> (DVec3, f64) {
+    let direction = DVec3::new(x, y, z).normalize_or_zero();
+    (direction, far - direction.dot(point))
+}
+
 /// Right, up and forward of a camera that looks from this direction.
 fn axes(from: DVec3) -> [DVec3; 3] {
     let forward = -from.normalize();

@@ -1,4 +1,4 @@
-//! Pictures that nobody looks at, one after the other: what drawing costs.
+//! Snapshots on the device that draws them, and pictures of them that nobody looks at, one after the other: what drawing costs.
 
 use glam::DVec3;
 
@@ -18,14 +18,26 @@ pub struct Drawer {
     targets: Targets,
     picture: wgpu::TextureView,
     size: (u32, u32),
-    loaded: Option<Loaded>,
+    loaded: Option<(Loaded, Camera)>,
 }
 
 /// A snapshot on the device.
-struct Loaded {
-    props: Props,
-    scenery: Scenery,
-    camera: Camera,
+pub struct Loaded {
+    /// What stands there.
+    pub props: Props,
+    /// Walls and planes, and where everything is.
+    pub scenery: Scenery,
+}
+
+impl Loaded {
+    /// Brings a snapshot to the device, into the memory of the last one where that fits.
+    pub fn new(studio: &Studio, snapshot: &Snapshot, has_walls: bool, last: Option<Loaded>) -> Result<Loaded, ViewError> {
+        let scenery = snapshot.scenery();
+        let last = last.map(|last| last.props);
+        let painter = &studio.painter;
+        let props = painter.guarded(|| Ok(studio.load(&snapshot.on(painter)?.stage(&scenery, has_walls), last)))?;
+        Ok(Loaded { props, scenery })
+    }
 }
 
 impl Drawer {
@@ -48,7 +60,9 @@ impl Drawer {
     }
 
     fn of(studio: Studio, size: (u32, u32), detail: u32) -> Result<Drawer, ViewError> {
-        let (targets, picture) = (studio.targets(size, detail), studio.painter.image(size, PICTURE));
+        let (targets, picture) = studio
+            .painter
+            .guarded(|| Ok((studio.targets(size, detail), studio.painter.image(size, PICTURE))))?;
         Ok(Drawer {
             studio,
             targets,
@@ -68,14 +82,10 @@ impl Drawer {
     /// # Errors
     /// If the device fails.
     pub fn load(&mut self, snapshot: &Snapshot) -> Result<(), ViewError> {
-        let scenery = snapshot.scenery();
-        let last = self.loaded.take().map(|last| last.props);
-        let studio = &self.studio;
-        let props = studio
-            .painter
-            .guarded(|| Ok(studio.load(&snapshot.on(&studio.painter)?.stage(&scenery, true), last)))?;
-        let camera = Camera::framing(snapshot.in_view(&scenery).into_iter(), FROM, frame_of(self.size));
-        self.loaded = Some(Loaded { props, scenery, camera });
+        let last = self.loaded.take().map(|(last, _)| last);
+        let loaded = Loaded::new(&self.studio, snapshot, true, last)?;
+        let camera = Camera::framing(snapshot.in_view(&loaded.scenery).into_iter(), FROM, frame_of(self.size));
+        self.loaded = Some((loaded, camera));
         Ok(())
     }
 
@@ -95,7 +105,7 @@ impl Drawer {
     /// # Errors
     /// If the device fails.
     pub fn draw(&self, angle: f64) -> Result<(), ViewError> {
-        let Some(Loaded { props, scenery, camera }) = &self.loaded else {
+        let Some((Loaded { props, scenery }, camera)) = &self.loaded else {
             return Ok(());
         };
         let target = camera.eye + camera.axes[2] * camera.middle;

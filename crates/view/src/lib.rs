@@ -47,7 +47,7 @@ pub use show::{Details, PATIENCE, Particle, Recording, Show};
 pub use snapshot::{Few, Parts, Snapshot};
 pub use surface::SmoothMesh;
 pub use video::Video;
-pub use window::Display;
+pub use window::{Display, KEYS};
 
 #[cfg(test)]
 mod aboard_tests;

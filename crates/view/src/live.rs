@@ -36,6 +36,8 @@ pub enum Hand {
         /// Simulated time in which it shall come there, if it is free to \[s\].
         within: f64,
     },
+    /// What is drawn along is let go.
+    LetGo,
     /// A handful of grains like those there falls in from above.
     Drop,
 }

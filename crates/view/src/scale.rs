@@ -101,6 +101,22 @@ pub fn readable(extent: f64, unit: &str) -> (f64, String) {
     }
 }
 
+/// The factor with which [`readable`] comes from one unit to another; `None` where it never does.
+pub fn factor_to(readable_unit: &str, unit: &str) -> Option<f64> {
+    (-4..=4).find_map(|power| {
+        let (factor, known) = readable(1.5 * 1000f64.powi(power), unit);
+        (known == readable_unit).then_some(factor)
+    })
+}
+
+/// A length that is round and fills a fifth of the room or less, where a pixel is `meters` wide: in pixels, and in words.
+pub fn bar(meters: f64, room: f64) -> (f64, String) {
+    let length = round_below(0.2 * room * meters);
+    let (factor, unit) = readable(length, "m");
+    let value = length * factor;
+    (length / meters, format!("{} {unit}", number(value, round_below(value))))
+}
+
 /// A quantity as `name [unit]`, or the bare name for a number without one.
 pub fn with_unit(name: &str, unit: &str) -> String {
     if unit.is_empty() || unit == "-" {
@@ -127,6 +143,22 @@ mod tests {
             let (factor, readable_unit) = readable(value, unit);
             assert_eq!(format!("{} {readable_unit}", (value * factor * 1e6).round() / 1e6), expected);
         }
+    }
+
+    #[test]
+    fn the_factor_of_a_unit_that_reads_well_is_found_again() {
+        for extent in [3e-11, 0.0024, 0.5, 77.0, 4e4] {
+            let (factor, unit) = readable(extent, "s");
+            assert_eq!(factor_to(&unit, "s"), Some(factor), "{unit}");
+        }
+        assert_eq!(factor_to("m/s", "s"), None);
+    }
+
+    #[test]
+    fn a_scale_bar_is_as_long_as_it_says() {
+        let (pixels, label) = bar(0.0005, 800.0);
+        assert_eq!(label, "50 mm");
+        assert!((pixels - 100.0).abs() < 1e-9, "{pixels}");
     }
 
     #[test]

@@ -178,9 +178,13 @@ impl Snapshot {
     pub fn draw_from(&self, studio: &Studio, options: &PictureOptions, scenery: &Scenery, camera: &Camera) -> Result<Canvas, ViewError> {
         let pen = Pen::new()?;
         let here = self.on(&studio.painter)?;
-        let floors = scenery.floors(camera.eye);
+        let floors = if options.has_walls {
+            scenery.floors(camera.eye)
+        } else {
+            Vec::new()
+        };
         let shot = Shot {
-            cut: options.cut.map(|[x, y, z, far]| (DVec3::new(x, y, z), far)),
+            cut: options.cut,
             ..Shot::new(camera, &floors)
         };
         let mut canvas = studio.painter.guarded(|| {
@@ -193,7 +197,7 @@ impl Snapshot {
             pen: &pen,
             unit: unit(options.size) as f32,
         };
-        board.heading(&self.title, self.time, &self.seen());
+        board.heading(options.title.as_deref().unwrap_or(&self.title), self.time, &self.seen());
         board.legend(&self.coloring.legend);
         board.scale_bar(camera.middle / camera.focal, frame_of(options.size).size[0]);
         Ok(canvas)

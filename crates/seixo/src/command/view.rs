@@ -8,16 +8,32 @@ use clap::Args;
 use seixo::files::layer::Disk;
 use seixo::run::glimpse::draw_where_it_runs;
 use seixo::run::{Control, Options, folder, start};
-use seixo::view::{Display, Live, Page, PictureOptions, Recording, Show, Shown, ViewError};
+use seixo::view::{Display, KEYS, Live, Page, PictureOptions, Recording, Show, Shown, ViewError};
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
 /// Wall time between two looks at whether Ctrl-C was pressed.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+const EXAMPLES: &str = "\
+Examples:
+  seixo view silo.out                       plays a run back in a window
+  seixo view silo.toml                      runs the scene into silo.out/ and shows it
+  seixo view dam.toml --smooth --real-time  fluids as a surface, a second in a second
+  seixo view silo.out --browser             a page instead: prints the address to open
+  ssh -L 8000:localhost:8000 cluster seixo view silo.out --browser --port 8000
+                                            from another machine: open the address that it prints here";
+
+/// Examples, and what can be done in the window.
+fn help() -> String {
+    let keys = KEYS.map(|(key, what)| format!("\n  {key:<30}{what}"));
+    format!("{EXAMPLES}\n\nIn the window:{}", keys.concat())
+}
 
 /// Look at a run in a window, or in a browser: live, or played back
 ///
@@ -25,18 +41,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// it was over). A run folder is played back, and followed if it still grows. Looking changes no result. What is done by hand (gravity tilted, grains
 /// pushed, drawn or dropped) does: it is written to log.jsonl, and checkpoints go on with it.
 #[derive(Args)]
-#[command(after_help = "\
-Examples:
-  seixo view silo.out                       plays a run back in a window
-  seixo view silo.toml                      runs the scene into silo.out/ and shows it
-  seixo view dam.toml --smooth --real-time  fluids as a surface, a second in a second
-  seixo view silo.out --browser             a page instead: prints the address to open
-  ssh -L 8000:localhost:8000 cluster seixo view silo.out --browser --port 8000
-                                            from another machine: open the address that it prints here
-
-In the window: drag turns, Shift or the right button moves, the wheel zooms, F frames all, a click picks a particle and tells its fields and contacts,
-Ctrl and drag draws it along, Space plays or pauses, the arrow keys go frame by frame, W turns walls off,
-K keeps a view and V flies through those that were kept, Q quits.")]
+#[command(after_help = help())]
 pub struct ViewArguments {
     /// A scene to run, or the folder of a run
     #[arg(value_name = "SCENE|DIR")]
@@ -103,7 +108,7 @@ fn play(arguments: &ViewArguments) -> Done {
         let options = arguments.look.options(None);
         let display = Display::open(&options).map_err(failure)?;
         check(&recording, &options)?;
-        return display.show(Arc::new(recording)).map_err(failure);
+        return display.show(Arc::new(recording), || ()).map_err(failure);
     }
     let control = signals()?;
     let _page = open(arguments, Arc::new(recording.confined().map_err(failure)?))?;
@@ -188,11 +193,19 @@ fn run(arguments: &ViewArguments) -> Done {
     }
 }
 
-/// Opens a window and lets something run beside it, which is asked to stop when the window closes.
+/// Opens a window and lets something run beside it once that is there, which is asked to stop when the window closes.
 fn beside(display: Display, live: &Arc<Live>, control: &Control, runs: impl FnOnce(Control) -> Done + Send) -> Done {
+    let (opened, waits) = channel();
     thread::scope(|scope| {
-        let running = scope.spawn(|| runs(control.clone()));
-        let shown = display.show(live.clone());
+        let running = scope.spawn(move || match waits.recv() {
+            Ok(()) => runs(control.clone()),
+            // There is no window, which is told below.
+            Err(_) => Ok(()),
+        });
+        let shown = display.show(live.clone(), move || {
+            // A run that waits for nothing any more is over.
+            let _ = opened.send(());
+        });
         control.stop.store(true, Ordering::Relaxed);
         let ran = running.join().unwrap_or_else(|panic| resume_unwind(panic));
         match (shown, ran) {

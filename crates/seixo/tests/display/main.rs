@@ -8,8 +8,8 @@ mod screen;
 mod stage;
 
 use browser::Browser;
-use pictures::{Picture, changed, settled};
-use screen::{F, K, LEFT, Q, RIGHT, SPACE, Screen, V, W};
+use pictures::{Picture, changed, settled, written};
+use screen::{F, K, LEFT, Q, RIGHT, S, SPACE, Screen, V, W};
 use serde_json::Value;
 use stage::{Done, SEIXO, Stage};
 use std::io::{BufRead, BufReader, Read};
@@ -216,6 +216,14 @@ fn a_window_shows_a_recording() {
     let middle = paused.middle_of_colors(SCENE[0], SCENE[1]).expect("grains have colors");
     assert!(is_told_of(&screen, window, middle), "no grain near {middle:?} is told of");
 
+    // What is seen is saved beside the run, and the next picture not in the place of the first.
+    for number in 0..2 {
+        screen.press(S);
+        let saved = written(&stage.path(&format!("drum.out/view-{number:06}.png")));
+        assert_eq!([saved.width, saved.height], [960, 600]);
+        assert!(saved.middle_of_colors(SCENE[0], SCENE[1]).is_some(), "grains have colors");
+    }
+
     // Two views are kept, and the camera goes from the first to the second.
     let first = settled(scene);
     screen.press(K);
@@ -325,7 +333,7 @@ fn a_window_shows_grains_and_walls_of_a_box() {
     let _turn = turn();
     let (stage, screen) = (stage(NEVER), Screen::new());
     stage.write("box.toml", BOX);
-    for device in ["cpu", "wgpu"] {
+    for (device, steps) in [("cpu", 1), ("wgpu", 0)] {
         let line = format!("view box.toml --paused --device {device} --out {device} --size 960x600");
         let mut viewer = Viewer::start(on(&screen, &stage, &line));
         let window = screen.window("Seixo – ", "box");
@@ -337,8 +345,15 @@ fn a_window_shows_grains_and_walls_of_a_box() {
         screen.press(W);
         let without = changed(&with_walls, scene).expect("walls go");
         assert!(without.middle_of_colors([0.0, 1.0], [0.0, 1.0]).is_some(), "the grains stay");
+        // It stands still, but for the steps that it is told to take.
+        for _ in 0..steps {
+            screen.press(RIGHT);
+            settled(take);
+        }
         screen.press(Q);
         assert_eq!(viewer.code(), Some(130), "{}", viewer.said());
+        let record: Value = serde_json::from_str(&stage.read(&format!("{device}/run.json"))).unwrap();
+        assert_eq!(record["steps"], steps, "{record}");
     }
 }
 
@@ -459,5 +474,18 @@ fn a_recording_cut_off_in_the_middle() {
     browser.set(SLIDER, "control.min");
     browser.wait_until(&format!("!window.seixo.error && window.seixo.count === {GRAINS}"));
     viewer.interrupt();
+    assert_eq!(viewer.code(), Some(0), "{}", viewer.said());
+    drop(browser);
+
+    // A window begins with the frame before, and says in red what is wrong.
+    let screen = Screen::new();
+    let mut viewer = Viewer::start(on(&screen, &stage, "view drum.out --size 960x600"));
+    let window = screen.window("Seixo – ", "drum");
+    let take = || screen.picture(window);
+    wait_for_grains(&viewer, take);
+    let panel = take().part([0.7, 1.0], [0.0, 0.3]);
+    let is_red = |pixel: &[u8]| pixel[0] > pixel[1].max(pixel[2]).saturating_add(60);
+    assert!(panel.rgb.chunks_exact(3).any(is_red), "nothing is said");
+    screen.press(Q);
     assert_eq!(viewer.code(), Some(0), "{}", viewer.said());
 }

@@ -160,6 +160,20 @@ fn write(path: &Path, bytes: &[u8]) {
     std::fs::write(path, bytes).unwrap();
 }
 
+/// The picture in a file that a program is about to write, once it is whole.
+pub fn written(path: &Path) -> Picture {
+    // What ends every PNG.
+    const END: &[u8] = b"IEND\xaeB`\x82";
+    let begun = Instant::now();
+    loop {
+        match std::fs::read(path) {
+            Ok(bytes) if bytes.ends_with(END) => return Picture::from_png(&bytes),
+            _ => assert!(begun.elapsed() < PATIENCE, "{} is not there, or not whole", path.display()),
+        }
+        sleep(Duration::from_millis(50));
+    }
+}
+
 /// Takes pictures until there is something on them and it has come to rest.
 pub fn settled(mut take: impl FnMut() -> Picture) -> Picture {
     let begun = Instant::now();

@@ -29,6 +29,8 @@ pub const K: u32 = 0x6b;
 pub const V: u32 = 0x76;
 /// The letter q.
 pub const Q: u32 = 0x71;
+/// The letter s.
+pub const S: u32 = 0x73;
 /// The letter w.
 pub const W: u32 = 0x77;
 

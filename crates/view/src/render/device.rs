@@ -13,6 +13,7 @@ pub const LIT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
 pub const SURFACE: wgpu::TextureFormat = wgpu::TextureFormat::Rg32Uint;
 
 /// A device to draw with.
+#[derive(Clone)]
 pub struct Painter {
     /// Name of the adapter.
     pub adapter: String,
@@ -90,9 +91,10 @@ impl Painter {
     pub async fn new(instance: &wgpu::Instance, surface: Option<&wgpu::Surface<'_>>) -> Result<(Painter, wgpu::Adapter), ViewError> {
         let adapter = Painter::adapter(instance, surface).await?;
         let name = adapter.get_info().name;
-        // Ten million spheres are more than what every adapter binds at once.
+        // Ten million spheres are more than what every adapter binds at once, and large windows than what every one draws into.
         let limits = adapter.limits();
         let required_limits = wgpu::Limits {
+            max_texture_dimension_2d: limits.max_texture_dimension_2d,
             max_buffer_size: limits.max_buffer_size,
             max_storage_buffer_binding_size: limits.max_storage_buffer_binding_size,
             ..wgpu::Limits::default()

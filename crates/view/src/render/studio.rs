@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     ViewError,
-    camera::Camera,
+    camera::{Camera, cut_from},
     canvas::Canvas,
     color::{self, Rgb},
 };
@@ -48,7 +48,7 @@ pub struct Shot<'a> {
     /// Planes that are laid behind all.
     pub floors: &'a [Floor],
     /// Direction, and distance from the origin of space along it \[m\], beyond which nothing is drawn but walls.
-    pub cut: Option<(DVec3, f64)>,
+    pub cut: Option<[f64; 4]>,
 }
 
 impl<'a> Shot<'a> {
@@ -101,6 +101,12 @@ impl Studio {
     /// Brings a stage to the device, into the memory of one that is shown no more where that fits.
     pub fn load(&self, stage: &Stage, last: Option<Props>) -> Props {
         Props::new(&self.painter, &self.pipelines.shade, stage, last)
+    }
+
+    /// How many pixels can be drawn for each of a picture of this size along either side: as many as are wished, or 1 where images and buffers of the
+    /// device do not hold so many.
+    pub fn detail(&self, size: (u32, u32), wished: u32) -> u32 {
+        detail_within(&self.painter.device.limits(), size, wished)
     }
 
     /// Images for pictures of this size, drawn with so many pixels for each along either side: 1 or 2.
@@ -314,9 +320,9 @@ fn view_of(props: &Props, shot: &Shot, targets: &Targets) -> View {
     let [width, height] = [targets.size.0, targets.size.1].map(f64::from);
     let srgb = |[red, green, blue]: Rgb| [red, green, blue, 255].map(|channel| f32::from(channel) / 255.0);
     let away = props.origin - camera.eye;
-    let cut = shot.cut.map_or([0.0; 4], |(direction, far)| {
-        let unit = direction.normalize_or_zero();
-        unit.extend(far - unit.dot(props.origin)).as_vec4().to_array()
+    let cut = shot.cut.map_or([0.0; 4], |cut| {
+        let (direction, far) = cut_from(cut, props.origin);
+        direction.extend(far).as_vec4().to_array()
     });
     View {
         axes: camera.axes.map(|axis| axis.extend(axis.dot(away)).as_vec4().to_array()),
@@ -329,5 +335,38 @@ fn view_of(props: &Props, shot: &Shot, targets: &Targets) -> View {
         swell: [(SWELL * props.radius_of_water) as f32, SWELL as f32],
         cut,
         colors: [color::SKY, color::GROUND, color::WALL, color::EDGE].map(srgb),
+    }
+}
+
+fn detail_within(limits: &wgpu::Limits, (width, height): (u32, u32), wished: u32) -> u32 {
+    let [width, height] = [width, height].map(|side| u64::from(side) * u64::from(wished));
+    // How near what is seen in each pixel comes is a word in a buffer.
+    let room = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+    let fits = width.max(height) <= u64::from(limits.max_texture_dimension_2d) && 4 * width * height <= room;
+    if fits { wished } else { 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_that_are_too_large_for_a_device_are_drawn_with_fewer_pixels() {
+        let limits = wgpu::Limits {
+            max_texture_dimension_2d: 8192,
+            max_storage_buffer_binding_size: 128 << 20,
+            max_buffer_size: 256 << 20,
+            ..wgpu::Limits::default()
+        };
+        for (size, detail) in [
+            ((1600, 1000), 2),
+            ((4096, 2000), 2),
+            ((4097, 100), 1),
+            ((4096, 2160), 1),
+            ((8192, 100), 1),
+        ] {
+            assert_eq!(detail_within(&limits, size, 2), detail, "{size:?}");
+            assert_eq!(detail_within(&limits, size, 1), 1);
+        }
     }
 }

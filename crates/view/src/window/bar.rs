@@ -1,7 +1,8 @@
 //! The bar below the scene: the frames of a recording, or the reins of a simulation that runs.
 
-use super::panel::Panel;
-use crate::live::{Hand, Status};
+use super::panel::{Panel, Picture};
+use crate::camera::Camera;
+use crate::live::{Controls, Hand, Status};
 use crate::scale;
 
 /// Names of directions and the directions themselves.
@@ -24,21 +25,21 @@ pub struct Reach {
 }
 
 /// Shows the bar.
-pub fn bar(ui: &mut egui::Ui, panel: &mut Panel, pace: f64) {
+pub fn bar(ui: &mut egui::Ui, panel: &mut Panel, picture: &Picture) {
     ui.horizontal_wrapped(|ui| {
         match panel.frames() {
             Some(frames) => recording(ui, panel, frames),
             None => running(ui, panel),
         }
-        camera(ui, panel);
+        camera(ui, panel, picture);
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            ui.weak(format!("{pace:.0} pictures/s"));
+            ui.weak(format!("{:.0} pictures/s", picture.pace));
         });
     });
 }
 
-/// The way of the camera.
-fn camera(ui: &mut egui::Ui, panel: &mut Panel) {
+/// The way of the camera, and what is taken from it to pictures and films.
+fn camera(ui: &mut egui::Ui, panel: &mut Panel, picture: &Picture) {
     ui.menu_button("camera", |ui| {
         let path = &mut panel.path;
         path.keeps |= ui.button("keep this view (k)").clicked();
@@ -54,7 +55,26 @@ fn camera(ui: &mut egui::Ui, panel: &mut Panel) {
             path.forget();
         }
         ui.weak(format!("{} kept", path.len()));
+        ui.separator();
+        panel.saves |= ui.button("save a picture (s)").clicked();
+        if let Some(camera) = &picture.camera
+            && ui.button("copy this view").clicked()
+        {
+            let flag = flag_of(camera);
+            ui.ctx().copy_text(flag.clone());
+            panel.saved = Some(Ok(format!("copied, for seixo picture and seixo film: {flag}")));
+        }
     });
+}
+
+/// The direction from the scene to a camera, as pictures and films take it.
+fn flag_of(camera: &Camera) -> String {
+    let [x, y, z] = camera.axes[2].to_array().map(|part| {
+        let rounded = (-1000.0 * part).round() / 1000.0;
+        // Not with a sign, which zero may have.
+        if rounded == 0.0 { 0.0 } else { rounded }
+    });
+    format!("--view={x},{y},{z}")
 }
 
 fn recording(ui: &mut egui::Ui, panel: &mut Panel, frames: usize) {
@@ -86,11 +106,8 @@ fn running(ui: &mut egui::Ui, panel: &mut Panel) {
     let is_paused = controls.is_paused();
     if is_over {
         ui.strong("done");
-    } else if ui.button(if is_paused { "go on" } else { "pause" }).clicked() {
-        controls.pause(!is_paused);
-    }
-    if is_paused && ui.button("one step").clicked() {
-        controls.step(1);
+    } else {
+        go_on(ui, controls, is_paused);
     }
     let mut rate = controls.rate();
     let mut is_real = rate.is_some();
@@ -150,8 +167,41 @@ fn running(ui: &mut egui::Ui, panel: &mut Panel) {
     (panel.hand.tilt, panel.hand.plumb) = (tilt, (!is_plumb).then_some(plumb));
 }
 
+/// Lets a simulation stand still, or go on, or take a step.
+fn go_on(ui: &mut egui::Ui, controls: &Controls, is_paused: bool) {
+    if ui.button(if is_paused { "go on" } else { "pause" }).clicked() {
+        controls.pause(!is_paused);
+    }
+    if is_paused && ui.button("one step").clicked() {
+        controls.step(1);
+    }
+}
+
 /// A direction turned about x, then about y \[deg\].
 fn tilted(gravity: [f64; 3], [about_x, about_y]: [f64; 2]) -> [f64; 3] {
     let turn = glam::DQuat::from_rotation_y(about_y.to_radians()) * glam::DQuat::from_rotation_x(about_x.to_radians());
     (turn * glam::DVec3::from(gravity)).to_array()
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::DVec3;
+
+    use super::*;
+    use crate::camera::Frame;
+
+    #[test]
+    fn a_view_that_is_copied_is_the_direction_to_the_camera() {
+        let frame = Frame {
+            corner: [0.0; 2],
+            size: [800.0, 600.0],
+        };
+        for (from, flag) in [
+            (DVec3::new(0.0, -2.0, 0.0), "--view=0,-1,0"),
+            (DVec3::new(3.0, 0.0, -4.0), "--view=0.6,0,-0.8"),
+            (DVec3::new(1.0, -1.0, 1.0), "--view=0.577,-0.577,0.577"),
+        ] {
+            assert_eq!(flag_of(&Camera::standing(DVec3::ZERO, from, 5.0, frame)), flag);
+        }
+    }
 }

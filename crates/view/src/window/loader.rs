@@ -1,11 +1,10 @@
 //! What is read, or waited for, while the window goes on.
 
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use winit::event_loop::EventLoopProxy;
-
+use super::plots;
 use crate::{PATIENCE, Particle, PictureOptions, Show, Snapshot, ViewError, chart::Chart, plot, show::Details};
 
 /// Wall time between two looks at the tables of a run \[s\].
@@ -47,13 +46,22 @@ pub struct Loader {
 
 struct State {
     wish: Wish,
+    /// Whether there may be something else to do than when the thread looked last.
     is_new: bool,
+    /// Whether a frame was sent that the window has not drawn: as long as it does not, it needs no other. Those of large scenes would fill the memory.
+    is_untaken: bool,
+    /// Whether the window was drawn since tables were sent last: one that is hidden needs none.
+    is_drawn: bool,
     is_over: bool,
 }
 
+fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Loader {
-    /// A thread that tells a window what the show has.
-    pub fn new(show: &Arc<dyn Show>, to: EventLoopProxy<News>, options: &PictureOptions) -> Loader {
+    /// A thread that tells a window what the show has, until `tell` says that it hears nothing any more.
+    pub fn new(show: &Arc<dyn Show>, tell: impl Fn(News) -> bool + Send + 'static, options: &PictureOptions) -> Loader {
         let state = State {
             wish: Wish {
                 options: options.clone(),
@@ -61,57 +69,65 @@ impl Loader {
                 ..Wish::default()
             },
             is_new: true,
+            is_untaken: false,
+            is_drawn: true,
             is_over: false,
         };
         let shared = Arc::new((Mutex::new(state), Condvar::new()));
         let (show, state) = (show.clone(), shared.clone());
-        std::thread::spawn(move || load(show.as_ref(), &to, &state));
+        std::thread::spawn(move || load(show.as_ref(), tell, &state));
         Loader { shared }
     }
 
-    /// Says what is wished from now on.
+    /// Says what is wished from now on: with every picture that is drawn.
     pub fn ask(&self, wish: Wish) {
         let (state, changed) = self.shared.as_ref();
-        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = locked(state);
+        state.is_drawn = true;
         if state.wish != wish {
             (state.wish, state.is_new) = (wish, true);
             changed.notify_one();
         }
+    }
+
+    /// Says that the frame that came is drawn now, so that another may come.
+    pub fn taken(&self) {
+        let (state, changed) = self.shared.as_ref();
+        let mut state = locked(state);
+        (state.is_untaken, state.is_new) = (false, true);
+        changed.notify_one();
     }
 }
 
 impl Drop for Loader {
     fn drop(&mut self) {
         let (state, changed) = self.shared.as_ref();
-        state.lock().unwrap_or_else(PoisonError::into_inner).is_over = true;
+        locked(state).is_over = true;
         changed.notify_one();
     }
 }
 
-fn load(show: &dyn Show, to: &EventLoopProxy<News>, (state, changed): &(Mutex<State>, Condvar)) {
+fn load(show: &dyn Show, tell: impl Fn(News) -> bool, (state, changed): &(Mutex<State>, Condvar)) {
     let mut seen: Option<(PictureOptions, u64)> = None;
     let mut told = None;
     let mut tables: Option<Instant> = None;
     let mut complaint = None;
     loop {
-        let wish = {
-            let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-            if complaint.is_some() && !state.is_new && !state.is_over {
-                // What could not be shown may be in a moment.
+        let (wish, has_room, is_drawn) = {
+            let mut state = locked(state);
+            let is_idle = state.is_untaken || complaint.is_some() || !state.wish.goes_on;
+            if is_idle && !state.is_new && !state.is_over {
+                // What could not be shown may be in a moment, tables grow, and a run ends.
                 state = changed.wait_timeout(state, PATIENCE).unwrap_or_else(PoisonError::into_inner).0;
-            }
-            while !state.is_new && !state.is_over && !state.wish.goes_on && !state.wish.has_plots {
-                state = changed.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
             if state.is_over {
                 return;
             }
             state.is_new = false;
-            state.wish.clone()
+            (state.wish.clone(), !state.is_untaken, state.is_drawn)
         };
         if show.is_gone() {
-            // A window that was closed needs nothing any more.
-            let _ = to.send_event(News::Gone);
+            tell(News::Gone);
             return;
         }
         let known = seen
@@ -119,7 +135,7 @@ fn load(show: &dyn Show, to: &EventLoopProxy<News>, (state, changed): &(Mutex<St
             .filter(|(options, _)| *options == wish.options)
             .map(|&(_, number)| number);
         let mut news = Vec::new();
-        if known.is_none() || wish.goes_on {
+        if has_room && (known.is_none() || wish.goes_on) {
             match show.frame(&wish.options, known) {
                 Ok(Some(snapshot)) => {
                     complaint = None;
@@ -128,6 +144,7 @@ fn load(show: &dyn Show, to: &EventLoopProxy<News>, (state, changed): &(Mutex<St
                         // Who follows a particle looks for it among all: not on the thread that draws. If they cannot be had, it hears of that.
                         let _ = snapshot.here();
                     }
+                    locked(state).is_untaken = true;
                     news.push(News::Frame(snapshot));
                 }
                 Ok(None) => {}
@@ -149,25 +166,73 @@ fn load(show: &dyn Show, to: &EventLoopProxy<News>, (state, changed): &(Mutex<St
                 });
             }
         }
-        if wish.has_plots && tables.is_none_or(|last| last.elapsed() >= TABLES_EVERY) {
+        if wish.has_plots && is_drawn && tables.is_none_or(|last| last.elapsed() >= TABLES_EVERY) {
             tables = Some(Instant::now());
             if let Some(folder) = show.folder() {
+                locked(state).is_drawn = false;
                 news.push(charts(&folder).unwrap_or_else(|error| News::Failed(error.to_string())));
             }
         }
-        for one in news {
-            // A window that was closed needs nothing any more.
-            if to.send_event(one).is_err() {
-                return;
-            }
-        }
-        if !wish.goes_on && wish.has_plots {
-            std::thread::sleep(TABLES_EVERY / 4);
+        if !news.into_iter().all(&tell) {
+            return;
         }
     }
 }
 
 fn charts(folder: &Path) -> Result<News, ViewError> {
-    let folder = PathBuf::from(folder);
-    Ok(News::Plots(plot::charts_of(&folder)?, plot::seconds_of(&folder)?))
+    let mut charts = plot::charts_of(folder)?;
+    plots::thin(&mut charts);
+    Ok(News::Plots(charts, plot::seconds_of(folder)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    /// A simulation that is always a step farther.
+    #[derive(Default)]
+    struct Endless(AtomicU64);
+
+    impl Show for Endless {
+        fn title(&self) -> String {
+            String::new()
+        }
+
+        fn frames(&self) -> Option<usize> {
+            None
+        }
+
+        fn frame(&self, _: &PictureOptions, _: Option<u64>) -> Result<Option<Arc<Snapshot>>, ViewError> {
+            Ok(Some(Arc::new(Snapshot {
+                number: self.0.fetch_add(1, Ordering::Relaxed),
+                ..Snapshot::default()
+            })))
+        }
+
+        fn details(&self, _: u64, _: Particle) -> Result<Details, ViewError> {
+            Ok(Details::default())
+        }
+    }
+
+    #[test]
+    fn a_window_that_draws_nothing_is_sent_nothing_more() {
+        let endless = Arc::new(Endless::default());
+        let show: Arc<dyn Show> = endless.clone();
+        let (to, news) = channel();
+        let loader = Loader::new(&show, move |one| to.send(one).is_ok(), &PictureOptions::default());
+        let next = || match news.recv_timeout(20 * PATIENCE) {
+            Ok(News::Frame(snapshot)) => snapshot.number,
+            _ => panic!("no frame"),
+        };
+        assert_eq!(next(), 0);
+        assert!(news.recv_timeout(2 * PATIENCE).is_err());
+        assert_eq!(endless.0.load(Ordering::Relaxed), 1, "frames that were asked for");
+        for number in 1..100 {
+            loader.taken();
+            assert_eq!(next(), number);
+        }
+    }
 }

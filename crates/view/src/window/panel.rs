@@ -1,18 +1,15 @@
 //! What a user sees and asks for beside the scene.
 
-use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::loader::Wish;
 use super::path::Path;
-use super::{bar, legend, plots};
+use super::picked::Picked;
+use super::{KEYS, bar, choices, legend, marks, plots};
 use crate::{
-    Graphics, Particle, PictureOptions, Show, Shown, Snapshot,
-    chart::Chart,
-    coloring::Coloring,
-    live::{Controls, Hand},
-    show::Details,
+    Graphics, PictureOptions, Show, Shown, Snapshot, camera::Camera, chart::Chart, coloring::Coloring, live::Controls, show::Details,
 };
 
 /// Width, in points.
@@ -20,22 +17,17 @@ const WIDTH: f32 = 290.0;
 /// Frames of a recording a second, at first.
 const RATE: f64 = 12.0;
 
-/// What stands for grains and fluids, with words for it.
-const SHOWN: [(&str, Shown); 6] = [
-    ("particles", Shown::Grains),
-    ("fluids as a smooth surface", Shown::Smooth),
-    ("contacts", Shown::Contacts),
-    ("force chains", Shown::ForceChains),
-    ("bonds", Shown::Bonds),
-    ("cracks", Shown::Cracks { has_bonds: true }),
-];
+/// Color of words about what went wrong.
+pub const ALARM: egui::Color32 = egui::Color32::from_rgb(190, 30, 40);
 
-/// A particle that was picked.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Picked {
-    particle: Particle,
-    /// Place in the snapshot of now; `None` if it is not there.
-    place: Option<usize>,
+/// What panels are told of the picture under them.
+pub struct Picture {
+    /// Pictures a second, of late.
+    pub pace: f64,
+    /// What was picked, if it is seen: middle and radius of its outline \[px\].
+    pub circle: Option<([f64; 2], f64)>,
+    /// The camera, once there is something to see.
+    pub camera: Option<Camera>,
 }
 
 /// The state of the panels.
@@ -52,9 +44,13 @@ pub struct Panel {
     pub passes: Vec<(String, f64, String)>,
     /// What could not be read.
     pub error: Option<String>,
-    /// The same, of the frame in whose place the next one is shown.
+    /// What became of the last picture or view that was to be saved or copied: where it is, or why it is not there.
+    pub saved: Option<Result<String, String>>,
+    /// Whether a picture is to be saved.
+    pub saves: bool,
+    /// The same as the error, of the frame in whose place the next one is shown.
     passed: Option<String>,
-    picked: Option<Picked>,
+    pub(super) picked: Option<Picked>,
     has_plots: bool,
     /// Frame, time and what there is, of the snapshot that is shown.
     number: u64,
@@ -86,6 +82,8 @@ impl Panel {
             charts: Vec::new(),
             passes: Vec::new(),
             error: None,
+            saved: None,
+            saves: false,
             passed: None,
             picked: None,
             has_plots: false,
@@ -122,17 +120,7 @@ impl Panel {
                 *ends = [low, high].map(|end| end + snapshot.origin[axis]);
             }
         }
-        if let Some(picked) = &mut self.picked {
-            // What cannot be brought here is not in this frame.
-            let nothing = Snapshot::default();
-            let snapshot = snapshot.here().unwrap_or(&nothing);
-            let among = part(snapshot, picked.particle.is_grain);
-            let first = among.start;
-            picked.place = snapshot.id[among]
-                .iter()
-                .position(|&id| id == picked.particle.id)
-                .map(|place| first + place);
-        }
+        self.picked = self.picked.map(|picked| picked.within(snapshot));
     }
 
     /// Notes that something cannot be shown. If nothing was so far, the frame before it is to be.
@@ -150,13 +138,7 @@ impl Panel {
     /// Picks a particle of the snapshot that is shown, or nothing.
     pub fn pick(&mut self, snapshot: &Snapshot, place: Option<usize>) {
         self.details = None;
-        self.picked = place.map(|place| Picked {
-            particle: Particle {
-                id: snapshot.id[place],
-                is_grain: place < snapshot.grains,
-            },
-            place: Some(place),
-        });
+        self.picked = place.map(|place| Picked::at(snapshot, place));
     }
 
     /// The place of what was picked.
@@ -174,20 +156,36 @@ impl Panel {
         self.show.controls()
     }
 
+    /// The same, where it is not over, so that one can reach in.
+    pub fn within_reach(&self) -> Option<&Controls> {
+        self.controls().filter(|controls| !controls.status().is_over)
+    }
+
+    /// What is shown is called so.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// The run folder.
+    pub fn folder(&self) -> Option<PathBuf> {
+        self.show.folder()
+    }
+
     /// Frames of a recording.
     pub fn frames(&self) -> Option<usize> {
         self.show.frames()
     }
 
-    /// The frame that is shown of a recording.
+    /// The frame that is shown of a recording, or will be in a moment.
     pub fn frame(&self) -> usize {
-        self.options.frame.unwrap_or(self.number as usize)
+        let last = self.frames().map_or(0, |frames| frames.saturating_sub(1));
+        self.options.frame.unwrap_or(last)
     }
 
-    /// Shows another frame of a recording.
+    /// Shows another frame of a recording; at its end, whatever comes next.
     pub fn go_to(&mut self, frame: usize) {
         if let Some(frames) = self.frames() {
-            self.options.frame = Some(frame.min(frames.saturating_sub(1)));
+            self.options.frame = (frame < frames.saturating_sub(1)).then_some(frame);
         }
     }
 
@@ -246,7 +244,7 @@ impl Panel {
             return None;
         }
         // Not before the frame of now is there, if it can be shown.
-        let is_there = self.options.frame.is_none_or(|frame| frame as u64 == self.number) || self.error.is_some();
+        let is_there = self.frame() as u64 == self.number || self.error.is_some();
         if self.turned.elapsed() >= wait && is_there {
             self.turned = Instant::now();
             let last = self.frames().map_or(0, |frames| frames - 1);
@@ -260,16 +258,16 @@ impl Panel {
     }
 
     /// Lays the panels out, and hears what is asked for.
-    pub fn show(&mut self, ui: &mut egui::Ui, pace: f64, circle: Option<([f64; 2], f64)>) {
+    pub fn show(&mut self, ui: &mut egui::Ui, picture: &Picture) {
         if let Some(wait) = self.play() {
             ui.ctx().request_repaint_after(wait);
         }
-        egui::Panel::bottom("bar").show(ui, |ui| bar::bar(ui, self, pace));
+        egui::Panel::bottom("bar").show(ui, |ui| bar::bar(ui, self, picture));
         egui::Panel::right("look").exact_size(WIDTH).show(ui, |ui| {
             egui::ScrollArea::vertical().show(ui, |ui| self.look(ui));
         });
-        let painter = ui.painter();
-        let corner = ui.available_rect_before_wrap().min + egui::vec2(16.0, 12.0);
+        let (painter, free) = (ui.painter(), ui.available_rect_before_wrap());
+        let corner = free.min + egui::vec2(16.0, 12.0);
         let ink = egui::Color32::from_rgb(38, 44, 54);
         let title = painter.text(corner, egui::Align2::LEFT_TOP, &self.title, egui::FontId::proportional(20.0), ink);
         let (factor, unit) = crate::scale::readable(self.time, "s");
@@ -281,35 +279,43 @@ impl Panel {
             egui::FontId::proportional(13.0),
             ink,
         );
-        if let Some((middle, radius)) = circle {
-            let scale = ui.ctx().pixels_per_point();
+        let scale = ui.ctx().pixels_per_point();
+        if let Some((middle, radius)) = picture.circle {
             let middle = egui::pos2(middle[0] as f32, middle[1] as f32) / scale;
             let stroke = egui::Stroke::new(2.0, egui::Color32::from_rgb(220, 40, 60));
-            ui.painter().circle_stroke(middle, (radius as f32 / scale).max(4.0) + 1.5, stroke);
+            painter.circle_stroke(middle, (radius as f32 / scale).max(4.0) + 1.5, stroke);
+        }
+        if let Some(camera) = &picture.camera {
+            marks::draw(painter, free, camera, scale);
         }
     }
 
     fn look(&mut self, ui: &mut egui::Ui) {
         if let Some(error) = &self.error {
-            ui.colored_label(egui::Color32::from_rgb(190, 30, 40), error);
+            ui.colored_label(ALARM, error);
             ui.separator();
         }
-        let word = |shown: Shown| SHOWN.iter().find(|(_, one)| *one == shown).map_or("the rest", |(word, _)| word);
+        if let Some(saved) = &self.saved {
+            match saved {
+                Ok(words) => ui.label(words),
+                Err(error) => ui.colored_label(ALARM, error),
+            };
+            ui.separator();
+        }
         let before = self.options.shown;
-        egui::ComboBox::from_label("shows").selected_text(word(before)).show_ui(ui, |ui| {
-            for (word, shown) in SHOWN {
-                ui.selectable_value(&mut self.options.shown, shown, word);
-            }
-        });
+        let has_frames = self.frames().is_some();
+        egui::ComboBox::from_label("shows")
+            .selected_text(choices::word_for(before))
+            .show_ui(ui, |ui| {
+                for shown in choices::shown(has_frames) {
+                    ui.selectable_value(&mut self.options.shown, shown, choices::word_for(shown));
+                }
+            });
         if self.options.shown != before {
             (self.options.field, self.options.range) = (None, None);
         }
         let named = self.options.field.clone().unwrap_or_else(|| "automatic".to_owned());
-        let fields = if self.options.shown == Shown::Bonds {
-            bond_fields()
-        } else {
-            self.fields.clone()
-        };
+        let fields = choices::fields_of(self.options.shown, &self.fields);
         egui::ComboBox::from_label("colored by").selected_text(named).show_ui(ui, |ui| {
             let before = self.options.field.clone();
             ui.selectable_value(&mut self.options.field, None, "automatic");
@@ -328,13 +334,14 @@ impl Panel {
         self.tell_picked(ui);
         ui.separator();
         self.has_plots = egui::CollapsingHeader::new("energies and probes")
-            .show(ui, |ui| plots::charts(ui, &self.charts))
+            .show(ui, |ui| plots::charts(ui, &self.charts, self.time))
             .fully_open()
             | egui::CollapsingHeader::new("seconds per pass")
                 .show(ui, |ui| plots::passes(ui, &self.passes))
                 .fully_open();
         ui.separator();
-        ui.weak("drag turns, Shift or the right button moves, the wheel zooms, F frames all, a click picks, K keeps a view, V flies through those that were kept, W takes walls away, Space plays, the arrow keys go frame by frame, Q quits");
+        let keys = KEYS.map(|(key, what)| format!("{key} {what}"));
+        ui.weak(keys.join(", "));
     }
 
     /// Lets the ends of the scale stay what they are.
@@ -395,65 +402,58 @@ impl Panel {
         (cut[axis], cut[3]) = (sign, sign * at);
         self.options.cut = Some(cut);
     }
+}
 
-    fn tell_picked(&mut self, ui: &mut egui::Ui) {
-        let Some(picked) = self.picked else {
-            ui.weak("click on a particle to see its fields and contacts");
-            return;
-        };
-        let Particle { id, is_grain } = picked.particle;
-        let kind = if is_grain { "grain" } else { "particle" };
-        ui.horizontal(|ui| {
-            ui.strong(format!("{kind} {id}"));
-            if ui.small_button("let go").clicked() {
-                (self.picked, self.details) = (None, None);
-            }
-        });
-        if picked.place.is_none() {
-            ui.weak("not in this frame");
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Particle, ViewError};
+
+    /// A recording of five frames that cannot be read.
+    struct Five;
+
+    impl Show for Five {
+        fn title(&self) -> String {
+            String::new()
         }
-        if let Some(controls) = self.show.controls().filter(|_| is_grain) {
-            ui.horizontal(|ui| {
-                ui.label("push");
-                for (name, along) in bar::PUSHES {
-                    if ui.small_button(name).clicked() {
-                        controls.reach_in(Hand::Push { id, along });
-                    }
-                }
-            });
+
+        fn frames(&self) -> Option<usize> {
+            Some(5)
         }
-        let Some(details) = &self.details else { return };
-        // Not a grid: what does not fit in a line must wrap.
-        for (name, value) in &details.values {
-            ui.horizontal_wrapped(|ui| {
-                ui.weak(name);
-                ui.label(value);
-            });
+
+        fn frame(&self, _: &PictureOptions, _: Option<u64>) -> Result<Option<Arc<Snapshot>>, ViewError> {
+            Ok(None)
         }
-        match details.touching {
-            Some(1) => drop(ui.strong("1 contact")),
-            Some(count) => drop(ui.strong(format!("{count} contacts"))),
-            None if is_grain => drop(ui.weak("contacts were not recorded: contacts = true under [output]")),
-            None => {}
-        }
-        for contact in &details.contacts {
-            ui.label(contact);
-        }
-        let more = details.touching.unwrap_or(0).saturating_sub(details.contacts.len());
-        if more > 0 {
-            ui.weak(format!("and {more} more"));
+
+        fn details(&self, _: u64, _: Particle) -> Result<Details, ViewError> {
+            Ok(Details::default())
         }
     }
-}
 
-/// Where grains stand in a snapshot, or particles of fluids.
-fn part(snapshot: &Snapshot, is_grain: bool) -> Range<usize> {
-    let all = snapshot.id.len();
-    let grains = snapshot.grains.min(all);
-    if is_grain { 0..grains } else { grains..all }
-}
+    #[test]
+    fn at_its_end_a_recording_is_followed() {
+        let mut panel = Panel::new(Arc::new(Five), &PictureOptions::default());
+        assert!(panel.wish().goes_on, "at first");
+        for (frame, shown, goes_on) in [(2, 2, false), (4, 4, true), (0, 0, false), (usize::MAX, 4, true)] {
+            panel.go_to(frame);
+            assert_eq!((panel.frame(), panel.wish().goes_on), (shown, goes_on), "{frame}");
+        }
+        panel.go(-1);
+        assert_eq!((panel.frame(), panel.wish().goes_on), (3, false));
+        panel.go(1);
+        assert_eq!((panel.frame(), panel.wish().goes_on), (4, true));
+    }
 
-fn bond_fields() -> Vec<String> {
-    let known = ["used", "tension", "shear", "bending", "torsion", "energy", "force", "kind"];
-    known.map(str::to_owned).to_vec()
+    #[test]
+    fn a_recording_whose_last_frame_is_damaged_begins_with_the_one_before() {
+        let mut panel = Panel::new(Arc::new(Five), &PictureOptions::default());
+        panel.failed("it is cut off".to_owned());
+        assert_eq!(panel.wish().options.frame, Some(3));
+        panel.seen(&Snapshot {
+            number: 3,
+            grains: 1,
+            ..Snapshot::default()
+        });
+        assert_eq!(panel.error.as_deref(), Some("it is cut off"));
+    }
 }

@@ -2,7 +2,11 @@
 
 use glam::DVec3;
 
-use crate::{Snapshot, camera::Camera, snapshot::radius_of};
+use crate::{
+    Snapshot,
+    camera::{Camera, cut_from},
+    snapshot::radius_of,
+};
 
 /// The place among the balls of the first one that is seen at this pixel.
 pub fn ball_at(snapshot: &Snapshot, camera: &Camera, pixel: [f64; 2], cut: Option<[f64; 4]>) -> Option<usize> {
@@ -13,10 +17,7 @@ pub fn ball_at(snapshot: &Snapshot, camera: &Camera, pixel: [f64; 2], cut: Optio
     let [right, up, forward] = camera.axes;
     let ray = (right * slope[0] + up * slope[1] + forward).normalize();
     let eye = camera.eye - snapshot.origin;
-    let cut = cut.map(|[x, y, z, far]| {
-        let direction = DVec3::new(x, y, z).normalize_or_zero();
-        (direction, far - direction.dot(snapshot.origin))
-    });
+    let cut = cut.map(|cut| cut_from(cut, snapshot.origin));
     let mut nearest = (f64::INFINITY, None);
     for (place, ball) in snapshot.balls.iter().take(snapshot.shown).enumerate() {
         let center = DVec3::new(ball[0].into(), ball[1].into(), ball[2].into());

@@ -1,14 +1,34 @@
 //! Energies and probes over time, and seconds per pass, on a panel.
 
-use egui_plot::{Corner, Legend, Line, Plot, PlotPoints};
+use egui_plot::{Corner, Legend, Line, Plot, PlotPoints, VLine};
 
-use crate::chart::Chart;
+use crate::{chart::Chart, scale};
 
 /// Points of a curve that are drawn, at most.
 const MOST_POINTS: usize = 2000;
+/// Color of the line at the time that is shown.
+const NOW: egui::Color32 = egui::Color32::from_gray(120);
 
-/// Shows charts, one below the other.
-pub fn charts(ui: &mut egui::Ui, charts: &[Chart]) {
+/// Leaves of curves that have many points the lowest and the highest of each of many parts, so that what sticks out stays.
+pub fn thin(charts: &mut [Chart]) {
+    let panels = charts.iter_mut().flat_map(|chart| &mut chart.panels);
+    for (_, points) in panels.flat_map(|panel| &mut panel.curves) {
+        if points.len() <= MOST_POINTS {
+            continue;
+        }
+        let length = points.len().div_ceil(MOST_POINTS / 2);
+        let ends = |part: &[(f64, f64)]| {
+            let by_height = |a: &usize, b: &usize| part[*a].1.total_cmp(&part[*b].1);
+            let low = (0..part.len()).min_by(by_height).unwrap_or(0);
+            let high = (0..part.len()).max_by(by_height).unwrap_or(0);
+            [low.min(high), low.max(high)].map(|place| part[place])
+        };
+        *points = points.chunks(length).flat_map(ends).collect();
+    }
+}
+
+/// Shows charts, one below the other, with a line at this time \[s\].
+pub fn charts(ui: &mut egui::Ui, charts: &[Chart], time: f64) {
     for chart in charts {
         egui::CollapsingHeader::new(&chart.title)
             .default_open(charts.len() == 1)
@@ -25,16 +45,24 @@ pub fn charts(ui: &mut egui::Ui, charts: &[Chart]) {
                         .allow_scroll(false)
                         .x_axis_label(&chart.horizontal);
                     plot.show(ui, |ui| {
+                        if let Some(now) = on_axis(&chart.horizontal, time) {
+                            ui.vline(VLine::new("", now).color(NOW).allow_hover(false));
+                        }
                         // Energies of what a scene does not have would only crowd the legend.
                         for (name, points) in panel.curves.iter().filter(|(_, points)| points.iter().any(|(_, y)| *y != 0.0)) {
-                            let some = points.iter().step_by(points.len().div_ceil(MOST_POINTS).max(1));
-                            let points: PlotPoints = some.map(|&(x, y)| [x, y]).collect();
+                            let points: PlotPoints = points.iter().map(|&(x, y)| [x, y]).collect();
                             ui.line(Line::new(name.clone(), points));
                         }
                     });
                 }
             });
     }
+}
+
+/// A time \[s\] in the unit that an axis such as `time [ms]` has; `None` where that is none of time.
+fn on_axis(horizontal: &str, time: f64) -> Option<f64> {
+    let (_, unit) = horizontal.split_once('[')?;
+    Some(time * scale::factor_to(unit.trim_end_matches(']'), "s")?)
 }
 
 /// Shows seconds per pass as bars.
@@ -51,4 +79,38 @@ pub fn passes(ui: &mut egui::Ui, rows: &[(String, f64, String)]) {
             ui.end_row();
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::Panel;
+
+    #[test]
+    fn a_peak_of_one_point_is_seen_among_very_many() {
+        let mut curve: Vec<(f64, f64)> = (0..1_000_003).map(|k| (f64::from(k), 1.0 + f64::from(k) / 1e9)).collect();
+        (curve[123_457].1, curve[777_777].1) = (50.0, -7.0);
+        let panel = Panel {
+            vertical: String::new(),
+            height: 100.0,
+            curves: vec![("long".to_owned(), curve), ("short".to_owned(), vec![(0.0, 3.0), (1.0, 2.0)])],
+        };
+        let mut charts = [Chart {
+            title: String::new(),
+            horizontal: "time [ms]".to_owned(),
+            panels: vec![panel],
+            is_logarithmic: false,
+        }];
+        thin(&mut charts);
+        let [(_, long), (_, short)] = &*charts[0].panels[0].curves else {
+            panic!("two curves")
+        };
+        assert!(long.len() <= MOST_POINTS, "{}", long.len());
+        assert!(long.contains(&(123_457.0, 50.0)) && long.contains(&(777_777.0, -7.0)));
+        assert!(long.is_sorted_by(|a, b| a.0 <= b.0));
+        assert_eq!(short, &[(0.0, 3.0), (1.0, 2.0)]);
+        assert_eq!(on_axis("time [ms]", 0.0125), Some(12.5));
+        assert_eq!(on_axis("distance [m]", 1.0), None);
+        assert_eq!(on_axis("step", 1.0), None);
+    }
 }

@@ -1,0 +1,142 @@
+//! What the pointer does in the scene: it turns, moves and zooms, picks particles and draws them along.
+
+use std::time::Instant;
+
+use glam::DVec2;
+use winit::{
+    event::{ElementState, MouseButton, MouseScrollDelta, WindowEvent},
+    keyboard::ModifiersState,
+};
+
+use super::{drawn::Drawn, panel::Panel, pick};
+use crate::{camera::Camera, live::Hand};
+
+/// A pointer that moved less between press and release has clicked, not dragged \[px\].
+const STILL: f64 = 4.0;
+/// Simulated time in which what is drawn along reaches the pointer, if it is free to \[s\].
+const DRAG: f64 = 0.05;
+
+/// Where the pointer is, and what is pressed.
+#[derive(Default)]
+pub struct Pointer {
+    at: DVec2,
+    /// A button that was pressed in the scene, and where.
+    pressed: Option<(MouseButton, DVec2)>,
+    keys: ModifiersState,
+    /// Whether something is drawn along.
+    draws: bool,
+}
+
+impl Drawn {
+    /// Hears what happens to the window, and whether that was meant for a panel.
+    pub fn hear(&mut self, event: &WindowEvent, panel: &mut Panel, is_taken: bool) {
+        match event {
+            WindowEvent::Occluded(is_hidden) => self.screen.is_hidden = *is_hidden,
+            WindowEvent::ModifiersChanged(keys) => {
+                self.pointer.keys = keys.state();
+                if !self.pointer.keys.control_key() {
+                    self.let_go(panel);
+                }
+            }
+            WindowEvent::CursorLeft { .. } => self.let_go(panel),
+            WindowEvent::Focused(false) => {
+                self.pointer.pressed = None;
+                self.let_go(panel);
+            }
+            WindowEvent::CursorMoved { position, .. } => {
+                let at = DVec2::new(position.x, position.y);
+                let by = at - std::mem::replace(&mut self.pointer.at, at);
+                if !is_taken {
+                    self.follow(by, panel);
+                }
+            }
+            // What was pressed in the scene may be released over a panel.
+            WindowEvent::MouseInput {
+                state: ElementState::Released,
+                ..
+            } => {
+                self.let_go(panel);
+                if let Some((MouseButton::Left, from)) = self.pointer.pressed.take()
+                    && from.distance(self.pointer.at) < STILL
+                {
+                    self.pick(panel);
+                }
+            }
+            WindowEvent::MouseInput { button, .. } if !is_taken => self.pointer.pressed = Some((*button, self.pointer.at)),
+            WindowEvent::MouseWheel { delta, .. } if !is_taken => {
+                let lines = match delta {
+                    MouseScrollDelta::LineDelta(_, lines) => f64::from(*lines),
+                    MouseScrollDelta::PixelDelta(pixels) => pixels.y / 40.0,
+                };
+                if let Some(orbit) = &mut self.orbit {
+                    panel.path.stay();
+                    orbit.zoom(lines);
+                    self.moved = Some(Instant::now());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Turns or moves the camera, or draws what was picked along, if a button is pressed.
+    fn follow(&mut self, by: DVec2, panel: &mut Panel) {
+        let Some((button, _)) = self.pointer.pressed else { return };
+        let Some((camera, frame)) = self.camera(&panel.options) else {
+            return;
+        };
+        if self.pointer.keys.control_key() && self.draw_along(panel, &camera) {
+            self.pointer.draws = true;
+            return;
+        }
+        let Some(orbit) = &mut self.orbit else { return };
+        panel.path.stay();
+        if button == MouseButton::Left && !self.pointer.keys.shift_key() {
+            orbit.turn(by / frame.size[1]);
+        } else {
+            orbit.pan(by, &camera);
+        }
+        self.moved = Some(Instant::now());
+    }
+
+    /// Draws what was picked to where the pointer is, as far from the eye as it is; says whether there is anything to draw.
+    fn draw_along(&self, panel: &Panel, camera: &Camera) -> bool {
+        let Some((place, scene)) = panel.place_picked().zip(self.scene.as_ref()) else {
+            return false;
+        };
+        let Ok(snapshot) = scene.snapshot.here() else { return false };
+        let (Some(controls), true) = (panel.within_reach(), place < snapshot.grains) else {
+            return false;
+        };
+        let depth = camera.view(snapshot.center(&snapshot.balls[place])).z;
+        let [right, up, forward] = camera.axes;
+        let across = (self.pointer.at.x - camera.center[0]) / camera.focal;
+        let above = (camera.center[1] - self.pointer.at.y) / camera.focal;
+        let to = camera.eye + (right * across + up * above + forward) * depth;
+        controls.reach_in(Hand::Drag {
+            id: snapshot.id[place],
+            to: to.to_array(),
+            within: DRAG,
+        });
+        true
+    }
+
+    /// Lets go what is drawn along.
+    fn let_go(&mut self, panel: &Panel) {
+        if std::mem::take(&mut self.pointer.draws)
+            && let Some(controls) = panel.within_reach()
+        {
+            controls.reach_in(Hand::LetGo);
+        }
+    }
+
+    /// Picks the particle under the pointer.
+    fn pick(&mut self, panel: &mut Panel) {
+        let at = self.pointer.at;
+        let Some((camera, _)) = self.camera(&panel.options) else { return };
+        let Some(scene) = &self.scene else { return };
+        match scene.snapshot.here() {
+            Ok(here) => panel.pick(here, pick::ball_at(here, &camera, [at.x, at.y], panel.options.cut)),
+            Err(error) => panel.error = Some(error.to_string()),
+        }
+    }
+}

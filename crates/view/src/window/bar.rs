@@ -58,11 +58,9 @@ fn camera(ui: &mut egui::Ui, panel: &mut Panel, picture: &Picture) {
         ui.separator();
         panel.saves |= ui.button("save a picture (s)").clicked();
         if let Some(camera) = &picture.camera
-            && ui.button("copy this view").clicked()
+            && ui.button("name this view").clicked()
         {
-            let flag = flag_of(camera);
-            ui.ctx().copy_text(flag.clone());
-            panel.saved = Some(Ok(format!("copied, for seixo picture and seixo film: {flag}")));
+            panel.saved = Some(Ok(format!("for seixo picture and seixo film: {}", flag_of(camera))));
         }
     });
 }
@@ -191,7 +189,7 @@ mod tests {
     use crate::camera::Frame;
 
     #[test]
-    fn a_view_that_is_copied_is_the_direction_to_the_camera() {
+    fn a_view_that_is_named_is_the_direction_to_the_camera() {
         let frame = Frame {
             corner: [0.0; 2],
             size: [800.0, 600.0],

@@ -44,7 +44,7 @@ pub struct Panel {
     pub passes: Vec<(String, f64, String)>,
     /// What could not be read.
     pub error: Option<String>,
-    /// What became of the last picture or view that was to be saved or copied: where it is, or why it is not there.
+    /// What became of the last picture or view that was to be saved or named: where it is, or why it is not there.
     pub saved: Option<Result<String, String>>,
     /// Whether a picture is to be saved.
     pub saves: bool,

@@ -81,14 +81,12 @@ impl Simulation {
         self.next_id
     }
 
-    /// Adds grains, with the velocities that they have at this moment. Their ids must be new.
+    /// Refuses grains that could not be added now; the simulation stays what it is.
     ///
     /// # Errors
-    /// If a grain is not of a kind that was expected, and unlike all that are there, has the id of another, is outside of the domain, or is where something else is.
-    pub fn insert(&mut self, grains: &Grains) -> Result<(), Refusal> {
-        if grains.is_empty() {
-            return Ok(());
-        }
+    /// If a grain is not of a kind that was expected, and unlike all that are there, has the id of another, is outside of the domain, or is where something
+    /// else is; and as [`Simulation::observe`].
+    pub fn check_coming(&mut self, grains: &Grains) -> Result<(), Refusal> {
         if !grains.bodies.is_empty() {
             return Err(Refusal::WithBodies {
                 what: "inlets and groups that are added later",
@@ -124,8 +122,20 @@ impl Simulation {
             if !self.expected.iter().any(is_of) && !(0..self.fields.len()).any(is_like) {
                 return Err(Refusal::Unexpected { id, radius });
             }
-            self.next_id = self.next_id.max(u64::from(id) + 1);
         }
+        Ok(())
+    }
+
+    /// Adds grains, with the velocities that they have at this moment. Their ids must be new.
+    ///
+    /// # Errors
+    /// As [`Simulation::check_coming`], before anything is changed; whatever else goes wrong is the end of the simulation.
+    pub fn insert(&mut self, grains: &Grains) -> Result<(), Refusal> {
+        if grains.is_empty() {
+            return Ok(());
+        }
+        self.check_coming(grains)?;
+        self.next_id = grains.id.iter().fold(self.next_id, |next, &id| next.max(u64::from(id) + 1));
         let gained = self.edit(Meets::Nothing, |simulation| {
             let first = simulation.fields.len();
             let new = fields_of(grains, &simulation.densities, simulation.frictional);

@@ -190,6 +190,16 @@ impl Simulation {
         shown.collect()
     }
 
+    /// Whether snapshots of grains tell which bodies carry them.
+    pub fn shows_bodies(&self) -> bool {
+        self.carries
+    }
+
+    /// Whether snapshots of grains tell temperatures.
+    pub fn shows_temperatures(&self) -> bool {
+        self.conducts()
+    }
+
     fn glance_at_grains(&self, origin: Vec3, shade: Shade) -> Glance {
         let (fields, origin) = (&self.fields, vector(origin));
         let grains = fields.len();

@@ -23,6 +23,8 @@ pub struct Seen {
     pub mass: f64,
     /// Id of the rigid body that carries it.
     pub body: Option<u32>,
+    /// Whether that body is held or on a joint, so that no velocity can be given to it.
+    pub is_bound: bool,
 }
 
 /// Free places among the grains and walls of a simulation.
@@ -72,6 +74,7 @@ impl Simulation {
                 radius: place[3],
                 mass: self.mass_of(i),
                 body: self.body_of(i).map(|b| self.bodies.id[b]),
+                is_bound: self.is_bound(i),
             }
         })
     }

@@ -26,6 +26,7 @@ mod frames;
 pub mod glimpse;
 mod hands;
 mod log;
+mod look;
 mod measure;
 mod opening;
 mod outputs;
@@ -33,6 +34,7 @@ mod probes;
 mod record;
 mod schedule;
 mod surfaces;
+mod tempo;
 mod volume;
 mod warnings;
 
@@ -45,8 +47,9 @@ pub use volume::expected_output;
 
 use seixo_engine::Ranks;
 use seixo_files::layer::{Disk, FileLayer, Unwritten};
+use seixo_transport::Transport;
 use seixo_view::Live;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -60,7 +63,7 @@ pub struct Options<'a> {
     pub observer: &'a mut dyn Observer,
     /// Whether an earlier run in the same folder may be removed.
     pub overwrite: bool,
-    /// Where viewers meet the run, if any may look.
+    /// Where viewers meet the run, if any may look; not where there are ranks.
     pub audience: Option<Arc<Live>>,
     /// The processes among which the grains are divided, where there are several. All run the same scene, and the first of them writes.
     pub ranks: Option<Ranks>,
@@ -84,13 +87,19 @@ impl<'a> Options<'a> {
         self.ranks.as_ref().is_none_or(Ranks::is_first)
     }
 
-    /// The same, where a process that does not write has no way to.
-    fn settled(self) -> Options<'a> {
-        if self.writes() {
+    /// The same for a run into this folder, where a process that does not write has no way to.
+    fn settled(self, folder: &Path) -> Result<Options<'a>, RunError> {
+        if let (Some(ranks), Some(_)) = (&self.ranks, &self.audience) {
+            return Err(RunError::WatchedRanks {
+                ranks: ranks.ranks(),
+                folder: folder.to_owned(),
+            });
+        }
+        Ok(if self.writes() {
             self
         } else {
             Options { layer: &Unwritten, ..self }
-        }
+        })
     }
 }
 

@@ -9,8 +9,9 @@ use rayon::prelude::*;
 use seixo_files::vtk::VtkPoints;
 
 use crate::{
-    PictureOptions, ViewError,
+    Parts, PictureOptions, Shown, ViewError,
     color::{self, Rgb},
+    fluid::Balls,
 };
 
 /// Fragments that have colors of their own: with all others as many as a legend holds.
@@ -269,6 +270,36 @@ pub fn fields_of(points: &VtkPoints) -> Vec<String> {
     }
     fields.extend(["radius", "id"].map(str::to_owned));
     fields
+}
+
+impl Parts {
+    /// Names of all that particles can be colored by.
+    pub fn fields(self) -> Vec<String> {
+        fields_of(&Balls::of_both(self.grains, self.fluid).points)
+    }
+}
+
+impl PictureOptions {
+    /// Refuses a field of particles that is not among those there are.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn check_field(&self, fields: &[String]) -> Result<(), ViewError> {
+        let is_of_particles = matches!(self.shown, Shown::Grains | Shown::Surface | Shown::Smooth);
+        // The length of a velocity has a name of its own.
+        let is_there = |field: &str| {
+            fields
+                .iter()
+                .any(|known| known == field || (known == "speed" && field == "velocity"))
+        };
+        match &self.field {
+            Some(field) if is_of_particles && !is_there(field) => Err(ViewError::UnknownField {
+                field: field.clone(),
+                known: fields.to_vec(),
+            }),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// The values of a field by name, with its unit.

@@ -1,5 +1,10 @@
 //! A simulation that runs, and who looks at it: the run is asked for snapshots, and waits for nobody.
 
+mod desk;
+mod reins;
+
+pub use reins::{Controls, Drawn, Hand, Status};
+
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -9,169 +14,30 @@ use crate::{
     Graphics, PictureOptions, Snapshot, ViewError,
     show::{Details, PATIENCE, Particle, Show},
 };
+use desk::{Desk, Found, Fresh, Shelf};
 
-/// Nobody is shown what was taken longer ago \[s\].
-const STALE: Duration = Duration::from_millis(100);
-/// Snapshots that are kept for those who look in different ways.
-const MOST_KEPT: usize = 8;
+/// Nobody is shown a frame that is older than this once the run has gone on \[s\].
+const OLDEST_FRAME: Duration = Duration::from_millis(100);
+/// The same of details, for which the run has to be looked at as a whole: who follows a particle has that done twice a second \[s\].
+const OLDEST_DETAILS: Duration = Duration::from_millis(500);
 
-/// What somebody does to a simulation that runs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Hand {
-    /// Gravity is this from now on \[m/s²\].
-    Gravity([f64; 3]),
-    /// A grain, or the body that carries it, is pushed in this direction.
-    Push {
-        /// Id of the grain.
-        id: u32,
-        /// Direction, of length 1.
-        along: [f64; 3],
-    },
-    /// A grain, or the body that carries it, is drawn to a place.
-    Drag {
-        /// Id of the grain.
-        id: u32,
-        /// Where its center is to be \[m\].
-        to: [f64; 3],
-        /// Simulated time in which it shall come there, if it is free to \[s\].
-        within: f64,
-    },
-    /// What is drawn along is let go.
-    LetGo,
-    /// A handful of grains like those there falls in from above.
-    Drop,
-}
-
-/// Where a simulation stands that runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Status {
-    /// Simulated time \[s\].
-    pub time: f64,
-    /// Simulated time at which it ends \[s\].
-    pub until: f64,
-    /// Steps.
-    pub steps: u64,
-    /// Grains and particles of fluids times steps over wall time \[1/s\].
-    pub particle_steps_per_second: f64,
-    /// Simulated time over wall time, of late.
-    pub pace: f64,
-    /// Gravity \[m/s²\].
-    pub gravity: [f64; 3],
-    /// Whether it has ended.
-    pub is_over: bool,
-}
-
-/// The reins of a simulation that runs.
-#[derive(Debug, Default)]
-pub struct Controls {
-    reins: Mutex<Reins>,
-    /// Told whenever something is asked for.
-    asked: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct Reins {
-    is_paused: bool,
-    steps: u64,
-    rate: Option<f64>,
-    hands: Vec<Hand>,
-    status: Status,
-}
-
-impl Controls {
-    fn reins(&self) -> MutexGuard<'_, Reins> {
-        self.reins.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn ask(&self, change: impl FnOnce(&mut Reins)) {
-        change(&mut self.reins());
-        self.asked.notify_all();
-    }
-
-    /// Lets the simulation stand still, or go on.
-    pub fn pause(&self, is_paused: bool) {
-        self.ask(|reins| (reins.is_paused, reins.steps) = (is_paused, 0));
-    }
-
-    /// Whether it stands still.
-    pub fn is_paused(&self) -> bool {
-        self.reins().is_paused
-    }
-
-    /// Lets it take so many steps more, if it stands still.
-    pub fn step(&self, steps: u64) {
-        self.ask(|reins| reins.steps += steps);
-    }
-
-    /// Holds simulated time to this multiple of wall time; `None` lets it run as fast as it can.
-    pub fn set_rate(&self, rate: Option<f64>) {
-        self.ask(|reins| reins.rate = rate);
-    }
-
-    /// See [`Controls::set_rate`].
-    pub fn rate(&self) -> Option<f64> {
-        self.reins().rate
-    }
-
-    /// Does something to it before its next step.
-    pub fn reach_in(&self, hand: Hand) {
-        self.ask(|reins| {
-            // Of a drag only where it leads to now counts.
-            if let (Hand::Drag { id, .. }, Some(Hand::Drag { id: last, .. })) = (&hand, reins.hands.last())
-                && id == last
-            {
-                reins.hands.pop();
-            }
-            reins.hands.push(hand);
-        });
-    }
-
-    /// Where it stands.
-    pub fn status(&self) -> Status {
-        self.reins().status
-    }
-
-    /// Says where it stands. For who runs it.
-    pub fn tell(&self, status: Status) {
-        self.reins().status = status;
-    }
-
-    /// What was done to it since the last time. For who runs it.
-    pub fn hands(&self) -> Vec<Hand> {
-        std::mem::take(&mut self.reins().hands)
-    }
-
-    /// How many steps it may take now: as many as these, if it does not stand still. For who runs it.
-    pub fn steps_allowed(&self, steps: u64) -> u64 {
-        let mut reins = self.reins();
-        if !reins.is_paused {
-            return steps;
-        }
-        let allowed = reins.steps.min(steps);
-        reins.steps -= allowed;
-        allowed
-    }
-
-    /// Waits until something is asked for, but no longer than viewers do. For who runs it.
-    pub fn wait(&self) {
-        let reins = self.reins();
-        if reins.is_paused && reins.steps == 0 && reins.hands.is_empty() {
-            let waited = self.asked.wait_timeout(reins, PATIENCE / 10);
-            drop(waited.unwrap_or_else(PoisonError::into_inner));
-        }
-    }
-}
-
-/// What somebody wants to see of a simulation that runs.
+/// What somebody wants to know of a simulation that runs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
-    /// All of it, in this way.
+    /// What is to be seen of it, in this way.
     Frame(Box<PictureOptions>),
     /// A particle, closely.
     Details(Particle),
 }
 
+/// What becomes a snapshot on the thread of who looks, so that it costs the run no time.
+pub type Making = Box<dyn FnOnce() -> Result<Snapshot, ViewError> + Send>;
+/// The same of what is known of a particle.
+pub type MakingDetails = Box<dyn FnOnce() -> Result<Details, ViewError> + Send>;
+
 /// The meeting place of a simulation that runs and those who look at it.
+///
+/// What the run was like is told by a number that is another one for each of its states: its steps, and one more for all that was done to it by hand.
 pub struct Live {
     title: String,
     folder: PathBuf,
@@ -182,35 +48,6 @@ pub struct Live {
     desk: Mutex<Desk>,
     put: Condvar,
     graphics: OnceLock<Graphics>,
-}
-
-/// What becomes a snapshot on the thread of who looks, so that it costs the run no time.
-pub type Making = Box<dyn FnOnce() -> Result<Snapshot, ViewError> + Send>;
-
-enum Frame {
-    /// All that a snapshot is made from, and when it was taken.
-    Raw(Making, Instant),
-    /// Somebody makes it just now.
-    Taken,
-    /// It is there.
-    Made(Result<Arc<Snapshot>, String>),
-}
-
-#[derive(Default)]
-struct Desk {
-    requests: Vec<Request>,
-    frames: Vec<(PictureOptions, Frame)>,
-    details: Vec<(Particle, Result<Details, String>)>,
-}
-
-impl Desk {
-    fn put(&mut self, options: &PictureOptions, frame: Frame) {
-        self.frames.retain(|(known, _)| known != options);
-        if self.frames.len() >= MOST_KEPT {
-            drop(self.frames.remove(0));
-        }
-        self.frames.push((options.clone(), frame));
-    }
 }
 
 impl Live {
@@ -252,37 +89,61 @@ impl Live {
         self.desk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What somebody waits for; nothing where nobody looks. For who runs the simulation.
-    pub fn requests(&self) -> Vec<Request> {
-        std::mem::take(&mut self.desk().requests)
+    /// What somebody waits for who does not know the state of this number, in which the simulation is now; nothing where nobody looks. For who runs it.
+    pub fn requests(&self, number: u64) -> Vec<Request> {
+        let (frames, details) = self.desk().take_wanted(number);
+        let frames = frames.into_iter().map(|options| Request::Frame(Box::new(options)));
+        frames.chain(details.into_iter().map(Request::Details)).collect()
     }
 
-    /// Answers a request for a frame. For who runs the simulation.
-    pub fn put_frame(&self, options: &PictureOptions, making: Making) {
-        self.desk().put(options, Frame::Raw(making, Instant::now()));
+    /// Answers a request for a frame, with one of the state of this number. For who runs the simulation.
+    pub fn put_frame(&self, options: &PictureOptions, number: u64, making: Making) {
+        self.desk().frames().put(options.clone(), number, making);
         self.put.notify_all();
     }
 
     /// Answers a request for details. For who runs the simulation.
-    pub fn put_details(&self, particle: Particle, answer: Result<Details, ViewError>) {
-        self.desk().details.push((particle, answer.map_err(|error| error.to_string())));
+    pub fn put_details(&self, particle: Particle, number: u64, making: MakingDetails) {
+        self.desk().details().put(particle, number, making);
         self.put.notify_all();
     }
 
-    /// Asks, and waits for what is found on the desk, but not for long.
-    fn ask<T>(&self, request: Request, mut find: impl FnMut(&mut Desk) -> Option<T>) -> Option<T> {
+    /// What there is, or comes if it is asked for, and not after too long.
+    fn find<K: Clone + PartialEq, M, T: Clone>(
+        &self,
+        shelf: fn(&mut Desk) -> &mut Shelf<K, M, T>,
+        what: &K,
+        (seen, oldest): (Option<u64>, Duration),
+    ) -> Option<Found<M, T>> {
+        let since = Instant::now();
         let mut desk = self.desk();
-        if !desk.requests.contains(&request) {
-            desk.requests.push(request);
-        }
-        let until = Instant::now() + PATIENCE;
+        let mut is_asked = false;
         loop {
-            if let Some(found) = find(&mut desk) {
+            let now = desk.now;
+            let shelf = shelf(&mut desk);
+            if let Some(found) = shelf.find(what, seen, Fresh { now, since, oldest }) {
                 return Some(found);
             }
-            let left = until.checked_duration_since(Instant::now())?;
+            if !is_asked {
+                shelf.want(what, seen);
+                is_asked = true;
+            }
+            let left = PATIENCE.checked_sub(since.elapsed())?;
             desk = self.put.wait_timeout(desk, left).unwrap_or_else(PoisonError::into_inner).0;
         }
+    }
+
+    /// Keeps what was made of an answer for others who ask for it.
+    fn keep<K: Clone + PartialEq, M, T: Clone>(
+        &self,
+        shelf: fn(&mut Desk) -> &mut Shelf<K, M, T>,
+        (what, number): (&K, u64),
+        made: Result<T, ViewError>,
+    ) -> Result<T, String> {
+        let made = made.map_err(|error| error.to_string());
+        shelf(&mut self.desk()).put_made(what, number, made.clone());
+        self.put.notify_all();
+        made
     }
 }
 
@@ -331,53 +192,29 @@ impl Show for Live {
 
     fn frame(&self, options: &PictureOptions, seen: Option<u64>) -> Result<Option<Arc<Snapshot>>, ViewError> {
         let options = asked(options);
-        let request = Request::Frame(Box::new(options.clone()));
-        let found = self.ask(request.clone(), |desk| {
-            let (_, frame) = desk.frames.iter_mut().find(|(known, _)| *known == options)?;
-            match frame {
-                Frame::Raw(_, taken) if taken.elapsed() > STALE => {
-                    *frame = Frame::Taken;
-                    None
+        let made = match self.find(Desk::frames, &options, (seen, OLDEST_FRAME)) {
+            None => return Ok(None),
+            Some(Found::Made(made)) => made,
+            Some(Found::Raw(make, number)) => {
+                if seen.is_some() {
+                    // Who looks on has the next one taken while this one is made.
+                    self.desk().frames().want(&options, Some(number));
                 }
-                // Who looks on has the next one taken while this one is made.
-                Frame::Raw(..) => {
-                    if seen.is_some() {
-                        desk.requests.push(request.clone());
-                    }
-                    Some(std::mem::replace(frame, Frame::Taken))
-                }
-                Frame::Made(Ok(snapshot)) if seen != Some(snapshot.number) => Some(Frame::Made(Ok(snapshot.clone()))),
-                _ => None,
-            }
-        });
-        let answer = match found {
-            None | Some(Frame::Taken) => return Ok(None),
-            Some(Frame::Made(answer)) => answer,
-            Some(Frame::Raw(make, _)) => {
-                let answer = make().map(Arc::new).map_err(|error| error.to_string());
-                let mut desk = self.desk();
-                // Unless a later one has come meanwhile.
-                if let Some((_, frame @ Frame::Taken)) = desk.frames.iter_mut().find(|(known, _)| *known == options) {
-                    *frame = Frame::Made(answer.clone());
-                }
-                drop(desk);
-                self.put.notify_all();
-                answer
+                self.keep(Desk::frames, (&options, number), make().map(Arc::new))
             }
         };
-        match answer {
-            Ok(snapshot) if seen == Some(snapshot.number) => Ok(None),
-            Ok(snapshot) => Ok(Some(snapshot)),
-            Err(cause) => Err(ViewError::Live { cause }),
-        }
+        made.map(Some).map_err(|cause| ViewError::Live { cause })
     }
 
     fn details(&self, _: u64, particle: Particle) -> Result<Details, ViewError> {
-        let found = self.ask(Request::Details(particle), |desk| {
-            let at = desk.details.iter().position(|(known, _)| *known == particle)?;
-            Some(desk.details.swap_remove(at).1)
-        });
-        let late = || Err("the simulation has not answered yet: its steps take longer than that".to_owned());
-        found.unwrap_or_else(late).map_err(|cause| ViewError::Live { cause })
+        // While it stands still no later answer would follow.
+        let is_still = self.controls.stands_still() || self.controls.status().is_over;
+        let oldest = if is_still { Duration::ZERO } else { OLDEST_DETAILS };
+        let made = match self.find(Desk::details, &particle, (None, oldest)) {
+            None => Err("the simulation has not answered yet: its steps take longer than that".to_owned()),
+            Some(Found::Made(made)) => made,
+            Some(Found::Raw(make, number)) => self.keep(Desk::details, (&particle, number), make()),
+        };
+        made.map_err(|cause| ViewError::Live { cause })
     }
 }

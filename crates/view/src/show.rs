@@ -32,7 +32,7 @@ pub trait Show: Send + Sync {
         false
     }
     /// The frame that a viewer asks for, unless it is that which the viewer has seen last: then what comes next, if anything does within [`PATIENCE`].
-    /// Of a simulation that runs this is always the newest.
+    /// Of a simulation that runs this is always the newest, and numbers tell its states apart: its steps, and one more for all that was done by hand.
     ///
     /// # Errors
     /// If the frame cannot be read, or does not have the field by which it is to be colored.

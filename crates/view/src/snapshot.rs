@@ -21,7 +21,7 @@ use crate::{
 /// Everything that is to be seen at a time.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
-    /// Which frame of a recording this is, counted from 0, or which step of a simulation that runs.
+    /// Which frame of a recording this is, counted from 0; of a simulation that runs its steps, and one more for all that was done to it by hand.
     pub number: u64,
     /// Title.
     pub title: String,

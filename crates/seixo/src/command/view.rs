@@ -167,13 +167,10 @@ fn run(arguments: &ViewArguments) -> Done {
         draw_where_it_runs(&live, &scene.settings);
         None
     };
-    let voice = Voice {
-        // A line of progress under the address is welcome, one beside a window is not read.
-        quiet: arguments.voice.quiet,
-        ..arguments.voice
-    };
+    let voice = arguments.voice;
     let runs = |control: Control| -> Done {
-        let mut watcher = Watcher::new(voice);
+        let mut watcher = Watcher::beside_viewers(voice);
+        let answered = Answered(&live);
         let ran = start(
             scene,
             &folder,
@@ -184,12 +181,24 @@ fn run(arguments: &ViewArguments) -> Done {
                 ..Options::new(&mut watcher)
             },
         );
-        live.leave();
-        watcher.close(&folder, &ran?)
+        drop(answered);
+        match ran {
+            Ok(ending) => watcher.close(&folder, &ending),
+            Err(error) => Err(watcher.failed(error)),
+        }
     };
     match display {
         Some(display) => beside(display, &live, &control, runs),
         None => runs(control),
+    }
+}
+
+/// Those who look are answered as long as this is there: a window would wait for a run that panicked, too.
+struct Answered<'a>(&'a Live);
+
+impl Drop for Answered<'_> {
+    fn drop(&mut self) {
+        self.0.leave();
     }
 }
 

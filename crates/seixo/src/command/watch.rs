@@ -3,11 +3,14 @@
 use super::{Done, Failure, Voice};
 use crate::say;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use seixo::run::{BroadPhaseRecord, Control, DividedRecord, Ending, Event, Observer, Outcome, Progress};
+use seixo::run::{BroadPhaseRecord, Control, DividedRecord, Ending, Event, Observer, Outcome, Progress, RunError};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+/// Share of the pace from which on a run counts as in time.
+const IN_TIME: f64 = 0.97;
 
 /// Ctrl-C, TERM and HUP ask for a checkpoint and the end, USR1 for a checkpoint; a second Ctrl-C ends at once.
 pub fn signals() -> Result<Control, Failure> {
@@ -31,6 +34,9 @@ pub struct Watcher {
     bar: ProgressBar,
     is_started: bool,
     last_line: Option<Instant>,
+    /// Whether what the run failed of is said at once; and whether it was.
+    has_viewers: bool,
+    has_told: bool,
 }
 
 /// A bar that shows how far something is on the error stream, unless it is to be quiet.
@@ -55,6 +61,16 @@ impl Watcher {
             bar: bar(voice.quiet),
             is_started: false,
             last_line: None,
+            has_viewers: false,
+            has_told: false,
+        }
+    }
+
+    /// As [`Watcher::new`], of a run that is over only when nobody looks any more: what it failed of is said before.
+    pub fn beside_viewers(voice: Voice) -> Watcher {
+        Watcher {
+            has_viewers: true,
+            ..Watcher::new(voice)
         }
     }
 
@@ -64,6 +80,12 @@ impl Watcher {
 
     fn say(&self, text: &str) {
         self.bar.suspend(|| say::note(text));
+    }
+
+    /// What came of a run that failed; nothing is to be said of it any more if it was said already.
+    pub fn failed(&self, error: RunError) -> Failure {
+        let failure = Failure::from(error);
+        if self.has_told { Failure::Told(failure.code()) } else { failure }
     }
 
     /// Says how the run ended, and how to go on if it can.
@@ -87,9 +109,21 @@ impl Watcher {
         let time = say::scaled(record.time, "s");
         let bodies = record.broad_phase.as_ref().map_or(String::new(), told_of_bodies);
         let domains = record.divided.as_ref().map_or(String::new(), told_of_domains);
+        let pace = record
+            .share_of_pace
+            .map_or(String::new(), |share| format!(", {}", told_of_pace(share)));
         say::out(&format!(
-            "done: t = {time} in {steps} steps, {wall}, {speed} particle-steps/s\n{bodies}{domains}results in {folder} – look at them with `seixo picture {folder}`, `seixo plot {folder}`, or ParaView (fields/grains.pvd)"
+            "done: t = {time} in {steps} steps, {wall}{pace}, {speed} particle-steps/s\n{bodies}{domains}results in {folder} – look at them with `seixo picture {folder}`, `seixo plot {folder}`, or ParaView (fields/grains.pvd)"
         ))
+    }
+}
+
+/// How much is reached of the pace at which simulated time is held to wall time, in words.
+fn told_of_pace(share: f64) -> String {
+    if share < IN_TIME {
+        format!("{:.0} % short of real time", 100.0 * (1.0 - share))
+    } else {
+        "in real time".to_owned()
     }
 }
 
@@ -162,13 +196,9 @@ impl Observer for Watcher {
             grains,
             ..
         } = progress;
-        let short = match share_of_pace {
-            Some(share) if share < 0.97 => format!(" · {:.0} % short of real time", 100.0 * (1.0 - share)),
-            Some(_) => " · in real time".to_owned(),
-            None => String::new(),
-        };
+        let pace = share_of_pace.map_or(String::new(), |share| format!(" · {}", told_of_pace(share)));
         self.bar.set_message(format!(
-            "t = {} of {} · {} particle-steps/s · kinetic {} · {}{short}",
+            "t = {} of {} · {} particle-steps/s · kinetic {} · {}{pace}",
             say::scaled(time, "s"),
             say::scaled(until, "s"),
             say::scaled(speed, ""),
@@ -187,8 +217,14 @@ impl Observer for Watcher {
     fn event(&mut self, event: &Event) {
         if self.voice.json {
             let _ = say::json(event);
+            return;
         }
-        if self.voice.quiet || self.voice.json {
+        if let (Event::Failed { reason, .. }, true) = (event, self.has_viewers) {
+            self.bar.finish_and_clear();
+            say::error(reason);
+            self.has_told = true;
+        }
+        if self.voice.quiet {
             return;
         }
         match event {

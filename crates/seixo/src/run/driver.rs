@@ -9,6 +9,7 @@ use super::folder::{CHECKPOINTS, disk};
 use super::fragments;
 use super::frames::Corners;
 use super::log::Log;
+use super::look::Sights;
 use super::outputs::Outputs;
 use super::record::{self, Outcome, Record};
 use super::warnings::Warnings;
@@ -63,12 +64,10 @@ impl<'a> Driver<'a> {
         books: Books,
         options: Options<'a>,
     ) -> Driver<'a> {
-        let spacing = scene.world.fluids.as_ref().map(|fluids| fluids.spacing);
-        let has_grains = !scene.world.groups.is_empty() || spacing.is_none();
         let audience = options
             .audience
             .clone()
-            .map(|live| Audience::new(live, folder.to_owned(), bounds, (has_grains, spacing), books.outputs.surfaces()));
+            .map(|live| Audience::new(live, folder.to_owned(), Sights::of(scene, bounds, books.outputs.surfaces())));
         let planned = ((scene.run.until / simulation.time_step().value).round() as u64).max(1);
         Driver {
             folder: folder.to_owned(),
@@ -114,20 +113,15 @@ impl<'a> Driver<'a> {
                     let _ = breaks.write(&mut self.simulation);
                 }
                 let _ = self.books.outputs.list_frames(self.options.layer);
+                let reason = error.to_string();
                 let _ = self.report(&Event::Failed {
-                    reason: error.to_string(),
+                    reason: reason.clone(),
                     time,
                     steps,
                 });
+                self.linger(Some(reason));
                 return Err(error);
             }
-        }
-        if outcome == Outcome::Finished
-            && let Some(mut audience) = self.audience.take()
-        {
-            let (simulation, control) = (&mut self.simulation, &self.options.control);
-            let looked = audience.linger(simulation, || control.stop.load(Ordering::Relaxed));
-            looked.map_err(|stop| self.stopped(stop))?;
         }
         let Record {
             wall_time,
@@ -143,10 +137,26 @@ impl<'a> Driver<'a> {
             },
             _ => Event::Interrupted { time, steps },
         })?;
+        if outcome == Outcome::Finished {
+            self.linger(None);
+        }
         Ok(Ending {
             record: self.books.record,
             checkpoint: self.folder.join(CHECKPOINTS).join(checkpoint::FILE_NAME),
         })
+    }
+
+    /// Lets those who look go on with that, now that the run is over or failed for this reason. It is the one or the other, whatever becomes of that.
+    fn linger(&mut self, failure: Option<String>) {
+        let (Some(audience), control) = (&mut self.audience, &self.options.control) else {
+            return;
+        };
+        let is_left = || control.stop.load(Ordering::Relaxed);
+        if let Err(stop) = audience.linger(&mut self.simulation, failure, is_left) {
+            let (time, steps) = (self.simulation.time(), self.simulation.steps());
+            let text = format!("what is left of the run cannot be looked at: {stop}");
+            let _ = self.report(&Event::Notice { text, time, steps });
+        }
     }
 
     fn run(&mut self) -> Result<Outcome, RunError> {
@@ -221,11 +231,13 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Takes steps, if any, and writes outputs meanwhile if they are due now; returns how long that took \[s\].
+    /// Takes steps, if any, and writes outputs meanwhile if they are due now; returns how long that took \[s\]. Who looks gets what was found for that.
     fn advance(&mut self, count: u64) -> Result<f64, RunError> {
         if !self.books.outputs.is_due(self.simulation.steps()) {
-            self.simulation.advance(count).map_err(|stop| self.stopped(stop))?;
-            return Ok(0.0);
+            let audience = &mut self.audience;
+            let hand_over = |_: &Simulation| audience.iter_mut().for_each(Audience::hand_over);
+            let ((), advanced) = self.simulation.advance_while(count, hand_over);
+            return advanced.map(|()| 0.0).map_err(|stop| self.stopped(stop));
         }
         let clock = Instant::now();
         // Bringing grains back from a GPU takes as long as many steps: only where outputs are due.
@@ -236,9 +248,10 @@ impl<'a> Driver<'a> {
         } else {
             Vec::new()
         };
-        let (outputs, layer) = (&mut self.books.outputs, self.options.layer);
+        let (outputs, layer, audience) = (&mut self.books.outputs, self.options.layer, &mut self.audience);
         let mut seconds = 0.0;
         let (written, advanced) = self.simulation.advance_while(count, |simulation| {
+            audience.iter_mut().for_each(Audience::hand_over);
             let written = outputs.write_due(layer, simulation, &contacts);
             seconds = clock.elapsed().as_secs_f64();
             written
@@ -270,10 +283,11 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// Answers those who look at the run, and does what they ask for.
+    /// Does what those ask for who look at the run, and finds what they want to see.
     fn attend(&mut self) -> Result<(), RunError> {
-        let Some(mut audience) = self.audience.take() else { return Ok(()) };
-        let done = audience.reach_in(&mut self.simulation).map_err(|refusal| self.refused(refusal))?;
+        let mut done = Vec::new();
+        let Some(audience) = &mut self.audience else { return Ok(()) };
+        let reached = audience.reach_in(&mut self.simulation, &mut done);
         let (time, steps) = (self.simulation.time(), self.simulation.steps());
         for one in done {
             if let Some(change) = one.lasting {
@@ -282,9 +296,10 @@ impl<'a> Driver<'a> {
             let text = one.text;
             self.report(&Event::ByHand { text, time, steps })?;
         }
-        audience.answer(&mut self.simulation).map_err(|stop| self.stopped(stop))?;
-        self.audience = Some(audience);
-        Ok(())
+        reached.map_err(|refusal| self.refused(refusal))?;
+        let audience = self.audience.as_mut();
+        let answered = audience.map_or(Ok(()), |audience| audience.answer(&mut self.simulation));
+        answered.map_err(|stop| self.stopped(stop))
     }
 
     fn refused(&self, refusal: Refusal) -> RunError {
@@ -358,6 +373,7 @@ impl<'a> Driver<'a> {
         record.result = outcome;
         record.wall_time = self.before.0 + self.started.elapsed().as_secs_f64();
         record.particle_steps = self.before.1 + self.particle_steps;
+        record.share_of_pace = self.audience.as_ref().and_then(Audience::share_of_pace);
         record.measure(&mut self.simulation);
         record.write(self.options.layer, &self.folder)?;
         record::write_profile(self.options.layer, &self.folder, &self.simulation, self.step_time, self.output_time)?;

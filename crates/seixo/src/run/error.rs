@@ -61,7 +61,7 @@ pub enum RunError {
     /// The world cannot be simulated.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// What should have come as a stage began, or through an inlet, could not.
+    /// What should have come as a stage began, or through an inlet, could not; or what somebody did by hand left nothing that can go on.
     #[error("t = {time:.6e} s: {refusal}\nthe last good state, t = {checkpoint_time:.6e} s, is in {}", folder.display())]
     Event {
         /// Why.
@@ -91,6 +91,18 @@ pub enum RunError {
         /// What it reads.
         what: &'static str,
     },
+    /// Somebody would look at a run of several ranks, which all come to an answer together or not at all.
+    #[error(
+        "{folder}: a run that is divided among {ranks} ranks cannot be looked at while it goes on; leave Options::audience out, and look at the folder: \
+         `seixo view {folder}` follows it while it grows",
+        folder = folder.display()
+    )]
+    WatchedRanks {
+        /// How many ranks.
+        ranks: usize,
+        /// The run folder.
+        folder: PathBuf,
+    },
     /// Another rank cannot be reached any more.
     #[error(transparent)]
     Lost(#[from] Lost),
@@ -103,7 +115,7 @@ impl RunError {
     /// Whether the input is wrong, rather than the run or the disk failed.
     pub fn is_input(&self) -> bool {
         match self {
-            RunError::Exists { .. } | RunError::Occupied { .. } | RunError::NotARun { .. } => true,
+            RunError::Exists { .. } | RunError::Occupied { .. } | RunError::NotARun { .. } | RunError::WatchedRanks { .. } => true,
             RunError::Refused(Refusal::Gpu(GpuError::Lost { .. }) | Refusal::Stopped(_)) => false,
             RunError::OtherScene { .. } | RunError::Scene(_) | RunError::Refused(_) | RunError::Unlike { .. } => true,
             RunError::NoSpace { .. } | RunError::Event { .. } | RunError::Stopped { .. } => false,

@@ -22,9 +22,10 @@ use std::path::Path;
 /// Runs a scene into a folder, from time zero to its end or until it is asked to stop.
 ///
 /// # Errors
-/// If the folder is taken, the world is refused, a grain's state becomes impossible, or a file cannot be written.
+/// If the folder is taken, the world is refused, a grain's state becomes impossible, or a file cannot be written; and if somebody would look at
+/// several ranks.
 pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<Ending, RunError> {
-    let options = options.settled();
+    let options = options.settled(folder)?;
     let layer = options.layer;
     if options.writes() {
         folder::check_free(layer, folder, options.overwrite)?;
@@ -88,7 +89,7 @@ pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<Ending
 /// # Errors
 /// If the folder holds no run or no valid checkpoint, its scene has changed, or as [`start`].
 pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -> Result<Ending, RunError> {
-    let options = options.settled();
+    let options = options.settled(folder)?;
     let (layer, ranks) = (options.layer, options.ranks.clone());
     let path = folder.join(SCENE);
     if !layer.exists(&path).map_err(disk(&path, "look at it"))? {

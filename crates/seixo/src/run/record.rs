@@ -181,6 +181,9 @@ pub struct Record {
     pub particle_steps: f64,
     /// The same over wall time \[1/s\].
     pub particle_steps_per_second: f64,
+    /// How much it reached, since it was started, of the pace at which simulated time was held to wall time; `None` where it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share_of_pace: Option<f64>,
     /// Bytes held by the arrays of the simulation over the number of grains and particles of fluids.
     pub bytes_per_particle: f64,
 }
@@ -219,6 +222,7 @@ impl Record {
             wall_time: 0.0,
             particle_steps: 0.0,
             particle_steps_per_second: 0.0,
+            share_of_pace: None,
             bytes_per_particle: 0.0,
         };
         record.measure(simulation);

@@ -5,6 +5,7 @@ mod commands;
 mod devices;
 mod events;
 mod faults;
+mod hands;
 mod interruptions;
 mod leaks;
 mod scaling;

@@ -1,6 +1,6 @@
 //! Memory that pictures are drawn from where it lies, or, of CUDA, from a copy of it that never leaves the card.
 
-use super::buffer::{Copies, Ticket};
+use super::buffer::{Arrived, Copies, Ticket};
 use super::runtime::caught;
 use super::{Api, Gpu, GpuError};
 use cubecl::server::{Handle, ServerError};
@@ -42,26 +42,27 @@ impl Gpu {
 }
 
 impl Copies {
-    /// Lends what would be copied for these tickets; `None` where it cannot be drawn from. With CUDA, whoever asks has waited for something that was launched
-    /// after what was to compute it.
+    /// Lends what would be copied for these tickets, and makes other copies of what was launched no earlier; `None` where nobody can draw from it.
     ///
     /// # Errors
     /// If what was to compute it failed, there is no memory, or the device is lost.
-    pub fn lend<T>(&self, tickets: &[&Ticket<T>]) -> Result<Option<Vec<Lent>>, GpuError> {
+    pub fn lend<T>(&self, tickets: &[&Ticket<T>], others: Copies) -> Result<Option<(Vec<Lent>, Arrived)>, GpuError> {
         let runtime = &self.gpu.runtime;
-        let handles = tickets.iter().filter_map(|ticket| ticket.index.map(|index| &self.handles[index]));
+        let handles = || tickets.iter().filter_map(|ticket| ticket.index.map(|index| &self.handles[index]));
         match runtime.description.api {
             Api::Wgpu if runtime.setup.is_none() => Ok(None),
-            Api::Wgpu => runtime.guard(|| {
-                let lent = handles.map(|handle| self.lend_one(handle)).collect::<Result<_, _>>()?;
-                runtime.client.flush()?;
-                Ok(Some(lent))
-            }),
+            Api::Wgpu => {
+                let lent = runtime.guard(|| handles().map(|handle| self.lend_one(handle)).collect::<Result<_, _>>())?;
+                // All that was launched before is handed on with these.
+                Ok(Some((lent, others.carry_off().wait()?)))
+            }
             Api::Cuda => {
                 let Some(interop) = runtime.interop() else { return Ok(None) };
-                let handles: Vec<Handle> = handles.cloned().collect();
+                // Once these are here, what was launched before is there.
+                let arrived = others.carry_off().wait()?;
+                let handles: Vec<Handle> = handles().cloned().collect();
                 let lent = caught(|| interop.lend(&runtime.client, &handles)).and_then(|lent| lent);
-                lent.map(Some).map_err(|cause| GpuError::Lost { cause })
+                Ok(Some((lent.map_err(|cause| runtime.lost(cause))?, arrived)))
             }
         }
     }

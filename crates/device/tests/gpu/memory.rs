@@ -151,10 +151,11 @@ fn what_is_lent_is_read_where_it_lies_and_stays_as_it_is() {
         gpu.copy(&words, 100_000, &parcel);
         let mut copies = gpu.copies();
         let ticket = copies.add(&parcel, 10..100_000);
-        if gpu.description().api == Api::Cuda {
-            gpu.wait().unwrap();
-        }
-        lent.extend(copies.lend(&[&ticket]).unwrap().unwrap());
+        let mut others = gpu.copies();
+        let beside = others.add(&parcel, 0..3);
+        let (parts, arrived) = copies.lend(&[&ticket], others).unwrap().unwrap();
+        assert_eq!(arrived.take(beside), vec![lent.len() as u32; 3]);
+        lent.extend(parts);
         drop((copies, parcel));
         // What others are given meanwhile lies elsewhere.
         let other = gpu.parcel::<u32>(100_000);

@@ -163,9 +163,11 @@ impl<R: Number> OnItsWay for Put<R> {
         let Some((copies, ticket)) = self.survey.take() else {
             return Ok(None);
         };
-        let survey = copies.carry_off().wait()?.make(ticket, Survey::of::<R>);
-        let lent = self.copies.lend(&[&self.places, &self.values])?;
-        let two = lent.and_then(|lent| <[_; 2]>::try_from(lent).ok());
+        let Some((lent, arrived)) = self.copies.lend(&[&self.places, &self.values], copies)? else {
+            return Ok(None);
+        };
+        let survey = arrived.make(ticket, Survey::of::<R>);
+        let two = <[_; 2]>::try_from(lent).ok();
         let aboard = |[places, values]: [_; 2]| Aboard {
             places,
             values,

@@ -8,9 +8,7 @@ use super::loader::Wish;
 use super::path::Path;
 use super::picked::Picked;
 use super::{KEYS, bar, choices, legend, marks, plots};
-use crate::{
-    Graphics, PictureOptions, Show, Shown, Snapshot, camera::Camera, chart::Chart, coloring::Coloring, live::Controls, show::Details,
-};
+use crate::{Graphics, PictureOptions, Show, Snapshot, camera::Camera, chart::Chart, coloring::Coloring, live::Controls, show::Details};
 
 /// Width, in points.
 const WIDTH: f32 = 290.0;

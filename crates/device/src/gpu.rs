@@ -8,6 +8,9 @@ mod bins;
 mod buffer;
 mod compact;
 mod cuda;
+mod fetch;
+#[cfg(all(feature = "cuda", target_os = "linux"))]
+mod interop;
 mod lend;
 mod peers;
 mod reduce;
@@ -243,6 +246,16 @@ impl Gpu {
     /// For tests: from now on the device is gone for this process, as when its driver crashes. Returns whether the API can do that.
     pub fn lose(&self) -> bool {
         self.runtime.lose.as_ref().map(|lose| lose()).is_some()
+    }
+
+    /// Lets the device begin with steps that are being queued, this many after the first. CubeCL hands launches on by dozens at a time; until then, and again
+    /// behind the first few, the device would have nothing to do.
+    pub fn set_off(&self, ahead: u32) {
+        // Few, as each costs a word with the thread that CubeCL has for the device, and farther and farther apart, as the device falls behind.
+        if matches!(ahead, 0 | 3 | 9) {
+            // What failed is told to whoever reads what was to be written.
+            let _ = runtime::caught(|| self.runtime.client.flush());
+        }
     }
 
     /// Waits until all launches so far are done.

@@ -9,7 +9,7 @@ use crate::measure::Work;
 use crate::refusal::Refusal;
 use crate::simulation::vector;
 use crate::state::{Column, Sections, State};
-use crate::world::{Body, Domain, Grains};
+use crate::world::{Body, Domain, Grains, Vec3};
 use seixo_laws::motion::velocity_ahead;
 use seixo_laws::rotation::{angular_momentum, angular_velocity, energy_of_rotation};
 use seixo_laws::{Quaternion, Vector3};
@@ -40,6 +40,19 @@ pub struct BodySnapshot {
     pub angular_velocity: [f64; 3],
     /// Angular momentum about the center of mass \[kg m²/s\].
     pub angular_momentum: [f64; 3],
+}
+
+impl BodySnapshot {
+    /// A direction of its frame, in space.
+    pub fn turned(&self, direction: Vec3) -> Vec3 {
+        array(&turn_at(&self.orientation, 0).turned(&vector(direction)))
+    }
+
+    /// Where a point of its frame is in space \[m\].
+    pub fn place(&self, offset: Vec3) -> Vec3 {
+        let arm = self.turned(offset);
+        [0, 1, 2].map(|axis| self.center[axis] + arm[axis])
+    }
 }
 
 /// How a body moves at the whole step.

@@ -357,4 +357,10 @@ impl Simulation {
         self.assert_observed();
         self.bodies.snapshot(&self.fields, &self.stepping)
     }
+
+    /// The same without being observed, with velocities as far as they are known; `None` where a GPU or other domains have them.
+    pub fn bodies_now(&self) -> Option<Vec<crate::BodySnapshot>> {
+        let are_here = self.division.is_none() && !self.is_remote();
+        are_here.then(|| self.bodies.snapshot(&self.fields, &self.stepping))
+    }
 }

@@ -66,14 +66,29 @@ pub struct Aboard {
     pub count: usize,
     /// Whether they are particles of fluids.
     pub is_fluid: bool,
+    /// What is known of them here.
+    pub survey: Survey,
+}
+
+/// What is known of particles that lie elsewhere.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Survey {
+    /// Some of them, from all over: places with radii as those of all \[m\], and the number that was asked for.
+    pub some: Vec<([f32; 4], f32)>,
+    /// Lowest and highest of the four numbers of places, of those that are somewhere and are to be seen \[m\].
+    pub corners: [[f32; 4]; 2],
+    /// How many are.
+    pub seen: usize,
+    /// Their mean radius \[m\].
+    pub mean_radius: f64,
 }
 
 /// What a glance is before it is here.
 pub(crate) trait OnItsWay: Send {
     /// Waits for it.
     fn wait(self: Box<Self>) -> Result<Glance, GpuError>;
-    /// Where it lies; `None` where nobody can draw from.
-    fn lend(&self) -> Result<Option<Vec<Aboard>>, GpuError>;
+    /// Where it lies; `None` where nobody can draw from. Once.
+    fn lend(&mut self) -> Result<Option<Vec<Aboard>>, GpuError>;
 }
 
 impl OnItsWay for Glance {
@@ -81,7 +96,7 @@ impl OnItsWay for Glance {
         Ok(*self)
     }
 
-    fn lend(&self) -> Result<Option<Vec<Aboard>>, GpuError> {
+    fn lend(&mut self) -> Result<Option<Vec<Aboard>>, GpuError> {
         Ok(self.id.is_empty().then(Vec::new))
     }
 }
@@ -97,7 +112,7 @@ impl OnItsWay for [Glancing; 2] {
         Ok(glance)
     }
 
-    fn lend(&self) -> Result<Option<Vec<Aboard>>, GpuError> {
+    fn lend(&mut self) -> Result<Option<Vec<Aboard>>, GpuError> {
         let [grains, fluids] = self;
         let (grains, fluids) = (grains.0.lend()?, fluids.0.lend()?);
         Ok(grains
@@ -120,11 +135,11 @@ impl Glancing {
         self.0.wait().map_err(|error| error.to_string())
     }
 
-    /// Where it lies, for pictures that are drawn on the same device; `None` where it lies elsewhere, or has more digits than pictures.
+    /// Where it lies, for pictures that are drawn on the same device; `None` where it lies elsewhere, has more digits than pictures, or was lent before.
     ///
     /// # Errors
     /// If the GPU fails.
-    pub fn lend(&self) -> Result<Option<Vec<Aboard>>, String> {
+    pub fn lend(&mut self) -> Result<Option<Vec<Aboard>>, String> {
         self.0.lend().map_err(|error| error.to_string())
     }
 }

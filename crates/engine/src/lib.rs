@@ -50,7 +50,7 @@ pub use contact_records::{ContactRecord, Partner};
 pub use division::{Borders, Divided, Ranks, Space, Traffic};
 pub use events::Change;
 pub use flow::{FluidLook, Melting, Solves};
-pub use glance::{Aboard, Glance, Glancing, Shade};
+pub use glance::{Aboard, Glance, Glancing, Shade, Survey};
 pub use guard::{Cause, InFluid, Stop};
 pub use insertion::{Room, Seen, free_of_walls};
 pub use measure::Momentum;

@@ -64,6 +64,7 @@ impl Simulation {
             for ahead in 0..batch as u32 {
                 fluids.queue(flow, ahead);
                 grains.queue(host, ahead)?;
+                fluids.set_off(ahead);
             }
             let mut profile = std::mem::take(&mut host.profile);
             let of_fluids = fluids.close(flow, &mut profile)?;

@@ -272,6 +272,23 @@ fn the_ledger_of_a_heap_balances() {
 }
 
 #[test]
+fn points_of_bodies_are_where_their_grains_are() {
+    let world = heap(40, None);
+    let mut simulation = started(world.clone());
+    simulation.advance(2000).expect("sound steps");
+    let grains = simulation.snapshot();
+    let bodies = simulation.bodies();
+    assert_eq!(simulation.bodies_now().as_ref(), Some(&bodies));
+    for (body, given) in bodies.iter().zip(&world.grains.bodies) {
+        assert!(body.orientation != given.orientation, "it has turned");
+        for (id, offset) in &given.carries {
+            let away = apart(body.place(*offset), grains.position[*id as usize]);
+            assert!(away < 1e-15, "{away:e}");
+        }
+    }
+}
+
+#[test]
 fn a_heap_is_the_same_on_any_number_of_threads() {
     let states = [1, 2, 3].map(|threads| {
         let mut simulation = Simulation::new(heap(400, None), on(threads)).expect("the world is sound");

@@ -70,6 +70,7 @@ fn hundreds_of_steps_with_renewed_lists_stay_together() {
         assert!(gpu.contacts() > 20 && cpu.contacts() == gpu.contacts(), "{}", gpu.contacts());
         assert_same_ledger(&cpu, &gpu, &format!("{leaving:?}"));
         assert_eq!(cpu.snapshot().body, gpu.snapshot().body);
+        assert_eq!([&cpu, &gpu].map(|known| known.bodies_now().is_some()), [true, false]);
         let (a, b) = (cpu.momentum(), gpu.momentum());
         let scale = a.linear.iter().fold(0.0f64, |most, p| most.max(p.abs()));
         for axis in 0..3 {

@@ -1,5 +1,6 @@
 //! Fields for ParaView and its kin: `.vtp` and `.vti` (XML, base64 of zlib level 1) and the `.pvd` that lists them by time.
 
+mod bodies;
 mod bonds;
 mod contacts;
 mod fluid;
@@ -9,6 +10,7 @@ mod read;
 mod surface;
 mod walls;
 
+pub use bodies::{VtkBodies, bodies, read_bodies};
 pub use bonds::{VtkBonds, bonds, read_bonds};
 pub use contacts::{VtkContacts, contacts, read_contacts};
 pub use fluid::{VtkFluid, fluid, read_fluid};
@@ -208,9 +210,7 @@ impl Document {
     fn group(&mut self, tag: &str, arrays: &[(&str, Values)]) {
         let _ = writeln!(self.text, "<{tag}>");
         for (name, values) in arrays {
-            let _ = write!(self.text, r#"<DataArray {} Name="{name}" format="binary">"#, values.attributes());
-            pack(&mut self.text, &values.bytes());
-            self.text.push_str("</DataArray>\n");
+            array(&mut self.text, name, values, "");
         }
         let name = tag.split_whitespace().next().unwrap_or(tag);
         let _ = writeln!(self.text, "</{name}>");
@@ -250,10 +250,33 @@ impl Document {
         );
     }
 
+    /// Polygons between points: of each the corners are those up to its end, from that of the one before.
+    fn polygons(&mut self, points: &[[f64; 3]], corners: &[i64], ends: &[i64]) {
+        self.group("Points", &[("position", Values::Vectors64(points))]);
+        self.group(
+            "Polys",
+            &[("connectivity", Values::Offsets(corners)), ("offsets", Values::Offsets(ends))],
+        );
+    }
+
+    /// Triangles between points.
+    fn triangles(&mut self, points: &[[f64; 3]], triangles: &[[u32; 3]]) {
+        let corners: Vec<i64> = triangles.as_flattened().iter().map(|&vertex| i64::from(vertex)).collect();
+        let ends: Vec<i64> = (1..=triangles.len() as i64).map(|triangle| 3 * triangle).collect();
+        self.polygons(points, &corners, &ends);
+    }
+
     fn finish(mut self) -> Vec<u8> {
         let _ = write!(self.text, "</Piece>\n</{}>\n</VTKFile>\n", self.kind);
         self.text.into_bytes()
     }
+}
+
+/// Adds an array with these further attributes.
+fn array(to: &mut String, name: &str, values: &Values, further: &str) {
+    let _ = write!(to, r#"<DataArray {} Name="{name}"{further} format="binary">"#, values.attributes());
+    pack(to, &values.bytes());
+    to.push_str("</DataArray>\n");
 }
 
 /// Blocks of zlib behind a header of their number, size, last size (0 = full) and packed sizes; header and blocks are base64 each.

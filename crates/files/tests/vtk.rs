@@ -159,6 +159,47 @@ fn wear_comes_back_for_every_triangle_and_is_no_number_where_walls_do_not_wear()
     assert!(read(&vtk::walls(&sent, bounds, 0.0), vtk::read_walls).unwrap().fields.is_empty());
 }
 
+#[test]
+fn surfaces_of_bodies_come_back_with_the_grains_that_they_carry() {
+    let corners = [[0.1, 0.2, 1e4 + 1e-9], [0.5, 0.2, 0.3], [0.1, 0.7, 0.3]];
+    let sent = vtk::VtkBodies {
+        time: 0.1 + 0.2,
+        position: [corners, corners.map(|corner| corner.map(|x| x + 2.0))].concat(),
+        normal: vec![[0.0, 0.6, 0.8]; 6],
+        triangles: vec![[0, 1, 2], [5, 4, 3], [3, 4, 5]],
+        body: vec![7, 9, 9],
+        carried: vec![[40, 7], [41, 7], [4_000_000_000, 9]],
+    };
+    let bytes = vtk::bodies(&sent);
+    let found = read(&bytes, vtk::read_bodies).unwrap();
+    // Normals keep seven digits.
+    let normals = found.normal.as_flattened().iter().zip(sent.normal.as_flattened());
+    assert!(normals.into_iter().all(|(read, sent)| (read - sent).abs() < 1e-7));
+    assert_eq!(
+        found,
+        vtk::VtkBodies {
+            normal: found.normal.clone(),
+            ..sent.clone()
+        }
+    );
+    assert_eq!(
+        read(&vtk::bodies(&vtk::VtkBodies::default()), vtk::read_bodies).unwrap(),
+        vtk::VtkBodies::default()
+    );
+    let wrong = vtk::VtkBodies {
+        triangles: vec![[0, 1, 2], [5, 4, 3], [3, 4, 6]],
+        ..sent
+    };
+    for (bytes, told) in [
+        (vtk::bodies(&wrong), "corners that are not there"),
+        (vtk::grains(&snapshot(2), &[], 0.0), "does not count its polygons"),
+        (bytes[..bytes.len() / 2].to_vec(), "cut off"),
+    ] {
+        let message = read(&bytes, vtk::read_bodies).unwrap_err().to_string();
+        assert!(message.contains(told), "{message}");
+    }
+}
+
 /// Area of a triangle, positive if its corners turn left around `normal`.
 fn signed_area([a, b, c]: &[[f64; 3]; 3], normal: [f64; 3]) -> f64 {
     let edge = |to: &[f64; 3]| [to[0] - a[0], to[1] - a[1], to[2] - a[2]];

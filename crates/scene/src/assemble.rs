@@ -194,6 +194,7 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
         checkpoint,
         probes,
         plan,
+        outlines,
         resolved,
         notices: findings.notices,
     })

@@ -20,7 +20,7 @@ use crate::{
     assemble::Findings,
     diagnostics::Complaint,
     fill::si,
-    grains::Outlines,
+    outline::Outlines,
     quantity::Quantity,
     schema::{FluidSection, SceneFile},
     stage::Plan,

@@ -7,13 +7,14 @@ use crate::{
     fill::{Surroundings, fill, refuse_too_many, si},
     interactions::Materials,
     joint,
+    outline::Outlines,
     schema::{GrainsSection, JointSection, SceneFile},
     shape::{self, Placement, Shape},
 };
 use glam::DQuat;
 use rand::SeedableRng;
 use rand_chacha::ChaCha12Rng;
-use seixo_engine::world::{Domain, Expected, Grains, Load, Triangle, Vec3, WallMotion};
+use seixo_engine::world::{Domain, Expected, Grains, Load, Vec3, WallMotion};
 use seixo_files::grains_in::{self, GrainRow, Limits};
 use std::{collections::BTreeMap, collections::BTreeSet, path::Path};
 
@@ -28,9 +29,6 @@ struct Loose {
     orientation: DQuat,
     temperature: Option<f64>,
 }
-
-/// By group, the meshes of bodies that displace fluids: along their principal axes, in lengths of their radius.
-pub(crate) type Outlines = BTreeMap<u32, Vec<Triangle>>;
 
 /// A section whose grains are not numbered yet.
 struct Unnumbered<'a> {
@@ -97,7 +95,7 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
     let is_warm = sections
         .iter()
         .any(|section| section.loose.iter().any(|grain| grain.temperature.is_some()));
-    let (mut grains, mut outlines) = (Grains::default(), Outlines::new());
+    let (mut grains, mut outlines) = (Grains::default(), Outlines::default());
     for (group, section) in sections.iter().enumerate() {
         let Unnumbered {
             name,
@@ -133,9 +131,8 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
                 None
             });
             let shape = flat.as_ref().unwrap_or(shape);
-            if *is_felt && !shape.outline.is_empty() {
-                outlines.insert(group as u32, shape.outline.clone());
-            }
+            let has_mesh = !shape.outline.is_empty();
+            let mesh = has_mesh.then(|| outlines.add_mesh(group as u32, &shape.outline));
             for one in loose {
                 let ids: Vec<u32> = one.row.id.into_iter().chain(free.by_ref()).take(shape.len()).collect();
                 let placed = Placement {
@@ -153,6 +150,9 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
                     densities[one.material as usize],
                     (one.material, group as u32),
                 );
+                if let (Some(mesh), Some(body)) = (mesh, grains.bodies.last()) {
+                    outlines.add_body(mesh, one.radius, body);
+                }
                 if is_warm {
                     let temperature = one.temperature.unwrap_or(f64::NAN);
                     grains.temperature.resize(grains.len(), temperature);

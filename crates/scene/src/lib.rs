@@ -16,6 +16,7 @@ mod heat;
 mod inlet;
 mod interactions;
 mod joint;
+mod outline;
 mod probes;
 pub mod quantity;
 mod range;
@@ -34,6 +35,7 @@ pub use condition::{Condition, Measure};
 pub use device::Device;
 pub use diagnostics::{Complaint, Diagnostic, Diagnostics};
 pub use inlet::{Inlet, Poured};
+pub use outline::{Outlined, Outlines};
 pub use probes::FluidProbe;
 pub use rate::Rate;
 pub use schema::schema;
@@ -65,6 +67,8 @@ pub struct Scene {
     pub probes: Vec<Probe>,
     /// What happens while it runs.
     pub plan: Plan,
+    /// What bodies look like that were made from meshes.
+    pub outlines: Outlines,
     /// The scene as TOML with every default filled in and every path absolute; it loads to this scene again.
     pub resolved: String,
     /// What the user should know although nothing is wrong.

@@ -15,7 +15,7 @@ use seixo_analysis::{Solid, connected_parts, plate_of_disks, solid_of_spheres};
 use seixo_engine::voxels::Filling;
 use seixo_engine::world::{Body, DeviceChoice, Grains, Joint, Sphere, Triangle, Vec3};
 use seixo_files::grains_in::{self, Limits};
-use std::{collections::BTreeMap, f64::consts::PI, path::Path};
+use std::{collections::BTreeMap, f64::consts::PI, path::Path, sync::Arc};
 
 /// Most spheres of a shape: the union of more takes minutes.
 const MOST_SPHERES: usize = 10_000;
@@ -38,7 +38,7 @@ pub(crate) struct Shape {
     /// Whether it is what a plane flow sees, a meter deep.
     is_flat: bool,
     /// The mesh that it was made from, as the spheres are; empty where there was none.
-    pub outline: Vec<Triangle>,
+    pub outline: Arc<[Triangle]>,
 }
 
 /// Where a clump is and how it moves.
@@ -68,7 +68,7 @@ impl Shape {
             axes: DQuat::IDENTITY,
             is_given: false,
             is_flat: false,
-            outline: Vec::new(),
+            outline: Arc::default(),
         }
     }
 

@@ -176,6 +176,25 @@ fn a_mesh_becomes_a_clump_of_equal_spheres_that_weighs_what_the_mesh_encloses() 
 }
 
 #[test]
+fn a_clump_keeps_the_mesh_that_it_was_made_from_where_its_body_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("block.obj"), BLOCK).expect("written");
+    let made = shaped(folder.path(), "mesh = \"block.obj\"\nspheres = { radius = 0.5 }").expect("sound");
+    let (grains, outlines) = (&made.world.grains, &made.outlines);
+    let [outlined] = outlines.bodies() else { panic!("one body") };
+    let body = &grains.bodies[0];
+    assert_eq!((outlined.body, &outlined.carries), (body.id, &grains.id));
+    assert_eq!((outlined.mesh, outlines.meshes().len(), outlines.triangles()), (0, 1, 12));
+    // The block is 2 × 4 × 6, and its center is where the clump was put.
+    for corner in outlines.meshes()[0].as_flattened() {
+        let at = body.place(corner.map(|x| x * outlined.radius));
+        assert!(apart(at.map(f64::abs), [1.0, 2.0, 3.0]) < 1e-12, "{at:?}");
+    }
+    let listed = shaped(folder.path(), "spheres = [{ at = [0, 0, 0], radius = 1 }]").expect("sound");
+    assert!(listed.outlines.is_empty());
+}
+
+#[test]
 fn a_shape_reads_a_table_of_spheres() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path();

@@ -32,6 +32,7 @@ mod outputs;
 mod probes;
 mod record;
 mod schedule;
+mod surfaces;
 mod volume;
 mod warnings;
 

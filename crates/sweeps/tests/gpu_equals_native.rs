@@ -12,6 +12,7 @@ use seixo_laws::contact::{
     Adhesive, COEFFICIENTS, Imprint, Memory, NormalLaw, PairOfMaterials, Resistance, RollingLaw, TangentialLaw, TwistingLaw, derive,
 };
 use seixo_laws::{Real, Vector3};
+use seixo_sweeps::kernels::measure::{SURVEYED, survey};
 use seixo_sweeps::pair::{Pair, depth_of, push_apart, rub_together, stick_together};
 use seixo_sweeps::views::{add, coefficients, load, supplement};
 
@@ -172,10 +173,7 @@ fn difference<R: Real + Pod>(number: impl Fn(f64) -> R + Copy, wide: impl Fn(R) 
         meet::<R>(&given, k * GIVEN, &table, k % rows, &mut native, k * FOUND);
     }
 
-    let device = cubecl::device::Device::wgpu(cubecl::device::WgpuDeviceKind::DefaultDevice);
-    let client = device
-        .expect("a wgpu adapter; on a machine without a GPU install mesa-vulkan-drivers")
-        .client();
+    let client = client();
     let upload = |values: &[R]| client.create_from_slice(bytemuck::cast_slice(values));
     let found = upload(&vec![number(0.0); pairs * FOUND]);
     // SAFETY: every handle is passed with the number of items it was created from.
@@ -205,6 +203,12 @@ fn difference<R: Real + Pod>(number: impl Fn(f64) -> R + Copy, wide: impl Fn(R) 
     worst
 }
 
+fn client() -> Client {
+    let device = cubecl::device::Device::wgpu(cubecl::device::WgpuDeviceKind::DefaultDevice);
+    let device = device.expect("a wgpu adapter; on a machine without a GPU install mesa-vulkan-drivers");
+    device.client()
+}
+
 #[test]
 fn every_law_in_single_precision() {
     // Rounding of f32 (6e-8), amplified by the subtraction that makes a 3 % overlap out of two radii, and by 20 operations.
@@ -218,4 +222,56 @@ fn every_law_in_double_precision() {
     let worst = difference::<f64>(|x| x, |x| x);
     println!("largest difference, f64: {worst:.2e}");
     assert!(worst < 1e-13, "{worst:e}");
+}
+
+#[test]
+fn a_survey_of_many_places_knows_the_bounds_of_all_that_are_seen() {
+    const UNITS: usize = 64;
+    let mut places: Vec<[f32; 4]> = (0..1000u16)
+        .map(|k| {
+            let part = f32::from(k) / 1000.0;
+            [part, 1.0 - part, 5.0 * part, 0.01 + 0.01 * part]
+        })
+        .collect();
+    // Far from all others.
+    places[701] = [9.0, -8.0, 7.0, 0.5];
+    places[702] = [f32::NAN, 0.0, 0.0, 0.7];
+    places[703] = [0.0, f32::INFINITY, 0.0, 0.7];
+    places[704] = [100.0, 0.0, 0.0, 0.0];
+    places[705] = [0.0, 0.0, 0.0, f32::NAN];
+    let values: Vec<f32> = (0..1000u16).map(f32::from).collect();
+    let client = client();
+    let upload = |bytes: &[u8]| client.create_from_slice(bytes);
+    let found = upload(bytemuck::cast_slice(&[[0f32; 4]; SURVEYED * UNITS]));
+    // SAFETY: every handle is passed with the number of items it was created from.
+    let argument = |handle, length| unsafe { BufferArg::from_raw_parts(handle, length) };
+    survey::launch::<f32>(
+        &client,
+        CubeCount::Static(1, 1, 1),
+        CubeDim::new_1d(256),
+        argument(upload(bytemuck::cast_slice(&places)), places.len()),
+        argument(upload(bytemuck::cast_slice(&values)), values.len()),
+        argument(found.clone(), SURVEYED * UNITS),
+        places.len() as u32,
+        UNITS as u32,
+    );
+    let bytes = client.read_one(found).expect("the device returns its results");
+    let records: Vec<[[f32; 4]; SURVEYED]> = bytemuck::pod_collect_to_vec(&bytes);
+    let (mut low, mut high, mut radii, mut seen) = ([f32::INFINITY; 4], [f32::NEG_INFINITY; 4], 0.0, 0.0);
+    for [place, [value, sum, count, _], lowest, highest] in records {
+        // It is one of them, with its own number.
+        assert_eq!(place.map(f32::to_bits), places[value as usize].map(f32::to_bits));
+        for axis in 0..4 {
+            low[axis] = low[axis].min(lowest[axis]);
+            high[axis] = high[axis].max(highest[axis]);
+        }
+        radii += f64::from(sum);
+        seen += count;
+    }
+    assert_eq!(seen, 996.0);
+    assert_eq!((low[0], low[1], low[2], low[3]), (0.0, -8.0, 0.0, 0.01));
+    assert_eq!((high[0], high[1], high[2], high[3]), (9.0, 1.0, 7.0, 0.5));
+    // Of radii from 10 to 20 mm, spread evenly but for those four, and the large one.
+    let mean = (radii - 0.5) / 995.0;
+    assert!((mean - 0.015).abs() < 5e-5, "{mean}");
 }

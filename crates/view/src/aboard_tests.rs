@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use crate::{Few, Graphics, Memory, PictureOptions, Piece, Shown, Snapshot, Surveyor, canvas::Canvas, render::Studio};
+use crate::{Few, Graphics, Memory, PictureOptions, Piece, Shown, Snapshot, canvas::Canvas, render::Studio};
 
 /// Grains with radii, and what they are colored by.
 type Spheres = (Vec<[f32; 4]>, Vec<f32>);
@@ -31,11 +31,19 @@ fn lying(graphics: &Graphics, (places, values): &Spheres, is_fluid: bool) -> Pie
             part: start..start + bytes.len() as u64,
         }
     };
+    let seen = || places.iter().filter(|place| place[3] > 0.0);
+    let ends = |axis: usize| seen().map(move |place| place[axis]);
     Piece {
         places: put(bytemuck::cast_slice(places)),
         values: put(bytemuck::cast_slice(values)),
         count: values.len() as u32,
         is_fluid,
+        corners: [
+            std::array::from_fn(|axis| ends(axis).fold(f32::INFINITY, f32::min)),
+            std::array::from_fn(|axis| ends(axis).fold(f32::NEG_INFINITY, f32::max)),
+        ],
+        seen: seen().count(),
+        mean_radius: ends(3).map(f64::from).sum::<f64>() / seen().count() as f64,
         held: Arc::new(()),
     }
 }
@@ -76,7 +84,6 @@ fn difference(one: &Canvas, other: &Canvas) -> f64 {
 #[test]
 fn what_lies_on_a_device_is_drawn_as_if_it_were_here() {
     let graphics = graphics();
-    let surveyor = Surveyor::new(graphics.clone()).unwrap();
     let (grains, water) = (heap(4001, 0.0), heap(3003, 0.3));
     // Particles of walls, which nobody sees, among those of a fluid.
     let mut among = water.clone();
@@ -101,7 +108,12 @@ fn what_lies_on_a_device_is_drawn_as_if_it_were_here() {
         let pieces = vec![lying(&graphics, &grains, false), lying(&graphics, &among, true)];
         let (wish, all) = (options(is_smooth), whole.clone());
         let making = Box::new(move || Ok(Snapshot::of_few(all, &wish, 5)));
-        let there = surveyor.snapshot((few.clone(), pieces), &options(is_smooth), 5, making).unwrap();
+        let known = Few {
+            places: whole.places.clone(),
+            values: whole.values.clone(),
+            ..few.clone()
+        };
+        let there = graphics.snapshot((known, pieces), &options(is_smooth), 5, making);
         assert_eq!((there.number, there.grains, there.particles, there.shown), (5, 4001, 3003, 7004));
         assert_eq!((there.seen(), &there.coloring.legend), (here.seen(), &here.coloring.legend));
         assert!(there.id.is_empty(), "they stay where they are");
@@ -115,32 +127,4 @@ fn what_lies_on_a_device_is_drawn_as_if_it_were_here() {
         }
         assert_eq!(there.here().unwrap().id, here.id);
     }
-}
-
-#[test]
-fn bounds_are_those_of_all_however_few_are_brought_here() {
-    let graphics = graphics();
-    let (mut places, mut values) = heap(200_001, 0.0);
-    // Between those that are brought, which are every seventh.
-    places[70_003] = [9.0, -8.0, 7.0, 0.5];
-    values[70_003] = 1e9;
-    places[70_004] = [f32::NAN, 0.0, 0.0, 0.5];
-    places[70_005] = [0.0, f32::INFINITY, 0.0, 0.5];
-    places[70_006] = [100.0, 0.0, 0.0, 0.0];
-    let surveyor = Surveyor::new(graphics.clone()).unwrap();
-    let pieces = vec![lying(&graphics, &(places, values), false)];
-    let making = Box::new(|| Ok(Snapshot::default()));
-    let found = surveyor.snapshot((Few::default(), pieces), &options(false), 0, making).unwrap();
-    let known = &found.aboard.as_ref().unwrap().pieces[0];
-    assert_eq!(found.grains, 199_998);
-    assert!(
-        found.balls.len() > 28_000 && found.balls.len() <= crate::snapshot::MOST,
-        "{}",
-        found.balls.len()
-    );
-    let [low, high] = known.corners;
-    assert_eq!((low.y, high.x, high.z, high.w), (-8.0, 9.0, 7.0, 0.5));
-    assert!(low.x >= 0.0 && low.x < 1e-3 && low.w >= 0.01 && low.w < 0.0101, "{low}");
-    // Of radii between 10 and 20 mm that are spread evenly.
-    assert!((known.mean_radius - 0.015).abs() < 1e-5, "{}", known.mean_radius);
 }

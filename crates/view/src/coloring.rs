@@ -103,6 +103,14 @@ impl Coloring {
         Ok(coloring)
     }
 
+    /// Colors without a meaning: gray for grains, and a pale one for each fluid.
+    pub fn plain(points: &VtkPoints) -> Coloring {
+        let values = vec![f64::NAN; points.id.len()];
+        let mut coloring = Coloring::scaled(&values, "", "", Some((0.0, 1.0)));
+        coloring.tell_fluids_apart(points, &values);
+        coloring
+    }
+
     /// Gives each fluid a color of its own where the field is one of grains.
     fn tell_fluids_apart(&mut self, points: &VtkPoints, values: &[f64]) {
         let Some((_, fluids, _)) = points.scalars.iter().find(|(name, ..)| name == "fluid") else {

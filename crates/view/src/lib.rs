@@ -1,10 +1,11 @@
 //! Pictures, films and plots of a run folder, and windows and pages on what runs.
 //!
-//! [`picture()`] renders one frame of grains, fluids or their surface and walls, or of contacts, bonds and cracks, to a PNG; [`map()`] draws a field on a plane; [`plot()`] turns the tables of a run into charts, and [`encode()`] draws any
+//! [`picture()`] renders one frame of grains, bodies, fluids or their surface and walls, or of contacts, bonds and cracks, to a PNG; [`map()`] draws a field on a plane; [`plot()`] turns the tables of a run into charts, and [`encode()`] draws any
 //! [`Chart`].
 
 mod aboard;
 mod board;
+mod bodies;
 mod bonds;
 mod camera;
 mod canvas;
@@ -32,7 +33,7 @@ mod trace;
 mod video;
 mod window;
 
-pub use aboard::{Aboard, Graphics, Memory, Piece, Surveyor};
+pub use aboard::{Aboard, Graphics, Memory, Piece};
 pub use canvas::Canvas;
 pub use chart::{Chart, Panel, encode};
 pub use drawer::Drawer;
@@ -45,11 +46,14 @@ pub use picture::{PictureOptions, Shown, bonds_of, contacts_of, fluid_frames, fr
 pub use plot::{ChartFormat, Charts, curves, plot};
 pub use show::{Details, PATIENCE, Particle, Recording, Show};
 pub use snapshot::{Few, Parts, Snapshot};
+pub use surface::SmoothMesh;
 pub use video::Video;
 pub use window::Display;
 
 #[cfg(test)]
 mod aboard_tests;
+#[cfg(test)]
+mod bodies_tests;
 #[cfg(test)]
 mod page_tests;
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::{
-    Graphics, PictureOptions, Snapshot, Surveyor, ViewError,
+    Graphics, PictureOptions, Snapshot, ViewError,
     show::{Details, PATIENCE, Particle, Show},
 };
 
@@ -179,7 +179,7 @@ pub struct Live {
     is_gone: AtomicBool,
     desk: Mutex<Desk>,
     put: Condvar,
-    surveyor: OnceLock<Arc<Surveyor>>,
+    graphics: OnceLock<Graphics>,
 }
 
 /// What becomes a snapshot on the thread of who looks, so that it costs the run no time.
@@ -222,23 +222,13 @@ impl Live {
             controls: Controls::default(),
             desk: Mutex::default(),
             put: Condvar::new(),
-            surveyor: OnceLock::new(),
+            graphics: OnceLock::new(),
         }
     }
 
     /// Lets snapshots lie on this device, for who draws there.
-    ///
-    /// # Errors
-    /// If the device fails.
-    pub fn draw_on(&self, graphics: Graphics) -> Result<(), ViewError> {
-        let surveyor = Surveyor::new(graphics)?;
-        self.surveyor.get_or_init(|| Arc::new(surveyor));
-        Ok(())
-    }
-
-    /// What finds out where spheres are on that device, if there is one.
-    pub fn surveyor(&self) -> Option<&Arc<Surveyor>> {
-        self.surveyor.get()
+    pub fn draw_on(&self, graphics: Graphics) {
+        self.graphics.get_or_init(|| graphics);
     }
 
     /// The reins.
@@ -296,11 +286,18 @@ impl Live {
 
 /// What makes a snapshot another: not its size, nor from where it is looked at.
 fn asked(options: &PictureOptions) -> PictureOptions {
-    let PictureOptions { shown, field, range, .. } = options;
+    let PictureOptions {
+        shown,
+        field,
+        range,
+        has_meshes,
+        ..
+    } = options;
     PictureOptions {
         shown: *shown,
         field: field.clone(),
         range: *range,
+        has_meshes: *has_meshes,
         ..PictureOptions::default()
     }
 }
@@ -323,7 +320,7 @@ impl Show for Live {
     }
 
     fn graphics(&self) -> Option<&Graphics> {
-        self.surveyor().map(|surveyor| surveyor.graphics())
+        self.graphics.get()
     }
 
     fn is_gone(&self) -> bool {

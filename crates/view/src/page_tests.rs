@@ -98,8 +98,8 @@ fn heap(number: u64, count: usize) -> Snapshot {
         time: 0.012,
         fields: vec!["speed".to_owned(), "radius".to_owned()],
         coloring: Coloring {
-            palette: (0..=255).map(|shade| [shade, 0, 255 - shade]).collect(),
-            shade: (0..count).map(|place| (place % 256) as u8).collect(),
+            palette: (0..255).map(|shade| [shade, 0, 255 - shade]).collect(),
+            shade: (0..count).map(|place| (place % 255) as u8).collect(),
             legend: Legend::Scale {
                 name: "speed".to_owned(),
                 unit: "m/s".to_owned(),
@@ -398,7 +398,10 @@ fn wrong_requests_are_told_so() {
         assert!(is_error(&message, "a request is `frame SHOWN FIELD"), "{request}: {message}");
     }
     for (request, what) in [
-        ("frame nonsense - - - - - -", "called \"nonsense\"; there are particles, smooth,"),
+        (
+            "frame nonsense - - - - - -",
+            "called \"nonsense\"; there are particles, spheres, smooth,",
+        ),
         ("frame - nonsense - - - - -", "no field named \"nonsense\""),
         ("frame - - - - 2:1 - -", "the color range 2 to 1 must be two finite numbers"),
         ("frame - - - - 0:inf - -", "the color range 0 to inf must be two finite numbers"),

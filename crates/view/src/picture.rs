@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use glam::DVec3;
-use seixo_files::vtk::{VtkBonds, VtkContacts, VtkPoints, VtkWalls, read_bonds, read_contacts, read_walls};
+use seixo_files::vtk::{VtkBodies, VtkBonds, VtkContacts, VtkPoints, VtkWalls, read_bodies, read_bonds, read_contacts, read_walls};
 
 use crate::{
     ViewError,
+    bodies::Surfaces,
     bonds::{self, Cracks},
     coloring::{Coloring, Legend, fields_of},
     fluid::Balls,
@@ -39,6 +40,13 @@ pub enum Shown {
     Walls,
 }
 
+impl Shown {
+    /// Whether fluids and bodies are drawn beside what stands for the grains. Most contacts are inside of them, and would be hidden.
+    fn is_among_others(self) -> bool {
+        matches!(self, Shown::Bonds | Shown::Cracks { .. })
+    }
+}
+
 /// What to show of a run, and from where.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PictureOptions {
@@ -61,6 +69,8 @@ pub struct PictureOptions {
     pub cut: Option<[f64; 4]>,
     /// Whether walls are drawn.
     pub has_walls: bool,
+    /// Whether bodies that were made from meshes are drawn as these, and not as the spheres with which they touch.
+    pub has_meshes: bool,
     /// Title; `None` = the name of the run folder.
     pub title: Option<String>,
 }
@@ -76,6 +86,7 @@ impl Default for PictureOptions {
             view: None,
             cut: None,
             has_walls: true,
+            has_meshes: true,
             title: None,
         }
     }
@@ -162,6 +173,9 @@ impl Snapshot {
         } else {
             VtkWalls::default()
         };
+        let bodies_path = beside(path, "bodies");
+        let has_bodies = options.has_meshes && bodies_path.exists();
+        let bodies = has_bodies.then(|| read_bodies(&bodies_path)).transpose()?;
         let contacts = match options.shown {
             Shown::Contacts | Shown::ForceChains => Some(read_contacts(&contacts_of(run_folder, path)?)?),
             _ => None,
@@ -178,7 +192,7 @@ impl Snapshot {
             title: options.title.clone().or_else(|| Some(name_of(run_folder))),
             ..options.clone()
         };
-        Snapshot::of((balls, walls), (contacts, bonds, cracks), &options, *number as u64)
+        Snapshot::of((balls, bodies, walls), (contacts, bonds, cracks), &options, *number as u64)
     }
 
     /// What is to be seen of a simulation that runs into a folder.
@@ -191,15 +205,20 @@ impl Snapshot {
             _ => None,
         };
         let balls = Balls::of_both(parts.grains, parts.fluid);
-        Snapshot::of((balls, parts.walls), (parts.contacts, parts.bonds, cracks), options, number)
+        Snapshot::of(
+            (balls, parts.bodies, parts.walls),
+            (parts.contacts, parts.bonds, cracks),
+            options,
+            number,
+        )
     }
 
-    /// What is to be seen of these grains, fluids and walls, and of what stands for them.
+    /// What is to be seen of these grains, fluids, bodies and walls, and of what stands for them.
     ///
     /// # Errors
     /// If they lack the field to color them by.
     pub(crate) fn of(
-        (balls, file): (Balls, VtkWalls),
+        (balls, bodies, file): (Balls, Option<VtkBodies>, VtkWalls),
         (contacts, bonds, cracks): (Option<VtkContacts>, Option<VtkBonds>, Option<Cracks>),
         options: &PictureOptions,
         number: u64,
@@ -247,18 +266,28 @@ impl Snapshot {
         let origin = middle(&points.position);
         let ball = |center: DVec3, radius: f64| (center - origin).as_vec3().extend(radius as f32).to_array();
         let of_points = points.position.iter().zip(&points.radius);
+        let mut balls: Vec<[f32; 4]> = of_points.map(|(&center, &radius)| ball(center.into(), radius)).collect();
+        let shown = match options.shown {
+            Shown::Grains | Shown::Smooth => points.id.len(),
+            Shown::Surface => grains,
+            _ => 0,
+        };
+        let bodies = bodies.filter(|_| options.has_meshes && (shown > 0 || options.shown.is_among_others()));
+        let has_others = options.shown.is_among_others() && (particles > 0 || bodies.is_some());
+        let beside = has_others.then(|| Coloring::plain(&points));
+        let colors = beside.as_ref().unwrap_or(&coloring);
+        let surfaces = bodies.map(|bodies| Surfaces::of(&bodies, &points.id[..grains], colors));
+        let bodies = surfaces.map_or_else(Vec::new, |surfaces| surfaces.in_place_of(&mut balls));
         Ok(Snapshot {
             number,
             title: options.title.clone().unwrap_or_default(),
             time: points.time,
             fields: fields_of(&points),
             skin,
+            bodies,
             coloring,
-            shown: match options.shown {
-                Shown::Grains | Shown::Smooth => points.id.len(),
-                Shown::Surface => grains,
-                _ => 0,
-            },
+            beside,
+            shown,
             is_smooth: options.shown == Shown::Smooth,
             grains,
             particles,
@@ -266,7 +295,7 @@ impl Snapshot {
             marks: marks.map(|marks| marks.into_iter().map(|(center, radius)| ball(center, radius)).collect()),
             panes: panes.into_iter().map(|(_, pane)| pane).collect(),
             origin,
-            balls: of_points.map(|(&center, &radius)| ball(center.into(), radius)).collect(),
+            balls,
             id: points.id,
             walls,
             aboard: None,

@@ -20,19 +20,19 @@ use glam::DVec3;
 
 #[cfg(test)]
 use crate::{ViewError, camera::Camera, canvas::Canvas};
-use crate::{aboard::Surveyed, color::Rgb};
+use crate::{aboard::Piece, color::Rgb};
 
 /// Spheres to draw.
 #[derive(Clone, Copy, Default)]
 pub struct Balls<'a> {
-    /// Centers relative to the origin of the stage, and radii \[m\].
+    /// Centers relative to the origin of the stage, and radii \[m\]; below 0 of those in whose place something else is drawn.
     pub places: &'a [[f32; 4]],
     /// Place in the palette of each.
     pub shade: &'a [u8],
     /// Colors, at most 256.
     pub palette: &'a [Rgb],
     /// More of them, which lie on the device that draws.
-    pub aboard: &'a [Surveyed],
+    pub aboard: &'a [Piece],
     /// Values of those at the ends of the scale, for which the palette has colors.
     pub ends: [f64; 2],
 }
@@ -84,6 +84,8 @@ pub struct Stage<'a> {
     pub rods: &'a [Rod],
     /// Colored triangles.
     pub panes: &'a [Pane],
+    /// Colored triangles in place of spheres, which tell how fine they are: see [`crate::Snapshot::balls`].
+    pub bodies: &'a [Pane],
     /// Corners of translucent triangles \[m\].
     pub walls: &'a [[DVec3; 3]],
 }

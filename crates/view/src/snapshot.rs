@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use glam::DVec3;
-use seixo_files::vtk::{VtkBonds, VtkContacts, VtkFluid, VtkPoints, VtkWalls};
+use seixo_files::vtk::{VtkBodies, VtkBonds, VtkContacts, VtkFluid, VtkPoints, VtkWalls};
 
 use crate::{
     PictureOptions, Shown, ViewError,
-    aboard::{Aboard, Surveyed},
+    aboard::{Aboard, Piece},
     board::Board,
+    bodies::Surfaces,
     camera::{Camera, Frame},
     canvas::Canvas,
     coloring::{Coloring, Legend},
@@ -30,6 +31,8 @@ pub struct Snapshot {
     pub fields: Vec<String>,
     /// Colors of the balls, of the marks, of the rods, or of the panes.
     pub coloring: Coloring,
+    /// Where those are of the marks or the rods, colors of the balls, of which the particles of fluids are drawn beside, as a smoothed surface.
+    pub beside: Option<Coloring>,
     /// How many of the balls are drawn, from the first on; the others only give the picture its bounds.
     pub shown: usize,
     /// Whether of the particles of fluids a smoothed surface is drawn.
@@ -40,7 +43,8 @@ pub struct Snapshot {
     pub marks: Option<Vec<[f32; 4]>>,
     /// The middle of the scene \[m\].
     pub origin: DVec3,
-    /// Center relative to the origin and radius of each grain, and behind them of each particle of fluid, or vertex of its surface \[m\].
+    /// Center relative to the origin and radius of each grain, and behind them of each particle of fluid, or vertex of its surface \[m\]. Minus the radius of
+    /// spheres of bodies that are drawn as surfaces: these give the picture its bounds and can be picked, and are not drawn themselves.
     pub balls: Vec<[f32; 4]>,
     /// The id of each.
     pub id: Vec<u32>,
@@ -50,6 +54,8 @@ pub struct Snapshot {
     pub particles: usize,
     /// Triangles of the surface of fluids.
     pub skin: Vec<Pane>,
+    /// Triangles of the surfaces of bodies that were made from meshes.
+    pub bodies: Vec<Pane>,
     /// Triangles of walls that show a field.
     pub panes: Vec<Pane>,
     /// Corners of the other triangles of each wall \[m\].
@@ -69,6 +75,8 @@ pub struct Parts {
     pub fluid: Option<VtkFluid>,
     /// Walls.
     pub walls: VtkWalls,
+    /// Surfaces of bodies that were made from meshes, where there are any.
+    pub bodies: Option<VtkBodies>,
     /// Contacts, where they are to be shown.
     pub contacts: Option<VtkContacts>,
     /// Bonds, where they are to be shown.
@@ -94,15 +102,20 @@ pub struct Few {
     pub grains: usize,
     /// Walls.
     pub walls: VtkWalls,
+    /// Surfaces of bodies that were made from meshes, where there are any and they are to be shown.
+    pub bodies: Option<VtkBodies>,
     /// Names of all that they could be colored by.
     pub fields: Vec<String>,
 }
 
 impl Snapshot {
     /// What is to be seen of these.
-    pub fn of_few(few: Few, options: &PictureOptions, number: u64) -> Snapshot {
+    pub fn of_few(mut few: Few, options: &PictureOptions, number: u64) -> Snapshot {
         let (name, unit) = few.field;
         let coloring = Coloring::of_few(&few.values, name, unit, options.range);
+        let grains = few.id.get(..few.grains).unwrap_or_default();
+        let surfaces = few.bodies.as_ref().map(|bodies| Surfaces::of(bodies, grains, &coloring));
+        let panes = surfaces.map_or_else(Vec::new, |surfaces| surfaces.in_place_of(&mut few.places));
         let mut walls = vec![Vec::new(); few.walls.names.len()];
         for (corners, wall) in few.walls.triangles.iter().zip(&few.walls.wall) {
             if let Some(wall) = walls.get_mut(*wall as usize) {
@@ -122,6 +135,7 @@ impl Snapshot {
             particles: few.places.len() - few.grains,
             id: few.id,
             balls: few.places,
+            bodies: panes,
             walls,
             ..Snapshot::default()
         }
@@ -211,15 +225,21 @@ impl Snapshot {
             Legend::Scale { range: (low, high), .. } => [*low, *high],
             Legend::Classes { .. } => [0.0, 1.0],
         };
-        let lying = |aboard: &'a [Surveyed]| Balls {
+        let lying = |aboard: &'a [Piece]| Balls {
             palette,
             aboard,
             ends,
             ..Balls::default()
         };
+        let beside = self.beside.as_ref().map_or_else(Balls::default, |colors| Balls {
+            places: &self.balls[self.grains..],
+            shade: &colors.shade[self.grains..],
+            palette: &colors.palette,
+            ..Balls::default()
+        });
         let (balls, water) = match (&self.aboard, &self.marks) {
             (Some(aboard), _) => {
-                let (grains, fluids) = aboard.pieces.split_at(aboard.pieces.partition_point(|known| !known.piece.is_fluid));
+                let (grains, fluids) = aboard.pieces.split_at(aboard.pieces.partition_point(|piece| !piece.is_fluid));
                 if self.is_smooth {
                     (lying(grains), lying(fluids))
                 } else {
@@ -233,10 +253,10 @@ impl Snapshot {
                     palette,
                     ..Balls::default()
                 },
-                Balls::default(),
+                beside,
             ),
             (None, None) if self.is_smooth => (part(0, self.grains), part(self.grains, self.shown.max(self.grains))),
-            (None, None) => (part(0, self.shown), Balls::default()),
+            (None, None) => (part(0, self.shown), beside),
         };
         Stage {
             origin: self.origin,
@@ -244,6 +264,7 @@ impl Snapshot {
             water,
             rods: &self.rods,
             panes: if self.panes.is_empty() { &self.skin } else { &self.panes },
+            bodies: &self.bodies,
             walls: if has_walls { &scenery.walls } else { &[] },
         }
     }
@@ -274,7 +295,7 @@ impl Snapshot {
         };
         let is_near = |&(center, _): &(DVec3, f64)| center.cmpge(around.low).all() && center.cmple(around.high).all();
         let some = self.balls.iter().step_by(self.balls.len().div_ceil(MOST).max(1));
-        let balls = some.map(|ball| (self.center(ball), ball[3].into()));
+        let balls = some.map(|ball| (self.center(ball), radius_of(ball)));
         let mut seen: Vec<(DVec3, f64)> = balls.filter(is_near).collect();
         let margin = DVec3::splat(2.5 * (around.high - around.low).max_element());
         let corners = scenery.walls.iter().flatten();
@@ -297,7 +318,7 @@ impl Snapshot {
         });
         let [low, high] = [0, 1].map(|end| DVec3::from(quantiles.map(|axis| axis[end])));
         let some = self.balls.iter().step_by(self.balls.len().div_ceil(MOST));
-        let radius = f64::from(some.map(|ball| ball[3]).fold(0.0, f32::max));
+        let radius = some.map(radius_of).fold(0.0, f64::max);
         let margin = DVec3::splat((high - low).max_element() * 1.5 + 8.0 * radius);
         let near = Surroundings {
             low: low - margin,
@@ -308,7 +329,7 @@ impl Snapshot {
                 .balls
                 .iter()
                 .step_by(self.balls.len().div_ceil(MOST))
-                .map(|ball| self.center(ball) + DVec3::splat(sign * f64::from(ball[3])));
+                .map(|ball| self.center(ball) + DVec3::splat(sign * radius_of(ball)));
             faces.fold(start, end).clamp(near.low, near.high)
         };
         Some(Surroundings {
@@ -377,6 +398,11 @@ impl Surroundings {
         };
         plane.iter().map(|corners| corners.map(place)).collect()
     }
+}
+
+/// Radius of a ball, drawn or not \[m\].
+pub fn radius_of(ball: &[f32; 4]) -> f64 {
+    f64::from(ball[3].abs())
 }
 
 /// A number of things in words.

@@ -1,4 +1,4 @@
-//! Wall triangles as a surface: smooth normals where it bends gently, edges where it is sharp or ends.
+//! Triangles of walls and bodies as a surface: smooth normals where it bends gently, edges where it is sharp or ends.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -65,6 +65,38 @@ impl Surface {
                 .collect(),
             edges,
         }
+    }
+}
+
+/// A mesh with normals that are smooth where it bends gently.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SmoothMesh {
+    /// Vertices: corners that have place and normal in common are one.
+    pub position: Vec<[f64; 3]>,
+    /// Unit normals at these.
+    pub normal: Vec<[f64; 3]>,
+    /// Triangles, by their vertices.
+    pub triangles: Vec<[u32; 3]>,
+}
+
+impl SmoothMesh {
+    /// That of these triangles; those without an area are left out.
+    pub fn new(triangles: &[[[f64; 3]; 3]]) -> SmoothMesh {
+        let corners: Vec<[DVec3; 3]> = triangles.iter().map(|corners| corners.map(DVec3::from)).collect();
+        let (mut mesh, mut known) = (SmoothMesh::default(), HashMap::new());
+        for corners in Surface::new(&corners).triangles {
+            let triangle = corners.map(|(corner, normal)| {
+                // Normals that differ by rounding are one.
+                let rounded = normal.as_vec3().to_array().map(f32::to_bits);
+                *known.entry((corner.to_array().map(f64::to_bits), rounded)).or_insert_with(|| {
+                    mesh.position.push(corner.to_array());
+                    mesh.normal.push(normal.to_array());
+                    mesh.position.len() as u32 - 1
+                })
+            });
+            mesh.triangles.push(triangle);
+        }
+        mesh
     }
 }
 

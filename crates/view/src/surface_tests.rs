@@ -5,7 +5,7 @@ use seixo_engine::state::{FluidSnapshot, GrainSnapshot};
 use seixo_files::vtk::{self, Field};
 
 use crate::{
-    PictureOptions, Shown,
+    PictureOptions, Shown, SmoothMesh,
     camera::Camera,
     color::Rgb,
     fluid_frames, picture,
@@ -62,6 +62,27 @@ fn a_pane_that_faces_the_eye_keeps_its_colors_and_mixes_them_between_corners() {
         ..Pane::flat(corners, RED)
     });
     assert!(aslant[0] < flat[0] - 20, "{aslant:?}");
+}
+
+#[test]
+fn vertices_of_a_mesh_are_one_where_it_bends_gently_and_several_at_edges() {
+    let bent = |degrees: f64| {
+        let (sine, cosine) = degrees.to_radians().sin_cos();
+        let [a, b] = [[0.0; 3], [0.0, 1.0, 0.0]];
+        SmoothMesh::new(&[[a, [1.0, 0.0, 0.0], b], [a, b, [-cosine, 0.0, sine]], [a, b, b]])
+    };
+    let (gentle, sharp) = (bent(20.0), bent(60.0));
+    assert_eq!(
+        [&gentle, &sharp].map(|mesh| (mesh.position.len(), mesh.triangles.len())),
+        [(4, 2), (6, 2)]
+    );
+    // Half way between the normals of both sides.
+    let [x, _, z] = gentle.normal[0];
+    assert!(
+        (x.abs() / z.abs() - 10.0_f64.to_radians().tan()).abs() < 1e-12,
+        "{:?}",
+        gentle.normal
+    );
 }
 
 /// A run folder of one frame: a ball of two fluids, one above the other, and with `has_grains` a grain beside it.

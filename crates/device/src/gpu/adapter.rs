@@ -67,13 +67,14 @@ pub fn open(description: Description) -> Result<Runtime, String> {
         client,
         complaint,
         setup: Some(setup),
+        interop: Default::default(),
         lose: Some(Box::new(move || device.destroy())),
         queued: Default::default(),
     })
 }
 
 /// All adapters, looked for once: loaders of Vulkan crash when instances come and go on several threads.
-fn adapters() -> &'static (Instance, Vec<Adapter>) {
+pub fn adapters() -> &'static (Instance, Vec<Adapter>) {
     static ADAPTERS: OnceLock<(Instance, Vec<Adapter>)> = OnceLock::new();
     ADAPTERS.get_or_init(|| {
         let instance = Instance::new(InstanceDescriptor {

@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code, reason = "launches take raw buffers")]
 
+use super::fetch::Fetch;
 use super::runtime::Runtime;
 use super::{Api, Gpu, GpuError, cuda, units};
 use bytemuck::Pod;
@@ -385,7 +386,13 @@ impl Copies {
                 ASIDE.executes(|| self.gpu.queue_copies(self.handles))
             }
             // It has one queue.
-            Api::Wgpu => self.gpu.queue_copies(self.handles),
+            Api::Wgpu => match self.gpu.runtime.setup.as_ref().filter(|_| !self.handles.is_empty()) {
+                Some(setup) => Coming {
+                    state: self.fetch(setup).map_or_else(|error| State::Here(Err(error)), State::Fetched),
+                    runtime: self.gpu.runtime.clone(),
+                },
+                None => self.gpu.queue_copies(self.handles),
+            },
         }
     }
 }
@@ -411,6 +418,7 @@ type Arrival = Pin<Box<dyn Future<Output = Result<Vec<Bytes>, ServerError>> + Se
 
 enum State {
     Coming(Arrival),
+    Fetched(Fetch),
     Here(Result<Vec<Bytes>, GpuError>),
 }
 
@@ -433,6 +441,7 @@ impl Coming {
         match std::mem::replace(&mut self.state, State::Here(Ok(Vec::new()))) {
             State::Here(parts) => parts,
             State::Coming(arrival) => self.runtime.guard(|| block_on(arrival)),
+            State::Fetched(fetch) => fetch.wait(),
         }
     }
 }

@@ -9,6 +9,12 @@ pub use present::{free, list, open};
 #[cfg(not(feature = "cuda"))]
 pub use absent::{free, list, open};
 
+#[cfg(all(feature = "cuda", target_os = "linux"))]
+pub use super::interop::Interop;
+
+#[cfg(not(all(feature = "cuda", target_os = "linux")))]
+pub use apart::Interop;
+
 #[cfg(feature = "cuda")]
 #[allow(unsafe_code, reason = "libraries of CUDA are loaded by name")]
 mod present {
@@ -65,6 +71,7 @@ mod present {
             description,
             complaint: Default::default(),
             setup: None,
+            interop: Default::default(),
             lose: None,
             queued: Default::default(),
         })
@@ -96,5 +103,33 @@ mod absent {
     /// Unknown.
     pub fn free(_description: &Description) -> Option<u64> {
         None
+    }
+}
+
+#[cfg(not(all(feature = "cuda", target_os = "linux")))]
+mod apart {
+    use super::super::lend::Lent;
+    use super::Description;
+    use cubecl::client::Client;
+    use cubecl::server::Handle;
+    use cubecl::wgpu::WgpuSetup;
+
+    /// A device that draws from memory of CUDA: there is none.
+    pub struct Interop {
+        /// Of nothing.
+        pub setup: WgpuSetup,
+        never: std::convert::Infallible,
+    }
+
+    impl Interop {
+        /// None.
+        pub fn open(_description: &Description) -> Result<Option<Interop>, String> {
+            Ok(None)
+        }
+
+        /// Never called.
+        pub fn lend(&self, _client: &Client, _handles: &[Handle]) -> Result<Vec<Lent>, String> {
+            match self.never {}
+        }
     }
 }

@@ -1,12 +1,13 @@
 //! A GPU that CubeCL runs, and its failures as errors.
 
+use super::cuda::Interop;
 use super::{Client, Description, GpuError};
 use cubecl::config::{CubeClRuntimeConfig, RuntimeConfig, streaming::StreamPolicy};
 use cubecl::future::block_on;
 use cubecl::server::ServerError;
 use cubecl::wgpu::WgpuSetup;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A GPU that was started.
 pub struct Runtime {
@@ -20,6 +21,8 @@ pub struct Runtime {
     pub complaint: Arc<Complaint>,
     /// The device with its queue, where wgpu reaches it.
     pub setup: Option<WgpuSetup>,
+    /// What draws on the same card, where CUDA reaches it and somebody asked for that.
+    pub interop: OnceLock<Option<Interop>>,
     /// Takes the device away, where the API lets us.
     pub lose: Option<Box<dyn Fn() + Send + Sync>>,
     /// How often the client was asked for since all was handed on.
@@ -60,6 +63,12 @@ impl Runtime {
         &self.client
     }
 
+    /// What draws on this card of CUDA, started when it is asked for first.
+    pub fn interop(&self) -> Option<&Interop> {
+        let open = || caught(|| Interop::open(&self.description)).and_then(|answer| answer).ok().flatten();
+        self.interop.get_or_init(open).as_ref()
+    }
+
     /// Waits until the device is idle.
     pub fn wait(&self) -> Result<(), GpuError> {
         self.guard(|| block_on(self.client.sync()))
@@ -68,12 +77,17 @@ impl Runtime {
     /// Turns errors and panics of CubeCL into errors of ours.
     pub fn guard<T>(&self, body: impl FnOnce() -> Result<T, ServerError>) -> Result<T, GpuError> {
         let answer = caught(body).and_then(|answer| answer.map_err(|error| root(&error.to_string())));
-        answer.map_err(|cause| GpuError::Lost {
+        answer.map_err(|cause| self.lost(cause))
+    }
+
+    /// The device failed, and what the API complained about meanwhile.
+    pub fn lost(&self, cause: String) -> GpuError {
+        GpuError::Lost {
             cause: match self.complaint.take() {
                 Some(complaint) if !cause.contains(&complaint) => format!("{cause} {complaint}"),
                 _ => cause,
             },
-        })
+        }
     }
 }
 

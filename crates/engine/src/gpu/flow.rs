@@ -57,6 +57,8 @@ pub(crate) trait RemoteFlow: FlowOfDomain + Send + Sync {
     fn step_alone(&mut self, host: &mut Flow, profile: &mut Profile) -> Result<Closed, GpuError>;
     /// Lets walls be where they are at the host's clock.
     fn see_walls(&self, simulation: &Simulation);
+    /// Lets the GPU begin with the steps that are queued so far, see [`Gpu::set_off`].
+    fn set_off(&self, ahead: u32);
     /// Lets bodies that are not on this GPU be where they are now.
     fn see_bodies(&self, bodies: &Bodies);
     /// Finds forces for where particles are now, and brings fields and books of the host up to date.

@@ -1,13 +1,16 @@
 //! What pictures need of particles on a GPU.
 
 use super::{Number, OnGpu, vector};
-use crate::glance::{Aboard, Glance, Glancing, OnItsWay, Shade};
+use crate::glance::{Aboard, Glance, Glancing, OnItsWay, Shade, Survey};
 use crate::simulation;
 use crate::world::Vec3;
 use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, Ticket, units};
 use seixo_laws::Coordinate;
-use seixo_sweeps::kernels::measure::{glance_at_fluid, glance_at_grains};
+use seixo_sweeps::kernels::measure::{SURVEYED, glance_at_fluid, glance_at_grains, survey};
 use seixo_sweeps::views::RECORD;
+
+/// Particles of which so much is known before they are drawn, at most: so many say as much as all of where the scene is.
+const MOST: usize = 1 << 15;
 
 /// Where particles are and how fast, put where the steps leave it alone.
 struct Put<R> {
@@ -15,6 +18,8 @@ struct Put<R> {
     places: Ticket<R>,
     values: Ticket<R>,
     id: Ticket<u32>,
+    /// What is known of them once it is here, where they can be drawn from.
+    survey: Option<(Copies, Ticket<R>)>,
     count: usize,
     is_fluid: bool,
 }
@@ -69,8 +74,11 @@ pub fn put_aside<C: Number + Coordinate<R>, R: Number>(
     let ids = gpu.parcel(n);
     gpu.copy(id, n, &ids);
     let mut copies = gpu.copies();
+    // Numbers of other sizes are not drawn from where they lie.
+    let survey = (size_of::<R>() == size_of::<f32>()).then(|| survey_of(gpu, &places, &values));
     let [places, values] = [places, values].map(|buffer: Buffer<R>| copies.add(&buffer, 0..buffer.len()));
     Glancing::of(Put {
+        survey,
         id: copies.add(&ids, 0..n),
         copies,
         places,
@@ -78,6 +86,46 @@ pub fn put_aside<C: Number + Coordinate<R>, R: Number>(
         count: n,
         is_fluid: fluid.is_some(),
     })
+}
+
+/// Finds out where these particles are.
+fn survey_of<R: Number>(gpu: &Gpu, places: &Buffer<R>, values: &Buffer<R>) -> (Copies, Ticket<R>) {
+    let n = values.len();
+    let units_of_it = n.min(MOST);
+    let found = gpu.parcel(RECORD * SURVEYED * units_of_it);
+    let (count, dim) = units(units_of_it);
+    let (places, values, to) = (places.records(), values.argument(), found.records());
+    survey::launch::<R>(gpu.client(), count, dim, places, values, to, n as u32, units_of_it as u32);
+    let mut copies = gpu.copies();
+    let ticket = copies.add(&found, 0..found.len());
+    (copies, ticket)
+}
+
+impl Survey {
+    /// What units of a GPU found.
+    fn of<R: Number>(found: &[R]) -> Survey {
+        let number = |value: &R| value.double() as f32;
+        let units: &[[[R; RECORD]; SURVEYED]] = found.as_chunks().0.as_chunks().0;
+        let mut survey = Survey {
+            some: Vec::with_capacity(units.len()),
+            corners: [[f32::INFINITY; RECORD], [f32::NEG_INFINITY; RECORD]],
+            seen: 0,
+            mean_radius: 0.0,
+        };
+        for [place, sums, lowest, highest] in units.iter().map(|unit| unit.each_ref().map(|record| record.each_ref().map(number))) {
+            let [value, radii, count, _] = sums;
+            survey.some.push((place, value));
+            if count > 0.0 {
+                survey.seen += count as usize;
+                survey.mean_radius += f64::from(radii);
+                let [low, high] = &mut survey.corners;
+                *low = std::array::from_fn(|axis| low[axis].min(lowest[axis]));
+                *high = std::array::from_fn(|axis| high[axis].max(highest[axis]));
+            }
+        }
+        survey.mean_radius /= survey.seen.max(1) as f64;
+        survey
+    }
 }
 
 impl<R: Number> OnItsWay for Put<R> {
@@ -111,10 +159,11 @@ impl<R: Number> OnItsWay for Put<R> {
         })
     }
 
-    fn lend(&self) -> Result<Option<Vec<Aboard>>, GpuError> {
-        if size_of::<R>() != size_of::<f32>() {
+    fn lend(&mut self) -> Result<Option<Vec<Aboard>>, GpuError> {
+        let Some((copies, ticket)) = self.survey.take() else {
             return Ok(None);
-        }
+        };
+        let survey = copies.carry_off().wait()?.make(ticket, Survey::of::<R>);
         let lent = self.copies.lend(&[&self.places, &self.values])?;
         let two = lent.and_then(|lent| <[_; 2]>::try_from(lent).ok());
         let aboard = |[places, values]: [_; 2]| Aboard {
@@ -122,6 +171,7 @@ impl<R: Number> OnItsWay for Put<R> {
             values,
             count: self.count,
             is_fluid: self.is_fluid,
+            survey,
         };
         Ok(two.map(|two| vec![aboard(two)]))
     }

@@ -135,7 +135,11 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
     pub(super) fn queue_batch(&mut self, host: &Simulation, most: u64) -> Result<(), GpuError> {
         let batch = self.steps_at_once(host, most);
         self.set_out(host, batch);
-        (0..batch as u32).try_for_each(|ahead| self.step(host, ahead))
+        for ahead in 0..batch as u32 {
+            self.step(host, ahead)?;
+            self.gpu.set_off(ahead);
+        }
+        Ok(())
     }
 
     /// Waits for the steps that are queued; returns the flags that they raised.

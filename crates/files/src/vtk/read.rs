@@ -227,6 +227,11 @@ impl<'a> Array<'a> {
         attribute(self.attributes, key)
     }
 
+    /// The numbers of this array, which tells itself how many there are.
+    pub(super) fn counted_values(&self) -> Result<Vec<f64>, String> {
+        self.values(count_of(self.attributes, "NumberOfTuples", "numbers")?, 1)
+    }
+
     /// The numbers of this array, which must be `count` times `components`.
     pub(super) fn values(&self, count: usize, components: usize) -> Result<Vec<f64>, String> {
         let name = self.attribute("Name").unwrap_or("without a name");

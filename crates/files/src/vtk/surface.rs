@@ -19,16 +19,7 @@ pub fn surface(vertices: &FluidSnapshot, normals: &[[f64; 3]], triangles: &[[u32
     let always = [("fluid", Values::Integers(&vertices.kind)), ("normals", Values::Vectors32(normals))];
     let arrays: Vec<_> = all.filter(|(name, _)| fields.contains(name)).chain(always).collect();
     document.group(&format!(r#"PointData Scalars="{}" Normals="normals""#, arrays[0].0), &arrays);
-    document.group("Points", &[("position", Values::Vectors64(&vertices.position))]);
-    let connectivity: Vec<i64> = triangles.as_flattened().iter().map(|&vertex| i64::from(vertex)).collect();
-    let offsets: Vec<i64> = (1..=triangles.len() as i64).map(|triangle| 3 * triangle).collect();
-    document.group(
-        "Polys",
-        &[
-            ("connectivity", Values::Offsets(&connectivity)),
-            ("offsets", Values::Offsets(&offsets)),
-        ],
-    );
+    document.triangles(&vertices.position, triangles);
     document.finish()
 }
 

@@ -92,14 +92,7 @@ pub fn walls(walls: &[WallSnapshot], bounds: Option<[[f64; 3]; 2]>, time: f64) -
         arrays.push(("wear_depth", Values::Scalars64(&wear_depth)));
     }
     document.group(r#"CellData Scalars="wall""#, &arrays);
-    document.group("Points", &[("position", Values::Vectors64(&points))]);
-    let connectivity: Vec<i64> = (0..points.len() as i64).collect();
-    document.group(
-        "Polys",
-        &[
-            ("connectivity", Values::Offsets(&connectivity)),
-            ("offsets", Values::Offsets(&offsets)),
-        ],
-    );
+    let corners: Vec<i64> = (0..points.len() as i64).collect();
+    document.polygons(&points, &corners, &offsets);
     document.finish()
 }

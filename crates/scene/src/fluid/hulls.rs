@@ -6,7 +6,7 @@ use crate::{
     assemble::Findings,
     diagnostics::Complaint,
     fill::{Mesh, refuse_too_many_of},
-    grains::Outlines,
+    outline::Outlines,
     schema::SceneFile,
     stage::{Act, Stage},
     words::Word,
@@ -36,7 +36,7 @@ enum Form {
 }
 
 impl Form {
-    fn of(body: &Body, radii: &HashMap<u32, f64>, outline: Option<&Vec<Triangle>>) -> Form {
+    fn of(body: &Body, radii: &HashMap<u32, f64>, outline: Option<&[Triangle]>) -> Form {
         let spheres: Vec<(DVec3, f64)> = body.carries.iter().map(|(id, at)| (DVec3::from(*at), radii[id])).collect();
         let reach = spheres.iter().map(|(at, radius)| at.length() + radius).fold(0.0, f64::max);
         let triangles = outline.map(|outline| {
@@ -243,7 +243,7 @@ pub(super) fn hulls(
         let entry = match forms.entry(key) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
-                let outline = outlines.get(&group).filter(|_| !shared.is_muller());
+                let outline = outlines.of_group(group).filter(|_| !shared.is_muller());
                 let form = Form::of(body, &radii, outline);
                 let places = if shared.is_muller() {
                     form.middles(shared)
@@ -422,7 +422,7 @@ pub(crate) fn melting(file: &SceneFile, world: &World, outlines: &Outlines, stag
             let size = DVec3::from(offset).length() + radii[&first];
             let sites = match rooms.entry(size.to_bits()) {
                 Entry::Occupied(entry) => entry.into_mut(),
-                Entry::Vacant(entry) => match Form::of(body, &radii, outlines.get(&group)).room(fluids.spacing) {
+                Entry::Vacant(entry) => match Form::of(body, &radii, outlines.of_group(group)).room(fluids.spacing) {
                     Ok(room) => entry.insert(room.iter().map(|site| site.to_array()).collect()),
                     Err(complaint) => {
                         findings.add(&path, told(complaint));

@@ -15,6 +15,7 @@ Examples:
   seixo picture dam.out --field pressure                particles of fluids, colored by their pressure
   seixo picture dam.out --surface                       the free surface of fluids instead of their particles, a color for each fluid
   seixo picture dam.out --surface --field speed         the same, colored by speed
+  seixo picture teapots.out --spheres                   bodies that were made from meshes as the spheres with which they touch
   seixo picture silo.out --cut 0,-1,0,0                 what is behind the plane y = 0
   seixo picture silo.out --contacts chains              the force chains, where the scene has [output] contacts = true
   seixo picture beam.out --bonds                        bonds, colored by the share of their strength that they use
@@ -47,6 +48,9 @@ pub struct LookArguments {
     /// Draw of particles of fluids what the eye sees of a surface over them: smoothed in the picture, at no cost
     #[arg(long, conflicts_with_all = ["surface", "contacts", "bonds", "cracks", "walls"])]
     smooth: bool,
+    /// Draw bodies that were made from meshes as the spheres with which they touch; with --bonds and --cracks, leave them out
+    #[arg(long, conflicts_with_all = ["contacts", "walls"])]
+    spheres: bool,
     /// Draw contacts instead of grains, as rods whose thickness and color follow the normal force
     #[arg(long, value_enum, value_name = "WHICH", num_args = 0..=1, default_missing_value = "all", conflicts_with = "field")]
     contacts: Option<Contacts>,
@@ -125,6 +129,7 @@ impl LookArguments {
             view: self.view,
             cut: self.cut,
             has_walls: !self.no_walls,
+            has_meshes: !self.spheres,
             title: self.title.clone(),
         }
     }

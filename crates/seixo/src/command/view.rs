@@ -43,7 +43,7 @@ pub struct ViewArguments {
     what: PathBuf,
     /// Serve a page on this machine instead of opening a window; only who knows the printed address can look, and nobody can change anything. What is
     /// shown, by which field, and from where, is chosen on the page
-    #[arg(long, conflicts_with_all = ["paused", "field", "surface", "smooth", "contacts", "bonds", "cracks", "walls", "range", "view", "cut", "size", "no_walls", "title"])]
+    #[arg(long, conflicts_with_all = ["paused", "field", "surface", "smooth", "spheres", "contacts", "bonds", "cracks", "walls", "range", "view", "cut", "size", "no_walls", "title"])]
     browser: bool,
     /// Port of the page; any that is free if left out
     #[arg(long, value_name = "PORT", requires = "browser")]
@@ -159,7 +159,7 @@ fn run(arguments: &ViewArguments) -> Done {
     let _page = if arguments.browser {
         Some(open(arguments, live.clone())?)
     } else {
-        draw_where_it_runs(&live, &scene.settings).map_err(failure)?;
+        draw_where_it_runs(&live, &scene.settings);
         None
     };
     let voice = Voice {

@@ -1,13 +1,14 @@
 //! Who looks at a run while it goes on, and reaches into it. Nobody is waited for: what is asked for is answered between two steps.
 
 use super::frames::{Corners, within_planes};
+use super::surfaces::Surfaces;
 use super::{glimpse, hands};
 use seixo_analysis::force_chains;
 use seixo_engine::state::{FluidSnapshot, GrainSnapshot, WallSnapshot};
-use seixo_engine::{BondSnapshot, Change, ContactRecord, Glancing, Refusal, Shade, Simulation, Stop};
+use seixo_engine::{BodySnapshot, BondSnapshot, Change, ContactRecord, Glancing, Refusal, Shade, Simulation, Stop};
 use seixo_files::vtk::{Field, VtkBonds, VtkContacts, VtkFluid, VtkPoints, VtkWalls};
 use seixo_view::live::{Hand, Live, Making, Request, Status};
-use seixo_view::{Details, Few, Parts, PictureOptions, Shown, Snapshot};
+use seixo_view::{Details, Few, Parts, PictureOptions, Show, Shown, Snapshot};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -38,6 +39,8 @@ pub(super) struct Audience {
     /// Distance of particles of fluids at rest \[m\].
     spacing: Option<f64>,
     has_grains: bool,
+    /// What bodies look like that were made from meshes, if there are any.
+    surfaces: Option<Arc<Surfaces>>,
     /// When simulated time was held to wall time first, and at what time, multiple and pace that was.
     anchor: Option<(Instant, f64, f64)>,
     /// When somebody asked for something last, and how long after the time before, of late \[s\].
@@ -62,6 +65,8 @@ struct Seen {
     has_grains: bool,
     /// With the distance of its particles at rest \[m\].
     fluid: Option<(f64, FluidSnapshot)>,
+    /// With what those look like that were made from meshes.
+    bodies: Option<(Arc<Surfaces>, Vec<BodySnapshot>)>,
     walls: Vec<WallSnapshot>,
     bounds: Corners,
     contacts: Option<Vec<ContactRecord>>,
@@ -83,6 +88,7 @@ impl Seen {
             time,
             grains: self.has_grains.then(|| VtkPoints::of(grains, time)),
             fluid: self.fluid.map(|(spacing, particles)| VtkFluid { time, spacing, particles }),
+            bodies: self.bodies.map(|(surfaces, bodies)| surfaces.at(&bodies, time)),
             walls: VtkWalls::of(&self.walls, Some(within_planes(self.bounds, &self.walls)), time),
             contacts,
             bonds: bonds.map(|bonds| VtkBonds::of(&bonds, time)),
@@ -100,13 +106,20 @@ pub(super) struct Done {
 
 impl Audience {
     /// Those at this meeting place.
-    pub fn new(live: Arc<Live>, folder: PathBuf, bounds: Corners, (has_grains, spacing): (bool, Option<f64>)) -> Audience {
+    pub fn new(
+        live: Arc<Live>,
+        folder: PathBuf,
+        bounds: Corners,
+        (has_grains, spacing): (bool, Option<f64>),
+        surfaces: Option<Arc<Surfaces>>,
+    ) -> Audience {
         Audience {
             live,
             folder,
             bounds,
             spacing,
             has_grains,
+            surfaces,
             anchor: None,
             asked: None,
             pace: (Instant::now(), 0.0, 0.0),
@@ -131,8 +144,8 @@ impl Audience {
                     let (folder, steps, wish) = (self.folder.clone(), simulation.steps(), options.clone());
                     let making: Making = match self.few(simulation, &options)? {
                         Some((few, coming)) => {
-                            let surveyor = self.live.surveyor().cloned();
-                            Box::new(move || glimpse::snapshot(coming, surveyor.as_deref(), few, &wish, steps))
+                            let graphics = self.live.graphics().cloned();
+                            Box::new(move || glimpse::snapshot(coming, graphics.as_ref(), few, &wish, steps))
                         }
                         None => {
                             let seen = self.seen(simulation, options.shown, false)?;
@@ -159,6 +172,14 @@ impl Audience {
         let Some(&(name, unit, shade)) = known.filter(|_| is_enough) else {
             return Ok(None);
         };
+        // Where nobody knows here where bodies are, a closer look tells.
+        let bodies = match self.surfaces.as_ref().filter(|_| options.has_meshes) {
+            Some(surfaces) => match simulation.bodies_now() {
+                Some(bodies) => Some(surfaces.at(&bodies, simulation.time())),
+                None => return Ok(None),
+            },
+            None => None,
+        };
         let [low, high] = self.bounds;
         let origin = [0, 1, 2].map(|axis| 0.5 * (low[axis] + high[axis]));
         let Some(coming) = simulation.glance(origin, shade)? else {
@@ -171,6 +192,7 @@ impl Audience {
             origin,
             field: (name, unit),
             walls: VtkWalls::of(&walls, Some(within_planes(self.bounds, &walls)), time),
+            bodies,
             fields: GLANCED
                 .iter()
                 .map(|(name, ..)| *name)
@@ -194,6 +216,7 @@ impl Audience {
             grains: simulation.snapshot(),
             has_grains: self.has_grains,
             fluid: self.spacing.zip(simulation.fluid()),
+            bodies: self.surfaces.clone().map(|surfaces| (surfaces, simulation.bodies())),
             walls: simulation.walls(),
             bounds: self.bounds,
         })

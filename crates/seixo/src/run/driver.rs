@@ -68,7 +68,7 @@ impl<'a> Driver<'a> {
         let audience = options
             .audience
             .clone()
-            .map(|live| Audience::new(live, folder.to_owned(), bounds, (has_grains, spacing)));
+            .map(|live| Audience::new(live, folder.to_owned(), bounds, (has_grains, spacing), books.outputs.surfaces()));
         let planned = ((scene.run.until / simulation.time_step().value).round() as u64).max(1);
         Driver {
             folder: folder.to_owned(),

@@ -1,17 +1,18 @@
-//! Frames: what there is at a time – grains, fluids and their surface, walls, contacts as `.vtp`, coarse-grained fields as `.vti` –, and the `.pvd` that list them.
+//! Frames: what there is at a time – grains, bodies, fluids and their surface, walls, contacts as `.vtp`, coarse-grained fields as `.vti` –, and the `.pvd` that list them.
 
 use super::folder::{COARSE, CONTACTS, FIELDS, disk};
 use super::outputs::Sample;
 use super::schedule::Schedule;
+use super::surfaces::Surfaces;
 use seixo_analysis::{FreeSurface, SurfaceOptions, coarse_grain, force_chains, fragments, free_surface, pressure_of_grains};
 use seixo_engine::state::WallSnapshot;
-use seixo_engine::world::World;
 use seixo_files::FilesError;
 use seixo_files::layer::{FileLayer, replace};
 use seixo_files::vtk::{self, Field, Image};
-use seixo_scene::{CoarsePlan, Inlet, OutputPlan, Scene};
+use seixo_scene::{CoarsePlan, Inlet, Scene};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Lower and upper corner \[m\].
@@ -91,6 +92,8 @@ pub(super) struct Frames {
     bounds: Corners,
     schedule: Schedule,
     grains: Option<Series>,
+    /// With what they look like.
+    bodies: Option<(Series, Arc<Surfaces>)>,
     /// With the distance of particles at rest \[m\].
     fluid: Option<(Series, f64)>,
     surface: Option<Series>,
@@ -104,13 +107,9 @@ pub(super) struct Frames {
 }
 
 impl Frames {
-    /// Frames of a world with these [`bounds`] into a run folder, all still to be written.
-    pub fn new(
-        (layer, run): (&dyn FileLayer, &Path),
-        (world, bounds): (&World, Corners),
-        plan: &OutputPlan,
-        time_step: f64,
-    ) -> Result<Frames, FilesError> {
+    /// Frames of a scene with these [`bounds`] into a run folder, all still to be written.
+    pub fn new((layer, run): (&dyn FileLayer, &Path), (scene, bounds): (&Scene, Corners), time_step: f64) -> Result<Frames, FilesError> {
+        let (world, plan) = (&scene.world, &scene.output);
         // The grains themselves are in the simulation by now; groups are there as long as a scene has any, or will have.
         let has_grains = !world.groups.is_empty() || world.fluids.is_none();
         let fluid = |spacing: f64| (Series::new(run.join(FIELDS), "fluid", "vtp"), spacing);
@@ -127,6 +126,7 @@ impl Frames {
             bounds,
             schedule: Schedule::new(plan.every, time_step),
             grains: has_grains.then(|| Series::new(run.join(FIELDS), "grains", "vtp")),
+            bodies: Surfaces::of(&scene.outlines).map(|surfaces| (Series::new(run.join(FIELDS), "bodies", "vtp"), surfaces)),
             fluid: world.fluids.as_ref().map(|fluids| fluid(fluids.spacing)),
             surface: has_surface.then(|| Series::new(run.join(FIELDS), "surface", "vtp")),
             bare: (0, String::new()),
@@ -143,6 +143,11 @@ impl Frames {
         &mut self.schedule
     }
 
+    /// What bodies look like that were made from meshes, if there are any.
+    pub fn surfaces(&self) -> Option<Arc<Surfaces>> {
+        self.bodies.as_ref().map(|(_, surfaces)| surfaces.clone())
+    }
+
     /// Whether a frame shows something of single contacts.
     pub fn needs_contacts(&self) -> bool {
         self.contacts.is_some() || self.coarse.is_some() || self.fields.contains(&Field::Pressure)
@@ -151,6 +156,10 @@ impl Frames {
     /// Writes the next frame and, now and then, the lists.
     pub fn write(&mut self, layer: &dyn FileLayer, sample: &Sample) -> Result<(), FilesError> {
         let (index, time) = (self.schedule.next(), sample.time());
+        // Before the grains: who follows the frames takes these for a whole one.
+        if let Some((series, surfaces)) = &mut self.bodies {
+            series.put(layer, index, &vtk::bodies(&surfaces.at(&sample.bodies(), time)))?;
+        }
         if let Some(series) = &mut self.grains {
             let mut grains = Cow::Borrowed(sample.grains());
             if self.fields.contains(&Field::Pressure) {
@@ -205,11 +214,15 @@ impl Frames {
     pub fn list(&mut self, layer: &dyn FileLayer) -> Result<(), FilesError> {
         let step_of = |event: u64| self.schedule.step_of(event) as f64;
         let times: Vec<f64> = (0..self.schedule.next()).map(|event| step_of(event) * self.time_step).collect();
+        let bodies = self.bodies.as_mut().map(|(series, _)| series);
         let fluid = self.fluid.as_mut().map(|(series, _)| series);
         let coarse = self.coarse.as_mut().map(|(series, _)| series);
         let [grains, walls] = [&mut self.grains, &mut self.walls].map(Option::as_mut);
         let [surface, bonds, contacts] = [&mut self.surface, &mut self.bonds, &mut self.contacts].map(Option::as_mut);
-        for series in [grains, fluid, surface, walls, bonds, contacts, coarse].into_iter().flatten() {
+        for series in [grains, bodies, fluid, surface, walls, bonds, contacts, coarse]
+            .into_iter()
+            .flatten()
+        {
             series.list(layer, &times)?;
         }
         self.listed_at = Some(Instant::now());

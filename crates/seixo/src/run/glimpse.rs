@@ -1,22 +1,18 @@
 //! From a glance at a simulation to what is to be seen of it.
 
-use seixo_device::gpu::Gpu;
+use seixo_device::gpu::{Gpu, Lent};
 use seixo_engine::world::Settings;
 use seixo_engine::{Aboard, Glancing, gpu_of};
-use seixo_view::{Few, Graphics, Live, Memory, PictureOptions, Piece, Snapshot, Surveyor, ViewError};
+use seixo_view::{Few, Graphics, Live, Memory, PictureOptions, Piece, Snapshot, ViewError};
 use std::sync::Arc;
 
 /// Lets snapshots of a run with these settings lie where it runs, for a window that draws there, where that can be.
-///
-/// # Errors
-/// If the GPU fails.
-pub fn draw_where_it_runs(live: &Live, settings: &Settings) -> Result<(), ViewError> {
+pub fn draw_where_it_runs(live: &Live, settings: &Settings) {
     // Where there is no such GPU, the run says so.
     let gpu = gpu_of(settings).ok().flatten();
-    gpu.as_ref().and_then(Gpu::graphics).map_or(Ok(()), |setup| {
-        let setup = setup.clone();
-        live.draw_on(Graphics::new(setup.instance, setup.adapter, setup.device, setup.queue))
-    })
+    if let Some(setup) = gpu.as_ref().and_then(Gpu::graphics).cloned() {
+        live.draw_on(Graphics::new(setup.instance, setup.adapter, setup.device, setup.queue));
+    }
 }
 
 /// What is to be seen of a glance, which stays where it lies if somebody draws there; `few` tells all but the particles.
@@ -24,36 +20,46 @@ pub fn draw_where_it_runs(live: &Live, settings: &Settings) -> Result<(), ViewEr
 /// # Errors
 /// If the GPU fails.
 pub fn snapshot(
-    coming: Glancing,
-    surveyor: Option<&Surveyor>,
+    mut coming: Glancing,
+    graphics: Option<&Graphics>,
     few: Few,
     options: &PictureOptions,
     number: u64,
 ) -> Result<Snapshot, ViewError> {
     let live = |cause: String| ViewError::Live { cause };
-    let lent = match surveyor {
-        Some(surveyor) => coming.lend().map_err(live)?.map(|lent| (surveyor, lent)),
+    let lent = match graphics {
+        Some(graphics) => coming.lend().map_err(live)?.map(|lent| (graphics, lent)),
         None => None,
     };
-    let Some((surveyor, lent)) = lent else {
+    let Some((graphics, lent)) = lent else {
         return here(coming, few, options, number);
     };
+    let mut some = few.clone();
+    for (place, value) in lent.iter().flat_map(|aboard| &aboard.survey.some) {
+        // Neither what is nowhere nor what is not to be seen.
+        if place[3] > 0.0 && place.iter().all(|number| number.is_finite()) {
+            some.places.push(*place);
+            some.values.push(*value);
+        }
+    }
     let pieces = lent.into_iter().map(piece).collect();
-    let (known, wish) = (few.clone(), options.clone());
-    surveyor.snapshot((few, pieces), options, number, Box::new(move || here(coming, known, &wish, number)))
+    let wish = options.clone();
+    Ok(graphics.snapshot((some, pieces), options, number, Box::new(move || here(coming, few, &wish, number))))
 }
 
 fn piece(aboard: Aboard) -> Piece {
-    let Aboard { places, values, .. } = &aboard;
-    let [places, values] = [places, values].map(|lent| Memory {
+    let memory = |lent: &Lent| Memory {
         buffer: lent.buffer.clone(),
         part: lent.part.clone(),
-    });
+    };
     Piece {
-        places,
-        values,
+        places: memory(&aboard.places),
+        values: memory(&aboard.values),
         count: aboard.count as u32,
         is_fluid: aboard.is_fluid,
+        corners: aboard.survey.corners,
+        seen: aboard.survey.seen,
+        mean_radius: aboard.survey.mean_radius,
         held: Arc::new(aboard),
     }
 }

@@ -5,9 +5,10 @@ use super::fragments::of_bonded;
 use super::frames::{Corners, Frames};
 use super::probes::ProbeLog;
 use super::schedule::Schedule;
+use super::surfaces::Surfaces;
 use seixo_analysis::Fragments;
 use seixo_engine::state::{FluidSample, FluidSnapshot, GrainSnapshot, HeatLedger, Ledger, Sections, State, WallSnapshot};
-use seixo_engine::{BondSnapshot, ContactRecord, FluidLook, Simulation};
+use seixo_engine::{BodySnapshot, BondSnapshot, ContactRecord, FluidLook, Simulation};
 use seixo_files::FilesError;
 use seixo_files::layer::FileLayer;
 use seixo_files::table::{Mark, Table};
@@ -15,6 +16,7 @@ use seixo_scene::Scene;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 /// How far each table was written, by its path in the run folder.
 pub(super) type Marks = BTreeMap<String, Mark>;
@@ -52,6 +54,10 @@ impl<'a> Sample<'a> {
     }
     pub fn grains(&self) -> &GrainSnapshot {
         self.grains.get_or_init(|| self.simulation.snapshot())
+    }
+    /// Rigid bodies.
+    pub fn bodies(&self) -> Vec<BodySnapshot> {
+        self.simulation.bodies()
     }
     /// Particles of fluids; none in a dry world.
     pub fn fluid(&self) -> &FluidSnapshot {
@@ -122,7 +128,7 @@ impl Outputs {
     ) -> Result<Outputs, FilesError> {
         let probe = |probe| ProbeLog::open((layer, folder), probe, &scene.world, time_step, marks);
         Ok(Outputs {
-            frames: Frames::new((layer, folder), (&scene.world, bounds), &scene.output, time_step)?,
+            frames: Frames::new((layer, folder), (scene, bounds), time_step)?,
             energies: table(layer, &folder.join(ENERGIES), &Ledger::NAMES, marks.get(ENERGIES))?,
             energies_schedule: Schedule::new(scene.output.energies_every, time_step),
             probes: scene.probes.iter().map(probe).collect::<Result<_, _>>()?,
@@ -145,6 +151,11 @@ impl Outputs {
     /// What should be told of what could not be written, if there is anything.
     pub fn warning(&self) -> Option<String> {
         self.frames.warning()
+    }
+
+    /// What bodies look like that were made from meshes, if there are any.
+    pub fn surfaces(&self) -> Option<Arc<Surfaces>> {
+        self.frames.surfaces()
     }
 
     /// Lists the frames that are written.

@@ -29,7 +29,9 @@ pub fn expected_output(scene: &Scene, grains: usize, time_step: f64) -> u64 {
     } else {
         0.0
     };
-    let frame = frame + contacts + points + bonds + particles * 55.0 + vertices * 90.0;
+    // Half a vertex to three for each triangle of a body.
+    let triangles = scene.outlines.triangles() as f64;
+    let frame = frame + contacts + points + bonds + particles * 55.0 + vertices * 90.0 + triangles * 90.0;
     let lines: f64 = scene.probes.iter().map(|probe| 70.0 * times(probe.every)).sum();
     let checkpoint = 300.0 * (grains + particles) + bonds;
     (frame * times(scene.output.every) + 250.0 * times(scene.output.energies_every) + lines + 2.0 * checkpoint) as u64

@@ -84,6 +84,72 @@ fn a_closed_mesh_is_told_with_its_mass_and_written_so_that_scenes_read_it() {
 }
 
 #[test]
+fn bodies_of_a_mesh_are_written_and_drawn_as_it() {
+    let stage = stage();
+    stage.write(
+        "blocks.toml",
+        r#"
+[run]
+until = "1 ms"
+[material.clay]
+density = 2000
+youngs_modulus = 1e7
+poisson_ratio = 0.2
+[interaction.clay-clay]
+restitution = 0.5
+friction = 0.3
+[shape.block]
+mesh = "block.obj"
+spheres = { radius = 0.5 }
+[grains.blocks]
+material = "clay"
+shape = "block"
+at = [[0, 0, 0], ["2 cm", 0, 0]]
+radius = "3 mm"
+velocity = [0, 0.5, 0]
+[grains.dust]
+material = "clay"
+at = [["1 cm", 0, 0]]
+radius = "1 mm"
+[output]
+every = "0.25 ms"
+"#,
+    );
+    stage.succeed("run blocks.toml --quiet");
+    let frame = |number: u32| vtk::read_bodies(&stage.path(&format!("blocks.out/fields/bodies_{number:06}.vtp"))).unwrap();
+    let (first, last) = (frame(0), frame(4));
+    assert_eq!((first.triangles.len(), &first.body[11..13]), (24, &[0, 1][..]));
+    let grains = vtk::read_grains(&stage.path("blocks.out/fields/grains_000004.vtp")).unwrap();
+    // All but the dust.
+    assert_eq!(last.carried.len(), grains.id.len() - 1);
+    let moved = 0.5 * (last.time - first.time);
+    for (before, after) in first.position.iter().zip(&last.position) {
+        let away = [after[0] - before[0], after[1] - before[1] - moved, after[2] - before[2]];
+        assert!(moved > 4e-4 && away.iter().all(|x| x.abs() < 1e-12), "{away:?}");
+    }
+
+    // A run that goes on writes and lists what one does that never stopped.
+    stage.succeed("run blocks.toml --quiet --until 0.0005 --out halves");
+    stage.succeed("resume halves --quiet --until 0.001");
+    let [whole, halves] = ["blocks.out", "halves"].map(|run| stage.results(run));
+    let of_bodies: Vec<&String> = whole.keys().filter(|name| name.contains("bodies")).collect();
+    assert_eq!((of_bodies.len(), of_bodies[0].as_str()), (6, "fields/bodies.pvd"));
+    assert!(of_bodies.iter().all(|&name| halves.get(name) == whole.get(name)));
+    assert!(stage.read("blocks.out/fields/bodies.pvd").contains("bodies_000004.vtp"));
+
+    let drawn = |how: &str| {
+        stage.succeed(&format!("picture blocks.out --size 320x200 --out drawn.png {how}"));
+        std::fs::read(stage.path("drawn.png")).unwrap()
+    };
+    assert!(drawn("") != drawn("--spheres"));
+    assert_eq!(stage.seixo("picture blocks.out --walls --spheres").code, 2);
+    // Without a mesh there is no such file.
+    stage.write("dust.toml", &stage.read("blocks.toml").replace("shape = \"block\"\n", ""));
+    stage.succeed("run dust.toml --quiet --until 0.0003");
+    assert!(stage.results("dust.out").keys().all(|name| !name.contains("bodies")));
+}
+
+#[test]
 fn an_open_mesh_is_told_of_and_weighs_what_its_spheres_weigh() {
     let stage = stage();
     let (open, _) = BLOCK.trim_end().rsplit_once('\n').unwrap();

@@ -6,12 +6,12 @@ use crate::entries::{first_entry, history_at, imprint_of, spring_of};
 use crate::fluid::WALL;
 use crate::motion::{Stepping, acceleration, angular_acceleration};
 use crate::sides::nearest_image;
-use crate::views::{Record, coefficients, last, record, supplement, xyz};
+use crate::views::{Record, coefficients, four_numbers, last, record, supplement, xyz};
 use crate::wall::stored_in_walls_of;
 use cubecl::prelude::*;
 use seixo_laws::contact::Memory;
 use seixo_laws::motion::{gravity_energy, kinetic_energy, rotational_energy, velocity_ahead};
-use seixo_laws::{Coordinate, Real, Vector3, near_vector, widened};
+use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector, smaller, widened};
 
 /// Energies of the grains of every cube \[J\]: kinetic, rotational, in gravity, stored in normal springs; and stored in tangential springs.
 ///
@@ -267,5 +267,55 @@ pub fn glance_at_fluid<R: Real, C: Coordinate<R>>(
         let shown = select(kind[i] & WALL == 0, radius, R::new(0.0));
         places[i] = record::<R>(&near_vector::<C, R>(&xyz::<C>(position[i]).minus(origin)), shown);
         values[i] = shade_of::<R>(shown, velocity[i], shade);
+    }
+}
+
+/// Records that a unit of [`fn@survey`] writes.
+pub const SURVEYED: usize = 4;
+
+/// What is to be known of n places with radii, and of one number each, before anybody draws them. Each unit looks at a share of them and writes: one of them;
+/// its number, the sum of all radii, and how many have one and are somewhere; of these the lowest numbers; and the highest.
+#[cube(launch)]
+pub fn survey<R: Real>(places: &[Record<R>], values: &[R], found: &mut [Record<R>], n: u32, units: u32) {
+    let unit = ABSOLUTE_POS as u32;
+    if unit < units {
+        let shares = (n + units - 1u32) / units;
+        // From all over, as neighbors in memory are neighbors in space.
+        let mut shown = unit + (unit % shares) * units;
+        if shown >= n {
+            shown = unit;
+        }
+        let far = R::new(3e38);
+        let near = R::new(-3e38);
+        let mut lowest = Record::<R>::new(far);
+        let mut highest = Record::<R>::new(near);
+        let mut radii = R::new(0.0);
+        let mut count = R::new(0.0);
+        for share in 0..shares {
+            let at = unit + share * units;
+            if at < n {
+                let place = places[at as usize];
+                let mut is_seen = last::<R>(place) > R::new(0.0);
+                #[unroll]
+                for k in 0..4usize {
+                    let number = place.extract(k);
+                    is_seen = is_seen && number < far && number > near;
+                }
+                if is_seen {
+                    #[unroll]
+                    for k in 0..4usize {
+                        lowest.insert(k, smaller::<R>(lowest.extract(k), place.extract(k)));
+                        highest.insert(k, larger::<R>(highest.extract(k), place.extract(k)));
+                    }
+                    radii += last::<R>(place);
+                    count += R::new(1.0);
+                }
+            }
+        }
+        let first = unit as usize * SURVEYED;
+        found[first] = places[shown as usize];
+        found[first + 1usize] = four_numbers::<R>(values[shown as usize], radii, count, R::new(0.0));
+        found[first + 2usize] = lowest;
+        found[first + 3usize] = highest;
     }
 }

@@ -270,7 +270,7 @@ function listenToKeys() {
 
 function pick(event) {
   const { left, top } = canvas.getBoundingClientRect();
-  const isOfBalls = ["particles", "smooth", "surface"].includes(stage.frame?.shown);
+  const isOfBalls = ["particles", "spheres", "smooth", "surface"].includes(stage.frame?.shown);
   release();
   if (!isOfBalls) return;
   picked.click = { eye: camera.eye(), ray: camera.ray(event.clientX - left, event.clientY - top) };

@@ -31,7 +31,7 @@ use tokio::{
 };
 
 use super::{
-    wire::{Around, drawn, encode},
+    wire::{Around, encode, shown},
     wish::{self, Request as Asked, Target, Wish, offered},
 };
 use crate::{Particle, Snapshot, ViewError, pace::Pace, show::Show};
@@ -302,7 +302,7 @@ fn details(show: &dyn Show, target: Target, known: &Known) -> Result<String, Str
 
 /// The particle that the ball in this place of a frame stands for.
 fn particle_of(snapshot: &Snapshot, place: usize) -> Option<Particle> {
-    let is_there = snapshot.marks.is_none() && place < drawn(snapshot).len();
+    let is_there = snapshot.marks.is_none() && place < shown(snapshot).len();
     let id = *snapshot.id.get(place).filter(|_| is_there)?;
     let is_grain = place < snapshot.grains;
     Some(Particle { id, is_grain })

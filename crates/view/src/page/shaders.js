@@ -40,7 +40,7 @@ void main() {
   float away = length(ball.xyz);
   point = ball.xyz;
   gl_Position = NOWHERE;
-  if (size == 0u || -ball.z - ball.w < limits.x || isCut(place)) return;
+  if (size == 0u || shade == 255u || -ball.z - ball.w < limits.x || isCut(place)) return;
   vec3 axis = ball.xyz / away;
   vec3 side = normalize(cross(axis, vec3(0.0, 1.0, 0.0)));
   vec3 above = cross(side, axis);

@@ -10,7 +10,7 @@ const look = { cut: null, hasWalls: true, isDark: false };
 // A particle that was picked: its kind and id once they are known, what was clicked on until then, and whether more was seen of it than is told.
 const picked = { who: null, click: null, isStale: false, asked: -Infinity };
 
-const LABELS = { smooth: "smooth fluids", surface: "fluids as a mesh", chains: "force chains" };
+const LABELS = { spheres: "bodies as spheres", smooth: "smooth fluids", surface: "fluids as a mesh", chains: "force chains" };
 
 function made(kind, className, text, parts = []) {
   const node = document.createElement(kind);

@@ -22,7 +22,8 @@
 //!
 //! A place is the lowest corner and as many quanta: 65536 levels over the box of what is drawn, so it is off by at most one 131070th of that box along each
 //! axis. Panes have a box of their own: a wall may be far larger than all grains. A radius is the smallest and as many quanta, less one; a ball or rod whose
-//! radius is 0 is not drawn, as it is nowhere or has no size.
+//! radius is 0 is not drawn, as it is nowhere or has no size. A ball whose place in the palette is 255 is not drawn either, as panes are in its place, but
+//! can be picked.
 
 use std::borrow::Cow;
 
@@ -31,10 +32,11 @@ use rayon::prelude::*;
 
 use super::{
     letter::{Letter, hash_of},
-    wish::{Wish, fields_of, name_of},
+    wish::{Wish, fields_of},
 };
 use crate::{
     Shown, Snapshot,
+    color::Rgb,
     pace::Pace,
     render::{Pane, Rod},
     scale,
@@ -44,6 +46,8 @@ use crate::{
 const PLACES: f64 = 65535.0;
 /// Highest level of radii.
 const RADII: f64 = 254.0;
+/// Place in the palette of what is not drawn itself.
+const HIDDEN: u8 = 255;
 /// Balls that one thread takes at a time.
 const SHARE: usize = 1 << 14;
 /// Bytes of the ends of a rod, and of a corner of a pane.
@@ -63,19 +67,13 @@ pub struct Around {
 /// The bytes of a frame as it was wished, and which walls a page has that got them, if before it has those that `walls` tells.
 pub fn encode(snapshot: &Snapshot, wish: &Wish, around: &Around, walls: Option<u64>) -> (Vec<u8>, u64) {
     let every = wish.every.get();
-    let all = drawn(snapshot);
-    let balls: &[Ball] = &thinned(all, every);
-    let shade: &[u8] = &snapshot.coloring.shade;
-    let shade: &[u8] = &thinned(&shade[..shade.len().min(all.len())], every);
-    let is_water = snapshot.is_smooth && snapshot.marks.is_none();
-    let solid = if is_water {
-        snapshot.grains.div_ceil(every).min(balls.len())
-    } else {
-        balls.len()
-    };
+    let Drawn { places, shade, solid } = Drawn::of(snapshot);
+    let (balls, shade): (&[Ball], &[u8]) = (&thinned(&places, every), &thinned(&shade, every));
+    let solid = solid.div_ceil(every);
     let painted: &[Rod] = &thinned(&snapshot.rods, every);
     let rods: Vec<[Ball; 2]> = painted.par_iter().map(|rod| ends_of(rod, snapshot.origin)).collect();
-    let panes: Vec<&Pane> = snapshot.skin.iter().chain(&snapshot.panes).collect();
+    let panes = [&snapshot.skin, &snapshot.panes, &snapshot.bodies];
+    let panes: Vec<&Pane> = panes.into_iter().flatten().collect();
     let triangles: Vec<[Ball; 3]> = panes.par_iter().map(|pane| corners_of(pane, snapshot.origin)).collect();
 
     let [of_balls, of_rods, of_panes] = [balls, rods.as_flattened(), triangles.as_flattened()].map(bounds);
@@ -112,11 +110,11 @@ pub fn encode(snapshot: &Snapshot, wish: &Wish, around: &Around, walls: Option<u
     letter.text(&snapshot.seen());
     letter.text(&around.pace.line());
     letter.text(&around.pace.shortfall);
-    letter.text(name_of(wish.options.shown));
+    letter.text(wish.name);
     letter.list(&around.offered, |letter, name| letter.text(name));
     letter.list(&fields_of(wish.options.shown, snapshot), |letter, field| letter.text(field));
     letter.legend(&snapshot.coloring.legend);
-    letter.list(&snapshot.coloring.palette, |letter, &color| letter.put(color));
+    letter.list(&palette_of(snapshot), |letter, &color| letter.put(color));
     let known = hash_of(&snapshot.walls);
     letter.put([u8::from(walls != Some(known))]);
     if walls == Some(known) {
@@ -131,17 +129,60 @@ pub fn encode(snapshot: &Snapshot, wish: &Wish, around: &Around, walls: Option<u
     (letter.0, known)
 }
 
-/// The balls that stand for what is shown.
-pub fn drawn(snapshot: &Snapshot) -> &[Ball] {
-    let all: &[Ball] = match &snapshot.marks {
-        Some(marks) => marks,
-        None => &snapshot.balls[..snapshot.shown.min(snapshot.balls.len())],
-    };
-    &all[..all.len().min(u32::MAX as usize)]
+/// Center relative to the origin of a snapshot and radius \[m\], which is below 0 of what is not drawn itself.
+pub type Ball = [f32; 4];
+
+/// The balls of a snapshot.
+struct Drawn<'a> {
+    places: Cow<'a, [Ball]>,
+    /// Place in the palette of each.
+    shade: Cow<'a, [u8]>,
+    /// How many of them, the first, are no water.
+    solid: usize,
 }
 
-/// Center relative to the origin of a snapshot and radius \[m\].
-pub type Ball = [f32; 4];
+impl<'a> Drawn<'a> {
+    fn of(snapshot: &'a Snapshot) -> Drawn<'a> {
+        let places = snapshot.marks.as_deref().unwrap_or_else(|| shown(snapshot));
+        let shade = &snapshot.coloring.shade;
+        let shade = &shade[..shade.len().min(places.len())];
+        let Some(colors) = &snapshot.beside else {
+            let is_water = snapshot.is_smooth && snapshot.marks.is_none();
+            return Drawn {
+                places: places.into(),
+                shade: shade.into(),
+                solid: if is_water {
+                    snapshot.grains.min(places.len())
+                } else {
+                    places.len()
+                },
+            };
+        };
+        let from = |length: usize| snapshot.grains.min(length)..;
+        let mut shades = shade.to_vec();
+        shades.resize(places.len(), 0);
+        shades.extend(&colors.shade[from(colors.shade.len())]);
+        Drawn {
+            solid: places.len(),
+            places: [places, &snapshot.balls[from(snapshot.balls.len())]].concat().into(),
+            shade: shades.into(),
+        }
+    }
+}
+
+/// The balls of a snapshot that stand for particles.
+pub fn shown(snapshot: &Snapshot) -> &[Ball] {
+    &snapshot.balls[..snapshot.shown.min(snapshot.balls.len()).min(u32::MAX as usize)]
+}
+
+/// The colors of balls. Those of water come last in every palette, so that one of few colors is filled up with the rest of the other.
+fn palette_of(snapshot: &Snapshot) -> Cow<'_, [Rgb]> {
+    let palette: &[Rgb] = &snapshot.coloring.palette;
+    match &snapshot.beside {
+        Some(beside) if palette.len() < beside.palette.len() => [palette, &beside.palette[palette.len()..]].concat().into(),
+        _ => palette.into(),
+    }
+}
 
 /// Every so many of these, from the first on.
 fn thinned<T: Copy>(all: &[T], every: usize) -> Cow<'_, [T]> {
@@ -177,12 +218,12 @@ fn picked(snapshot: &Snapshot, wish: &Wish, grid: &[Steps; 3]) -> Ball {
     };
     let &[x, y, z, radius] = find().unwrap_or(&[f32::NAN; 4]);
     let [from_x, from_y, from_z] = grid.map(|steps| steps.low);
-    [x - from_x, y - from_y, z - from_z, radius]
+    [x - from_x, y - from_y, z - from_z, radius.abs()]
 }
 
 /// Whether a ball is somewhere and has a size.
-fn is_seen(ball: &Ball) -> bool {
-    ball.iter().all(|number| number.is_finite()) && ball[3] > 0.0
+fn is_there(ball: &Ball) -> bool {
+    ball.iter().all(|number| number.is_finite()) && ball[3] != 0.0
 }
 
 /// Lowest and highest of each of the four numbers of balls.
@@ -199,8 +240,9 @@ fn joined([low, high]: Bounds, [lower, higher]: Bounds) -> Bounds {
 
 fn bounds(balls: &[Ball]) -> Bounds {
     let of_share = |share: &[Ball]| {
-        let seen = share.iter().filter(|ball| is_seen(ball));
-        seen.fold(NOTHING, |bounds, ball| joined(bounds, [*ball, *ball]))
+        let there = share.iter().filter(|ball| is_there(ball));
+        let outlines = there.map(|&[x, y, z, radius]| [x, y, z, radius.abs()]);
+        outlines.fold(NOTHING, |bounds, ball| joined(bounds, [ball, ball]))
     };
     balls.par_chunks(SHARE).map(of_share).reduce(|| NOTHING, joined)
 }
@@ -234,7 +276,7 @@ impl Steps {
 
     /// A radius in a byte.
     fn radius(&self, radius: f32) -> u8 {
-        (self.level(radius) as u8).saturating_add(1)
+        (self.level(radius.abs()) as u8).saturating_add(1)
     }
 }
 
@@ -264,15 +306,20 @@ fn write_balls(letter: &mut Letter, (balls, shade): (&[Ball], &[u8]), grid: &[St
         y[..wide].par_chunks_mut(2 * SHARE),
         z[..wide].par_chunks_mut(2 * SHARE),
         sizes[..narrow].par_chunks_mut(SHARE),
+        shades.par_chunks_mut(SHARE),
     );
-    shares.into_par_iter().for_each(|(balls, x, y, z, sizes)| {
+    shares.into_par_iter().for_each(|(balls, x, y, z, sizes, shades)| {
         let places = x.chunks_exact_mut(2).zip(y.chunks_exact_mut(2)).zip(z.chunks_exact_mut(2));
-        for ((ball, ((x, y), z)), size) in balls.iter().zip(places).zip(sizes) {
-            if is_seen(ball) {
+        let looks = sizes.iter_mut().zip(shades);
+        for ((ball, ((x, y), z)), (size, shade)) in balls.iter().zip(places).zip(looks) {
+            if is_there(ball) {
                 for (bytes, level) in [x, y, z].into_iter().zip(place(grid, ball)) {
                     bytes.copy_from_slice(&level);
                 }
                 *size = radii.radius(ball[3]);
+            }
+            if ball[3] < 0.0 {
+                *shade = HIDDEN;
             }
         }
     });
@@ -290,7 +337,7 @@ fn write_rods(letter: &mut Letter, (rods, painted): (&[[Ball; 2]], &[Rod]), grid
         paints.par_chunks_exact_mut(4),
     );
     all.into_par_iter().for_each(|(rod, Rod { color, .. }, ends, paint)| {
-        if rod.iter().all(is_seen) {
+        if rod.iter().all(is_there) {
             for (bytes, end) in ends.chunks_exact_mut(RECORD / 2).zip(rod) {
                 bytes.copy_from_slice(place(grid, end).as_flattened());
             }
@@ -310,7 +357,7 @@ fn write_panes(letter: &mut Letter, (triangles, panes): (&[[Ball; 3]], &[&Pane])
         letter.0[start..].par_chunks_exact_mut(3 * RECORD),
     );
     all.into_par_iter().for_each(|(corners, pane, bytes)| {
-        if corners.iter().all(is_seen) {
+        if corners.iter().all(is_there) {
             let painted = corners.iter().zip(pane.normals).zip(pane.colors);
             for (bytes, ((corner, normal), color)) in bytes.chunks_exact_mut(RECORD).zip(painted) {
                 bytes[..6].copy_from_slice(place(grid, corner).as_flattened());

@@ -10,9 +10,12 @@ const LONGEST_NAME: usize = 100;
 const GRAMMAR: &str = "a request is `frame SHOWN FIELD INDEX SEEN RANGE EVERY PICKED` or `details PICKED`, with names, whole numbers, LOW:HIGH and KIND:ID, \
                        or - for what is left out, such as: frame contacts - 12 - 0:0.5 4 grain:17";
 
+/// Particles, and of bodies that were made from meshes the spheres.
+const SPHERES: &str = "spheres";
 /// What can be shown, and the names that pages have for it.
-const SHOWN: [(&str, Shown); 7] = [
+const SHOWN: [(&str, Shown); 8] = [
     ("particles", Shown::Grains),
+    (SPHERES, Shown::Grains),
     ("smooth", Shown::Smooth),
     ("surface", Shown::Surface),
     ("contacts", Shown::Contacts),
@@ -35,6 +38,8 @@ pub enum Request {
 pub struct Wish {
     /// Which one, and what of it.
     pub options: PictureOptions,
+    /// The name of what is shown.
+    pub name: &'static str,
     /// The number of the one that the page has seen last.
     pub seen: Option<u64>,
     /// Every which ball and rod is sent.
@@ -47,6 +52,7 @@ impl Default for Wish {
     fn default() -> Wish {
         Wish {
             options: PictureOptions::default(),
+            name: SHOWN[0].0,
             seen: None,
             every: NonZeroUsize::MIN,
             picked: None,
@@ -76,7 +82,8 @@ pub fn read(message: &str) -> Result<Request, String> {
             let name = optional(shown, name).ok_or_else(malformed)?;
             let mut wish = wish([field, index, seen], [range, every, picked]).ok_or_else(malformed)?;
             if let Some(name) = name {
-                wish.options.shown = shown_as(name)?;
+                (wish.name, wish.options.shown) = shown_as(name)?;
+                wish.options.has_meshes = wish.name != SPHERES;
             }
             Ok(Request::Frame(Box::new(wish)))
         }
@@ -95,6 +102,7 @@ fn wish([field, index, seen]: [&str; 3], [range, every, picked]: [&str; 3]) -> O
         seen: optional(seen, |word| word.parse().ok())?,
         every: optional(every, |word| word.parse().ok())?.unwrap_or(NonZeroUsize::MIN),
         picked: optional(picked, particle)?,
+        ..Wish::default()
     })
 }
 
@@ -132,17 +140,11 @@ fn particle(word: &str) -> Option<Particle> {
 }
 
 /// What is shown under a name.
-fn shown_as(name: &str) -> Result<Shown, String> {
-    let found = SHOWN.iter().find(|(known, _)| *known == name);
-    found.map(|&(_, shown)| shown).ok_or_else(|| {
+fn shown_as(name: &str) -> Result<(&'static str, Shown), String> {
+    SHOWN.into_iter().find(|(known, _)| *known == name).ok_or_else(|| {
         let known = SHOWN.map(|(known, _)| known).join(", ");
         format!("nothing that can be shown is called {name:?}; there are {known}")
     })
-}
-
-/// The name of what is shown.
-pub fn name_of(shown: Shown) -> &'static str {
-    SHOWN.iter().find(|(_, known)| *known == shown).map_or("", |&(name, _)| name)
 }
 
 /// The names of what a show can show, of which this is a frame.
@@ -153,15 +155,16 @@ pub fn offered(show: &dyn Show, snapshot: &Snapshot) -> Vec<&'static str> {
     let [has_grains, has_fluids] = [snapshot.grains, snapshot.particles].map(|count| count > 0);
     let has_contacts = has_grains && (is_run || has("contacts"));
     let has_bonds = has("bonds.csv");
-    let is_there = |shown: Shown| match shown {
-        Shown::Grains | Shown::Walls => true,
+    let is_there = |(name, shown): (&str, Shown)| match shown {
+        Shown::Grains => name != SPHERES || !snapshot.bodies.is_empty(),
+        Shown::Walls => true,
         Shown::Smooth => has_fluids,
         // A mesh takes longer than many steps, so a run has none.
         Shown::Surface => has_fluids && !is_run,
         Shown::Contacts | Shown::ForceChains => has_contacts,
         Shown::Bonds | Shown::Cracks { .. } => has_bonds,
     };
-    let there = SHOWN.into_iter().filter(|&(_, shown)| is_there(shown));
+    let there = SHOWN.into_iter().filter(|&known| is_there(known));
     there.map(|(name, _)| name).collect()
 }
 

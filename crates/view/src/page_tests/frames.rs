@@ -26,7 +26,7 @@ pub struct Frame {
     pub fields: Vec<String>,
     pub legend: String,
     ticks: Vec<(f32, String)>,
-    palette: Vec<[u8; 3]>,
+    pub palette: Vec<[u8; 3]>,
     /// Triangles of each wall and number of edges, if they came along.
     walls: Option<(Vec<Vec<[DVec3; 3]>>, usize)>,
     /// Center and radius; `None` of what is not drawn.
@@ -277,9 +277,11 @@ fn what_is_nowhere_is_not_drawn_and_harms_nothing() {
     let mut socket = socket(&host, &live);
     let frame = read(&asked(&mut socket, "frame - - 0 - - - -"));
     let is_drawn: Vec<bool> = frame.balls.iter().map(Option::is_some).collect();
-    assert_eq!(is_drawn, [true, false, false, false, false, false, false, true, true]);
+    assert_eq!(is_drawn, [true, false, false, false, false, false, true, true, true]);
+    // In its place something else is seen.
+    assert_eq!((frame.balls[6].unwrap().1, frame.shade[6]), (1.0, 255));
     let away = frame.balls[7].unwrap().0 - odd.origin - DVec3::from([0, 1, 2].map(|axis| f64::from(odd.balls[7][axis])));
-    assert!(away.length() < frame.quantum.iter().sum::<f64>(), "{away}");
+    assert!(away.length() < frame.quantum[..3].iter().sum::<f64>(), "{away}");
     assert_eq!(frame.walls.unwrap().0.iter().map(Vec::len).collect::<Vec<_>>(), [0, 2]);
     assert!(read(&asked(&mut socket, "frame - - 1 - - - -")).balls.iter().all(Option::is_none));
     let is_drawn: Vec<bool> = read(&asked(&mut socket, "frame - - 2 - - - -"))

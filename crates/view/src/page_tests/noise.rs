@@ -113,7 +113,7 @@ struct Words {
 
 const WORDS: Words = Words {
     right: [
-        &["-", "particles", "contacts", "bonds", "cracks", "nonsense"],
+        &["-", "particles", "contacts", "spheres", "cracks", "nonsense"],
         &["-", "speed", "speed", "radius"],
         &["-", "0", "1", "007", "18446744073709551615"],
         &["-", "-", "0", "1", "+1"],
@@ -164,6 +164,8 @@ impl Words {
     }
 }
 
+const SHOWN: [&str; 8] = ["particles", "spheres", "smooth", "surface", "contacts", "chains", "bonds", "cracks"];
+
 fn is_name(word: &str) -> bool {
     let is_fit = |letter: char| matches!(letter, 'a'..='z' | '0'..='9' | '_');
     (1..=100).contains(&word.len()) && word.chars().all(is_fit)
@@ -203,7 +205,7 @@ fn refusal_of(parts: &[&str]) -> Option<String> {
     let last = index.parse().map_or(1, |index: u64| index.min(1));
     if !is_understood {
         Some("error - a request is".to_owned())
-    } else if !["-", "particles", "smooth", "surface", "contacts", "chains", "bonds", "cracks"].contains(shown) {
+    } else if !is_word(shown, |word| SHOWN.contains(&word)) {
         Some("error - nothing that can be shown is called".to_owned())
     } else if range_in(range).is_some_and(|[low, high]| !(low < high && (high - low).is_finite())) {
         Some("error 2 the color range".to_owned())

@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     Details, Particle, PictureOptions, Recording, Show, Snapshot, ViewError,
+    coloring::{Coloring, Legend},
     live::{Controls, Status},
     page::{Known, answer},
     picture_tests::run_folder,
@@ -57,7 +58,8 @@ fn rods_and_panes_arrive_within_half_a_quantum() {
         colors: [[0, k as u8, 1], [2, 3, k as u8], [255, 4, 5]],
     };
     let mut panes: Vec<Pane> = (0..PANES).map(pane).collect();
-    original.panes = panes.split_off(PANES / 2);
+    original.bodies = panes.split_off(400);
+    original.panes = panes.split_off(150);
     original.skin = panes;
     let (_page, host, live) = opened([original.clone()]);
     let message = asked(&mut socket(&host, &live), "frame - - - - - - -");
@@ -80,12 +82,40 @@ fn rods_and_panes_arrive_within_half_a_quantum() {
     for (found, ball) in frame.balls.iter().zip(&original.balls) {
         assert_at(found.unwrap().0, original.center(ball), &frame.quantum);
     }
-    for (found, pane) in frame.panes.iter().zip(original.skin.iter().chain(&original.panes)) {
+    let originals = [original.skin, original.panes, original.bodies].concat();
+    for (found, pane) in frame.panes.iter().zip(originals) {
         for (k, (place, normal, color)) in found.iter().enumerate() {
             assert_at(*place, pane.corners[k], &frame.quantum_of_panes);
             assert!((*normal - pane.normals[k]).abs().max_element() <= 0.51 / 127.0, "{normal}");
             assert_eq!(*color, pane.colors[k]);
         }
+    }
+}
+
+#[test]
+fn fluids_are_sent_beside_cracks() {
+    let mut original = heap(0, 9);
+    (original.grains, original.particles, original.shown) = (4, 5, 0);
+    original.marks = Some(vec![[0.1, 0.2, 0.3, 0.02]; 3]);
+    let colors: Vec<[u8; 3]> = (0..253).map(|shade| [shade, 1, 2]).collect();
+    let modes = vec![[9, 0, 0], [0, 9, 0]];
+    original.beside = Some(Coloring {
+        palette: colors.clone(),
+        shade: vec![240, 240, 240, 240, 241, 242, 243, 244, 245],
+        legend: Legend::default(),
+    });
+    original.coloring = Coloring {
+        palette: modes.clone(),
+        shade: vec![0, 1, 0],
+        legend: Legend::default(),
+    };
+    let (_page, host, live) = opened([original.clone()]);
+    let frame = read(&asked(&mut socket(&host, &live), "frame cracks - - - - - -"));
+    assert_eq!(frame.counts[..4], [4, 5, 8, 3]);
+    assert_eq!(frame.shade, [0, 1, 0, 241, 242, 243, 244, 245]);
+    assert_eq!(frame.palette, [&modes[..], &colors[2..]].concat());
+    for (found, ball) in frame.balls[3..].iter().zip(&original.balls[4..]) {
+        assert_at(found.unwrap().0, original.center(ball), &frame.quantum);
     }
 }
 

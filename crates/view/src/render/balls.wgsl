@@ -10,9 +10,9 @@ fn sphere_of(ball: vec4f) -> vec4f {
     return vec4f(seen(ball.xyz), ball.w * select(1.0, view.swell.y, IS_WATER));
 }
 
-// What is not a number is not in front of the camera either.
+// What is not a number is not in front of the camera either, and a radius below 0 is that of what is not drawn.
 fn is_seen(ball: vec4f, sphere: vec4f) -> bool {
-    return sphere.z - sphere.w > view.near && !is_cut(ball.xyz);
+    return ball.w > 0.0 && sphere.z - sphere.w > view.near && !is_cut(ball.xyz);
 }
 
 fn shade_of(index: u32) -> u32 {

@@ -1,11 +1,13 @@
 //! What stands on a stage, in the memory of the device that draws it.
 
+use std::cell::Cell;
+
 use bytemuck::{Pod, Zeroable};
 use glam::{DVec3, Vec4};
 
 use super::{Balls, Pane, Rod, Stage, device::Painter};
 use crate::{
-    aboard::{Held, Memory, Surveyed},
+    aboard::{Held, Memory},
     color::Rgb,
     snapshot::MOST,
     surface::Surface,
@@ -49,6 +51,8 @@ pub struct Shaded {
     lent: Option<Held>,
     /// Places in the palette.
     pub shades: wgpu::Buffer,
+    /// From what the first picture finds these, where they are not there yet.
+    pub unshaded: Cell<Option<wgpu::BindGroup>>,
     /// Which of them are drawn as squares.
     pub large: wgpu::Buffer,
     /// Arguments of an indirect draw of these, and how many spheres there are.
@@ -90,7 +94,8 @@ pub struct Props {
 impl Props {
     /// Brings a stage to a device, into the memory of one that is shown no more where that fits.
     ///
-    /// What comes from here goes with what is submitted next: each submission interrupts who else computes on the device.
+    /// What comes from here goes with what is submitted next, and colors are found with the first picture: each submission interrupts who else computes on the
+    /// device.
     pub fn new(painter: &Painter, shade: &wgpu::ComputePipeline, stage: &Stage, last: Option<Props>) -> Props {
         let place = |point: DVec3| (point - stage.origin).as_vec3().to_array();
         let opaque = |[red, green, blue]: Rgb| [red, green, blue, 255];
@@ -109,33 +114,49 @@ impl Props {
         };
         // A rod is about as long as the two radii that it stands for.
         let of_rods = stage.rods.iter().map(|rod| 0.5 * (rod.ends[1] - rod.ends[0]).length());
-        let sides = stage.panes.iter().map(|pane| (pane.corners[1] - pane.corners[0]).length());
-        let bodies = stage.rods.len() + stage.panes.len();
         let [(drawn, of_balls), (drops, of_water)] = [&stage.balls, &stage.water].map(mean_radius);
         let radii = of_balls * drawn as f64 + of_water * drops as f64;
+        // Of bodies their spheres tell how fine they are, unless there is nothing else.
+        let is_bare = drawn + drops + stage.rods.len() + stage.panes.len() == 0;
+        let panes = if is_bare { stage.bodies } else { stage.panes };
+        let sides = panes.iter().map(|pane| (pane.corners[1] - pane.corners[0]).length());
+        let others = stage.rods.len() + panes.len();
         let (balls, water) = last.map_or_else(Default::default, |last| (last.balls.batches, last.water.batches));
         Props {
             origin: stage.origin,
             balls: colored((painter, shade), &stage.balls, balls),
             water: colored((painter, shade), &stage.water, water),
             rods: batches(painter, &stage.rods.iter().map(rod).collect::<Vec<_>>()),
-            panes: batches(painter, &stage.panes.iter().map(pane).collect::<Vec<_>>()),
+            panes: batches(painter, &stage.panes.iter().chain(stage.bodies).map(pane).collect::<Vec<_>>()),
             walls: Surface::new(stage.walls),
-            mean_radius: (radii + of_rods.chain(sides).sum::<f64>()) / (drawn + drops + bodies).max(1) as f64,
+            mean_radius: (radii + of_rods.chain(sides).sum::<f64>()) / (drawn + drops + others).max(1) as f64,
             radius_of_water: of_water,
         }
     }
 }
 
-/// How many spheres there are, and their mean radius: of those that are here, of some of them where they are many.
+/// How many spheres there are, drawn or not, and their mean radius: of those that are here, of some of them where they are many.
 fn mean_radius(balls: &Balls) -> (usize, f64) {
     let some = balls.places.iter().step_by(balls.places.len().div_ceil(MOST).max(1));
     let count = some.len().max(1);
-    let mean = some.map(|ball| f64::from(ball[3])).sum::<f64>() / count as f64;
-    let aboard = balls.aboard.iter().map(|known| (known.seen, known.mean_radius));
+    let mean = some.map(|ball| f64::from(ball[3].abs())).sum::<f64>() / count as f64;
+    let aboard = balls.aboard.iter().map(|piece| (piece.seen, piece.mean_radius));
     let add = |(count, sum), (more, mean)| (count + more, sum + mean * more as f64);
     let (count, sum) = aboard.fold((balls.places.len(), mean * balls.places.len() as f64), add);
     (count, sum / count.max(1) as f64)
+}
+
+impl Colored {
+    /// Finds colors that are not there yet.
+    pub fn shade(&self, encoder: &mut wgpu::CommandEncoder, shade: &wgpu::ComputePipeline) {
+        for Shaded { count, unshaded, .. } in &self.batches {
+            let Some(bindings) = unshaded.take() else { continue };
+            let mut pass = encoder.begin_compute_pass(&Default::default());
+            pass.set_pipeline(shade);
+            pass.set_bind_group(0, &bindings, &[]);
+            pass.dispatch_workgroups(count.div_ceil(4 * 256), 1, 1);
+        }
+    }
 }
 
 fn batches<T: Pod>(painter: &Painter, instances: &[T]) -> Vec<Batch> {
@@ -159,12 +180,11 @@ fn colored((painter, shade): (&Painter, &wgpu::ComputePipeline), balls: &Balls, 
         let (of_places, of_shades, rest) = Rest::of(last.next());
         let places_here = painter.filled(of_places, bytemuck::cast_slice(places), storage);
         let shades = painter.filled(of_shades, &words, storage);
-        batches.push(rest.with(painter, places.len() as u32, (Memory::whole(places_here), None), shades));
+        batches.push(rest.with(painter, places.len() as u32, (Memory::whole(places_here), None), (shades, None)));
     }
-    let mut encoder = None;
     let [low, high] = balls.ends.map(|end| end as f32);
     let ends = painter.buffer(bytemuck::cast_slice(&[low, high, 0.0, 0.0]), wgpu::BufferUsages::UNIFORM);
-    for Surveyed { piece, .. } in balls.aboard {
+    for piece in balls.aboard {
         for start in (0..piece.count).step_by(IN_A_BATCH) {
             let end = (start + IN_A_BATCH as u32).min(piece.count);
             let part = |of: &Memory, size: u64| of.some(size * u64::from(start)..size * u64::from(end));
@@ -176,23 +196,14 @@ fn colored((painter, shade): (&Painter, &wgpu::ComputePipeline), balls: &Balls, 
             let values = part(&piece.values, 4);
             let resources = [ends.as_entire_binding(), values.binding(), shades.as_entire_binding()];
             let bindings = painter.bind_to(&shade.get_bind_group_layout(0), (0..).zip(resources));
-            let encoder = encoder.get_or_insert_with(|| painter.device.create_command_encoder(&Default::default()));
-            let mut pass = encoder.begin_compute_pass(&Default::default());
-            pass.set_pipeline(shade);
-            pass.set_bind_group(0, &bindings, &[]);
-            pass.dispatch_workgroups((end - start).div_ceil(4 * 256), 1, 1);
-            drop(pass);
             let lent = (part(&piece.places, 16), Some(piece.held.clone()));
-            batches.push(rest.with(painter, end - start, lent, shades));
+            batches.push(rest.with(painter, end - start, lent, (shades, Some(bindings))));
         }
-    }
-    if let Some(encoder) = encoder {
-        painter.queue.submit([encoder.finish()]);
     }
     let mut palette: Vec<[u8; 4]> = balls.palette.iter().map(|&[red, green, blue]| [red, green, blue, 255]).collect();
     palette.resize(256, [0, 0, 0, 255]);
     let mut corners = [Vec4::INFINITY, Vec4::NEG_INFINITY];
-    let aboard = balls.aboard.iter().map(|known| known.corners);
+    let aboard = balls.aboard.iter().map(|piece| piece.corners.map(Vec4::from));
     for [low, high] in balls.places.iter().map(|&ball| [Vec4::from(ball); 2]).chain(aboard) {
         corners = [corners[0].min(low), corners[1].max(high)];
     }
@@ -223,7 +234,13 @@ impl Rest {
         (last.lent.is_none().then_some(last.places.buffer), Some(last.shades), rest)
     }
 
-    fn with(self, painter: &Painter, count: u32, (places, lent): (Memory, Option<Held>), shades: wgpu::Buffer) -> Shaded {
+    fn with(
+        self,
+        painter: &Painter,
+        count: u32,
+        (places, lent): (Memory, Option<Held>),
+        (shades, unshaded): (wgpu::Buffer, Option<wgpu::BindGroup>),
+    ) -> Shaded {
         let storage = wgpu::BufferUsages::STORAGE;
         let flags = |known: Option<wgpu::Buffer>| {
             let size = 4 * u64::from(count);
@@ -236,6 +253,7 @@ impl Rest {
             places,
             lent,
             shades,
+            unshaded: Cell::new(unshaded),
             large: flags(self.large),
             arguments: painter.filled(
                 self.arguments,

@@ -130,6 +130,9 @@ impl Studio {
     /// Adds the passes that take a picture.
     pub fn paint(&self, encoder: &mut wgpu::CommandEncoder, props: &Props, shot: &Shot, targets: &Targets, picture: &wgpu::TextureView) {
         let painter = &self.painter;
+        for spheres in [&props.balls, &props.water] {
+            spheres.shade(encoder, &self.pipelines.shade);
+        }
         let view = painter.buffer(bytemuck::bytes_of(&view_of(props, shot, targets)), wgpu::BufferUsages::UNIFORM);
         let is_large = |balls: &Colored, swell| may_be_large(balls, swell, props.origin, shot.camera, (targets.size, targets.detail));
         let water = (!props.water.batches.is_empty()).then(|| {

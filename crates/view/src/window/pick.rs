@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use crate::{Snapshot, camera::Camera};
+use crate::{Snapshot, camera::Camera, snapshot::radius_of};
 
 /// The place among the balls of the first one that is seen at this pixel.
 pub fn ball_at(snapshot: &Snapshot, camera: &Camera, pixel: [f64; 2], cut: Option<[f64; 4]>) -> Option<usize> {
@@ -22,7 +22,7 @@ pub fn ball_at(snapshot: &Snapshot, camera: &Camera, pixel: [f64; 2], cut: Optio
         let center = DVec3::new(ball[0].into(), ball[1].into(), ball[2].into());
         let way = center - eye;
         let along = way.dot(ray);
-        let inside = f64::from(ball[3]).powi(2) - (way - ray * along).length_squared();
+        let inside = radius_of(ball).powi(2) - (way - ray * along).length_squared();
         if inside < 0.0 || along < camera.near || cut.is_some_and(|(direction, far)| direction.dot(center) > far) {
             continue;
         }
@@ -41,7 +41,7 @@ pub fn circle_around(snapshot: &Snapshot, camera: &Camera, place: usize) -> Opti
     (view.z > camera.near).then(|| {
         let scale = camera.focal / view.z;
         let middle = [camera.center[0] + scale * view.x, camera.center[1] - scale * view.y];
-        (middle, scale * f64::from(ball[3]))
+        (middle, scale * radius_of(ball))
     })
 }
 
@@ -53,7 +53,8 @@ mod tests {
     #[test]
     fn the_nearest_of_what_is_under_the_pointer_is_picked_unless_it_is_cut_away() {
         let snapshot = Snapshot {
-            balls: vec![[0.0, 3.0, 0.0, 0.5], [0.0, 0.0, 0.0, 0.5], [2.0, 0.0, 0.0, 0.5]],
+            // The last is in a body, and not drawn itself.
+            balls: vec![[0.0, 3.0, 0.0, 0.5], [0.0, 0.0, 0.0, 0.5], [2.0, 0.0, 0.0, -0.5]],
             shown: 3,
             ..Snapshot::default()
         };

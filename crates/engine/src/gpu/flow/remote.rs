@@ -86,6 +86,10 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
         }
     }
 
+    fn set_off(&self, ahead: u32) {
+        self.gpu.set_off(ahead);
+    }
+
     fn close(&mut self, host: &mut Flow, profile: &mut Profile) -> Result<Closed, GpuError> {
         let Some(queued) = self.opened.as_ref().map(|opened| opened.queued) else {
             return Ok(Closed::default());

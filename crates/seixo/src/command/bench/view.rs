@@ -325,7 +325,7 @@ fn run(arguments: &ViewArguments, folder: &Path, viewer: Viewer) -> Result<Clock
     let control = Control::default();
     let live = Arc::new(Live::new("lattice".to_owned(), folder.to_owned(), false));
     if !matches!(viewer, Viewer::Nobody | Viewer::Page) {
-        draw_where_it_runs(&live, &scene.settings).map_err(wrong)?;
+        draw_where_it_runs(&live, &scene.settings);
     }
     let phase = Phase::default();
     let mut clock = Clock {

@@ -1,0 +1,88 @@
+//! Copies that the processor reads, made by who waits for them: CubeCL's own keep the thread busy from which steps are launched.
+
+use super::buffer::Copies;
+use super::runtime::caught;
+use super::{Gpu, GpuError};
+use cubecl::bytes::Bytes;
+use cubecl::wgpu::WgpuSetup;
+use cubecl::wgpu::wgpu;
+use std::sync::mpsc::{Receiver, channel};
+
+/// Copies of memory of wgpu, on their way.
+pub struct Fetch {
+    gpu: Gpu,
+    device: wgpu::Device,
+    buffer: wgpu::Buffer,
+    submitted: wgpu::SubmissionIndex,
+    mapped: Receiver<Result<(), wgpu::BufferAsyncError>>,
+    /// Bytes of each.
+    sizes: Vec<u64>,
+}
+
+impl Copies {
+    /// Submits all copies.
+    pub(super) fn fetch(&self, setup: &WgpuSetup) -> Result<Fetch, GpuError> {
+        let runtime = &self.gpu.runtime;
+        let lent = runtime.guard(|| {
+            let lent = self
+                .handles
+                .iter()
+                .map(|handle| self.lend_one(handle))
+                .collect::<Result<Vec<_>, _>>()?;
+            runtime.client.flush()?;
+            Ok(lent)
+        })?;
+        let sizes: Vec<u64> = self.handles.iter().map(|handle| handle.size_in_used()).collect();
+        runtime.guard(|| {
+            let buffer = setup.device.create_buffer(&wgpu::BufferDescriptor {
+                label: None,
+                size: sizes.iter().sum(),
+                usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+                mapped_at_creation: false,
+            });
+            let mut encoder = setup.device.create_command_encoder(&Default::default());
+            let mut start = 0;
+            for (lent, &size) in lent.iter().zip(&sizes) {
+                encoder.copy_buffer_to_buffer(&lent.buffer, lent.part.start, &buffer, start, size);
+                start += size;
+            }
+            let submitted = setup.queue.submit([encoder.finish()]);
+            let (told, mapped) = channel();
+            // Who waits no more need not hear of it.
+            buffer.map_async(wgpu::MapMode::Read, .., move |result| drop(told.send(result)));
+            Ok(Fetch {
+                gpu: self.gpu.clone(),
+                device: setup.device.clone(),
+                buffer,
+                submitted,
+                mapped,
+                sizes,
+            })
+        })
+    }
+}
+
+impl Fetch {
+    /// Waits for them.
+    pub fn wait(self) -> Result<Vec<Bytes>, GpuError> {
+        let arrive = || -> Result<Vec<Bytes>, String> {
+            let polled = self.device.poll(wgpu::PollType::Wait {
+                submission_index: Some(self.submitted),
+                timeout: None,
+            });
+            polled.map_err(|error| error.to_string())?;
+            let mapped = self.mapped.recv().map_err(|error| error.to_string())?;
+            mapped.map_err(|error| error.to_string())?;
+            let bytes = self.buffer.get_mapped_range(..).map_err(|error| error.to_string())?;
+            let mut start = 0;
+            let part = |&size: &u64| {
+                let from = start as usize;
+                start += size;
+                Bytes::from_bytes_vec(bytes[from..start as usize].to_vec())
+            };
+            Ok(self.sizes.iter().map(part).collect())
+        };
+        let arrived = caught(arrive).and_then(|arrived| arrived);
+        arrived.map_err(|cause| self.gpu.runtime.lost(cause))
+    }
+}

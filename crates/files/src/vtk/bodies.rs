@@ -1,0 +1,66 @@
+//! Surfaces of rigid bodies as triangles.
+
+use super::read::{count_of, find, read, time, vectors};
+use super::{Document, Values, array};
+use crate::FilesError;
+use std::path::Path;
+
+/// Surfaces of rigid bodies, and of which grains they show what these only touch for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct VtkBodies {
+    /// Time \[s\].
+    pub time: f64,
+    /// Vertices \[m\].
+    pub position: Vec<[f64; 3]>,
+    /// Unit normal of the surface at each.
+    pub normal: Vec<[f64; 3]>,
+    /// Triangles, by their vertices.
+    pub triangles: Vec<[u32; 3]>,
+    /// Id of the body that each triangle is of.
+    pub body: Vec<u32>,
+    /// Ids of the grains that these bodies carry, each with that of its body.
+    pub carried: Vec<[u32; 2]>,
+}
+
+/// The surfaces of bodies as a `.vtp`: triangles with the id of their body, between vertices with unit normals; and, of the whole file, the ids of the
+/// grains that these bodies carry (`carried`), and of their bodies (`carrier`).
+pub fn bodies(bodies: &VtkBodies) -> Vec<u8> {
+    let columns = [0, 1].map(|k| bodies.carried.iter().map(|pair| pair[k]).collect::<Vec<u32>>());
+    let tuples = format!(r#" NumberOfTuples="{}""#, bodies.carried.len());
+    let mut of_all = String::new();
+    for (name, ids) in ["carried", "carrier"].into_iter().zip(&columns) {
+        array(&mut of_all, name, &Values::Integers(ids), &tuples);
+    }
+    let cells = format!(r#"NumberOfPolys="{}""#, bodies.triangles.len());
+    let mut document = Document::new(bodies.time, &of_all, bodies.position.len(), &cells);
+    document.group(r#"PointData Normals="normals""#, &[("normals", Values::Vectors32(&bodies.normal))]);
+    document.group(r#"CellData Scalars="body""#, &[("body", Values::Integers(&bodies.body))]);
+    document.triangles(&bodies.position, &bodies.triangles);
+    document.finish()
+}
+
+/// Reads a file that [`bodies`] made.
+pub fn read_bodies(path: &Path) -> Result<VtkBodies, FilesError> {
+    read(path, |text| {
+        let points = count_of(text, "NumberOfPoints", "points")?;
+        let polygons = count_of(text, "NumberOfPolys", "polygons")?;
+        let whole = |values: Vec<f64>| values.into_iter().map(|number| number as u32).collect::<Vec<u32>>();
+        let corners = whole(find(text, "connectivity")?.values(polygons, 3)?);
+        if corners.iter().any(|&corner| corner as usize >= points) {
+            return Err("a triangle has corners that are not there".into());
+        }
+        let [carried, carrier] = ["carried", "carrier"].map(|name| find(text, name)?.counted_values().map(whole));
+        let (carried, carrier) = (carried?, carrier?);
+        if carried.len() != carrier.len() {
+            return Err("it does not tell of every grain which body carries it".into());
+        }
+        Ok(VtkBodies {
+            time: time(text)?,
+            position: vectors(find(text, "position")?.values(points, 3)?),
+            normal: vectors(find(text, "normals")?.values(points, 3)?),
+            triangles: corners.as_chunks().0.to_vec(),
+            body: whole(find(text, "body")?.values(polygons, 1)?),
+            carried: carried.into_iter().zip(carrier).map(|(grain, body)| [grain, body]).collect(),
+        })
+    })
+}

@@ -1,7 +1,7 @@
 //! What is served to whom: the page, its script and its style, and a frame for each request for one.
 //!
 //! On the socket `/live` the page asks `frame SHOWN FIELD INDEX SEEN RANGE EVERY PICKED`, each a word or `-`: what is shown, the field to color by, the
-//! frame counted from 0, the number of the frame that was seen last, the ends of the scale of colors as `LOW:HIGH`, every which ball and rod is wanted, and
+//! frame counted from 0, the number of the frame that was seen last, the ends of the scale of colors as `LOW:HIGH`, one of how many balls and rods is wanted, and
 //! the particle whose place is, as `grain:ID` or `particle:ID`. Or it asks `details PICKED` for all that is known of such a particle, or of `ball:INDEX`,
 //! which a ball of the frame that was sent last stands for. Each request has one answer: a frame ([`super::wire`]); `details PICKED` and lines, a name and a
 //! value with a tab between them; `nothing FRAMES` and where a simulation that runs stands, if nothing new came; or `error FRAMES CAUSE`. So a page asks for
@@ -31,7 +31,7 @@ use tokio::{
 };
 
 use super::{
-    wire::{Around, encode, shown},
+    wire::{Around, encode, place_of_ball},
     wish::{self, Request as Asked, Target, Wish, offered},
 };
 use crate::{Particle, Snapshot, ViewError, pace::Pace, show::Show};
@@ -229,7 +229,7 @@ async fn attend(mut socket: WebSocket, served: Arc<Served>, _place: OwnedSemapho
 pub struct Known {
     /// Which walls.
     pub walls: Option<u64>,
-    /// Of which frame balls were sent to it last, and every which.
+    /// Of which frame balls were sent to it last, and one of how many.
     last: Option<(Arc<Snapshot>, usize)>,
 }
 
@@ -282,7 +282,7 @@ fn details(show: &dyn Show, target: Target, known: &Known) -> Result<String, Str
     let told = |error: ViewError| error.to_string();
     let particle = match target {
         Target::Particle(particle) => particle,
-        Target::Ball(index) => particle_of(snapshot.here().map_err(told)?, index.saturating_mul(*every))
+        Target::Ball(index) => particle_of(snapshot.here().map_err(told)?, index, *every)
             .ok_or_else(|| format!("ball {index} of the frame that was sent last is no particle, or is not there"))?,
     };
     let kind = if particle.is_grain { "grain" } else { "particle" };
@@ -300,10 +300,10 @@ fn details(show: &dyn Show, target: Target, known: &Known) -> Result<String, Str
     Ok(text)
 }
 
-/// The particle that the ball in this place of a frame stands for.
-fn particle_of(snapshot: &Snapshot, place: usize) -> Option<Particle> {
-    let is_there = snapshot.marks.is_none() && place < shown(snapshot).len();
-    let id = *snapshot.id.get(place).filter(|_| is_there)?;
+/// The particle that a ball of a frame stands for, which was sent with one of so many.
+fn particle_of(snapshot: &Snapshot, index: usize, every: usize) -> Option<Particle> {
+    let place = place_of_ball(snapshot, index, every)?;
+    let id = *snapshot.id.get(place)?;
     let is_grain = place < snapshot.grains;
     Some(Particle { id, is_grain })
 }

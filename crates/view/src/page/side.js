@@ -3,7 +3,7 @@
 const element = (id) => document.getElementById(id);
 
 // What is asked for: what is shown, by which field (null = whichever suits), a frame (null = the newest), the ends of the scale (null = those of the frame),
-// every which particle, and whether anything of this changed since it was asked for.
+// one of how many particles, and whether anything of this changed since it was asked for.
 const wish = { shown: "particles", field: null, frame: null, range: null, every: 1, isNew: true };
 // How a frame is looked at, for which nothing is asked.
 const look = { cut: null, hasWalls: true, isDark: false };

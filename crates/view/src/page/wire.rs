@@ -4,7 +4,7 @@
 //! A frame is, one after the other:
 //! - `SXF2`; number of the frame (u64); frames in all (u32, 2³² − 1 of a simulation that runs); time \[s\] (f64);
 //! - how many grains and how many particles of fluids there are; how many balls are drawn, and how many of them, the first, are solid (the others are
-//!   water, of which a smoothed surface is seen); how many rods, and how many panes; every which of all balls and rods these are (u32 each);
+//!   water, of which a smoothed surface is seen); how many rods, and how many panes; one of how many balls and rods is sent (u32 each);
 //! - lowest corner \[m\] (three f64) and quantum of places \[m\] (three f32) of balls and rods; smallest radius and quantum of radii \[m\] of balls, then of
 //!   rods (f32 each); lowest corner and quantum of places of panes, as before;
 //! - of the particle that was picked the center, from the first of these corners, and the radius \[m\] (four f32): not numbers if it is not there;
@@ -68,9 +68,9 @@ pub struct Around {
 pub fn encode(snapshot: &Snapshot, wish: &Wish, around: &Around, walls: Option<u64>) -> (Vec<u8>, u64) {
     let every = wish.every.get();
     let Drawn { places, shade, solid } = Drawn::of(snapshot);
-    let (balls, shade): (&[Ball], &[u8]) = (&thinned(&places, every), &thinned(&shade, every));
+    let (balls, shade): (&[Ball], &[u8]) = (&thinned(&places, every, solid), &thinned(&shade, every, solid));
     let solid = solid.div_ceil(every);
-    let painted: &[Rod] = &thinned(&snapshot.rods, every);
+    let painted: &[Rod] = &thinned(&snapshot.rods, every, 0);
     let rods: Vec<[Ball; 2]> = painted.par_iter().map(|rod| ends_of(rod, snapshot.origin)).collect();
     let panes = [&snapshot.skin, &snapshot.panes, &snapshot.bodies];
     let panes: Vec<&Pane> = panes.into_iter().flatten().collect();
@@ -144,35 +144,57 @@ struct Drawn<'a> {
 impl<'a> Drawn<'a> {
     fn of(snapshot: &'a Snapshot) -> Drawn<'a> {
         let places = snapshot.marks.as_deref().unwrap_or_else(|| shown(snapshot));
-        let shade = &snapshot.coloring.shade;
-        let shade = &shade[..shade.len().min(places.len())];
+        let known = &snapshot.coloring.shade;
+        let mut shade = Cow::Borrowed(&known[..known.len().min(places.len())]);
+        if shade.len() < places.len() {
+            shade.to_mut().resize(places.len(), 0);
+        }
         let Some(colors) = &snapshot.beside else {
-            let is_water = snapshot.is_smooth && snapshot.marks.is_none();
             return Drawn {
                 places: places.into(),
-                shade: shade.into(),
-                solid: if is_water {
-                    snapshot.grains.min(places.len())
-                } else {
-                    places.len()
-                },
+                shade,
+                solid: solid_of(snapshot, places.len()),
             };
         };
         let from = |length: usize| snapshot.grains.min(length)..;
-        let mut shades = shade.to_vec();
-        shades.resize(places.len(), 0);
-        shades.extend(&colors.shade[from(colors.shade.len())]);
+        shade.to_mut().extend(&colors.shade[from(colors.shade.len())]);
         Drawn {
             solid: places.len(),
             places: [places, &snapshot.balls[from(snapshot.balls.len())]].concat().into(),
-            shade: shades.into(),
+            shade,
         }
     }
 }
 
 /// The balls of a snapshot that stand for particles.
-pub fn shown(snapshot: &Snapshot) -> &[Ball] {
+fn shown(snapshot: &Snapshot) -> &[Ball] {
     &snapshot.balls[..snapshot.shown.min(snapshot.balls.len()).min(u32::MAX as usize)]
+}
+
+/// How many of so many balls are no water.
+fn solid_of(snapshot: &Snapshot, balls: usize) -> usize {
+    if snapshot.is_smooth && snapshot.marks.is_none() {
+        snapshot.grains.min(balls)
+    } else {
+        balls
+    }
+}
+
+/// Where in a snapshot the particle is for which a ball of a frame stands, in which so many are one; `None` if it stands for no particle.
+pub fn place_of_ball(snapshot: &Snapshot, index: usize, every: usize) -> Option<usize> {
+    let all = shown(snapshot).len();
+    let place = place_of(index, every, (solid_of(snapshot, all), all));
+    (snapshot.marks.is_none() && place < all).then_some(place)
+}
+
+/// Which of every so many is sent as the one of this index. It seems random and is the same each time: on a lattice every fourth would be all of every fourth
+/// plane. Where the first are of another kind than the others, those of this kind stand for each other.
+fn place_of(index: usize, every: usize, (first_kind, all): (usize, usize)) -> usize {
+    let start = index.saturating_mul(every);
+    let end = if start < first_kind { first_kind } else { all };
+    let choices = every.min(end.saturating_sub(start)).max(1);
+    let scattered = (index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
+    start + scattered as usize % choices
 }
 
 /// The colors of balls. Those of water come last in every palette, so that one of few colors is filled up with the rest of the other.
@@ -184,13 +206,13 @@ fn palette_of(snapshot: &Snapshot) -> Cow<'_, [Rgb]> {
     }
 }
 
-/// Every so many of these, from the first on.
-fn thinned<T: Copy>(all: &[T], every: usize) -> Cow<'_, [T]> {
+/// One of every so many of these.
+fn thinned<T: Copy>(all: &[T], every: usize, first_kind: usize) -> Cow<'_, [T]> {
     if every == 1 {
-        Cow::Borrowed(all)
-    } else {
-        Cow::Owned(all.iter().step_by(every).copied().collect())
+        return Cow::Borrowed(all);
     }
+    let chosen = (0..all.len().div_ceil(every)).map(|index| all[place_of(index, every, (first_kind, all.len()))]);
+    Cow::Owned(chosen.collect())
 }
 
 fn ends_of(rod: &Rod, origin: DVec3) -> [Ball; 2] {

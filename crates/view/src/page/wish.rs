@@ -42,7 +42,7 @@ pub struct Wish {
     pub name: &'static str,
     /// The number of the one that the page has seen last.
     pub seen: Option<u64>,
-    /// Every which ball and rod is sent.
+    /// One of how many balls and rods is sent.
     pub every: NonZeroUsize,
     /// The particle of which the page wants to know where it is.
     pub picked: Option<Particle>,

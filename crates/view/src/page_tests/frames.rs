@@ -14,7 +14,7 @@ pub struct Frame {
     pub number: u64,
     frames: u32,
     time: f64,
-    /// Grains, particles of fluids, balls, how many of these are solid, rods, panes, and every which ball and rod there is.
+    /// Grains, particles of fluids, balls, how many of these are solid, rods, panes, and of how many balls and rods there is one.
     pub counts: [u32; 7],
     /// Of places, of radii of balls and of rods.
     pub quantum: [f64; 5],

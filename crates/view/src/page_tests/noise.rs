@@ -224,7 +224,7 @@ fn a_million_messages_are_answered_as_they_should() {
         .chars()
         .collect();
     let (mut frames, mut understood, mut longest, mut known) = (0, 0, Duration::ZERO, Known::default());
-    // Every which ball came with the last frame.
+    // One of how many balls came with the last frame.
     let mut every: Option<usize> = None;
     let count = inputs();
     for _ in 0..count {

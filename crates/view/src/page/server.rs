@@ -228,7 +228,7 @@ async fn attend(mut socket: WebSocket, served: Arc<Served>, _place: OwnedSemapho
 #[derive(Clone, Default)]
 pub struct Known {
     /// Which walls.
-    pub walls: Option<u64>,
+    walls: Option<u64>,
     /// Of which frame balls were sent to it last, and one of how many.
     last: Option<(Arc<Snapshot>, usize)>,
 }

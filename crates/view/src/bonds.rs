@@ -13,6 +13,8 @@ use crate::{
     render::Rod,
 };
 
+/// Names of all that bonds can be colored by.
+pub const FIELDS: [&str; 8] = ["used", "tension", "shear", "bending", "torsion", "energy", "force", "kind"];
 /// Radius of a rod over the length of its bond.
 const THICKNESS: f64 = 0.12;
 /// The same where rods only show what is around the marks.

@@ -40,6 +40,19 @@ impl Details {
         let contacts = parts.contacts.filter(|_| particle.is_grain);
         details(&balls, contacts.as_ref(), particle)
     }
+
+    /// What is said of its contacts, a line each: how many there are, and some of them. Nothing of a particle of a fluid, which has none.
+    pub fn of_contacts(&self, is_grain: bool) -> Vec<String> {
+        let first = match self.touching {
+            Some(1) => "1 contact".to_owned(),
+            Some(count) => format!("{count} contacts"),
+            None if is_grain => "contacts were not recorded: contacts = true under [output]".to_owned(),
+            None => return Vec::new(),
+        };
+        let more = self.touching.unwrap_or(0).saturating_sub(self.contacts.len());
+        let last = (more > 0).then(|| format!("and {more} more"));
+        std::iter::once(first).chain(self.contacts.iter().cloned()).chain(last).collect()
+    }
 }
 
 /// What these tables know of a particle.

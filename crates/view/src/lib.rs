@@ -19,6 +19,7 @@ mod film;
 mod fluid;
 pub mod live;
 mod map;
+mod pace;
 mod page;
 mod picture;
 mod plot;

@@ -1,8 +1,10 @@
 //! A page for browsers on this machine, or at the other end of an SSH tunnel: what a show has to show, turned by hand, frame after frame.
 
 mod door;
+mod letter;
 mod server;
 mod wire;
+mod wish;
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -18,9 +20,11 @@ use tokio::{
 
 use crate::{Snapshot, ViewError, show::Show};
 use door::Door;
-#[cfg(test)]
-pub(crate) use server::answer;
 pub(crate) use server::router;
+#[cfg(test)]
+pub(crate) use server::{Known, answer};
+use wire::Around;
+use wish::Wish;
 
 /// A server on 127.0.0.1 that shows frames to browsers, for as long as it lives. It has threads of its own, answers only those who know its
 /// address with the token in it, reads nothing but the show, and writes nothing.
@@ -91,5 +95,5 @@ fn token() -> std::io::Result<String> {
 /// # Errors
 /// If its spheres cannot be brought here.
 pub fn bytes_of_frame(snapshot: &Snapshot) -> Result<usize, ViewError> {
-    Ok(wire::encode(snapshot.here()?, None, None).0.len())
+    Ok(wire::encode(snapshot.here()?, &Wish::default(), &Around::default(), None).0.len())
 }

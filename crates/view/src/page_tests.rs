@@ -2,6 +2,7 @@
 
 mod frames;
 mod noise;
+mod parts;
 // Links are made as on Unix.
 #[cfg(unix)]
 mod outside;
@@ -23,7 +24,7 @@ use tower::ServiceExt;
 use tungstenite::{Message, WebSocket, client};
 
 use crate::{
-    PictureOptions, Show, Snapshot, ViewError,
+    Details, Particle, PictureOptions, Show, Snapshot, ViewError,
     coloring::{Coloring, Legend},
     page::{Page, router},
 };
@@ -60,8 +61,12 @@ impl Dice {
 struct Fake(Vec<Arc<Snapshot>>);
 
 impl Show for Fake {
-    fn details(&self, _: u64, _: crate::Particle) -> Result<crate::Details, ViewError> {
-        Ok(crate::Details::default())
+    fn details(&self, number: u64, particle: Particle) -> Result<Details, ViewError> {
+        Ok(Details {
+            values: vec![("frame".to_owned(), number.to_string())],
+            touching: particle.is_grain.then_some(3),
+            contacts: vec!["grain 5: 1 N".to_owned(); usize::from(particle.is_grain)],
+        })
     }
 
     fn title(&self) -> String {
@@ -93,8 +98,8 @@ fn heap(number: u64, count: usize) -> Snapshot {
         time: 0.012,
         fields: vec!["speed".to_owned(), "radius".to_owned()],
         coloring: Coloring {
-            palette: (0..=255).map(|shade| [shade, 0, 255 - shade]).collect(),
-            shade: (0..count).map(|place| (place % 256) as u8).collect(),
+            palette: (0..255).map(|shade| [shade, 0, 255 - shade]).collect(),
+            shade: (0..count).map(|place| (place % 255) as u8).collect(),
             legend: Legend::Scale {
                 name: "speed".to_owned(),
                 unit: "m/s".to_owned(),
@@ -205,7 +210,17 @@ fn answered(router: &Router, method: &str, target: &str, headers: &[(&str, &str)
 fn only_those_who_know_the_address_may_look() {
     let router = router(show([heap(0, 3)]), TOKEN);
     let right = |path: &str| format!("{path}?token={TOKEN}");
-    for path in ["/", "/page.js", "/stage.js", "/page.css"] {
+    for path in [
+        "/",
+        "/camera.js",
+        "/frame.js",
+        "/shaders.js",
+        "/water.js",
+        "/stage.js",
+        "/side.js",
+        "/page.js",
+        "/page.css",
+    ] {
         for host in [HOST, "localhost", "LocalHost:80", "[::1]:4711"] {
             let (status, headers, body) = answered(&router, "GET", &right(path), &[("host", host)]);
             assert_eq!(status, StatusCode::OK, "{path} {host}");
@@ -225,7 +240,7 @@ fn only_those_who_know_the_address_may_look() {
             );
         }
     }
-    assert_eq!(answered(&router, "GET", &right("/"), &[("host", HOST)]).2.matches(TOKEN).count(), 3);
+    assert_eq!(answered(&router, "GET", &right("/"), &[("host", HOST)]).2.matches(TOKEN).count(), 8);
 
     let other = "0123456789abcdef0123456789abcdee";
     for target in [
@@ -320,12 +335,12 @@ fn who_asks_and_never_reads_keeps_nobody_from_frames() {
     let (page, host, live) = opened([heap(0, 200_000)]);
     let mut stalled = socket(&host, &live);
     for _ in 0..100 {
-        stalled.send(Message::text("frame - - -")).unwrap();
+        stalled.send(Message::text("frame - - - - - - -")).unwrap();
     }
     let mut other = socket(&host, &live);
     let start = Instant::now();
     for _ in 0..20 {
-        assert_eq!(read(&asked(&mut other, "frame - - -")).counts[2], 200_000);
+        assert_eq!(read(&asked(&mut other, "frame - - - - - - -")).counts[2], 200_000);
     }
     assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
     let start = Instant::now();
@@ -348,30 +363,57 @@ fn wrong_requests_are_told_so() {
         "",
         " ",
         "frame",
-        "frame - -",
-        "frame - - - -",
-        "frame  - - -",
-        "FRAME - - -",
-        "frame Speed - -",
-        "frame ../speed - -",
-        "frame - -1 -",
-        "frame - 1.5 -",
-        "frame - 99999999999999999999999 -",
-        "frame - - x",
-        "frame - - 99999999999999999999999",
-        "frame \u{1f600} - -",
+        "frame - - -",
+        "frame - - - - - -",
+        "frame - - - - - - - -",
+        "frame  - - - - - - -",
+        "FRAME - - - - - - -",
+        "frame Contacts - - - - - -",
+        "frame - Speed - - - - -",
+        "frame - ../speed - - - - -",
+        "frame - - -1 - - - -",
+        "frame - - 1.5 - - - -",
+        "frame - - 99999999999999999999999 - - - -",
+        "frame - - - x - - -",
+        "frame - - - 99999999999999999999999 - - -",
+        "frame - - - - 1 - -",
+        "frame - - - - 1:2:3 - -",
+        "frame - - - - - 0 -",
+        "frame - - - - - -2 -",
+        "frame - - - - - - 17",
+        "frame - - - - - - wall:17",
+        "frame - - - - - - grain:-1",
+        "frame - - - - - - ball:1",
+        "frame \u{1f600} - - - - - -",
+        "details",
+        "details -",
+        "details 17",
+        "details ball:1.5",
+        "details grain:4294967296",
         "{\"want\": {}}",
-        format!("frame {} - -", "a".repeat(101)).as_str(),
+        format!("frame - {} - - - - -", "a".repeat(101)).as_str(),
         "frame ".repeat(600).as_str(),
     ] {
         let message = asked(&mut socket, request);
-        assert!(is_error(&message, "a request is `frame FIELD INDEX SEEN`"), "{request}: {message}");
+        assert!(is_error(&message, "a request is `frame SHOWN FIELD"), "{request}: {message}");
     }
-    assert!(is_error(&asked(&mut socket, "frame nonsense - -"), "no field named \"nonsense\""));
+    for (request, what) in [
+        (
+            "frame nonsense - - - - - -",
+            "called \"nonsense\"; there are particles, spheres, smooth,",
+        ),
+        ("frame - nonsense - - - - -", "no field named \"nonsense\""),
+        ("frame - - - - 2:1 - -", "the color range 2 to 1 must be two finite numbers"),
+        ("frame - - - - 0:inf - -", "the color range 0 to inf must be two finite numbers"),
+        ("details ball:0", "no frame was sent yet"),
+    ] {
+        let message = asked(&mut socket, request);
+        assert!(is_error(&message, what), "{request}: {message}");
+    }
     socket.send(Message::binary(vec![0, 1, 2])).unwrap();
     assert!(is_error(&answer(&mut socket), "requests are text"));
-    assert_eq!(read(&asked(&mut socket, "frame - 18446744073709551615 -")).number, 1);
-    assert_eq!(asked(&mut socket, "frame - 0 0"), Message::text("nothing 2"));
+    assert_eq!(read(&asked(&mut socket, "frame - - 18446744073709551615 - - - -")).number, 1);
+    assert_eq!(asked(&mut socket, "frame - - 0 0 - - -"), Message::text("nothing 2"));
 
     // What is too long is not even read.
     socket.send(Message::text("frame ".repeat(1000))).ok();
@@ -380,7 +422,7 @@ fn wrong_requests_are_told_so() {
         assert!(Instant::now() < end);
     }
     let mut another = self::socket(&host, &live);
-    assert_eq!(read(&asked(&mut another, "frame - - -")).number, 1);
+    assert_eq!(read(&asked(&mut another, "frame - - - - - - -")).number, 1);
 }
 
 #[test]

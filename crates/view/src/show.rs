@@ -143,6 +143,9 @@ impl Show for Recording {
     }
 
     fn details(&self, number: u64, particle: Particle) -> Result<Details, ViewError> {
+        if self.is_confined {
+            check_links(&self.folder)?;
+        }
         details_of(&self.folder, number as usize, particle)
     }
 

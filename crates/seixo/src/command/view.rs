@@ -46,8 +46,8 @@ pub struct ViewArguments {
     /// A scene to run, or the folder of a run
     #[arg(value_name = "SCENE|DIR")]
     what: PathBuf,
-    /// Serve a page on this machine instead of opening a window; only who knows the printed address can look, and nobody can change anything. It shows
-    /// particles, bodies as their spheres, and walls, and has its own way to choose the field and where to look from
+    /// Serve a page on this machine instead of opening a window; only who knows the printed address can look, and nobody can change anything. What is
+    /// shown, by which field, and from where, is chosen on the page
     #[arg(long, conflicts_with_all = ["paused", "field", "surface", "smooth", "spheres", "contacts", "bonds", "cracks", "walls", "range", "view", "cut", "size", "no_walls", "title"])]
     browser: bool,
     /// Port of the page; any that is free if left out

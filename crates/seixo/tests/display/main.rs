@@ -387,7 +387,7 @@ fn a_page_shows_a_recording() {
     let _turn = turn();
     let stage = recorded();
     let mut browser = Browser::new(&stage.path("profile"));
-    let mut viewer = Viewer::start(without_a_screen(&stage, "view drum.out --browser"));
+    let viewer = Viewer::start(without_a_screen(&stage, "view drum.out --browser"));
     browser.visit(&viewer.address());
     browser.wait_until("window.seixo?.frames > 0");
     let first = settled(|| browser.picture());
@@ -412,10 +412,33 @@ fn a_page_shows_a_recording() {
     browser.set(&fields, &format!("[...control.options].find({has_radius}).value"));
     changed(&moved, || browser.picture()).expect("another field gives other colors");
 
+    // A click, which is a drag to nowhere, picks a grain, and its fields are told.
+    let place = ["x", "y"].map(|axis| {
+        browser
+            .evaluate(&format!("camera.circle(center(stage.frame, 0), 1).{axis}"))
+            .as_f64()
+            .unwrap()
+    });
+    browser.drag(place, place);
+    browser.wait_until("/^grain:[0-9]+$/.test(window.seixo.picked)");
+    browser.wait_until("document.getElementById('known').textContent.includes('radius')");
     assert_eq!(browser.evaluate("window.seixo.count"), GRAINS);
+
+    // Bonds of another recording.
+    stage.succeed("new cantilever");
+    stage.succeed("run cantilever.toml --quiet");
+    let bonded = Viewer::start(without_a_screen(&stage, "view cantilever.out --browser"));
+    browser.visit(&bonded.address());
+    browser.wait_until("window.seixo?.frames > 0 && document.title.startsWith('cantilever')");
+    browser.set("document.getElementById('shown')", "'bonds'");
+    browser.wait_until("window.seixo.rods > 0 && window.seixo.count === 0");
+    let colors = browser.picture().middle_of_colors(SCENE[0], SCENE[1]);
+    assert!(colors.is_some(), "bonds have colors");
     assert_eq!(browser.console(), Vec::<String>::new());
-    viewer.interrupt();
-    assert_eq!(viewer.code(), Some(0), "{}", viewer.said());
+    for mut viewer in [viewer, bonded] {
+        viewer.interrupt();
+        assert_eq!(viewer.code(), Some(0), "{}", viewer.said());
+    }
 }
 
 #[test]
@@ -428,6 +451,7 @@ fn a_page_shows_a_run() {
     browser.wait_until("window.seixo?.frames > 0");
     let frames = browser.evaluate("window.seixo.frames");
     browser.wait_until(&format!("window.seixo.frames > {frames} + 3"));
+    browser.wait_until("document.getElementById('status').textContent.includes(' of 10 s')");
     assert_eq!(browser.evaluate("window.seixo.count"), GRAINS);
     assert_eq!(browser.console(), Vec::<String>::new());
 

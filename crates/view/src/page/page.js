@@ -1,121 +1,15 @@
 "use strict";
 
-// What programs that look at this page may ask: frames drawn so far, particles in the last one, what is wrong, frames per second.
-window.seixo = { frames: 0, count: 0, error: null, fps: 0 };
+// What programs that look at this page may ask: frames drawn so far, particles, rods and panes in the last one, what of it is shown and which particle is
+// picked, what is wrong, frames per second.
+window.seixo = { frames: 0, count: 0, rods: 0, panes: 0, shown: null, picked: null, error: null, fps: 0 };
 
-const LIVE = 0xffffffff;
-const element = (id) => document.getElementById(id);
-
-// A frame from the bytes that wire.rs describes.
-class Reader {
-  constructor(bytes) {
-    this.view = new DataView(bytes);
-    this.at = 0;
-  }
-  next(kind, size) {
-    this.at += size;
-    return this.view[kind](this.at - size, true);
-  }
-  byte() { return this.next("getUint8", 1); }
-  short() { return this.next("getUint16", 2); }
-  whole() { return this.next("getUint32", 4); }
-  single() { return this.next("getFloat32", 4); }
-  double() { return this.next("getFloat64", 8); }
-  color() { return [this.byte(), this.byte(), this.byte()]; }
-  list(read) { return Array.from({ length: this.short() }, read); }
-  text() {
-    const length = this.whole();
-    this.at += length;
-    return new TextDecoder().decode(new Uint8Array(this.view.buffer, this.at - length, length));
-  }
-  singles(count) {
-    this.at += 4 * count;
-    return new Float32Array(this.view.buffer, this.at - 4 * count, count);
-  }
-}
-
-function decode(bytes) {
-  const reader = new Reader(bytes);
-  if (reader.whole() !== 0x31465853) throw new Error("this page and its server are of different versions; load it again");
-  const frame = { number: reader.whole() + 2 ** 32 * reader.whole(), frames: reader.whole(), time: reader.double() };
-  frame.grains = reader.whole();
-  frame.particles = reader.whole();
-  frame.count = reader.whole();
-  frame.low = [reader.double(), reader.double(), reader.double()];
-  frame.quantum = [reader.single(), reader.single(), reader.single()];
-  frame.radii = [reader.single(), reader.single()];
-  frame.title = reader.text();
-  frame.clock = reader.text();
-  frame.seen = reader.text();
-  frame.fields = reader.list(() => reader.text());
-  frame.legend = { isScale: reader.byte() === 0, name: reader.text() };
-  if (frame.legend.isScale) {
-    frame.legend.heading = reader.text();
-    frame.legend.ends = [reader.double(), reader.double()];
-    frame.legend.goesOn = [reader.byte() > 0, reader.byte() > 0];
-    frame.legend.ticks = reader.list(() => ({ part: reader.single(), label: reader.text() }));
-    frame.legend.shades = reader.short();
-  } else {
-    frame.legend.classes = reader.list(() => ({ label: reader.text(), color: reader.color() }));
-  }
-  frame.palette = reader.list(() => reader.color());
-  const align = () => { reader.at = Math.ceil(reader.at / 4) * 4; };
-  if (reader.byte() > 0) {
-    const sizes = Array.from({ length: reader.whole() }, () => reader.whole());
-    const edges = reader.whole();
-    align();
-    const triangles = sizes.map((size) => reader.singles(9 * size));
-    frame.walls = { low: frame.low, triangles, edges: reader.singles(6 * edges) };
-  }
-  align();
-  const wide = Math.ceil(frame.count / 2) * 4;
-  frame.planes = [0, wide, 2 * wide, 3 * wide, 3 * wide + Math.ceil(frame.count / 4) * 4];
-  frame.balls = new Uint8Array(bytes, reader.at);
-  frame.places = [0, 1, 2].map((axis) => new Uint16Array(bytes, reader.at + frame.planes[axis], frame.count));
-  frame.sizes = new Uint8Array(bytes, reader.at + frame.planes[3], frame.count);
-  return frame;
-}
-
-// The box around what is of interest, as in pictures: strays far away and planes that go on beyond it are left out.
-function surroundings(frame, walls) {
-  let low = [Infinity, Infinity, Infinity];
-  let high = [-Infinity, -Infinity, -Infinity];
-  const seen = [];
-  const step = Math.max(1, Math.floor(frame.count / 4000));
-  for (let i = 0; i < frame.count; i += step) if (frame.sizes[i] > 0) seen.push(i);
-  if (seen.length > 0) {
-    const largest = frame.radii[0] + 254 * frame.radii[1];
-    const ends = frame.places.map((plane, axis) => {
-      const sorted = seen.map((i) => plane[i]).sort((a, b) => a - b);
-      return [0, 0.01, 0.99, 1].map((part) => frame.low[axis] + frame.quantum[axis] * sorted[Math.round(part * (sorted.length - 1))]);
-    });
-    const margin = 1.5 * Math.max(...ends.map((end) => end[2] - end[1])) + 8 * largest;
-    low = ends.map((end) => Math.max(end[0] - largest, end[1] - margin));
-    high = ends.map((end) => Math.min(end[3] + largest, end[2] + margin));
-  }
-  const middle = scaled(sum(low, high), 0.5);
-  const reach = Math.hypot(...difference(high, low)) / 2;
-  const room = 2.5 * Math.max(...difference(high, low));
-  const bounds = seen.length > 0 ? [low.map((value) => value - room), high.map((value) => value + room)] : null;
-  for (const triangles of walls.triangles) {
-    const corners = [];
-    for (let i = 0; i < triangles.length; i += 3) corners.push(sum(walls.low, [triangles[i], triangles[i + 1], triangles[i + 2]]));
-    if (corners.length === 0 || (bounds && isPlane(corners, middle, reach))) continue;
-    for (const corner of corners) {
-      const near = bounds ? corner.map((value, axis) => clamped(value, bounds[0][axis], bounds[1][axis])) : corner;
-      low = low.map((value, axis) => Math.min(value, near[axis]));
-      high = high.map((value, axis) => Math.max(value, near[axis]));
-    }
-  }
-  return low[0] <= high[0] ? { low, high } : null;
-}
-
-function isPlane(corners, middle, reach) {
-  const normal = cross(difference(corners[1], corners[0]), difference(corners[2], corners[0]));
-  const length = Math.hypot(...normal);
-  return corners.every((corner) => Math.abs(dot(difference(corner, corners[0]), normal)) <= 1e-5 * reach * length)
-    && corners.some((corner) => Math.hypot(...difference(corner, middle)) > 1.5 * reach);
-}
+// Longest time between two tries to reach the server [ms].
+const LONGEST_WAIT = 16000;
+// Time between two requests for what is known of a particle, at least [ms]: each is a whole look at a run.
+const BETWEEN_DETAILS = 500;
+// How far a pointer may stray in a click [px].
+const CLICK = 4;
 
 function tell(message) {
   window.seixo.error = message;
@@ -123,10 +17,8 @@ function tell(message) {
   element("message").hidden = message === null;
 }
 
-// What is asked for: a field, a frame (null = the newest), and whether anything of this changed since it was asked for.
-const wish = { field: null, frame: null, isNew: true };
 // The way to the server: one request at a time, so that frames come no faster than they are drawn.
-const link = { socket: null, isWaiting: false, timer: 0 };
+const link = { socket: null, isWaiting: false, asksDetails: false, timer: 0, tries: 0 };
 const player = { isPlaying: false, shown: 0 };
 let stage = null;
 let isFresh = false;
@@ -139,8 +31,7 @@ function connect() {
   socket.binaryType = "arraybuffer";
   socket.onopen = () => {
     wasOpen = true;
-    link.socket = socket;
-    link.isWaiting = false;
+    [link.socket, link.isWaiting, link.tries] = [socket, false, 0];
     wish.isNew = true;
     tell(null);
     ask();
@@ -149,20 +40,46 @@ function connect() {
   socket.onclose = () => {
     link.socket = null;
     element("live").hidden = true;
+    const wait = Math.min(1000 * 2 ** link.tries, LONGEST_WAIT);
+    link.tries += 1;
+    const again = `Trying again in ${wait / 1000} s.`;
     tell(wasOpen
-      ? "The server is gone: what it showed has ended, or the connection broke. Trying again every second."
-      : `No server answers at ${location.host}: it has ended, was started anew with another address, or has too many pages open. Trying again every second.`);
-    setTimeout(connect, 1000);
+      ? `The server is gone: what it showed has ended, or the connection broke. ${again}`
+      : `No server answers at ${location.host}: it has ended, was started anew with another address, or has too many pages open. ${again}`);
+    setTimeout(connect, wait);
   };
 }
 
 function ask() {
   clearTimeout(link.timer);
   if (!link.socket || link.isWaiting) return;
+  const target = detailsDue();
   link.isWaiting = true;
+  link.asksDetails = target !== null;
+  if (target !== null) {
+    picked.asked = performance.now();
+    link.socket.send(`details ${target}`);
+    return;
+  }
   const seen = wish.isNew || !stage.frame ? "-" : stage.frame.number;
-  link.socket.send(`frame ${wish.field ?? "-"} ${wish.frame ?? "-"} ${seen}`);
+  const range = wish.range ? wish.range.join(":") : "-";
+  link.socket.send(`frame ${wish.shown} ${wish.field ?? "-"} ${wish.frame ?? "-"} ${seen} ${range} ${wish.every} ${picked.who ?? "-"}`);
   wish.isNew = false;
+}
+
+// The particle of which more is to be asked now, if there is one.
+function detailsDue() {
+  if (picked.click) {
+    // In the frame that came last: the server knows no other.
+    const { eye, ray } = picked.click;
+    picked.click = null;
+    const ball = stage.frame ? ballOn(stage.frame, eye, ray, look.cut) : -1;
+    if (ball < 0) return null;
+    stage.frame.picked = [...difference(center(stage.frame, ball), stage.frame.low), radius(stage.frame, ball)];
+    return `ball:${ball}`;
+  }
+  const isDue = picked.who !== null && picked.isStale && performance.now() - picked.asked >= BETWEEN_DETAILS;
+  return isDue ? picked.who : null;
 }
 
 function askIn(delay) {
@@ -172,6 +89,10 @@ function askIn(delay) {
 
 function receive(data) {
   link.isWaiting = false;
+  if (link.asksDetails) {
+    receiveDetails(data);
+    return;
+  }
   try {
     if (typeof data !== "string") {
       const frame = decode(data);
@@ -187,8 +108,12 @@ function receive(data) {
     // A frame that cannot be shown keeps nobody from the others.
     const known = stage.frame ?? { number: wish.frame ?? Number(count) - 1, frames: LIVE };
     if (count !== "-") known.frames = Number(count);
+    if (word !== "nothing") {
+      showControls(known);
+      throw new Error(sentence.join(" "));
+    }
+    [known.status, known.shortfall] = sentence.join(" ").split("\n");
     showControls(known);
-    if (word !== "nothing") throw new Error(sentence.join(" "));
     askIn(0);
   } catch (error) {
     const last = stage.frame?.frames ?? 0;
@@ -203,6 +128,20 @@ function receive(data) {
   }
 }
 
+function receiveDetails(data) {
+  const [word, ...rest] = data.split(" ");
+  if (word === "details") {
+    showDetails(rest.join(" "));
+    picked.isStale = false;
+  } else {
+    showNoDetails(rest.slice(1).join(" "));
+  }
+  window.seixo.picked = picked.who;
+  redraw();
+  // A frame that waits to be drawn asks for the next one itself.
+  if (!isFresh) askIn(0);
+}
+
 function frameAll() {
   const box = stage.frame && surroundings(stage.frame, stage.walls);
   if (box) camera.frame(box);
@@ -213,7 +152,10 @@ function redraw() {
   isDue = true;
   requestAnimationFrame(() => {
     isDue = false;
-    stage.draw();
+    // What has no picture to be drawn on asks for nothing either.
+    if (stage.gl.isContextLost()) return;
+    stage.draw(look);
+    if (stage.frame) showRing(stage.frame);
     if (isFresh) {
       isFresh = false;
       hasShown(stage.frame);
@@ -229,12 +171,15 @@ function hasShown(frame) {
   const now = performance.now();
   moments.push(now);
   window.seixo.frames += 1;
-  window.seixo.count = frame.count;
+  for (const name of ["count", "rods", "panes", "shown"]) window.seixo[name] = frame[name];
   element("title").textContent = frame.title;
   document.title = frame.title ? `${frame.title} – Seixo` : "Seixo";
-  element("caption").textContent = `t = ${frame.clock}   ·   ${frame.seen}`;
+  const parts = [`t = ${frame.clock}`, frame.seen, frame.every > 1 ? `1 of ${frame.every} is drawn` : ""];
+  element("caption").textContent = parts.filter(Boolean).join("   ·   ");
   showLegend(frame);
-  showFields(frame);
+  showChoices(frame);
+  showCut(frame);
+  picked.isStale = true;
   let delay = 0;
   if (player.isPlaying && !wish.isNew) {
     if (frame.number + 1 < frame.frames) {
@@ -250,105 +195,105 @@ function hasShown(frame) {
   askIn(delay);
 }
 
-function made(kind, className, text, parts = []) {
-  const node = document.createElement(kind);
-  node.className = className;
-  node.textContent = text;
-  node.append(...parts);
-  return node;
-}
-
-const color = ([red, green, blue]) => `rgb(${red} ${green} ${blue})`;
-let legendShown = "";
-
-function showLegend({ legend, palette }) {
-  const all = JSON.stringify([legend, palette]);
-  if (all === legendShown) return;
-  legendShown = all;
-  if (!legend.isScale) {
-    const rows = legend.classes.map((one) => {
-      const patch = made("span", "", "");
-      patch.style.backgroundColor = color(one.color);
-      return made("div", "class", "", [patch, made("span", "", one.label)]);
-    });
-    element("legend").replaceChildren(made("div", "heading", legend.name.replaceAll("_", " ")), ...rows);
-    return;
-  }
-  const shades = palette.slice(0, legend.shades);
-  const bar = made("div", "bar", "", legend.ticks.map(({ part, label }) => {
-    const tick = made("span", "tick", label);
-    tick.style.bottom = `${100 * part}%`;
-    return tick;
-  }));
-  bar.style.backgroundImage = `linear-gradient(to top, ${shades.map(color).join(", ")})`;
-  const tip = (place, isThere, shade) => {
-    const node = made("div", `tip ${place}`, "");
-    if (isThere && shade) node.style.backgroundColor = color(shade);
-    return node;
-  };
-  element("legend").replaceChildren(
-    made("div", "heading", legend.heading),
-    tip("above", legend.goesOn[1], shades.at(-1)),
-    bar,
-    tip("below", legend.goesOn[0], shades[0]),
-  );
-}
-
-let fieldsShown = "";
-
-function showFields({ fields, legend }) {
-  const names = legend.name && !fields.includes(legend.name) ? [legend.name, ...fields] : fields;
-  if (names.join() !== fieldsShown) {
-    fieldsShown = names.join();
-    element("fields").replaceChildren(...names.map((name) => new Option(name.replaceAll("_", " "), name)));
-  }
-  // Not while a choice of theirs is still on its way.
-  if (!wish.isNew) element("fields").value = legend.name;
-  element("coloring").hidden = names.length < 2;
-}
-
 function showControls(frame) {
   const now = performance.now();
   while (moments[0] < now - 2000) moments.shift();
   window.seixo.fps = moments.length > 1 ? (moments.length - 1) / (now - moments[0]) * 1000 : 0;
-  element("live").hidden = frame.frames !== LIVE;
-  element("recording").hidden = frame.frames === LIVE;
+  const isLive = frame.frames === LIVE;
+  element("live").hidden = !isLive;
+  element("recording").hidden = element("keys").hidden = isLive;
   element("rate").textContent = `${window.seixo.fps.toFixed(0)} frames/s`;
+  const isStill = /^(done|paused|about)/.test(frame.status ?? "");
+  element("live").classList.toggle("still", isStill);
+  element("pulse").hidden = isStill;
+  element("status").textContent = frame.status ?? "";
+  element("shortfall").textContent = frame.shortfall ?? "";
   element("slider").max = frame.frames - 1;
   if (!wish.isNew) element("slider").value = frame.number;
   element("place").textContent = `${frame.number + 1} of ${frame.frames}`;
   element("play").textContent = player.isPlaying ? "pause" : "play";
 }
 
-function listen() {
-  const changed = () => { wish.isNew = true; ask(); };
-  element("fields").onchange = () => { wish.field = element("fields").value; changed(); };
-  element("slider").oninput = ({ target }) => {
-    player.isPlaying = false;
-    element("play").textContent = "play";
-    // At its end the slider goes with a recording that still grows.
-    wish.frame = target.value === target.max ? null : Number(target.value);
-    changed();
-  };
-  element("play").onclick = () => {
+function changed() {
+  wish.isNew = true;
+  ask();
+}
+
+// Goes to a frame of a recording; at its end one goes with a recording that still grows.
+function goTo(number, last) {
+  player.isPlaying = false;
+  element("play").textContent = "play";
+  wish.frame = number >= last ? null : Math.max(number, 0);
+  changed();
+}
+
+function playOrPause() {
+  const { frame } = stage;
+  if (!frame || frame.frames === LIVE) return;
+  player.isPlaying = !player.isPlaying;
+  if (player.isPlaying) wish.frame = frame.number + 1 < frame.frames ? frame.number + 1 : 0;
+  else if (!link.isWaiting) wish.frame = frame.number;
+  showControls(frame);
+  ask();
+}
+
+function turnWalls() {
+  look.hasWalls = !look.hasWalls;
+  element("walls").checked = look.hasWalls;
+  redraw();
+}
+
+function release() {
+  letGo();
+  window.seixo.picked = null;
+}
+
+// Keys that a control needs itself are its own.
+function listenToKeys() {
+  const all = () => { frameAll(); redraw(); };
+  const step = (by) => () => {
     const { frame } = stage;
-    if (!frame) return;
-    player.isPlaying = !player.isPlaying;
-    if (player.isPlaying) wish.frame = frame.number + 1 < frame.frames ? frame.number + 1 : 0;
-    else if (!link.isWaiting) wish.frame = frame.number;
-    showControls(frame);
-    ask();
+    if (frame && frame.frames !== LIVE) goTo((wish.frame ?? frame.number) + by, frame.frames - 1);
   };
+  const keys = {
+    " ": playOrPause, f: all, w: turnWalls, Escape: release,
+    ArrowRight: step(1), ArrowLeft: step(-1), Home: step(-Infinity), End: step(Infinity),
+  };
+  document.onkeydown = (event) => {
+    const isOfControl = event.target.closest("select, input:not([type=checkbox])") || (event.key === " " && event.target.closest("button, input"));
+    const act = keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    if (!act || isOfControl || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    act();
+  };
+}
+
+function pick(event) {
+  const { left, top } = canvas.getBoundingClientRect();
+  const isOfBalls = ["particles", "spheres", "smooth", "surface"].includes(stage.frame?.shown);
+  release();
+  if (!isOfBalls) return;
+  picked.click = { eye: camera.eye(), ray: camera.ray(event.clientX - left, event.clientY - top) };
+  ask();
+}
+
+function listenToPointer() {
   let held = null;
   canvas.oncontextmenu = (event) => event.preventDefault();
   canvas.onpointerdown = (event) => {
     canvas.setPointerCapture(event.pointerId);
-    held = { x: event.clientX, y: event.clientY, moves: event.button !== 0 || event.shiftKey };
+    held = { x: event.clientX, y: event.clientY, moves: event.button !== 0 || event.shiftKey, strayed: 0 };
   };
-  canvas.onpointerup = canvas.onpointercancel = () => { held = null; };
+  canvas.onpointerup = (event) => {
+    if (held && !held.moves && held.strayed < CLICK) pick(event);
+    held = null;
+  };
+  canvas.onpointercancel = () => { held = null; };
   canvas.onpointermove = ({ clientX, clientY }) => {
     if (!held) return;
     const [across, down] = [clientX - held.x, clientY - held.y];
+    held.strayed += Math.hypot(across, down);
+    if (!held.moves && held.strayed < CLICK) return;
     [held.x, held.y, camera.isTurned] = [clientX, clientY, true];
     if (held.moves) {
       const { right, up } = camera.axes();
@@ -374,12 +319,37 @@ function listen() {
     redraw();
   }, { passive: false });
   canvas.ondblclick = () => { frameAll(); redraw(); };
+}
+
+// The picture is drawn anew where its pixels, or what is around it, become others.
+function listenToScreen() {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const turn = () => {
+    look.isDark = dark.matches;
+    redraw();
+  };
+  dark.addEventListener("change", turn);
+  turn();
+  const followPixels = () => {
+    matchMedia(`(resolution: ${window.devicePixelRatio}dppx)`).addEventListener("change", () => { redraw(); followPixels(); }, { once: true });
+  };
+  followPixels();
+  new ResizeObserver(redraw).observe(canvas);
   canvas.addEventListener("webglcontextlost", (event) => {
     event.preventDefault();
     tell("The graphics processor took the page its picture; it comes back as soon as it can.");
   });
-  canvas.addEventListener("webglcontextrestored", () => location.reload());
-  new ResizeObserver(redraw).observe(canvas);
+  canvas.addEventListener("webglcontextrestored", () => {
+    const { gl, frame, walls } = stage;
+    try {
+      stage = new Stage(gl);
+      if (frame) stage.load({ ...frame, walls });
+      tell(null);
+      redraw();
+    } catch (error) {
+      tell(`${error.message}; load the page again`);
+    }
+  });
 }
 
 function start() {
@@ -394,7 +364,13 @@ function start() {
     tell(error.message);
     return;
   }
-  listen();
+  element("slider").oninput = ({ target }) => goTo(Number(target.value), Number(target.max));
+  element("play").onclick = playOrPause;
+  element("release").onclick = release;
+  listenToSide(changed, redraw);
+  listenToPointer();
+  listenToKeys();
+  listenToScreen();
   connect();
 }
 

@@ -1,8 +1,11 @@
 //! What is served to whom: the page, its script and its style, and a frame for each request for one.
 //!
-//! On the socket `/live` the page asks `frame FIELD INDEX SEEN`, each a word or `-`: the field to color by, the frame counted from 0, and the
-//! number of the frame that was seen last. Each request has one answer: a frame ([`super::wire`]), `nothing FRAMES` if nothing new came, or `error
-//! CAUSE`. So a page asks for the next frame once it has drawn the last, and one that is slow or stands still holds up nobody.
+//! On the socket `/live` the page asks `frame SHOWN FIELD INDEX SEEN RANGE EVERY PICKED`, each a word or `-`: what is shown, the field to color by, the
+//! frame counted from 0, the number of the frame that was seen last, the ends of the scale of colors as `LOW:HIGH`, one of how many balls and rods is wanted, and
+//! the particle whose place is, as `grain:ID` or `particle:ID`. Or it asks `details PICKED` for all that is known of such a particle, or of `ball:INDEX`,
+//! which a ball of the frame that was sent last stands for. Each request has one answer: a frame ([`super::wire`]); `details PICKED` and lines, a name and a
+//! value with a tab between them; `nothing FRAMES` and where a simulation that runs stands, if nothing new came; or `error FRAMES CAUSE`. So a page asks for
+//! the next frame once it has drawn the last, and one that is slow or stands still holds up nobody.
 
 use std::{hint::black_box, sync::Arc, time::Duration};
 
@@ -27,15 +30,16 @@ use tokio::{
     time::timeout,
 };
 
-use super::wire::encode;
-use crate::{PictureOptions, Snapshot, show::Show};
+use super::{
+    wire::{Around, encode, place_of_ball},
+    wish::{self, Request as Asked, Target, Wish, offered},
+};
+use crate::{Particle, Snapshot, ViewError, pace::Pace, show::Show};
 
 /// Pages that get frames at once.
 pub const MOST_CLIENTS: usize = 16;
 /// Longest message of a page, in bytes.
 const LONGEST_MESSAGE: usize = 4096;
-/// Longest name of a field that is asked for, in bytes.
-const LONGEST_NAME: usize = 100;
 /// A page that asks for nothing, as it is out of sight, hears a word after so long, so that its connection is not taken for dead.
 const STILL: Duration = Duration::from_secs(30);
 
@@ -51,7 +55,16 @@ const HEADERS: [(&str, &str); 4] = [
     ("cache-control", "no-store"),
 ];
 
-const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+/// The scripts of the page, in the order in which it reads them.
+const SCRIPTS: [(&str, &str); 7] = [
+    ("/camera.js", include_str!("camera.js")),
+    ("/frame.js", include_str!("frame.js")),
+    ("/shaders.js", include_str!("shaders.js")),
+    ("/water.js", include_str!("water.js")),
+    ("/stage.js", include_str!("stage.js")),
+    ("/side.js", include_str!("side.js")),
+    ("/page.js", include_str!("page.js")),
+];
 
 const NO_TOKEN: &str = "This page opens with its token only, which is new each time: take the whole address, with ?token= and what follows, \
                         from where Seixo printed it when it opened the page.\n";
@@ -75,10 +88,11 @@ pub(crate) fn router(show: Arc<dyn Show>, token: &str) -> Router {
         token: token.to_owned(),
         room: Arc::new(Semaphore::new(MOST_CLIENTS)),
     });
-    Router::new()
+    let scripts = SCRIPTS.iter().fold(Router::new(), |router, &(path, text)| {
+        router.route(path, get(move || async move { script(text) }))
+    });
+    scripts
         .route("/", get(page))
-        .route("/page.js", get(script))
-        .route("/stage.js", get(stage))
         .route("/page.css", get(style))
         .route("/live", get(live))
         .fallback(nowhere)
@@ -90,12 +104,8 @@ async fn page(State(served): State<Arc<Served>>) -> Html<String> {
     Html(include_str!("page.html").replace("{{token}}", &served.token))
 }
 
-async fn script() -> impl IntoResponse {
-    ([(CONTENT_TYPE, JAVASCRIPT)], include_str!("page.js"))
-}
-
-async fn stage() -> impl IntoResponse {
-    ([(CONTENT_TYPE, JAVASCRIPT)], include_str!("stage.js"))
+fn script(text: &'static str) -> impl IntoResponse {
+    ([(CONTENT_TYPE, "text/javascript; charset=utf-8")], text)
 }
 
 async fn style() -> impl IntoResponse {
@@ -190,22 +200,22 @@ async fn live(State(served): State<Arc<Served>>, upgrade: WebSocketUpgrade) -> R
 
 /// Answers one page until it leaves.
 async fn attend(mut socket: WebSocket, served: Arc<Served>, _place: OwnedSemaphorePermit) {
-    let mut walls = None;
+    let mut known = Known::default();
     loop {
         let message = match timeout(STILL, socket.recv()).await {
             Err(_) => Message::Ping(Bytes::new()),
             Ok(None | Some(Err(_))) => return,
             Ok(Some(Ok(Message::Text(request)))) => {
-                let show = Arc::clone(&served.show);
-                match spawn_blocking(move || answer(&*show, &request, walls)).await {
-                    Ok((message, sent)) => {
-                        walls = sent;
+                let (show, before) = (Arc::clone(&served.show), std::mem::take(&mut known));
+                match spawn_blocking(move || answer(&*show, &request, before)).await {
+                    Ok((message, after)) => {
+                        known = after;
                         message
                     }
                     Err(cause) => Message::text(format!("error - this frame could not be made: {cause}")),
                 }
             }
-            Ok(Some(Ok(Message::Binary(_)))) => Message::text("error - requests are text, such as: frame - - -"),
+            Ok(Some(Ok(Message::Binary(_)))) => Message::text("error - requests are text, such as: frame - - - - - - -"),
             Ok(Some(Ok(_))) => continue,
         };
         if socket.send(message).await.is_err() {
@@ -214,51 +224,96 @@ async fn attend(mut socket: WebSocket, served: Arc<Served>, _place: OwnedSemapho
     }
 }
 
-/// The answer to a request, and which walls the page has then.
-pub fn answer(show: &dyn Show, request: &str, walls: Option<u64>) -> (Message, Option<u64>) {
-    let Some((options, seen)) = wish(request) else {
-        let cause =
-            "error - a request is `frame FIELD INDEX SEEN`, with a name, two whole numbers, or - for each, such as: frame speed 12 -";
-        return (Message::text(cause), walls);
+/// What a page has.
+#[derive(Clone, Default)]
+pub struct Known {
+    /// Which walls.
+    walls: Option<u64>,
+    /// Of which frame balls were sent to it last, and one of how many.
+    last: Option<(Arc<Snapshot>, usize)>,
+}
+
+/// The answer to a request, and what the page has then.
+pub fn answer(show: &dyn Show, request: &str, known: Known) -> (Message, Known) {
+    let message = match wish::read(request) {
+        Ok(Asked::Frame(wish)) => match frame(show, &wish, known.walls) {
+            Ok(Some((bytes, known))) => return (Message::binary(bytes), known),
+            Ok(None) => {
+                let pace = pace(show);
+                let said = format!("nothing {} {}\n{}", count(show), pace.line(), pace.shortfall);
+                Message::text(said.trim_end().to_owned())
+            }
+            Err(cause) => Message::text(format!("error {} {cause}", count(show))),
+        },
+        Ok(Asked::Details(target)) => {
+            let told = details(show, target, &known);
+            Message::text(told.unwrap_or_else(|cause| format!("error - {cause}")))
+        }
+        Err(cause) => Message::text(format!("error - {cause}")),
     };
-    let encoded = |snapshot: Arc<Snapshot>| Ok(encode(snapshot.here()?, show.frames(), walls));
-    match show.frame(&options, seen).and_then(|found| found.map(encoded).transpose()) {
-        Ok(Some((bytes, sent))) => (Message::binary(bytes), Some(sent)),
-        Ok(None) => (Message::text(format!("nothing {}", count(show))), walls),
-        Err(cause) => (Message::text(format!("error {} {cause}", count(show))), walls),
+    (message, known)
+}
+
+/// The frame that is wished for, if it is another than that which was seen, and what a page has then that had these walls.
+fn frame(show: &dyn Show, wish: &Wish, walls: Option<u64>) -> Result<Option<(Vec<u8>, Known)>, ViewError> {
+    wish.options.check()?;
+    let Some(snapshot) = show.frame(&wish.options, wish.seen)? else {
+        return Ok(None);
+    };
+    let here = snapshot.here()?;
+    let around = Around {
+        frames: show.frames(),
+        pace: pace(show),
+        offered: offered(show, here),
+    };
+    let (bytes, walls) = encode(here, wish, &around, walls);
+    let known = Known {
+        walls: Some(walls),
+        last: Some((snapshot, wish.every.get())),
+    };
+    Ok(Some((bytes, known)))
+}
+
+/// All that is known of a particle, as text.
+fn details(show: &dyn Show, target: Target, known: &Known) -> Result<String, String> {
+    let Some((snapshot, every)) = &known.last else {
+        return Err("no frame was sent yet that has particles: ask for one first".to_owned());
+    };
+    let told = |error: ViewError| error.to_string();
+    let particle = match target {
+        Target::Particle(particle) => particle,
+        Target::Ball(index) => particle_of(snapshot.here().map_err(told)?, index, *every)
+            .ok_or_else(|| format!("ball {index} of the frame that was sent last is no particle, or is not there"))?,
+    };
+    let kind = if particle.is_grain { "grain" } else { "particle" };
+    let details = show.details(snapshot.number, particle).map_err(told)?;
+    let mut text = format!("details {kind}:{}", particle.id);
+    if details.values.is_empty() {
+        return Ok(text + "\n\tnot in this frame");
     }
+    for (name, value) in &details.values {
+        text += &format!("\n{name}\t{value}");
+    }
+    for line in details.of_contacts(particle.is_grain) {
+        text += &format!("\n\t{line}");
+    }
+    Ok(text)
+}
+
+/// The particle that a ball of a frame stands for, which was sent with one of so many.
+fn particle_of(snapshot: &Snapshot, index: usize, every: usize) -> Option<Particle> {
+    let place = place_of_ball(snapshot, index, every)?;
+    let id = *snapshot.id.get(place)?;
+    let is_grain = place < snapshot.grains;
+    Some(Particle { id, is_grain })
+}
+
+/// Where a simulation that runs stands.
+fn pace(show: &dyn Show) -> Pace {
+    show.controls().map(Pace::of).unwrap_or_default()
 }
 
 /// How many frames a recording has so far, as text.
 fn count(show: &dyn Show) -> String {
     show.frames().map_or("-".to_owned(), |frames| frames.to_string())
-}
-
-/// What a request asks for, and the number of the frame seen last.
-fn wish(request: &str) -> Option<(PictureOptions, Option<u64>)> {
-    let mut words = request.split(' ');
-    if words.next() != Some("frame") {
-        return None;
-    }
-    let field = optional(words.next()?, |word| is_name(word).then(|| word.to_owned()))?;
-    let frame = optional(words.next()?, |word| word.parse().ok())?;
-    let seen = optional(words.next()?, |word| word.parse().ok())?;
-    let options = PictureOptions {
-        frame,
-        field,
-        // A triangle would be as many bytes as six spheres, and a body has more of them.
-        has_meshes: false,
-        ..PictureOptions::default()
-    };
-    words.next().is_none().then_some((options, seen))
-}
-
-/// A word that may be left out, as `-`; `None` if it is there and cannot be read.
-fn optional<T>(word: &str, read: impl FnOnce(&str) -> Option<T>) -> Option<Option<T>> {
-    if word == "-" { Some(None) } else { read(word).map(Some) }
-}
-
-fn is_name(word: &str) -> bool {
-    let is_fit = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-    !word.is_empty() && word.len() <= LONGEST_NAME && word.bytes().all(is_fit)
 }

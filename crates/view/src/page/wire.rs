@@ -2,69 +2,119 @@
 //!
 //! All numbers are little-endian; a text is its length in bytes (u32) and UTF-8; a list is its length (u16) and its entries; a color is three bytes.
 //! A frame is, one after the other:
-//! - `SXF1`; number of the frame (u64); frames in all (u32, 2³² − 1 of a simulation that runs); time \[s\] (f64);
-//! - how many grains there are, how many particles of fluids, and how many balls are drawn (u32 each);
-//! - lowest corner \[m\] (three f64) and quantum of places \[m\] (three f32); smallest radius and quantum of radii \[m\] (f32 each);
-//! - title; time, and what there is, as people read them; a list of the names of fields;
+//! - `SXF2`; number of the frame (u64); frames in all (u32, 2³² − 1 of a simulation that runs); time \[s\] (f64);
+//! - how many grains and how many particles of fluids there are; how many balls are drawn, and how many of them, the first, are solid (the others are
+//!   water, of which a smoothed surface is seen); how many rods, and how many panes; one of how many balls and rods is sent (u32 each);
+//! - lowest corner \[m\] (three f64) and quantum of places \[m\] (three f32) of balls and rods; smallest radius and quantum of radii \[m\] of balls, then of
+//!   rods (f32 each); lowest corner and quantum of places of panes, as before;
+//! - of the particle that was picked the center, from the first of these corners, and the radius \[m\] (four f32): not numbers if it is not there;
+//! - title; time, what there is, where a simulation that runs stands, and by how much it falls short, as people read them (empty where there is nothing to
+//!   say); the name of what is shown; a list of the names of what can be shown, and one of the names of fields;
 //! - the legend: 0, the name of the field, the heading, values at both ends (f64), whether values go on below and above (a byte each), a list of ticks (part
 //!   of the scale as f32, text), and how many colors of the palette are those of the scale (u16); or 1, the name of the field, a list of classes (text, color);
 //! - the palette, a list of colors;
 //! - 1 and new walls, or 0 if they are those that the page has: how many triangles each has (their number and each as u32), how many edges (u32);
 //! - zeros up to a multiple of four bytes; the corners of triangles, then the ends of edges, from the lowest corner \[m\] (three f32 each);
-//! - of all balls x (u16), of all y, of all z, of all the radius, of all the place in the palette (a byte each); each of these begins at a multiple of four bytes.
+//! - of all balls x (u16), of all y, of all z, of all the radius, of all the place in the palette (a byte each); each of these, and what follows, begins at a
+//!   multiple of four bytes;
+//! - of all rods both ends (x, y and z as u16, twice), of all the color and the radius (a byte);
+//! - of all panes three corners: x, y and z (u16), the normal in 127ths (three i8), the color.
 //!
 //! A place is the lowest corner and as many quanta: 65536 levels over the box of what is drawn, so it is off by at most one 131070th of that box along each
-//! axis. A radius is the smallest and as many quanta, less one; a ball whose radius is 0 is not drawn, as it is nowhere, has no size, or is not to be seen.
+//! axis. Panes have a box of their own: a wall may be far larger than all grains. A radius is the smallest and as many quanta, less one; a ball or rod whose
+//! radius is 0 is not drawn, as it is nowhere or has no size. A ball whose place in the palette is 255 is not drawn either, as panes are in its place, but
+//! can be picked.
+
+use std::borrow::Cow;
 
 use glam::DVec3;
 use rayon::prelude::*;
 
+use super::{
+    letter::{Letter, hash_of},
+    wish::{Wish, fields_of},
+};
 use crate::{
-    Snapshot,
+    Shown, Snapshot,
     color::Rgb,
-    coloring::{Legend, SCALE},
+    pace::Pace,
+    render::{Pane, Rod},
     scale,
-    surface::Surface,
 };
 
-/// Highest levels of places along the three axes, and of radii.
-const LEVELS: [f64; 4] = [65535.0, 65535.0, 65535.0, 254.0];
-/// Balls, or triangles, that one thread takes at a time.
+/// Highest level of places along an axis.
+const PLACES: f64 = 65535.0;
+/// Highest level of radii.
+const RADII: f64 = 254.0;
+/// Place in the palette of what is not drawn itself.
+const HIDDEN: u8 = 255;
+/// Balls that one thread takes at a time.
 const SHARE: usize = 1 << 14;
-/// Walls with more triangles than this show no edges: finding these would take longer than a frame may.
-const MOST_EDGED: usize = 20_000;
-/// Classes of a legend that a page has room for.
-const MOST_CLASSES: usize = 24;
+/// Bytes of the ends of a rod, and of a corner of a pane.
+const RECORD: usize = 12;
 
-/// The bytes of a frame and which walls a page has that got them, if before it has those that `walls` tells.
-pub fn encode(snapshot: &Snapshot, frames: Option<usize>, walls: Option<u64>) -> (Vec<u8>, u64) {
-    let drawn = snapshot.shown.min(snapshot.balls.len()).min(u32::MAX as usize);
-    let balls = &snapshot.balls[..drawn];
-    let grid = Grid::around(balls);
-    let [x, y, z, _] = grid.low.map(f64::from);
-    let low = snapshot.origin + DVec3::new(x, y, z);
-    let mut letter = Letter(Vec::with_capacity(8 * drawn + (1 << 14)));
-    letter.put(*b"SXF1");
+/// What there is around a frame.
+#[derive(Clone, Debug, Default)]
+pub struct Around {
+    /// Frames in all; `None` of a simulation that runs.
+    pub frames: Option<usize>,
+    /// Where a simulation that runs stands.
+    pub pace: Pace,
+    /// Names of what can be shown.
+    pub offered: Vec<&'static str>,
+}
+
+/// The bytes of a frame as it was wished, and which walls a page has that got them, if before it has those that `walls` tells.
+pub fn encode(snapshot: &Snapshot, wish: &Wish, around: &Around, walls: Option<u64>) -> (Vec<u8>, u64) {
+    let every = wish.every.get();
+    let Drawn { places, shade, solid } = Drawn::of(snapshot);
+    let (balls, shade): (&[Ball], &[u8]) = (&thinned(&places, every, solid), &thinned(&shade, every, solid));
+    let solid = solid.div_ceil(every);
+    let painted: &[Rod] = &thinned(&snapshot.rods, every, 0);
+    let rods: Vec<[Ball; 2]> = painted.par_iter().map(|rod| ends_of(rod, snapshot.origin)).collect();
+    let panes = [&snapshot.skin, &snapshot.panes, &snapshot.bodies];
+    let panes: Vec<&Pane> = panes.into_iter().flatten().collect();
+    let triangles: Vec<[Ball; 3]> = panes.par_iter().map(|pane| corners_of(pane, snapshot.origin)).collect();
+
+    let [of_balls, of_rods, of_panes] = [balls, rods.as_flattened(), triangles.as_flattened()].map(bounds);
+    let grid = grid(&joined(of_balls, of_rods));
+    let grid_of_panes = self::grid(&of_panes);
+    let radii = [of_balls, of_rods].map(|[low, high]| Steps::between(low[3], high[3], RADII));
+    let [low, low_of_panes] = [&grid, &grid_of_panes].map(|grid| snapshot.origin + DVec3::from(grid.map(|steps| f64::from(steps.low))));
+
+    let mut letter = Letter(Vec::with_capacity(8 * balls.len() + 16 * rods.len() + 36 * panes.len() + (1 << 14)));
+    letter.put(*b"SXF2");
     letter.put(snapshot.number.to_le_bytes());
-    letter.count(frames.unwrap_or(u32::MAX as usize));
+    letter.count(around.frames.unwrap_or(u32::MAX as usize));
     letter.put(snapshot.time.to_le_bytes());
-    letter.count(snapshot.grains);
-    letter.count(snapshot.particles);
-    letter.count(drawn);
-    for place in low.to_array() {
-        letter.put(place.to_le_bytes());
+    for count in [
+        snapshot.grains,
+        snapshot.particles,
+        balls.len(),
+        solid,
+        rods.len(),
+        panes.len(),
+        every,
+    ] {
+        letter.count(count);
     }
-    let [in_x, in_y, in_z, in_radius] = grid.quantum;
-    for number in [in_x, in_y, in_z, grid.low[3], in_radius] {
-        letter.put(number.to_le_bytes());
-    }
+    letter.place(low);
+    letter.singles(&grid.map(|steps| steps.quantum));
+    letter.singles(&radii.map(|steps| [steps.low, steps.quantum]).concat());
+    letter.place(low_of_panes);
+    letter.singles(&grid_of_panes.map(|steps| steps.quantum));
+    letter.singles(&picked(snapshot, wish, &grid));
     letter.text(&snapshot.title);
     let (factor, unit) = scale::readable(snapshot.time, "s");
     letter.text(&format!("{} {unit}", scale::digits(snapshot.time * factor, 4)));
     letter.text(&snapshot.seen());
-    letter.list(&snapshot.fields, |letter, field| letter.text(field));
+    letter.text(&around.pace.line());
+    letter.text(&around.pace.shortfall);
+    letter.text(wish.name);
+    letter.list(&around.offered, |letter, name| letter.text(name));
+    letter.list(&fields_of(wish.options.shown, snapshot), |letter, field| letter.text(field));
     letter.legend(&snapshot.coloring.legend);
-    letter.list(&snapshot.coloring.palette, |letter, &color| letter.put(color));
+    letter.list(&palette_of(snapshot), |letter, &color| letter.put(color));
     let known = hash_of(&snapshot.walls);
     letter.put([u8::from(walls != Some(known))]);
     if walls == Some(known) {
@@ -72,17 +122,134 @@ pub fn encode(snapshot: &Snapshot, frames: Option<usize>, walls: Option<u64>) ->
     } else {
         letter.walls(&snapshot.walls, low);
     }
-    letter.balls(balls, &snapshot.coloring.shade, &grid);
+    write_balls(&mut letter, (balls, shade), &grid, &radii[0]);
+    letter.align();
+    write_rods(&mut letter, (&rods, painted), &grid, &radii[1]);
+    write_panes(&mut letter, (&triangles, &panes), &grid_of_panes);
     (letter.0, known)
 }
 
+/// Center relative to the origin of a snapshot and radius \[m\], which is below 0 of what is not drawn itself.
+pub type Ball = [f32; 4];
+
+/// The balls of a snapshot.
+struct Drawn<'a> {
+    places: Cow<'a, [Ball]>,
+    /// Place in the palette of each.
+    shade: Cow<'a, [u8]>,
+    /// How many of them, the first, are no water.
+    solid: usize,
+}
+
+impl<'a> Drawn<'a> {
+    fn of(snapshot: &'a Snapshot) -> Drawn<'a> {
+        let places = snapshot.marks.as_deref().unwrap_or_else(|| shown(snapshot));
+        let known = &snapshot.coloring.shade;
+        let mut shade = Cow::Borrowed(&known[..known.len().min(places.len())]);
+        if shade.len() < places.len() {
+            shade.to_mut().resize(places.len(), 0);
+        }
+        let Some(colors) = &snapshot.beside else {
+            return Drawn {
+                places: places.into(),
+                shade,
+                solid: solid_of(snapshot, places.len()),
+            };
+        };
+        let from = |length: usize| snapshot.grains.min(length)..;
+        shade.to_mut().extend(&colors.shade[from(colors.shade.len())]);
+        Drawn {
+            solid: places.len(),
+            places: [places, &snapshot.balls[from(snapshot.balls.len())]].concat().into(),
+            shade,
+        }
+    }
+}
+
+/// The balls of a snapshot that stand for particles.
+fn shown(snapshot: &Snapshot) -> &[Ball] {
+    &snapshot.balls[..snapshot.shown.min(snapshot.balls.len()).min(u32::MAX as usize)]
+}
+
+/// How many of so many balls are no water.
+fn solid_of(snapshot: &Snapshot, balls: usize) -> usize {
+    if snapshot.is_smooth && snapshot.marks.is_none() {
+        snapshot.grains.min(balls)
+    } else {
+        balls
+    }
+}
+
+/// Where in a snapshot the particle is for which a ball of a frame stands, in which so many are one; `None` if it stands for no particle.
+pub fn place_of_ball(snapshot: &Snapshot, index: usize, every: usize) -> Option<usize> {
+    let all = shown(snapshot).len();
+    let place = place_of(index, every, (solid_of(snapshot, all), all));
+    (snapshot.marks.is_none() && place < all).then_some(place)
+}
+
+/// Which of every so many is sent as the one of this index. It seems random and is the same each time: on a lattice every fourth would be all of every fourth
+/// plane. Where the first are of another kind than the others, those of this kind stand for each other.
+fn place_of(index: usize, every: usize, (first_kind, all): (usize, usize)) -> usize {
+    let start = index.saturating_mul(every);
+    let end = if start < first_kind { first_kind } else { all };
+    let choices = every.min(end.saturating_sub(start)).max(1);
+    let scattered = (index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
+    start + scattered as usize % choices
+}
+
+/// The colors of balls. Those of water come last in every palette, so that one of few colors is filled up with the rest of the other.
+fn palette_of(snapshot: &Snapshot) -> Cow<'_, [Rgb]> {
+    let palette: &[Rgb] = &snapshot.coloring.palette;
+    match &snapshot.beside {
+        Some(beside) if palette.len() < beside.palette.len() => [palette, &beside.palette[palette.len()..]].concat().into(),
+        _ => palette.into(),
+    }
+}
+
+/// One of every so many of these.
+fn thinned<T: Copy>(all: &[T], every: usize, first_kind: usize) -> Cow<'_, [T]> {
+    if every == 1 {
+        return Cow::Borrowed(all);
+    }
+    let chosen = (0..all.len().div_ceil(every)).map(|index| all[place_of(index, every, (first_kind, all.len()))]);
+    Cow::Owned(chosen.collect())
+}
+
+fn ends_of(rod: &Rod, origin: DVec3) -> [Ball; 2] {
+    rod.ends.map(|end| (end - origin).as_vec3().extend(rod.radius as f32).to_array())
+}
+
+/// The corners of a pane, as balls of some size.
+fn corners_of(pane: &Pane, origin: DVec3) -> [Ball; 3] {
+    pane.corners.map(|corner| (corner - origin).as_vec3().extend(1.0).to_array())
+}
+
+/// Where the particle is that was picked, from the corner of a grid; not numbers if it is not there.
+fn picked(snapshot: &Snapshot, wish: &Wish, grid: &[Steps; 3]) -> Ball {
+    let find = || {
+        let picked = wish.picked?;
+        let grains = snapshot.grains.min(snapshot.id.len());
+        let among = match (picked.is_grain, wish.options.shown) {
+            (true, _) => 0..grains,
+            // In place of particles there are the vertices of their surface.
+            (false, Shown::Surface) => return None,
+            (false, _) => grains..snapshot.id.len(),
+        };
+        let place = among.start + snapshot.id[among].iter().position(|&id| id == picked.id)?;
+        snapshot.balls.get(place)
+    };
+    let &[x, y, z, radius] = find().unwrap_or(&[f32::NAN; 4]);
+    let [from_x, from_y, from_z] = grid.map(|steps| steps.low);
+    [x - from_x, y - from_y, z - from_z, radius.abs()]
+}
+
 /// Whether a ball is somewhere and has a size.
-fn is_seen(ball: &[f32; 4]) -> bool {
-    ball.iter().all(|number| number.is_finite()) && ball[3] > 0.0
+fn is_there(ball: &Ball) -> bool {
+    ball.iter().all(|number| number.is_finite()) && ball[3] != 0.0
 }
 
 /// Lowest and highest of each of the four numbers of balls.
-type Bounds = [[f32; 4]; 2];
+type Bounds = [Ball; 2];
 
 const NOTHING: Bounds = [[f32::INFINITY; 4], [f32::NEG_INFINITY; 4]];
 
@@ -93,181 +260,132 @@ fn joined([low, high]: Bounds, [lower, higher]: Bounds) -> Bounds {
     ]
 }
 
-/// The levels to which places and radii are rounded.
-struct Grid {
-    low: [f32; 4],
-    quantum: [f32; 4],
-    /// Levels per meter.
-    inverse: [f64; 4],
-}
-
-impl Grid {
-    /// The finest in which all these balls have their places.
-    fn around(balls: &[[f32; 4]]) -> Grid {
-        let of_share = |share: &[[f32; 4]]| {
-            let seen = share.iter().filter(|ball| is_seen(ball));
-            seen.fold(NOTHING, |bounds, ball| joined(bounds, [*ball, *ball]))
-        };
-        let [low, high] = balls.par_chunks(SHARE).map(of_share).reduce(|| NOTHING, joined);
-        let quantum: [f32; 4] = std::array::from_fn(|axis| {
-            let span = f64::from(high[axis]) - f64::from(low[axis]);
-            // Rounded up, so that the highest is within the levels.
-            if span > 0.0 {
-                ((span / LEVELS[axis]) as f32).next_up()
-            } else {
-                0.0
-            }
-        });
-        Grid {
-            low: low.map(|low| if low.is_finite() { low } else { 0.0 }),
-            quantum,
-            inverse: quantum.map(|quantum| if quantum > 0.0 { 1.0 / f64::from(quantum) } else { 0.0 }),
-        }
-    }
-
-    /// The level of one of the four numbers of a ball, and a part to be cut off.
-    fn level(&self, axis: usize, number: f32) -> f64 {
-        (f64::from(number) - f64::from(self.low[axis])) * self.inverse[axis] + 0.5
-    }
-}
-
-/// A number that other walls are most unlikely to have.
-fn hash_of(walls: &[Vec<[DVec3; 3]>]) -> u64 {
-    let with = |hash: u64, bits: u64| (hash.rotate_left(5) ^ bits).wrapping_mul(0x517c_c1b7_2722_0a95);
-    let of_share = |share: &[[DVec3; 3]]| {
-        let numbers = share.iter().flatten().flat_map(|corner| corner.to_array());
-        numbers.fold(0, |hash, number| with(hash, number.to_bits()))
+fn bounds(balls: &[Ball]) -> Bounds {
+    let of_share = |share: &[Ball]| {
+        let there = share.iter().filter(|ball| is_there(ball));
+        let outlines = there.map(|&[x, y, z, radius]| [x, y, z, radius.abs()]);
+        outlines.fold(NOTHING, |bounds, ball| joined(bounds, [ball, ball]))
     };
-    walls.iter().fold(0, |hash, wall| {
-        let parts: Vec<u64> = wall.par_chunks(SHARE).map(of_share).collect();
-        parts.into_iter().fold(with(hash, wall.len() as u64), with)
-    })
+    balls.par_chunks(SHARE).map(of_share).reduce(|| NOTHING, joined)
 }
 
-/// A message that is being written.
-struct Letter(Vec<u8>);
+/// The levels to which numbers of a kind are rounded.
+#[derive(Clone, Copy)]
+struct Steps {
+    low: f32,
+    quantum: f32,
+    /// Levels per meter.
+    inverse: f64,
+}
 
-impl Letter {
-    fn put<const LENGTH: usize>(&mut self, bytes: [u8; LENGTH]) {
-        self.0.extend_from_slice(&bytes);
-    }
-
-    fn count(&mut self, count: usize) {
-        self.put(u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
-    }
-
-    fn text(&mut self, text: &str) {
-        self.count(text.len());
-        self.0.extend_from_slice(text.as_bytes());
-    }
-
-    fn list<T>(&mut self, entries: &[T], write: impl Fn(&mut Letter, &T)) {
-        let count = u16::try_from(entries.len()).unwrap_or(u16::MAX);
-        self.put(count.to_le_bytes());
-        for entry in &entries[..usize::from(count)] {
-            write(self, entry);
+impl Steps {
+    /// The finest in which all that lies between these has its place.
+    fn between(low: f32, high: f32, levels: f64) -> Steps {
+        let span = f64::from(high) - f64::from(low);
+        // Rounded up, so that the highest is within the levels.
+        let quantum = if span > 0.0 { ((span / levels) as f32).next_up() } else { 0.0 };
+        Steps {
+            low: if low.is_finite() { low } else { 0.0 },
+            quantum,
+            inverse: if quantum > 0.0 { 1.0 / f64::from(quantum) } else { 0.0 },
         }
     }
 
-    fn align(&mut self) {
-        self.0.resize(self.0.len().next_multiple_of(4), 0);
+    /// The level of a number, and a part to be cut off.
+    fn level(&self, number: f32) -> f64 {
+        (f64::from(number) - f64::from(self.low)) * self.inverse + 0.5
     }
 
-    fn legend(&mut self, legend: &Legend) {
-        match legend {
-            Legend::Scale {
-                name,
-                unit,
-                range: (low, high),
-                goes_on,
-            } => {
-                let (factor, unit) = scale::readable(low.abs().max(high.abs()), unit);
-                let (values, step) = if low < high && (high - low).is_finite() {
-                    scale::ticks(low * factor, high * factor, 6)
-                } else {
-                    (Vec::new(), 1.0)
-                };
-                self.put([0]);
-                self.text(name);
-                self.text(&scale::with_unit(&name.replace('_', " "), &unit));
-                for end in [low, high] {
-                    self.put(end.to_le_bytes());
+    /// A radius in a byte.
+    fn radius(&self, radius: f32) -> u8 {
+        (self.level(radius.abs()) as u8).saturating_add(1)
+    }
+}
+
+fn grid(bounds: &Bounds) -> [Steps; 3] {
+    std::array::from_fn(|axis| Steps::between(bounds[0][axis], bounds[1][axis], PLACES))
+}
+
+/// A place on a grid in bytes.
+fn place(grid: &[Steps; 3], ball: &Ball) -> [[u8; 2]; 3] {
+    std::array::from_fn(|axis| (grid[axis].level(ball[axis]) as u16).to_le_bytes())
+}
+
+/// Places, radii and shades of balls, one plane of numbers after the other.
+fn write_balls(letter: &mut Letter, (balls, shade): (&[Ball], &[u8]), grid: &[Steps; 3], radii: &Steps) {
+    let start = letter.0.len();
+    let [wide, narrow] = [2 * balls.len(), balls.len()];
+    let [wide_plane, narrow_plane] = [wide, narrow].map(|length| length.next_multiple_of(4));
+    letter.0.resize(start + 3 * wide_plane + narrow_plane + narrow, 0);
+    let (x, rest) = letter.0[start..].split_at_mut(wide_plane);
+    let (y, rest) = rest.split_at_mut(wide_plane);
+    let (z, rest) = rest.split_at_mut(wide_plane);
+    let (sizes, shades) = rest.split_at_mut(narrow_plane);
+    shades[..shade.len()].copy_from_slice(shade);
+    let shares = (
+        balls.par_chunks(SHARE),
+        x[..wide].par_chunks_mut(2 * SHARE),
+        y[..wide].par_chunks_mut(2 * SHARE),
+        z[..wide].par_chunks_mut(2 * SHARE),
+        sizes[..narrow].par_chunks_mut(SHARE),
+        shades.par_chunks_mut(SHARE),
+    );
+    shares.into_par_iter().for_each(|(balls, x, y, z, sizes, shades)| {
+        let places = x.chunks_exact_mut(2).zip(y.chunks_exact_mut(2)).zip(z.chunks_exact_mut(2));
+        let looks = sizes.iter_mut().zip(shades);
+        for ((ball, ((x, y), z)), (size, shade)) in balls.iter().zip(places).zip(looks) {
+            if is_there(ball) {
+                for (bytes, level) in [x, y, z].into_iter().zip(place(grid, ball)) {
+                    bytes.copy_from_slice(&level);
                 }
-                self.put(goes_on.map(u8::from));
-                self.list(&values, |letter, value| {
-                    letter.put((((value / factor - low) / (high - low)) as f32).to_le_bytes());
-                    letter.text(&scale::number(*value, step));
-                });
-                self.put((SCALE as u16).to_le_bytes());
+                *size = radii.radius(ball[3]);
             }
-            Legend::Classes { name, classes } => {
-                self.put([1]);
-                self.text(name);
-                self.list(
-                    &classes[..classes.len().min(MOST_CLASSES)],
-                    |letter, (label, color): &(String, Rgb)| {
-                        letter.text(label);
-                        letter.put(*color);
-                    },
-                );
+            if ball[3] < 0.0 {
+                *shade = HIDDEN;
             }
         }
-    }
+    });
+}
 
-    /// The walls, seen from this place \[m\]; triangles that are nowhere are left out.
-    fn walls(&mut self, walls: &[Vec<[DVec3; 3]>], low: DVec3) {
-        let near = |corner: DVec3| (corner - low).as_vec3();
-        let is_somewhere = |corners: &&[DVec3; 3]| corners.iter().all(|&corner| near(corner).is_finite());
-        let mut triangles: Vec<[DVec3; 3]> = Vec::with_capacity(walls.iter().map(Vec::len).sum());
-        self.count(walls.len());
-        for wall in walls {
-            let before = triangles.len();
-            triangles.extend(wall.iter().filter(is_somewhere));
-            self.count(triangles.len() - before);
-        }
-        let edges = if triangles.len() <= MOST_EDGED {
-            Surface::new(&triangles).edges
-        } else {
-            Vec::new()
-        };
-        self.count(edges.len());
-        self.align();
-        for &corner in triangles.as_flattened().iter().chain(edges.as_flattened()) {
-            for number in near(corner).to_array() {
-                self.put(number.to_le_bytes());
+/// Ends of rods, then their colors and radii.
+fn write_rods(letter: &mut Letter, (rods, painted): (&[[Ball; 2]], &[Rod]), grid: &[Steps; 3], radii: &Steps) {
+    let start = letter.0.len();
+    letter.0.resize(start + (RECORD + 4) * rods.len(), 0);
+    let (ends, paints) = letter.0[start..].split_at_mut(RECORD * rods.len());
+    let all = (
+        rods.par_iter(),
+        painted.par_iter(),
+        ends.par_chunks_exact_mut(RECORD),
+        paints.par_chunks_exact_mut(4),
+    );
+    all.into_par_iter().for_each(|(rod, Rod { color, .. }, ends, paint)| {
+        if rod.iter().all(is_there) {
+            for (bytes, end) in ends.chunks_exact_mut(RECORD / 2).zip(rod) {
+                bytes.copy_from_slice(place(grid, end).as_flattened());
             }
+            paint[..3].copy_from_slice(color);
+            paint[3] = radii.radius(rod[0][3]);
         }
-    }
+    });
+}
 
-    /// Places, radii and shades of balls, one plane of numbers after the other.
-    fn balls(&mut self, balls: &[[f32; 4]], shade: &[u8], grid: &Grid) {
-        let start = self.0.len();
-        let [wide, narrow] = [2 * balls.len(), balls.len()];
-        let [wide_plane, narrow_plane] = [wide, narrow].map(|length| length.next_multiple_of(4));
-        self.0.resize(start + 3 * wide_plane + narrow_plane + narrow, 0);
-        let (x, rest) = self.0[start..].split_at_mut(wide_plane);
-        let (y, rest) = rest.split_at_mut(wide_plane);
-        let (z, rest) = rest.split_at_mut(wide_plane);
-        let (radii, shades) = rest.split_at_mut(narrow_plane);
-        let known = shade.len().min(narrow);
-        shades[..known].copy_from_slice(&shade[..known]);
-        let shares = (
-            balls.par_chunks(SHARE),
-            x[..wide].par_chunks_mut(2 * SHARE),
-            y[..wide].par_chunks_mut(2 * SHARE),
-            z[..wide].par_chunks_mut(2 * SHARE),
-            radii[..narrow].par_chunks_mut(SHARE),
-        );
-        shares.into_par_iter().for_each(|(balls, x, y, z, radii)| {
-            let places = x.chunks_exact_mut(2).zip(y.chunks_exact_mut(2)).zip(z.chunks_exact_mut(2));
-            for ((ball, ((x, y), z)), radius) in balls.iter().zip(places).zip(radii) {
-                if is_seen(ball) {
-                    for (axis, place) in [x, y, z].into_iter().enumerate() {
-                        place.copy_from_slice(&(grid.level(axis, ball[axis]) as u16).to_le_bytes());
-                    }
-                    *radius = (grid.level(3, ball[3]) as u8).saturating_add(1);
-                }
+/// Corners of panes with normals and colors. What is nowhere becomes a triangle without an area.
+fn write_panes(letter: &mut Letter, (triangles, panes): (&[[Ball; 3]], &[&Pane]), grid: &[Steps; 3]) {
+    let start = letter.0.len();
+    letter.0.resize(start + 3 * RECORD * panes.len(), 0);
+    let all = (
+        triangles.par_iter(),
+        panes.par_iter(),
+        letter.0[start..].par_chunks_exact_mut(3 * RECORD),
+    );
+    all.into_par_iter().for_each(|(corners, pane, bytes)| {
+        if corners.iter().all(is_there) {
+            let painted = corners.iter().zip(pane.normals).zip(pane.colors);
+            for (bytes, ((corner, normal), color)) in bytes.chunks_exact_mut(RECORD).zip(painted) {
+                bytes[..6].copy_from_slice(place(grid, corner).as_flattened());
+                bytes[6..9].copy_from_slice(&normal.to_array().map(|part| (127.0 * part).round() as i8 as u8));
+                bytes[9..].copy_from_slice(&color);
             }
-        });
-    }
+        }
+    });
 }

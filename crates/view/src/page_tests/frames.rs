@@ -14,19 +14,34 @@ pub struct Frame {
     pub number: u64,
     frames: u32,
     time: f64,
-    pub counts: [u32; 3],
-    quantum: [f64; 4],
-    texts: [String; 3],
-    fields: Vec<String>,
-    legend: String,
+    /// Grains, particles of fluids, balls, how many of these are solid, rods, panes, and of how many balls and rods there is one.
+    pub counts: [u32; 7],
+    /// Of places, of radii of balls and of rods.
+    pub quantum: [f64; 5],
+    /// Of places of panes.
+    pub quantum_of_panes: [f64; 3],
+    pub picked: Option<(DVec3, f64)>,
+    pub texts: [String; 6],
+    pub offered: Vec<String>,
+    pub fields: Vec<String>,
+    pub legend: String,
     ticks: Vec<(f32, String)>,
-    palette: Vec<[u8; 3]>,
+    pub palette: Vec<[u8; 3]>,
     /// Triangles of each wall and number of edges, if they came along.
     walls: Option<(Vec<Vec<[DVec3; 3]>>, usize)>,
     /// Center and radius; `None` of what is not drawn.
-    balls: Vec<Option<(DVec3, f64)>>,
-    shade: Vec<u8>,
+    pub balls: Vec<Option<(DVec3, f64)>>,
+    pub shade: Vec<u8>,
+    /// `None` of what is not drawn.
+    pub rods: Vec<Option<Line>>,
+    pub panes: Vec<[Corner; 3]>,
 }
+
+/// A rod: its ends, radius and color.
+pub type Line = ([DVec3; 2], f64, [u8; 3]);
+
+/// A corner of a pane: its place, normal and color.
+pub type Corner = (DVec3, DVec3, [u8; 3]);
 
 struct Reader<'a> {
     bytes: &'a [u8],
@@ -65,12 +80,35 @@ impl Reader<'_> {
         (0..self.short()).map(|_| read(self)).collect()
     }
 
-    fn place(&mut self) -> DVec3 {
+    fn singles(&mut self) -> DVec3 {
         DVec3::new(self.single(), self.single(), self.single())
+    }
+
+    fn doubles(&mut self) -> DVec3 {
+        DVec3::new(self.double(), self.double(), self.double())
+    }
+
+    /// A place on a grid.
+    fn place(&mut self, low: DVec3, quantum: DVec3) -> DVec3 {
+        low + quantum * DVec3::from([(); 3].map(|()| self.short() as f64))
     }
 
     fn align(&mut self) {
         self.at = self.at.next_multiple_of(4);
+    }
+
+    fn walls(&mut self, low: DVec3) -> (Vec<Vec<[DVec3; 3]>>, usize) {
+        let sizes: Vec<u32> = (0..self.whole()).map(|_| self.whole()).collect();
+        let edges = self.whole() as usize;
+        self.align();
+        let mut walls: Vec<Vec<[DVec3; 3]>> = Vec::new();
+        for size in sizes {
+            walls.push((0..size).map(|_| [(); 3].map(|()| low + self.singles())).collect());
+        }
+        for _ in 0..2 * edges {
+            self.singles();
+        }
+        (walls, edges)
     }
 }
 
@@ -80,14 +118,16 @@ pub fn read(message: &Message) -> Frame {
         panic!("no frame: {message}")
     };
     let mut reader = Reader { bytes, at: 0 };
-    assert_eq!(&reader.take::<4>(), b"SXF1");
+    assert_eq!(&reader.take::<4>(), b"SXF2");
     let number = u64::from_le_bytes(reader.take());
     let (frames, time) = (reader.whole(), reader.double());
-    let counts = [reader.whole(), reader.whole(), reader.whole()];
-    let low = DVec3::new(reader.double(), reader.double(), reader.double());
-    let [in_x, in_y, in_z, smallest, in_radius] = [(); 5].map(|()| reader.single());
-    let texts = [(); 3].map(|()| reader.text());
-    let fields = reader.list(Reader::text);
+    let counts = [(); 7].map(|()| reader.whole());
+    let (low, quantum) = (reader.doubles(), reader.singles());
+    let [smallest, in_radius, thinnest, in_thickness] = [(); 4].map(|()| reader.single());
+    let (low_of_panes, quantum_of_panes) = (reader.doubles(), reader.singles());
+    let picked = (low + reader.singles(), reader.single());
+    let texts = [(); 6].map(|()| reader.text());
+    let [offered, fields] = [(); 2].map(|()| reader.list(Reader::text));
     let is_scale = reader.take::<1>() == [0];
     let mut legend = reader.text();
     let mut ticks = Vec::new();
@@ -101,54 +141,58 @@ pub fn read(message: &Message) -> Frame {
     }
     let palette = reader.list(Reader::take::<3>);
     let has_walls = reader.take::<1>() == [1];
-    let sizes: Vec<u32> = if has_walls {
-        (0..reader.whole()).map(|_| reader.whole()).collect()
-    } else {
-        Vec::new()
-    };
-    let edges = if has_walls { reader.whole() as usize } else { 0 };
+    let walls = has_walls.then(|| reader.walls(low));
     reader.align();
-    let triangle = |reader: &mut Reader| [(); 3].map(|()| low + reader.place());
-    let triangles = sizes
-        .iter()
-        .map(|&size| (0..size).map(|_| triangle(&mut reader)).collect())
-        .collect();
-    for _ in 0..2 * edges {
-        reader.place();
-    }
-    let count = counts[2] as usize;
-    let mut planes = [(); 3].map(|()| {
+    let [count, rods, panes] = [2, 4, 5].map(|place| counts[place] as usize);
+    let planes = [(); 3].map(|()| {
         assert_eq!(reader.at % 4, 0);
         let plane: Vec<f64> = (0..count).map(|_| reader.short() as f64).collect();
         reader.align();
         plane
     });
-    for (plane, quantum) in planes.iter_mut().zip([in_x, in_y, in_z]) {
-        plane.iter_mut().for_each(|level| *level *= quantum);
-    }
     let radii: Vec<u8> = (0..count).map(|_| reader.take::<1>()[0]).collect();
     reader.align();
     let shade = (0..count).map(|_| reader.take::<1>()[0]).collect();
-    assert_eq!(reader.at, bytes.len());
+    reader.align();
     let ball = |place: usize| {
-        let center = low + DVec3::new(planes[0][place], planes[1][place], planes[2][place]);
         let level = radii[place].checked_sub(1)?;
+        let center = low + quantum * DVec3::from([0, 1, 2].map(|axis| planes[axis][place]));
         Some((center, smallest + in_radius * f64::from(level)))
     };
+    let balls = (0..count).map(ball).collect();
+    let ends: Vec<[DVec3; 2]> = (0..rods).map(|_| [(); 2].map(|()| reader.place(low, quantum))).collect();
+    let painted = |ends: [DVec3; 2]| {
+        let [red, green, blue, level] = reader.take();
+        let radius = thinnest + in_thickness * f64::from(level.checked_sub(1)?);
+        Some((ends, radius, [red, green, blue]))
+    };
+    let rods = ends.into_iter().map(painted).collect();
+    let mut corner = || {
+        let place = reader.place(low_of_panes, quantum_of_panes);
+        let normal = DVec3::from(reader.take::<3>().map(|part| f64::from(part as i8) / 127.0));
+        (place, normal, reader.take::<3>())
+    };
+    let panes = (0..panes).map(|_| [(); 3].map(|()| corner())).collect();
+    assert_eq!(reader.at, bytes.len());
     Frame {
         number,
         frames,
         time,
         counts,
-        quantum: [in_x, in_y, in_z, in_radius],
+        quantum: [quantum.x, quantum.y, quantum.z, in_radius, in_thickness],
+        quantum_of_panes: quantum_of_panes.to_array(),
+        picked: (!picked.1.is_nan()).then_some(picked),
         texts,
+        offered,
         fields,
         legend,
         ticks,
         palette,
-        walls: has_walls.then_some((triangles, edges)),
-        balls: (0..count).map(ball).collect(),
+        walls,
+        balls,
         shade,
+        rods,
+        panes,
     }
 }
 
@@ -161,17 +205,18 @@ fn frames_arrive_within_half_a_quantum_and_ten_bytes_a_particle() {
     let (_page, host, live) = opened(originals.clone());
     let mut socket = socket(&host, &live);
     for (request, original, has_walls) in [
-        ("frame - 0 -", &originals[0], true),
-        ("frame speed 1 0", &originals[1], false),
-        ("frame - - 1", &originals[2], true),
-        ("frame - 2 -", &originals[2], false),
+        ("frame - - 0 - - - -", &originals[0], true),
+        ("frame particles speed 1 0 - 1 -", &originals[1], false),
+        ("frame - - - 1 - - -", &originals[2], true),
+        ("frame - - 2 - - - grain:3", &originals[2], false),
     ] {
         let message = asked(&mut socket, request);
         assert!(message.len() <= 10 * COUNT, "{} bytes", message.len());
         let frame = read(&message);
         assert_eq!((frame.number, frame.frames, frame.time), (original.number, 3, 0.012));
-        assert_eq!(frame.counts, [COUNT as u32, 0, COUNT as u32]);
-        assert_eq!(frame.texts, ["a heap".to_owned(), "12 ms".to_owned(), original.seen()]);
+        assert_eq!(frame.counts, [COUNT as u32, 0, COUNT as u32, COUNT as u32, 0, 0, 1]);
+        assert_eq!(frame.texts, ["a heap", "12 ms", original.seen().as_str(), "", "", "particles"]);
+        assert_eq!(frame.offered, ["particles"]);
         assert_eq!(frame.fields, ["speed", "radius"]);
         assert_eq!(frame.legend, "speed|speed [mm/s]|0|0.004|[0, 1]");
         let labels: Vec<&str> = frame.ticks.iter().map(|(_, label)| label.as_str()).collect();
@@ -201,7 +246,7 @@ fn frames_arrive_within_half_a_quantum_and_ten_bytes_a_particle() {
             assert_eq!(walls.iter().map(Vec::len).collect::<Vec<_>>(), [1, 2]);
         }
     }
-    assert_eq!(asked(&mut socket, "frame - 2 2"), Message::text("nothing 3"));
+    assert_eq!(asked(&mut socket, "frame - - 2 2 - - -"), Message::text("nothing 3"));
 }
 
 #[test]
@@ -230,18 +275,24 @@ fn what_is_nowhere_is_not_drawn_and_harms_nothing() {
     let one = heap(3, 1);
     let (_page, host, live) = opened([odd.clone(), nowhere, far, one.clone(), Snapshot::default()]);
     let mut socket = socket(&host, &live);
-    let frame = read(&asked(&mut socket, "frame - 0 -"));
+    let frame = read(&asked(&mut socket, "frame - - 0 - - - -"));
     let is_drawn: Vec<bool> = frame.balls.iter().map(Option::is_some).collect();
-    assert_eq!(is_drawn, [true, false, false, false, false, false, false, true, true]);
+    assert_eq!(is_drawn, [true, false, false, false, false, false, true, true, true]);
+    // In its place something else is seen.
+    assert_eq!((frame.balls[6].unwrap().1, frame.shade[6]), (1.0, 255));
     let away = frame.balls[7].unwrap().0 - odd.origin - DVec3::from([0, 1, 2].map(|axis| f64::from(odd.balls[7][axis])));
-    assert!(away.length() < frame.quantum.iter().sum::<f64>(), "{away}");
+    assert!(away.length() < frame.quantum[..3].iter().sum::<f64>(), "{away}");
     assert_eq!(frame.walls.unwrap().0.iter().map(Vec::len).collect::<Vec<_>>(), [0, 2]);
-    assert!(read(&asked(&mut socket, "frame - 1 -")).balls.iter().all(Option::is_none));
-    let is_drawn: Vec<bool> = read(&asked(&mut socket, "frame - 2 -")).balls.iter().map(Option::is_some).collect();
+    assert!(read(&asked(&mut socket, "frame - - 1 - - - -")).balls.iter().all(Option::is_none));
+    let is_drawn: Vec<bool> = read(&asked(&mut socket, "frame - - 2 - - - -"))
+        .balls
+        .iter()
+        .map(Option::is_some)
+        .collect();
     assert_eq!(is_drawn, [true, true, false]);
-    let (center, radius) = read(&asked(&mut socket, "frame - 3 -")).balls[0].unwrap();
+    let (center, radius) = read(&asked(&mut socket, "frame - - 3 - - - -")).balls[0].unwrap();
     assert!((center - one.origin - DVec3::from([0, 1, 2].map(|axis| f64::from(one.balls[0][axis])))).length() < 1e-12);
     assert_eq!(radius, f64::from(one.balls[0][3]));
-    let empty = read(&asked(&mut socket, "frame - 4 -"));
+    let empty = read(&asked(&mut socket, "frame - - 4 - - - -"));
     assert!(empty.balls.is_empty() && empty.walls.unwrap().0.is_empty());
 }

@@ -3,7 +3,7 @@
 use std::{fs, io::ErrorKind, net::TcpStream, os::unix::fs::symlink};
 
 use super::{heap, opened};
-use crate::{PictureOptions, Recording, Show, ViewError, picture_tests::run_folder};
+use crate::{Particle, PictureOptions, Recording, Show, ViewError, picture_tests::run_folder};
 
 // Elsewhere only 127.0.0.1 is there from the start.
 #[cfg(target_os = "linux")]
@@ -32,6 +32,8 @@ fn a_page_shows_nothing_that_lies_outside_the_run_folder() {
     let [first, last] = ["grains_000000.vtp", "grains_000001.vtp"].map(|name| fields.join(name));
     let open = || Recording::open(run.path()).unwrap();
     let look = |recording: &Recording| recording.frame(&PictureOptions::default(), None);
+    let first_grain = Particle { id: 0, is_grain: true };
+    let look_closely = |recording: &Recording| recording.details(1, first_grain);
     let assert_refused = |seen: Result<_, ViewError>, link: &std::path::Path| match seen.err() {
         Some(ViewError::Outside { path, to }) => {
             assert_eq!(path, link);
@@ -41,6 +43,7 @@ fn a_page_shows_nothing_that_lies_outside_the_run_folder() {
     };
     let page = open().confined().unwrap();
     assert!(look(&page).unwrap().is_some());
+    assert!(!look_closely(&page).unwrap().values.is_empty());
 
     // A link to what is in the folder leads nowhere else, nor does a name of the folder itself.
     fs::remove_file(&last).unwrap();
@@ -54,6 +57,7 @@ fn a_page_shows_nothing_that_lies_outside_the_run_folder() {
     fs::remove_file(&last).unwrap();
     symlink(elsewhere.path().join("fields/grains_000001.vtp"), &last).unwrap();
     assert_refused(look(&page).map(drop), &last);
+    assert_refused(look_closely(&page).map(drop), &last);
     assert_refused(open().confined().map(drop), &last);
     assert!(look(&open()).unwrap().is_some());
 

@@ -1,0 +1,216 @@
+"use strict";
+
+const element = (id) => document.getElementById(id);
+
+// What is asked for: what is shown, by which field (null = whichever suits), a frame (null = the newest), the ends of the scale (null = those of the frame),
+// one of how many particles, and whether anything of this changed since it was asked for.
+const wish = { shown: "particles", field: null, frame: null, range: null, every: 1, isNew: true };
+// How a frame is looked at, for which nothing is asked.
+const look = { cut: null, hasWalls: true, isDark: false };
+// A particle that was picked: its kind and id once they are known, what was clicked on until then, and whether more was seen of it than is told.
+const picked = { who: null, click: null, isStale: false, asked: -Infinity };
+
+const LABELS = { spheres: "bodies as spheres", smooth: "smooth fluids", surface: "fluids as a mesh", chains: "force chains" };
+
+function made(kind, className, text, parts = []) {
+  const node = document.createElement(kind);
+  node.className = className;
+  node.textContent = text;
+  node.append(...parts);
+  return node;
+}
+
+const color = ([red, green, blue]) => `rgb(${red} ${green} ${blue})`;
+const spaced = (name) => name.replaceAll("_", " ");
+
+// Remembers what was shown last, so that nothing is made anew that is the same.
+const shownLast = {};
+
+function isSame(id, value) {
+  const text = JSON.stringify(value);
+  const was = shownLast[id];
+  shownLast[id] = text;
+  return was === text;
+}
+
+function showLegend({ legend, palette }) {
+  if (isSame("legend", [legend, palette])) return;
+  if (!legend.isScale) {
+    const rows = legend.classes.map((one) => {
+      const patch = made("span", "", "");
+      patch.style.backgroundColor = color(one.color);
+      return made("div", "class", "", [patch, made("span", "", one.label)]);
+    });
+    element("legend").replaceChildren(made("div", "heading", spaced(legend.name)), ...rows);
+    return;
+  }
+  const shades = palette.slice(0, legend.shades);
+  const bar = made("div", "bar", "", legend.ticks.map(({ part, label }) => {
+    const tick = made("span", "tick", label);
+    tick.style.bottom = `${100 * part}%`;
+    return tick;
+  }));
+  bar.style.backgroundImage = `linear-gradient(to top, ${shades.map(color).join(", ")})`;
+  const tip = (place, isThere, shade) => {
+    const node = made("div", `tip ${place}`, "");
+    if (isThere && shade) node.style.backgroundColor = color(shade);
+    return node;
+  };
+  element("legend").replaceChildren(
+    made("div", "heading", legend.heading),
+    tip("above", legend.goesOn[1], shades.at(-1)),
+    bar,
+    tip("below", legend.goesOn[0], shades[0]),
+  );
+}
+
+// A list that is open just now is left alone where nothing changes.
+function select(id, value) {
+  if (element(id).value !== value) element(id).value = value;
+}
+
+// What can be chosen of a frame, and what is chosen.
+function showChoices(frame) {
+  const offered = frame.offered.filter((name) => name !== "smooth" || stage.water);
+  const names = offered.includes(wish.shown) ? offered : [wish.shown, ...offered];
+  if (!isSame("shown", names)) element("shown").replaceChildren(...names.map((name) => new Option(LABELS[name] ?? name, name)));
+  select("shown", wish.shown);
+  element("showing").hidden = names.length < 2;
+  // Until the first frame of what is shown now has come, its fields are not known.
+  if (frame.shown !== wish.shown) return;
+  const fields = wish.field && !frame.fields.includes(wish.field) ? [wish.field, ...frame.fields] : frame.fields;
+  if (!isSame("fields", fields)) {
+    element("fields").replaceChildren(new Option("automatic", "-"), ...fields.map((name) => new Option(spaced(name), name)));
+  }
+  select("fields", wish.field ?? "-");
+  element("coloring").hidden = fields.length === 0;
+  const { isScale, ends } = frame.legend;
+  const isHeld = wish.range !== null;
+  element("holding").hidden = !isHeld && !(isScale && Number.isFinite(ends[1] - ends[0]) && ends[0] < ends[1]);
+  element("hold").checked = isHeld;
+  element("ends").hidden = !isHeld;
+}
+
+// The slider spans what is shown; the cut stays where it is.
+function showCut(frame) {
+  element("cutting").hidden = look.cut === null;
+  if (look.cut === null) return;
+  const { low, high } = boxOf(frame);
+  const slider = element("depth");
+  [slider.min, slider.max] = [low[look.cut.axis], high[look.cut.axis]];
+  slider.value = look.cut.at;
+  // In thousandths of what the slider spans.
+  const digits = Math.ceil(3 - Math.log10(Math.max(slider.max - slider.min, 1e-9)));
+  element("where").textContent = `${look.cut.at.toFixed(clamped(digits, 0, 12))} m`;
+}
+
+// On a narrow screen all this lies over the scene, while it is unfolded.
+function unfold(isUnfolded) {
+  element("side").classList.toggle("unfolded", isUnfolded);
+  element("unfold").setAttribute("aria-expanded", String(isUnfolded));
+}
+
+function listenToSide(changed, redraw) {
+  element("unfold").onclick = () => unfold(!element("side").classList.contains("unfolded"));
+  element("shown").onchange = ({ target }) => {
+    [wish.shown, wish.field, wish.range] = [target.value, null, null];
+    changed();
+  };
+  element("fields").onchange = ({ target }) => {
+    [wish.field, wish.range] = [target.value === "-" ? null : target.value, null];
+    changed();
+  };
+  element("every").onchange = ({ target }) => {
+    wish.every = Number(target.value);
+    changed();
+  };
+  listenToScale(changed);
+  listenToCut(redraw);
+  element("walls").onchange = ({ target }) => {
+    look.hasWalls = target.checked;
+    redraw();
+  };
+}
+
+function listenToScale(changed) {
+  const ends = [element("lowest"), element("highest")];
+  const tell = () => ends.forEach((end, i) => { end.value = wish.range[i]; });
+  element("hold").onchange = ({ target }) => {
+    wish.range = target.checked && stage.frame?.legend.isScale ? stage.frame.legend.ends : null;
+    element("ends").hidden = wish.range === null;
+    if (wish.range) tell();
+    changed();
+  };
+  for (const end of ends) {
+    end.onchange = () => {
+      const [low, high] = ends.map(({ valueAsNumber }) => valueAsNumber);
+      // A scale without a span shows nothing: then it stays what it was.
+      if (!(low < high && Number.isFinite(high - low))) return tell();
+      wish.range = [low, high];
+      changed();
+    };
+  }
+}
+
+function listenToCut(redraw) {
+  const anew = () => {
+    if (stage.frame) showCut(stage.frame);
+    redraw();
+  };
+  element("axis").onchange = ({ target }) => {
+    const axis = "xyz".indexOf(target.value || "-");
+    const box = stage.frame && boxOf(stage.frame);
+    // From the front: what lies towards the eye of a first look goes.
+    const sign = axis === 1 ? -1 : 1;
+    look.cut = axis < 0 || !box ? null : { axis, sign, at: 0.5 * (box.low[axis] + box.high[axis]) };
+    element("turned").checked = false;
+    if (look.cut === null) target.value = "";
+    anew();
+  };
+  element("depth").oninput = ({ target }) => {
+    look.cut.at = target.valueAsNumber;
+    anew();
+  };
+  element("turned").onchange = () => {
+    look.cut.sign *= -1;
+    redraw();
+  };
+}
+
+// The ring around what was picked follows it from frame to frame.
+function showRing({ low, picked: [x, y, z, size] }) {
+  const circle = Number.isNaN(x) || picked.who === null ? null : camera.circle(sum(low, [x, y, z]), size);
+  const { style } = element("ring");
+  element("ring").hidden = circle === null;
+  if (circle === null) return;
+  [style.left, style.top] = [`${circle.x}px`, `${circle.y}px`];
+  style.width = style.height = `${2 * Math.max(circle.radius, 3) + 6}px`;
+}
+
+// What the server tells of a particle: its kind and id, then lines with a name and a value.
+function showDetails(text) {
+  const [who, ...lines] = text.split("\n");
+  // Whoever has just picked it wants to read that.
+  if (picked.who !== who) unfold(true);
+  picked.who = who;
+  element("who").textContent = who.replace(":", " ");
+  const parts = lines.flatMap((line) => {
+    const [name, ...value] = line.split("\t");
+    return name ? [made("dt", "", name), made("dd", "", value.join(" "))] : [made("dd", "", value.join(" "))];
+  });
+  element("known").replaceChildren(...parts);
+  element("closely").hidden = false;
+}
+
+// Why nothing is told of it.
+function showNoDetails(sentence) {
+  if (!picked.who) element("who").textContent = "nothing picked";
+  element("known").replaceChildren(made("dd", "", sentence));
+  element("closely").hidden = false;
+}
+
+function letGo() {
+  [picked.who, picked.click, picked.isStale] = [null, null, false];
+  element("closely").hidden = true;
+  element("ring").hidden = true;
+}

@@ -1,9 +1,9 @@
 //! The bar below the scene: the frames of a recording, or the reins of a simulation that runs.
 
-use super::panel::{Panel, Picture};
+use super::panel::{ALARM, Panel, Picture};
 use crate::camera::Camera;
 use crate::live::{Controls, Hand, Status};
-use crate::scale;
+use crate::pace::Pace;
 
 /// Names of directions and the directions themselves.
 pub const PUSHES: [(&str, [f64; 3]); 6] = [
@@ -92,20 +92,15 @@ fn recording(ui: &mut egui::Ui, panel: &mut Panel, frames: usize) {
 fn running(ui: &mut egui::Ui, panel: &mut Panel) {
     let Some(controls) = panel.controls() else { return };
     let Status {
-        time,
-        until,
-        steps,
-        particle_steps_per_second: speed,
-        pace,
-        gravity,
-        is_over,
-        ..
+        until, gravity, is_over, ..
     } = controls.status();
-    let is_paused = controls.is_paused();
-    if is_over {
-        ui.strong("done");
+    let pace = Pace::of(controls);
+    if let Some(cause) = controls.failure() {
+        ui.colored_label(ALARM, cause);
+    } else if is_over {
+        ui.strong(pace.state);
     } else {
-        go_on(ui, controls, is_paused);
+        go_on(ui, controls, controls.is_paused());
     }
     let mut rate = controls.rate();
     let mut is_real = rate.is_some();
@@ -114,30 +109,19 @@ fn running(ui: &mut egui::Ui, panel: &mut Panel) {
         controls.set_rate(rate);
     }
     if let Some(mut times) = rate {
+        let speed = 0.01 * times;
         if ui
-            .add(
-                egui::DragValue::new(&mut times)
-                    .range(1e-6..=1e6)
-                    .speed(0.01 * rate.unwrap_or(1.0))
-                    .prefix("×"),
-            )
+            .add(egui::DragValue::new(&mut times).range(1e-6..=1e6).speed(speed).prefix("×"))
             .changed()
         {
             controls.set_rate(Some(times));
         }
-        if pace < 0.97 * times && !is_paused && !is_over {
-            ui.colored_label(
-                egui::Color32::from_rgb(190, 90, 0),
-                format!("falls short: {:.3} of it", pace / times),
-            );
-        }
     }
-    let word = |value: f64, unit: &str| {
-        let (factor, unit) = scale::readable(value, unit);
-        format!("{} {unit}", scale::digits(value * factor, 3))
-    };
-    ui.label(format!("{} of {}", word(time, "s"), word(until, "s")));
-    ui.weak(format!("step {steps}, {speed:.3e} particle-steps/s"));
+    if !pace.shortfall.is_empty() {
+        ui.colored_label(egui::Color32::from_rgb(190, 90, 0), &pace.shortfall);
+    }
+    ui.label(&pace.time);
+    ui.weak(&pace.steps);
     // Nor before it is told what gravity is.
     if is_over || until == 0.0 {
         return;

@@ -1,9 +1,7 @@
 //! What can be shown in a window, and by what it can be colored.
 
-use crate::Shown;
+use crate::{Shown, bonds};
 
-/// What bonds can be colored by.
-const OF_BONDS: [&str; 8] = ["used", "tension", "shear", "bending", "torsion", "energy", "force", "kind"];
 /// What walls can be colored by that wear.
 const OF_WALLS: [&str; 2] = ["wear_depth", "worn_volume"];
 
@@ -42,28 +40,9 @@ pub fn word_for(shown: Shown) -> &'static str {
 pub fn fields_of(shown: Shown, of_particles: &[String]) -> Vec<String> {
     match shown {
         Shown::Grains | Shown::Smooth | Shown::Surface => of_particles.to_vec(),
-        Shown::Bonds => OF_BONDS.map(str::to_owned).to_vec(),
+        Shown::Bonds => bonds::FIELDS.map(str::to_owned).to_vec(),
         Shown::Walls => OF_WALLS.map(str::to_owned).to_vec(),
         // By their normal force, and by how they broke.
         Shown::Contacts | Shown::ForceChains | Shown::Cracks { .. } => Vec::new(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use seixo_files::vtk::VtkBonds;
-
-    use super::*;
-    use crate::{PictureOptions, bonds};
-
-    #[test]
-    fn bonds_have_every_field_that_is_offered() {
-        for field in fields_of(Shown::Bonds, &[]) {
-            let options = PictureOptions {
-                field: Some(field.clone()),
-                ..PictureOptions::default()
-            };
-            assert!(bonds::rods(&VtkBonds::of(&[], 0.0), &options).is_ok(), "{field}");
-        }
     }
 }

@@ -327,6 +327,7 @@ impl Panel {
         legend::legend(ui, &self.coloring);
         self.hold_range(ui);
         ui.checkbox(&mut self.options.has_walls, "walls (W)");
+        ui.checkbox(&mut self.options.has_meshes, "bodies as their meshes");
         self.cut(ui);
         ui.separator();
         self.tell_picked(ui);

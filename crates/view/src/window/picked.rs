@@ -84,18 +84,12 @@ impl Panel {
                 ui.label(value);
             });
         }
-        match details.touching {
-            Some(1) => drop(ui.strong("1 contact")),
-            Some(count) => drop(ui.strong(format!("{count} contacts"))),
-            None if is_grain => drop(ui.weak("contacts were not recorded: contacts = true under [output]")),
-            None => {}
+        let mut contacts = details.of_contacts(is_grain).into_iter();
+        if let Some(count) = contacts.next() {
+            ui.strong(count);
         }
-        for contact in &details.contacts {
+        for contact in contacts {
             ui.label(contact);
-        }
-        let more = details.touching.unwrap_or(0).saturating_sub(details.contacts.len());
-        if more > 0 {
-            ui.weak(format!("and {more} more"));
         }
     }
 }

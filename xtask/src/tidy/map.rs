@@ -27,7 +27,17 @@ const CRATES: &[Crate] = &[
     Crate {
         folder: "device",
         ours: &[],
-        outside: Some(&["rayon", "cubecl", "cubecl-environment", "cudarc", "bytemuck", "rustix", "thiserror"]),
+        outside: Some(&[
+            "rayon",
+            "cubecl",
+            "cubecl-environment",
+            "cubecl-runtime",
+            "cudarc",
+            "ash",
+            "bytemuck",
+            "rustix",
+            "thiserror",
+        ]),
     },
     Crate {
         folder: "device/llvm-stand-in",

@@ -42,6 +42,10 @@ pub fn number(value: f64, step: f64) -> String {
 
 /// A number with this many digits that count, trailing zeros left out.
 pub fn digits(value: f64, count: i32) -> String {
+    if !value.is_finite() {
+        let word = if value.is_nan() { "NaN" } else { "∞" };
+        return if value < 0.0 { format!("\u{2212}{word}") } else { word.to_owned() };
+    }
     let step = if value == 0.0 {
         1.0
     } else {
@@ -152,6 +156,20 @@ mod tests {
             assert_eq!(factor_to(&unit, "s"), Some(factor), "{unit}");
         }
         assert_eq!(factor_to("m/s", "s"), None);
+    }
+
+    #[test]
+    fn digits_are_those_that_count() {
+        for (value, expected) in [
+            (0.0, "0"),
+            (1234.5678, "1235"),
+            (-0.001_234_6, "\u{2212}0.001235"),
+            (f64::INFINITY, "∞"),
+            (f64::NEG_INFINITY, "\u{2212}∞"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(digits(value, 4), expected);
+        }
     }
 
     #[test]

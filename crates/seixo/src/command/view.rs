@@ -202,6 +202,15 @@ impl Drop for Answered<'_> {
     }
 }
 
+/// Asks a run to stop when this goes: a window that panics must not leave one that lingers until somebody does.
+struct Stopping<'a>(&'a Control);
+
+impl Drop for Stopping<'_> {
+    fn drop(&mut self) {
+        self.0.stop.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Opens a window and lets something run beside it once that is there, which is asked to stop when the window closes.
 fn beside(display: Display, live: &Arc<Live>, control: &Control, runs: impl FnOnce(Control) -> Done + Send) -> Done {
     let (opened, waits) = channel();
@@ -211,11 +220,12 @@ fn beside(display: Display, live: &Arc<Live>, control: &Control, runs: impl FnOn
             // There is no window, which is told below.
             Err(_) => Ok(()),
         });
+        let stopping = Stopping(control);
         let shown = display.show(live.clone(), move || {
             // A run that waits for nothing any more is over.
             let _ = opened.send(());
         });
-        control.stop.store(true, Ordering::Relaxed);
+        drop(stopping);
         let ran = running.join().unwrap_or_else(|panic| resume_unwind(panic));
         match (shown, ran) {
             (Err(error), Ok(()) | Err(Failure::Interrupted(_) | Failure::Told(_))) => Err(failure(error)),

@@ -19,7 +19,7 @@ use tokio::{
 };
 
 use crate::{Snapshot, ViewError, show::Show};
-use door::Door;
+pub(crate) use door::{Deadlines, Door};
 pub(crate) use server::router;
 #[cfg(test)]
 pub(crate) use server::{Known, answer};
@@ -60,7 +60,7 @@ impl Page {
             TcpListener::from_std(listener).map_err(&failed)?
         };
         let router = router(show, &token);
-        runtime.spawn(async move { serve(Door::new(listener), router).await });
+        runtime.spawn(async move { serve(Door::new(listener, Deadlines::USUAL), router).await });
         Ok(Page {
             runtime: Some(runtime),
             address,

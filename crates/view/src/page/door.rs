@@ -19,20 +19,37 @@ use tokio::{
 
 /// Connections at once. A page in a browser has a few; the simulation in the same process needs the other files that it may have open.
 const MOST_CONNECTIONS: usize = 96;
-/// How long no byte may go either way before a connection is closed: whoever holds it is gone, or is no browser.
-const SILENCE: Duration = Duration::from_secs(120);
+
+/// How long connections may go on without what they are for.
+#[derive(Clone, Copy)]
+pub struct Deadlines {
+    /// From when one comes in to the first byte of an answer, whatever is said meanwhile: who has not asked for anything by then only takes a place \[s\].
+    pub answer: Duration,
+    /// While no byte goes either way: whoever holds it then is gone, or is no browser \[s\].
+    pub silence: Duration,
+}
+
+impl Deadlines {
+    /// Those of browsers.
+    pub const USUAL: Deadlines = Deadlines {
+        answer: Duration::from_secs(10),
+        silence: Duration::from_secs(120),
+    };
+}
 
 /// Where connections come in; those that find no room wait outside.
 pub struct Door {
     listener: TcpListener,
+    deadlines: Deadlines,
     room: Arc<Semaphore>,
 }
 
 impl Door {
     /// The door at which this one listens.
-    pub fn new(listener: TcpListener) -> Door {
+    pub fn new(listener: TcpListener, deadlines: Deadlines) -> Door {
         Door {
             listener,
+            deadlines,
             room: Arc::new(Semaphore::new(MOST_CONNECTIONS)),
         }
     }
@@ -48,9 +65,12 @@ impl Listener for Door {
         let (stream, address) = Listener::accept(&mut self.listener).await;
         // Without it answers are as right, only later.
         stream.set_nodelay(true).ok();
+        let Deadlines { answer, silence } = self.deadlines;
         let visit = Visit {
             stream,
-            silence: Box::pin(sleep(SILENCE)),
+            unanswered: Some(Box::pin(sleep(answer))),
+            silent: Box::pin(sleep(silence)),
+            silence,
             _place: place,
         };
         (visit, address)
@@ -61,26 +81,31 @@ impl Listener for Door {
     }
 }
 
-/// A connection that ends when it is silent for too long.
+/// A connection that ends when it is silent for too long, or asks for nothing.
 pub struct Visit {
     stream: TcpStream,
-    silence: Pin<Box<Sleep>>,
+    /// How long it may be yet before the first answer; `None` once there is one.
+    unanswered: Option<Pin<Box<Sleep>>>,
+    /// How long it may be silent yet.
+    silent: Pin<Box<Sleep>>,
+    /// The same, from the last byte on \[s\].
+    silence: Duration,
     _place: Option<OwnedSemaphorePermit>,
 }
 
 impl Visit {
     fn heard<T>(&mut self, context: &mut Context<'_>, moved: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
-        match moved {
-            Poll::Ready(moved) => {
-                self.silence.as_mut().reset(Instant::now() + SILENCE);
-                Poll::Ready(moved)
-            }
-            Poll::Pending => self
-                .silence
-                .as_mut()
-                .poll(context)
-                .map(|()| Err(io::Error::from(io::ErrorKind::TimedOut))),
+        let late = |()| Err(io::Error::from(io::ErrorKind::TimedOut));
+        if let Some(unanswered) = &mut self.unanswered
+            && let Poll::Ready(over) = unanswered.as_mut().poll(context)
+        {
+            return Poll::Ready(late(over));
         }
+        if moved.is_ready() {
+            self.silent.as_mut().reset(Instant::now() + self.silence);
+            return moved;
+        }
+        self.silent.as_mut().poll(context).map(late)
     }
 }
 
@@ -94,6 +119,9 @@ impl AsyncRead for Visit {
 impl AsyncWrite for Visit {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let moved = Pin::new(&mut self.stream).poll_write(context, bytes);
+        if let Poll::Ready(Ok(1..)) = moved {
+            self.unanswered = None;
+        }
         self.heard(context, moved)
     }
 

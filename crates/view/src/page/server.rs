@@ -120,7 +120,12 @@ async fn nowhere() -> (StatusCode, &'static str) {
 async fn admit(State(served): State<Arc<Served>>, request: Request, next: Next) -> Response {
     let refusal = served.refusal(&request);
     let mut response = match refusal {
-        Some(refusal) => refusal.into_response(),
+        Some(refusal) => {
+            let mut refused = refusal.into_response();
+            // Who may not look keeps no place of those who may.
+            refused.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            refused
+        }
         None => next.run(request).await,
     };
     for (name, value) in HEADERS {

@@ -1,16 +1,18 @@
 //! Requests and connections full of nonsense.
 
 use std::{
-    io::{Read, Write},
+    io::{ErrorKind, Read, Write},
+    net::{Ipv4Addr, TcpStream},
     time::{Duration, Instant},
 };
 
-use axum::{extract::ws::Message, http::StatusCode};
+use axum::{extract::ws::Message, http::StatusCode, serve};
+use tokio::{net::TcpListener, runtime::Builder};
 use tower::ServiceExt;
 use tungstenite::client;
 
 use super::{Dice, TOKEN, asked, connected, first_line, frames::read, heap, opened, request, runtime, show};
-use crate::page::{Known, answer, router};
+use crate::page::{Deadlines, Door, Known, answer, router};
 
 /// How many inputs are tried: a million, or what `SEIXO_INPUTS` says.
 fn inputs() -> usize {
@@ -320,4 +322,37 @@ fn connections_full_of_noise_disturb_nobody() {
         assert!(Instant::now() < end, "no place for a socket");
     };
     assert_eq!(read(&asked(&mut socket, "frame - - - - - - -")).counts[2], 50);
+}
+
+#[test]
+fn who_asks_for_nothing_or_may_not_look_keeps_no_place() {
+    let deadlines = Deadlines {
+        answer: Duration::from_secs(1),
+        silence: Duration::from_secs(20),
+    };
+    let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let host = listener.local_addr().unwrap().to_string();
+    let router = router(show([heap(0, 3)]), TOKEN);
+    let serving = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    serving.spawn(async move { serve(Door::new(TcpListener::from_std(listener).unwrap(), deadlines), router).await });
+
+    let begun = Instant::now();
+    let (mut page, _) = client(format!("ws://{host}/live?token={TOKEN}"), connected(&host)).unwrap();
+    let (line, mut refused) = first_line(&host, &format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+    assert_eq!(line, "HTTP/1.1 403 Forbidden");
+    refused.read_to_string(&mut String::new()).unwrap();
+    // A byte now and then is not silence, and asks for nothing.
+    let mut slow = connected(&host);
+    slow.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+    let is_open = |slow: &mut TcpStream| match slow.read(&mut [0]) {
+        Ok(count) => count > 0,
+        Err(cause) => matches!(cause.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut),
+    };
+    while is_open(&mut slow) {
+        slow.write_all(b"G").ok();
+    }
+    assert!(begun.elapsed() < deadlines.silence, "{:?}", begun.elapsed());
+    // Who was answered once may be silent for longer.
+    assert_eq!(read(&asked(&mut page, "frame - - - - - - -")).counts[2], 3);
 }

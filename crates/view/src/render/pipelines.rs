@@ -112,18 +112,20 @@ impl Pipelines {
             floors: layer(FLOORS, false),
             walls: layer(WALLS, false),
             edges: layer(EDGES, true),
-            resolve: [1.0, 2.0].map(|detail| {
-                let constants = &[("DETAIL", detail)];
-                match format {
-                    Some(format) => Resolve::Onto(painter.pipeline(&Pipeline {
-                        constants,
-                        ..Pipeline::covering(ONTO, "onto", &[format])
-                    })),
-                    None => Resolve::Into(painter.computation(INTO, "into", constants)),
-                }
+            resolve: [1.0, 2.0].map(|detail| match format {
+                Some(format) => Resolve::Onto(painter.pipeline(&Pipeline {
+                    constants: &[("DETAIL", detail), ("IS_PLAIN", f64::from(u8::from(is_plain(format))))],
+                    ..Pipeline::covering(ONTO, "onto", &[format])
+                })),
+                None => Resolve::Into(painter.computation(INTO, "into", &[("DETAIL", detail)])),
             }),
         }
     }
+}
+
+/// Whether images of this format show what is stored in them as it is: others encode it in sRGB themselves, or hold light.
+fn is_plain(format: wgpu::TextureFormat) -> bool {
+    !format.is_srgb() && format != wgpu::TextureFormat::Rgba16Float
 }
 
 /// A pipeline that draws solids.

@@ -13,3 +13,9 @@ fn resolved(pixel: vec2i) -> vec4f {
     }
     return sum / f32(DETAIL * DETAIL);
 }
+
+// sRGB, IEC 61966-2-1.
+fn encoded(color: vec3f) -> vec3f {
+    let clamped = clamp(color, vec3f(), vec3f(1.0));
+    return select(1.055 * pow(clamped, vec3f(1.0 / 2.4)) - 0.055, 12.92 * clamped, clamped <= vec3f(0.0031308));
+}

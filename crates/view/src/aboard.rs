@@ -5,7 +5,12 @@ use std::any::Any;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use crate::{Few, PictureOptions, Snapshot, ViewError, live::Making, render::Painter};
+use crate::{
+    Few, PictureOptions, Snapshot, ViewError,
+    bounds::{self, Bounds},
+    live::Making,
+    render::Painter,
+};
 
 /// A device with its queue, on which somebody computes and others draw.
 #[derive(Clone, Debug)]
@@ -126,6 +131,14 @@ pub struct Aboard {
 impl std::fmt::Debug for Aboard {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Aboard").field("pieces", &self.pieces.len()).finish_non_exhaustive()
+    }
+}
+
+impl Aboard {
+    /// Of all spheres that are to be seen.
+    pub(crate) fn bounds(&self) -> Bounds {
+        let of_pieces = self.pieces.iter().map(|piece| piece.corners);
+        of_pieces.fold(bounds::NOTHING, bounds::joined)
     }
 }
 

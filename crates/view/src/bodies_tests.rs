@@ -86,7 +86,7 @@ fn read(folder: &Path, has_meshes: bool) -> Snapshot {
 }
 
 fn drawn(snapshot: &Snapshot) -> Canvas {
-    render(&snapshot.stage(&snapshot.scenery(), true), &[], &camera(), (SIDE, SIDE)).unwrap()
+    render(&snapshot.stage(&snapshot.scenery()), &[], &camera(), (SIDE, SIDE)).unwrap()
 }
 
 /// Whether something is seen at a pixel, in front of a background that is the same along rows.
@@ -211,7 +211,7 @@ fn fluids_and_bodies_stay_where_bonds_stand_for_grains() {
     for (shown, panes, drops) in [(Shown::Bonds, 12, 9), (Shown::Contacts, 0, 0)] {
         let seen = Snapshot::read(folder.path(), &options(shown, true)).unwrap();
         let scenery = seen.scenery();
-        let stage = seen.stage(&scenery, true);
+        let stage = seen.stage(&scenery);
         assert_eq!(
             (stage.bodies.len(), stage.water.places.len(), stage.balls.places.len()),
             (panes, drops, 0)

@@ -6,7 +6,8 @@ use crate::{
     Graphics, Snapshot, ViewError,
     camera::Camera,
     render::{PICTURE, Props, Shot, Studio, Targets},
-    snapshot::{FROM, Scenery, frame_of},
+    scenery::Scenery,
+    snapshot::{FROM, frame_of},
 };
 
 /// By how much channels of grays differ, at most.
@@ -31,11 +32,11 @@ pub struct Loaded {
 
 impl Loaded {
     /// Brings a snapshot to the device, into the memory of the last one where that fits.
-    pub fn new(studio: &Studio, snapshot: &Snapshot, has_walls: bool, last: Option<Loaded>) -> Result<Loaded, ViewError> {
+    pub fn new(studio: &Studio, snapshot: &Snapshot, last: Option<Loaded>) -> Result<Loaded, ViewError> {
         let scenery = snapshot.scenery();
         let last = last.map(|last| last.props);
         let painter = &studio.painter;
-        let props = painter.guarded(|| Ok(studio.load(&snapshot.on(painter)?.stage(&scenery, has_walls), last)))?;
+        let props = painter.guarded(|| Ok(studio.load(&snapshot.on(painter)?.stage(&scenery), last)))?;
         Ok(Loaded { props, scenery })
     }
 }
@@ -83,7 +84,7 @@ impl Drawer {
     /// If the device fails.
     pub fn load(&mut self, snapshot: &Snapshot) -> Result<(), ViewError> {
         let last = self.loaded.take().map(|(last, _)| last);
-        let loaded = Loaded::new(&self.studio, snapshot, true, last)?;
+        let loaded = Loaded::new(&self.studio, snapshot, last)?;
         let camera = Camera::framing(snapshot.in_view(&loaded.scenery).into_iter(), FROM, frame_of(self.size));
         self.loaded = Some((loaded, camera));
         Ok(())

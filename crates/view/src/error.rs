@@ -189,7 +189,7 @@ pub enum ViewError {
 }
 
 impl ViewError {
-    /// Sides a picture may have \[px\]; twice the largest is what every graphics adapter can draw into.
+    /// Sides a picture may have \[px\]: what every graphics adapter draws, with four samples for each pixel where it has images and buffers for so many.
     pub(crate) const SIDE: std::ops::RangeInclusive<u32> = 64..=4096;
 
     /// Refuses sides that are out of limits.

@@ -7,6 +7,7 @@ mod aboard;
 mod board;
 mod bodies;
 mod bonds;
+mod bounds;
 mod camera;
 mod canvas;
 mod chart;
@@ -25,6 +26,7 @@ mod picture;
 mod plot;
 mod render;
 mod scale;
+mod scenery;
 mod show;
 mod snapshot;
 mod surface;
@@ -60,5 +62,7 @@ mod page_tests;
 mod picture_tests;
 #[cfg(test)]
 mod plot_tests;
+#[cfg(test)]
+mod strays_tests;
 #[cfg(test)]
 mod surface_tests;

@@ -1,6 +1,7 @@
 //! One frame of a run folder as a picture: the scene in perspective, a legend, a scale bar, title and time.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use glam::DVec3;
 use seixo_files::vtk::{VtkBodies, VtkBonds, VtkContacts, VtkPoints, VtkWalls, read_bodies, read_bonds, read_contacts, read_walls};
@@ -12,6 +13,7 @@ use crate::{
     coloring::{Coloring, Legend, fields_of},
     fluid::Balls,
     render::{Pane, Rod, Studio},
+    scenery::Surroundings,
     snapshot::{Parts, Snapshot},
 };
 
@@ -263,10 +265,12 @@ impl Snapshot {
             colors: corners.map(|(at, _)| coloring.color(at)),
         };
         let skin = surface.iter().map(of_skin).collect();
-        let origin = middle(&points.position);
-        let ball = |center: DVec3, radius: f64| (center - origin).as_vec3().extend(radius as f32).to_array();
-        let of_points = points.position.iter().zip(&points.radius);
-        let mut balls: Vec<[f32; 4]> = of_points.map(|(&center, &radius)| ball(center.into(), radius)).collect();
+        let place = |(&center, &radius): (&[f64; 3], &f64)| (DVec3::from(center), radius);
+        let all = || points.position.iter().zip(&points.radius).map(place);
+        // Half way to a stray far away all others would lose digits.
+        let origin = Surroundings::of(all()).map_or(DVec3::ZERO, |around| around.center());
+        let ball = |(center, radius): (DVec3, f64)| (center - origin).as_vec3().extend(radius as f32).to_array();
+        let mut balls: Vec<[f32; 4]> = all().map(ball).collect();
         let shown = match options.shown {
             Shown::Grains | Shown::Smooth => points.id.len(),
             Shown::Surface => grains,
@@ -292,25 +296,16 @@ impl Snapshot {
             grains,
             particles,
             rods,
-            marks: marks.map(|marks| marks.into_iter().map(|(center, radius)| ball(center, radius)).collect()),
+            marks: marks.map(|marks| marks.into_iter().map(ball).collect()),
             panes: panes.into_iter().map(|(_, pane)| pane).collect(),
             origin,
             balls,
             id: points.id,
             walls,
             aboard: None,
+            extent: OnceLock::new(),
         })
     }
-}
-
-/// The middle of the box around these places, as far as they are numbers \[m\].
-pub(crate) fn middle(places: &[[f64; 3]]) -> DVec3 {
-    let around = |end: fn(DVec3, DVec3) -> DVec3, start: f64| {
-        let finite = places.iter().map(|&place| DVec3::from(place)).filter(|place| place.is_finite());
-        finite.fold(DVec3::splat(start), end)
-    };
-    let (low, high) = (around(DVec3::min, f64::INFINITY), around(DVec3::max, f64::NEG_INFINITY));
-    if low.x <= high.x { (low + high) / 2.0 } else { DVec3::ZERO }
 }
 
 /// The triangles of walls that have a field, by their places in the file, and what their colors mean.

@@ -20,7 +20,7 @@ use glam::DVec3;
 
 #[cfg(test)]
 use crate::{ViewError, camera::Camera, canvas::Canvas};
-use crate::{aboard::Piece, color::Rgb};
+use crate::{aboard::Piece, bounds::Bounds, color::Rgb};
 
 /// Spheres to draw.
 #[derive(Clone, Copy, Default)]
@@ -31,6 +31,8 @@ pub struct Balls<'a> {
     pub shade: &'a [u8],
     /// Colors, at most 256.
     pub palette: &'a [Rgb],
+    /// Of all that are somewhere, or of more than these; `None` where nobody knows, so that it is found.
+    pub bounds: Option<Bounds>,
     /// More of them, which lie on the device that draws.
     pub aboard: &'a [Piece],
     /// Values of those at the ends of the scale, for which the palette has colors.
@@ -86,7 +88,7 @@ pub struct Stage<'a> {
     pub panes: &'a [Pane],
     /// Colored triangles in place of spheres, which tell how fine they are: see [`crate::Snapshot::balls`].
     pub bodies: &'a [Pane],
-    /// Corners of translucent triangles \[m\].
+    /// Corners of translucent triangles \[m\], which a shot may leave out.
     pub walls: &'a [[DVec3; 3]],
 }
 

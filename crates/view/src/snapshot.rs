@@ -1,6 +1,6 @@
 //! A frame in memory, and how it becomes a finished picture.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use glam::DVec3;
 use seixo_files::vtk::{VtkBodies, VtkBonds, VtkContacts, VtkFluid, VtkPoints, VtkWalls};
@@ -13,8 +13,9 @@ use crate::{
     camera::{Camera, Frame},
     canvas::Canvas,
     coloring::{Coloring, Legend},
-    render::{Balls, Floor, PICTURE, Pane, Rod, Shot, Stage, Studio},
+    render::{Balls, PICTURE, Pane, Rod, Shot, Stage, Studio},
     scale,
+    scenery::{Extent, Scenery},
     text::Pen,
 };
 
@@ -62,6 +63,8 @@ pub struct Snapshot {
     pub walls: Vec<Vec<[DVec3; 3]>>,
     /// All balls, where they lie on a device: then those above are some of them, and have no ids.
     pub aboard: Option<Arc<Aboard>>,
+    /// Where the balls are, once somebody asked: see [`Snapshot::extent()`].
+    pub extent: OnceLock<Extent>,
 }
 
 /// What snapshots are made of.
@@ -142,26 +145,6 @@ impl Snapshot {
     }
 }
 
-/// What a snapshot is to a camera: the walls that have an end, the planes that have none, and where everything is.
-pub struct Scenery {
-    /// The box around the grains, far strays left out; `None` without grains.
-    around: Option<Surroundings>,
-    /// Corners of the triangles of walls \[m\].
-    walls: Vec<[DVec3; 3]>,
-    /// Those of each wall that is flat and goes on beyond the grains.
-    planes: Vec<Vec<[DVec3; 3]>>,
-}
-
-/// The box around the grains, far strays left out.
-#[derive(Clone, Copy)]
-struct Surroundings {
-    low: DVec3,
-    high: DVec3,
-}
-
-/// So many places say as much as all of where the scene is.
-pub const MOST: usize = 1 << 15;
-
 /// From where pictures are taken, unless somebody wishes otherwise.
 pub const FROM: DVec3 = DVec3::new(0.45, -1.0, 0.42);
 
@@ -185,12 +168,14 @@ impl Snapshot {
         };
         let shot = Shot {
             cut: options.cut,
+            has_walls: options.has_walls,
             ..Shot::new(camera, &floors)
         };
         let mut canvas = studio.painter.guarded(|| {
-            let props = studio.load(&here.stage(scenery, options.has_walls), None);
+            let props = studio.load(&here.stage(scenery), None);
+            let targets = studio.targets(options.size, studio.detail(options.size, 2));
             let picture = studio.painter.image(options.size, PICTURE);
-            studio.picture(&props, &shot, &studio.targets(options.size, 2), &picture)
+            studio.picture(&props, &shot, &targets, &picture)
         })?;
         let mut board = Board {
             canvas: &mut canvas,
@@ -217,12 +202,13 @@ impl Snapshot {
     }
 
     /// What stands in front of a camera.
-    pub fn stage<'a>(&'a self, scenery: &'a Scenery, has_walls: bool) -> Stage<'a> {
+    pub fn stage<'a>(&'a self, scenery: &'a Scenery) -> Stage<'a> {
         let Coloring { palette, shade, legend } = &self.coloring;
         let part = |from: usize, to: usize| Balls {
             places: &self.balls[from..to],
             shade: &shade[from..to],
             palette,
+            bounds: Some(self.extent().bounds),
             ..Balls::default()
         };
         let ends = match legend {
@@ -239,6 +225,7 @@ impl Snapshot {
             places: &self.balls[self.grains..],
             shade: &colors.shade[self.grains..],
             palette: &colors.palette,
+            bounds: Some(self.extent().bounds),
             ..Balls::default()
         });
         let (balls, water) = match (&self.aboard, &self.marks) {
@@ -269,85 +256,13 @@ impl Snapshot {
             rods: &self.rods,
             panes: if self.panes.is_empty() { &self.skin } else { &self.panes },
             bodies: &self.bodies,
-            walls: if has_walls { &scenery.walls } else { &[] },
+            walls: &scenery.walls,
         }
     }
 
     /// Center of a ball \[m\].
     pub fn center(&self, ball: &[f32; 4]) -> DVec3 {
         self.origin + DVec3::new(ball[0].into(), ball[1].into(), ball[2].into())
-    }
-
-    /// Walls and planes, and where everything is.
-    pub fn scenery(&self) -> Scenery {
-        let around = self.surroundings();
-        let is_plane = |wall: &&Vec<[DVec3; 3]>| around.is_some_and(|around| around.is_plane(wall));
-        let (planes, walls): (Vec<_>, Vec<_>) = self.walls.iter().partition(is_plane);
-        Scenery {
-            around,
-            walls: walls.into_iter().flatten().copied().collect(),
-            planes: planes.into_iter().cloned().collect(),
-        }
-    }
-
-    /// What the camera has to see: all grains but far strays, and the walls near them; the panes alone where there are any.
-    pub fn in_view(&self, scenery: &Scenery) -> Vec<(DVec3, f64)> {
-        let panes = self.panes.iter().map(|pane| &pane.corners);
-        let Some(around) = scenery.around.filter(|_| self.panes.is_empty()) else {
-            let walls = scenery.walls.iter().filter(|_| self.panes.is_empty());
-            return walls.chain(panes).flatten().map(|&corner| (corner, 0.0)).collect();
-        };
-        let is_near = |&(center, _): &(DVec3, f64)| center.cmpge(around.low).all() && center.cmple(around.high).all();
-        let some = self.balls.iter().step_by(self.balls.len().div_ceil(MOST).max(1));
-        let balls = some.map(|ball| (self.center(ball), radius_of(ball)));
-        let mut seen: Vec<(DVec3, f64)> = balls.filter(is_near).collect();
-        let margin = DVec3::splat(2.5 * (around.high - around.low).max_element());
-        let corners = scenery.walls.iter().flatten();
-        seen.extend(corners.map(|corner| (corner.clamp(around.low - margin, around.high + margin), 0.0)));
-        seen
-    }
-
-    /// The box of the grains that are not far from the middle 98 % of them along any axis; `None` without grains.
-    fn surroundings(&self) -> Option<Surroundings> {
-        if self.balls.is_empty() {
-            return None;
-        }
-        let quantiles: [[f64; 2]; 3] = std::array::from_fn(|axis| {
-            let some = self.balls.iter().step_by(self.balls.len().div_ceil(MOST));
-            let mut values: Vec<f64> = some.map(|ball| self.origin[axis] + f64::from(ball[axis])).collect();
-            [0.01, 0.99].map(|part| {
-                let at = (part * (values.len() - 1) as f64).round() as usize;
-                *values.select_nth_unstable_by(at, f64::total_cmp).1
-            })
-        });
-        let [low, high] = [0, 1].map(|end| DVec3::from(quantiles.map(|axis| axis[end])));
-        let some = self.balls.iter().step_by(self.balls.len().div_ceil(MOST));
-        let radius = some.map(radius_of).fold(0.0, f64::max);
-        let margin = DVec3::splat((high - low).max_element() * 1.5 + 8.0 * radius);
-        let near = Surroundings {
-            low: low - margin,
-            high: high + margin,
-        };
-        let clamp = |end: fn(DVec3, DVec3) -> DVec3, sign: f64, start: DVec3| {
-            let faces = self
-                .balls
-                .iter()
-                .step_by(self.balls.len().div_ceil(MOST))
-                .map(|ball| self.center(ball) + DVec3::splat(sign * radius_of(ball)));
-            faces.fold(start, end).clamp(near.low, near.high)
-        };
-        Some(Surroundings {
-            low: clamp(DVec3::min, -1.0, DVec3::INFINITY),
-            high: clamp(DVec3::max, 1.0, DVec3::NEG_INFINITY),
-        })
-    }
-}
-
-impl Scenery {
-    /// The planes that are seen from here.
-    pub fn floors(&self, eye: DVec3) -> Vec<Floor> {
-        let of_planes = |around: Surroundings| self.planes.iter().flat_map(move |plane| around.floor(plane, eye)).collect();
-        self.around.map_or_else(Vec::new, of_planes)
     }
 }
 
@@ -366,55 +281,8 @@ pub fn frame_of(size: (u32, u32)) -> Frame {
     }
 }
 
-impl Surroundings {
-    fn center(&self) -> DVec3 {
-        (self.low + self.high) / 2.0
-    }
-
-    fn reach(&self) -> f64 {
-        (self.high - self.low).length() / 2.0
-    }
-
-    /// Whether a wall is flat and goes on beyond the grains, so that only the part near them is of interest.
-    fn is_plane(&self, wall: &[[DVec3; 3]]) -> bool {
-        let Some(normal) = wall.first().map(normal) else { return false };
-        let corners = || wall.iter().flatten();
-        corners().all(|&corner| (corner - wall[0][0]).dot(normal).abs() < 1e-6 * self.reach())
-            && corners().any(|&corner| (corner - self.center()).length() > 1.5 * self.reach())
-    }
-
-    /// The triangles of a plane with their places in its grid; none where the plane stands between the eye and the grains.
-    fn floor(&self, plane: &[[DVec3; 3]], eye: DVec3) -> Vec<Floor> {
-        let Some(first) = plane.first() else { return Vec::new() };
-        let normal = normal(first);
-        let height = (self.center() - first[0]).dot(normal);
-        if height * (eye - first[0]).dot(normal) < 0.0 {
-            return Vec::new();
-        }
-        let foot = self.center() - normal * height;
-        let across = if normal.x.abs() < 0.6 { DVec3::X } else { DVec3::Y };
-        let v = normal.cross(across).normalize();
-        let u = v.cross(normal);
-        let squares = self.reach() / scale::round_below(self.reach() / 3.0);
-        let place = |corner: DVec3| {
-            let offset = (corner - foot) / self.reach();
-            (corner, DVec3::new(u.dot(offset), v.dot(offset), squares))
-        };
-        plane.iter().map(|corners| corners.map(place)).collect()
-    }
-}
-
-/// Radius of a ball, drawn or not \[m\].
-pub fn radius_of(ball: &[f32; 4]) -> f64 {
-    f64::from(ball[3].abs())
-}
-
 /// A number of things in words.
 fn counted(count: usize, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} {what}{plural}", scale::count(count))
-}
-
-fn normal(corners: &[DVec3; 3]) -> DVec3 {
-    (corners[1] - corners[0]).cross(corners[2] - corners[0]).normalize_or_zero()
 }

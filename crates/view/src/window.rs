@@ -220,7 +220,7 @@ impl App {
                 "q" => return true,
                 "f" => {
                     if let Some(drawn) = &mut self.drawn {
-                        drawn.orbit = None;
+                        drawn.frame_all();
                     }
                 }
                 "k" => panel.path.keeps = true,

@@ -243,12 +243,18 @@ impl Painter {
         })
     }
 
-    /// A buffer that begins with these bytes: a known one that is large enough for them, and not much larger, or a new one.
+    /// A buffer that begins with these bytes, and zeros up to a whole word: a known one that is large enough for them, and not much larger, or a new one.
     pub fn filled(&self, known: Option<wgpu::Buffer>, contents: &[u8], usage: wgpu::BufferUsages) -> wgpu::Buffer {
-        let size = contents.len() as u64;
+        let size = (contents.len() as u64).next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT);
         let fits = |buffer: &wgpu::Buffer| (size..=4 * size).contains(&buffer.size());
         let buffer = known.filter(fits).unwrap_or_else(|| self.empty(size, usage));
-        self.queue.write_buffer(&buffer, 0, contents);
+        let (words, rest) = contents.as_chunks::<{ wgpu::COPY_BUFFER_ALIGNMENT as usize }>();
+        self.queue.write_buffer(&buffer, 0, words.as_flattened());
+        if !rest.is_empty() {
+            let mut last = [0; wgpu::COPY_BUFFER_ALIGNMENT as usize];
+            last[..rest.len()].copy_from_slice(rest);
+            self.queue.write_buffer(&buffer, words.as_flattened().len() as u64, &last);
+        }
         buffer
     }
 

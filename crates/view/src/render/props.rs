@@ -3,13 +3,14 @@
 use std::cell::Cell;
 
 use bytemuck::{Pod, Zeroable};
-use glam::{DVec3, Vec4};
+use glam::DVec3;
 
 use super::{Balls, Pane, Rod, Stage, device::Painter};
 use crate::{
     aboard::{Held, Memory},
+    bounds::{self, Bounds},
     color::Rgb,
-    snapshot::MOST,
+    scenery::MOST,
     surface::Surface,
 };
 
@@ -67,8 +68,29 @@ pub struct Colored {
     pub batches: Vec<Shaded>,
     /// 256 colors.
     pub palette: wgpu::Buffer,
-    /// Lowest and highest coordinates of centers, from the origin, and radii \[m\].
-    pub corners: [Vec4; 2],
+    /// Of all that are somewhere, or of more than these, from the origin.
+    pub bounds: Bounds,
+}
+
+/// Translucent triangles.
+#[derive(Default)]
+pub struct Walls {
+    triangles: Vec<[DVec3; 3]>,
+    /// As a surface.
+    pub surface: Surface,
+}
+
+impl Walls {
+    /// These triangles. To find their surface takes longer than many pictures, so that of the same ones is kept.
+    fn of(triangles: &[[DVec3; 3]], known: Walls) -> Walls {
+        if known.triangles.as_slice() == triangles {
+            return known;
+        }
+        Walls {
+            triangles: triangles.to_vec(),
+            surface: Surface::new(triangles),
+        }
+    }
 }
 
 /// What stands on a stage, on a device.
@@ -83,8 +105,8 @@ pub struct Props {
     pub rods: Vec<Batch>,
     /// Triangles.
     pub panes: Vec<Batch>,
-    /// Translucent triangles.
-    pub walls: Surface,
+    /// Walls.
+    pub walls: Walls,
     /// Mean radius of what is drawn \[m\].
     pub mean_radius: f64,
     /// Mean radius of the spheres that become a surface \[m\].
@@ -121,15 +143,16 @@ impl Props {
         let panes = if is_bare { stage.bodies } else { stage.panes };
         let sides = panes.iter().map(|pane| (pane.corners[1] - pane.corners[0]).length());
         let others = stage.rods.len() + panes.len();
-        let (balls, water) = last.map_or_else(Default::default, |last| (last.balls.batches, last.water.batches));
+        let (balls, water, walls) = last.map_or_else(Default::default, |last| (last.balls.batches, last.water.batches, last.walls));
+        let lengths = of_rods.chain(sides).filter(|length| length.is_finite());
         Props {
             origin: stage.origin,
             balls: colored((painter, shade), &stage.balls, balls),
             water: colored((painter, shade), &stage.water, water),
             rods: batches(painter, &stage.rods.iter().map(rod).collect::<Vec<_>>()),
             panes: batches(painter, &stage.panes.iter().chain(stage.bodies).map(pane).collect::<Vec<_>>()),
-            walls: Surface::new(stage.walls),
-            mean_radius: (radii + of_rods.chain(sides).sum::<f64>()) / (drawn + drops + others).max(1) as f64,
+            walls: Walls::of(stage.walls, walls),
+            mean_radius: (radii + lengths.sum::<f64>()) / (drawn + drops + others).max(1) as f64,
             radius_of_water: of_water,
         }
     }
@@ -138,8 +161,9 @@ impl Props {
 /// How many spheres there are, drawn or not, and their mean radius: of those that are here, of some of them where they are many.
 fn mean_radius(balls: &Balls) -> (usize, f64) {
     let some = balls.places.iter().step_by(balls.places.len().div_ceil(MOST).max(1));
-    let count = some.len().max(1);
-    let mean = some.map(|ball| f64::from(ball[3].abs())).sum::<f64>() / count as f64;
+    let radii = some.map(|ball| f64::from(ball[3].abs())).filter(|radius| radius.is_finite());
+    let (count, sum) = radii.fold((0_u32, 0.0), |(count, sum), radius| (count + 1, sum + radius));
+    let mean = sum / f64::from(count.max(1));
     let aboard = balls.aboard.iter().map(|piece| (piece.seen, piece.mean_radius));
     let add = |(count, sum), (more, mean)| (count + more, sum + mean * more as f64);
     let (count, sum) = aboard.fold((balls.places.len(), mean * balls.places.len() as f64), add);
@@ -175,11 +199,9 @@ fn colored((painter, shade): (&Painter, &wgpu::ComputePipeline), balls: &Balls, 
     let mut last = last.into_iter();
     let mut batches = Vec::new();
     for (places, shade) in balls.places.chunks(IN_A_BATCH).zip(balls.shade.chunks(IN_A_BATCH)) {
-        let mut words = shade.to_vec();
-        words.resize(shade.len().next_multiple_of(4), 0);
         let (of_places, of_shades, rest) = Rest::of(last.next());
         let places_here = painter.filled(of_places, bytemuck::cast_slice(places), storage);
-        let shades = painter.filled(of_shades, &words, storage);
+        let shades = painter.filled(of_shades, shade, storage);
         batches.push(rest.with(painter, places.len() as u32, (Memory::whole(places_here), None), (shades, None)));
     }
     let [low, high] = balls.ends.map(|end| end as f32);
@@ -202,13 +224,10 @@ fn colored((painter, shade): (&Painter, &wgpu::ComputePipeline), balls: &Balls, 
     }
     let mut palette: Vec<[u8; 4]> = balls.palette.iter().map(|&[red, green, blue]| [red, green, blue, 255]).collect();
     palette.resize(256, [0, 0, 0, 255]);
-    let mut corners = [Vec4::INFINITY, Vec4::NEG_INFINITY];
-    let aboard = balls.aboard.iter().map(|piece| piece.corners.map(Vec4::from));
-    for [low, high] in balls.places.iter().map(|&ball| [Vec4::from(ball); 2]).chain(aboard) {
-        corners = [corners[0].min(low), corners[1].max(high)];
-    }
+    let here = balls.bounds.unwrap_or_else(|| bounds::of(balls.places, bounds::is_somewhere));
+    let aboard = balls.aboard.iter().map(|piece| piece.corners);
     Colored {
-        corners,
+        bounds: aboard.fold(here, bounds::joined),
         batches,
         palette: painter.buffer(bytemuck::cast_slice(&palette), storage),
     }
@@ -262,5 +281,22 @@ impl Rest {
             ),
             was_seen: flags(self.was_seen),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_surface_of_walls_that_stand_still_is_kept() {
+        let mut triangles = [[DVec3::ZERO, DVec3::X, DVec3::Y], [DVec3::X, DVec3::Y, DVec3::Z]];
+        let first = Walls::of(&triangles, Walls::default());
+        let place = first.surface.triangles.as_ptr();
+        let same = Walls::of(&triangles, first);
+        assert_eq!(same.surface.triangles.as_ptr(), place);
+        triangles[1][2].z += 1e-9;
+        let moved = Walls::of(&triangles, same);
+        assert_eq!(moved.surface.triangles[1][2].0, triangles[1][2]);
     }
 }

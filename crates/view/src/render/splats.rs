@@ -63,8 +63,8 @@ impl Pixels {
 /// Whether some of these spheres, so many times as large as they are, may be seen in more pixels than what is placed, with so many for each of the picture's
 /// along either side.
 pub fn may_be_large(balls: &Colored, swell: f64, origin: DVec3, camera: &Camera, (size, detail): ((u32, u32), u32)) -> bool {
-    let [low, high] = balls.corners.map(|corner| corner.as_dvec4());
-    let radius = swell * high.w.max(0.0);
+    let [low, high] = balls.bounds.map(|ball| ball.map(f64::from));
+    let radius = swell * high[3].max(0.0);
     let corner = |number: usize| DVec3::from([0, 1, 2].map(|axis| if number >> axis & 1 == 0 { low[axis] } else { high[axis] }));
     let depth_of = |number| camera.view(origin + corner(number)).z;
     let depth = (0..8).map(depth_of).fold(f64::INFINITY, f64::min);

@@ -16,6 +16,7 @@ use crate::{
     camera::{Camera, cut_from},
     canvas::Canvas,
     color::{self, Rgb},
+    surface::Surface,
 };
 
 /// Radius with which particles of fluids are drawn that become a surface, over their own: those beside each other overlap well.
@@ -49,12 +50,19 @@ pub struct Shot<'a> {
     pub floors: &'a [Floor],
     /// Direction, and distance from the origin of space along it \[m\], beyond which nothing is drawn but walls.
     pub cut: Option<[f64; 4]>,
+    /// Whether walls are drawn.
+    pub has_walls: bool,
 }
 
 impl<'a> Shot<'a> {
     /// A picture of all.
     pub fn new(camera: &'a Camera, floors: &'a [Floor]) -> Shot<'a> {
-        Shot { camera, floors, cut: None }
+        Shot {
+            camera,
+            floors,
+            cut: None,
+            has_walls: true,
+        }
     }
 }
 
@@ -295,12 +303,14 @@ impl Studio {
         let floors = shot.floors.iter().flatten();
         let floors = floors.map(|&(corner, place)| [point(corner), place.as_vec3().to_array()]);
         let corner = |(corner, normal): (DVec3, DVec3)| [point(corner), camera.turn(normal).as_vec3().to_array()];
-        let mut faces: Vec<_> = props.walls.triangles.iter().map(|corners| corners.map(corner)).collect();
+        let nothing = Surface::default();
+        let walls = if shot.has_walls { &props.walls.surface } else { &nothing };
+        let mut faces: Vec<_> = walls.triangles.iter().map(|corners| corners.map(corner)).collect();
         // From the back to the front.
         let depth = |face: &[[[f32; 3]; 2]; 3]| face.iter().map(|corner| corner[0][2]).sum::<f32>();
         faces.sort_by(|a, b| depth(b).total_cmp(&depth(a)));
         let is_in_front = |ends: &[[f32; 3]; 2]| ends.iter().any(|end| f64::from(end[2]) > camera.near);
-        let edges = props.walls.edges.iter().map(|ends| ends.map(point)).filter(is_in_front);
+        let edges = walls.edges.iter().map(|ends| ends.map(point)).filter(is_in_front);
         [
             (&self.pipelines.floors, floors.collect(), false),
             (&self.pipelines.walls, faces.into_flattened(), false),
@@ -338,17 +348,25 @@ fn view_of(props: &Props, shot: &Shot, targets: &Targets) -> View {
     }
 }
 
-fn detail_within(limits: &wgpu::Limits, (width, height): (u32, u32), wished: u32) -> u32 {
-    let [width, height] = [width, height].map(|side| u64::from(side) * u64::from(wished));
+fn detail_within(limits: &wgpu::Limits, size: (u32, u32), wished: u32) -> u32 {
+    if fits(limits, size, wished) { wished } else { 1 }
+}
+
+/// Whether images and buffers of a device hold so many pixels for each of a picture of this size along either side.
+fn fits(limits: &wgpu::Limits, (width, height): (u32, u32), detail: u32) -> bool {
+    let [width, height] = [width, height].map(|side| u64::from(side) * u64::from(detail));
     // How near what is seen in each pixel comes is a word in a buffer.
     let room = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
-    let fits = width.max(height) <= u64::from(limits.max_texture_dimension_2d) && 4 * width * height <= room;
-    if fits { wished } else { 1 }
+    width.max(height) <= u64::from(limits.max_texture_dimension_2d) && 4 * width * height <= room
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        camera::Frame,
+        render::{Balls, PICTURE},
+    };
 
     #[test]
     fn pictures_that_are_too_large_for_a_device_are_drawn_with_fewer_pixels() {
@@ -368,5 +386,37 @@ mod tests {
             assert_eq!(detail_within(&limits, size, 2), detail, "{size:?}");
             assert_eq!(detail_within(&limits, size, 1), 1);
         }
+        // What every adapter has is enough for all pictures that may be asked for.
+        let most = *ViewError::SIDE.end();
+        assert!(fits(&wgpu::Limits::default(), (most, most), 1));
+    }
+
+    #[test]
+    fn a_window_whose_images_encode_no_colors_shows_those_of_pictures() {
+        let painter = Painter::offscreen(adapters()).unwrap();
+        let balls = Balls {
+            places: &[[0.0, 0.0, 0.0, 1.0]],
+            shade: &[0],
+            palette: &[[200, 60, 40]],
+            ..Balls::default()
+        };
+        let stage = Stage { balls, ..Stage::default() };
+        let size = (64, 64);
+        let frame = Frame {
+            corner: [0.0; 2],
+            size: [64.0; 2],
+        };
+        let camera = Camera::standing(DVec3::ZERO, DVec3::new(0.3, -1.0, 0.4), 5.0, frame);
+        let [picture, window] = [None, Some(PICTURE)].map(|format| {
+            let studio = Studio::new(painter.clone(), format).unwrap();
+            let drawn = painter.guarded(|| {
+                let props = studio.load(&stage, None);
+                let image = painter.image(size, PICTURE);
+                studio.picture(&props, &Shot::new(&camera, &[]), &studio.targets(size, 2), &image)
+            });
+            drawn.unwrap().rgb
+        });
+        assert!(picture.iter().any(|&channel| channel < 60), "a ball is seen");
+        assert!(picture.iter().zip(&window).all(|(a, b)| a.abs_diff(*b) <= 1));
     }
 }

@@ -51,10 +51,12 @@ pub struct Drawn {
     pub arrived: Option<Arc<Snapshot>>,
     pub(super) scene: Option<Scene>,
     /// The camera; `None` where it is to frame everything.
-    pub orbit: Option<Orbit>,
+    pub(super) orbit: Option<Orbit>,
     pub(super) pointer: Pointer,
     /// When the camera moved last, if it did of late.
-    pub(super) moved: Option<Instant>,
+    moved: Option<Instant>,
+    /// Whether somebody has moved it since it framed everything.
+    is_turned: bool,
     /// When it is tried again to draw.
     again: Option<Instant>,
     /// Whether the simulation stands still for the surface.
@@ -98,6 +100,7 @@ impl Drawn {
             orbit: None,
             pointer: Pointer::default(),
             moved: None,
+            is_turned: false,
             again: None,
             holds: false,
             paces: Vec::new(),
@@ -110,18 +113,33 @@ impl Drawn {
         [rested, self.again].into_iter().flatten().min()
     }
 
+    /// Lets the camera frame everything.
+    pub fn frame_all(&mut self) {
+        (self.orbit, self.is_turned) = (None, false);
+    }
+
+    /// Notes that somebody moved the camera.
+    pub(super) fn note_move(&mut self) {
+        (self.moved, self.is_turned) = (Some(Instant::now()), true);
+    }
+
     /// Brings a snapshot to the device.
-    fn put(&mut self, snapshot: Arc<Snapshot>, has_walls: bool) -> Result<(), ViewError> {
+    fn put(&mut self, snapshot: Arc<Snapshot>) -> Result<(), ViewError> {
         let last = self.scene.take().map(|scene| scene.loaded);
-        let loaded = Loaded::new(&self.studio, &snapshot, has_walls, last)?;
+        let was_empty = last.as_ref().is_none_or(|last| !last.scenery.has_particles());
+        let loaded = Loaded::new(&self.studio, &snapshot, last)?;
+        // Walls alone say nothing of where the particles will be.
+        if was_empty && loaded.scenery.has_particles() && !self.is_turned {
+            self.frame_all();
+        }
         self.scene = Some(Scene { snapshot, loaded });
         Ok(())
     }
 
-    /// The camera, and the part of the window that it fills.
+    /// The camera, and the part of the window that it fills; `None` until there is something to see, and panels stand where they will.
     pub(super) fn camera(&mut self, options: &PictureOptions) -> Option<(Camera, Frame)> {
         let scene = self.scene.as_ref()?;
-        let frame = self.gui.scene_frame(&self.window);
+        let frame = self.gui.scene_frame(&self.window)?;
         let orbit = self.orbit.get_or_insert_with(|| {
             let from = options.view.map_or(FROM, Into::into);
             let camera = Camera::framing(scene.snapshot.in_view(&scene.loaded.scenery).into_iter(), from, frame);
@@ -150,10 +168,11 @@ impl Drawn {
         if let Some(snapshot) = self.arrived.take() {
             loader.taken();
             panel.seen(&snapshot);
-            self.put(snapshot, panel.options.has_walls)?;
+            self.put(snapshot)?;
         }
         if let Some(orbit) = panel.path.now() {
-            (self.orbit, self.moved) = (Some(orbit), Some(Instant::now()));
+            self.orbit = Some(orbit);
+            self.note_move();
         }
         let camera = self.camera(&panel.options).map(|(camera, _)| camera);
         if let Some(orbit) = self.orbit.filter(|_| panel.path.keeps) {
@@ -166,11 +185,6 @@ impl Drawn {
             camera,
         };
         let painted = self.gui.run(&self.window, |ui| panel.show(ui, &under));
-        if panel.turned_walls()
-            && let Some(scene) = &self.scene
-        {
-            self.put(scene.snapshot.clone(), panel.options.has_walls)?;
-        }
         loader.ask(panel.wish());
         let size = self.screen.size();
         if self.size != size {
@@ -197,16 +211,19 @@ impl Drawn {
                 };
                 let shot = Shot {
                     cut: panel.options.cut,
+                    has_walls: panel.options.has_walls,
                     ..Shot::new(&camera, &floors)
                 };
                 studio.paint(&mut encoder, &loaded.props, &shot, targets, &picture);
             }
-            gui.paint(&studio.painter, encoder, &picture, painted, scene.is_some());
+            gui.paint(&studio.painter, encoder, &picture, painted, camera.is_some());
             window.pre_present_notify();
             studio.painter.queue.present(image);
             Ok(())
         })?;
-        if panel.path.flies() || panel.saves {
+        // Now panels stand where they will.
+        let is_due = self.scene.is_some() && camera.is_none();
+        if panel.path.flies() || panel.saves || is_due {
             self.window.request_redraw();
         }
         Ok(())

@@ -11,8 +11,8 @@ use crate::{camera::Frame, render::Painter};
 pub struct Gui {
     state: egui_winit::State,
     renderer: egui_wgpu::Renderer,
-    /// The part that panels leave free, in points.
-    free: egui::Rect,
+    /// The part that panels leave free, in points, once they were laid out.
+    free: Option<egui::Rect>,
 }
 
 /// Panels that are to be drawn.
@@ -34,7 +34,7 @@ impl Gui {
         Gui {
             state: egui_winit::State::new(context, root, window, Some(scale), None, Some(most)),
             renderer: egui_wgpu::Renderer::new(device, format, egui_wgpu::RendererOptions::default()),
-            free: egui::Rect::NOTHING,
+            free: None,
         }
     }
 
@@ -43,21 +43,21 @@ impl Gui {
         self.state.on_window_event(window, event).consumed
     }
 
-    /// The part of the window that panels leave free \[px\].
-    pub fn scene_frame(&self, window: &Window) -> Frame {
-        let size = window.inner_size();
+    /// The part of the window that panels leave free \[px\], or all of it where they leave nothing; `None` until they were laid out once.
+    pub fn scene_frame(&self, window: &Window) -> Option<Frame> {
+        let (free, size) = (self.free?, window.inner_size());
+        if !free.is_positive() {
+            return Some(Frame {
+                corner: [0.0; 2],
+                size: [f64::from(size.width), f64::from(size.height)],
+            });
+        }
         let scale = self.state.egui_ctx().pixels_per_point();
-        if self.free.is_positive() {
-            let (corner, size) = (self.free.min * scale, self.free.size() * scale);
-            return Frame {
-                corner: [corner.x, corner.y].map(f64::from),
-                size: [size.x, size.y].map(|side| f64::from(side).max(1.0)),
-            };
-        }
-        Frame {
-            corner: [0.0; 2],
-            size: [f64::from(size.width), f64::from(size.height)],
-        }
+        let (corner, size) = (free.min * scale, free.size() * scale);
+        Some(Frame {
+            corner: [corner.x, corner.y].map(f64::from),
+            size: [size.x, size.y].map(|side| f64::from(side).max(1.0)),
+        })
     }
 
     /// Lets panels be laid out.
@@ -69,7 +69,7 @@ impl Gui {
             lay_out(ui);
             free = ui.available_rect_before_wrap();
         });
-        self.free = free;
+        self.free = Some(free);
         self.state
             .handle_platform_output(window, std::mem::take(&mut output.platform_output));
         Painted { output }

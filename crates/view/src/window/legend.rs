@@ -1,18 +1,14 @@
 //! What colors mean, on a panel.
 
-use crate::{
-    color,
-    coloring::{Coloring, Legend},
-    scale,
-};
+use crate::{color, coloring::Legend, scale};
 
 /// Height of the bar of a scale, in points.
 const BAR: f32 = 14.0;
 
 /// Shows the meaning of the colors of a picture.
-pub fn legend(ui: &mut egui::Ui, coloring: &Coloring) {
+pub fn legend(ui: &mut egui::Ui, legend: &Legend) {
     let rgb = |[red, green, blue]: color::Rgb| egui::Color32::from_rgb(red, green, blue);
-    match &coloring.legend {
+    match legend {
         Legend::Scale {
             name,
             unit,

@@ -35,6 +35,8 @@ pub struct Wish {
     pub goes_on: bool,
     /// The particle of which details are wanted, and the number of the frame.
     pub details: Option<(u64, Particle)>,
+    /// Whether a particle was picked, which is looked for in each frame, be it there or not.
+    pub is_following: bool,
     /// Whether charts are wanted.
     pub has_plots: bool,
 }
@@ -113,9 +115,11 @@ fn load(show: &dyn Show, tell: impl Fn(News) -> bool, (state, changed): &(Mutex<
     let mut tables: Option<Instant> = None;
     let mut complaint = None;
     loop {
+        let last = last_of(show);
         let (wish, has_room, is_drawn) = {
             let mut state = locked(state);
-            let is_idle = state.is_untaken || complaint.is_some() || !state.wish.goes_on;
+            let has_last = last.is_some() && number_seen(&seen, &state.wish) == last;
+            let is_idle = state.is_untaken || complaint.is_some() || !state.wish.goes_on || has_last;
             if is_idle && !state.is_new && !state.is_over {
                 // What could not be shown may be in a moment, tables grow, and a run ends.
                 state = changed.wait_timeout(state, PATIENCE).unwrap_or_else(PoisonError::into_inner).0;
@@ -130,18 +134,19 @@ fn load(show: &dyn Show, tell: impl Fn(News) -> bool, (state, changed): &(Mutex<
             tell(News::Gone);
             return;
         }
-        let known = seen
-            .as_ref()
-            .filter(|(options, _)| *options == wish.options)
-            .map(|&(_, number)| number);
+        let known = number_seen(&seen, &wish);
+        // A recording whose last frame is known would wait for another one, deaf to what is wished meanwhile.
+        let is_wanted = known.is_none() || (wish.goes_on && known != last_of(show));
         let mut news = Vec::new();
-        if has_room && (known.is_none() || wish.goes_on) {
+        if has_room && is_wanted {
             match show.frame(&wish.options, known) {
                 Ok(Some(snapshot)) => {
                     complaint = None;
                     seen = Some((wish.options.clone(), snapshot.number));
-                    if wish.details.is_some() {
-                        // Who follows a particle looks for it among all: not on the thread that draws. If they cannot be had, it hears of that.
+                    // What takes its time is found here, not on the thread that draws.
+                    snapshot.extent();
+                    if wish.is_following {
+                        // Who follows a particle looks for it among all. If they cannot be had, it hears of that.
                         let _ = snapshot.here();
                     }
                     locked(state).is_untaken = true;
@@ -177,6 +182,17 @@ fn load(show: &dyn Show, tell: impl Fn(News) -> bool, (state, changed): &(Mutex<
             return;
         }
     }
+}
+
+/// The number of the last frame of a recording.
+fn last_of(show: &dyn Show) -> Option<u64> {
+    show.frames().map(|frames| frames.saturating_sub(1) as u64)
+}
+
+/// The number of the frame that was seen last, if it was as it is wished now.
+fn number_seen(seen: &Option<(PictureOptions, u64)>, wish: &Wish) -> Option<u64> {
+    let seen = seen.as_ref().filter(|(options, _)| *options == wish.options);
+    seen.map(|&(_, number)| number)
 }
 
 fn charts(folder: &Path) -> Result<News, ViewError> {
@@ -215,6 +231,59 @@ mod tests {
         fn details(&self, _: u64, _: Particle) -> Result<Details, ViewError> {
             Ok(Details::default())
         }
+    }
+
+    /// A recording that grows, and how often it was asked for more than it had.
+    struct Growing {
+        frames: AtomicU64,
+        in_vain: AtomicU64,
+    }
+
+    impl Show for Growing {
+        fn title(&self) -> String {
+            String::new()
+        }
+
+        fn frames(&self) -> Option<usize> {
+            Some(self.frames.load(Ordering::Relaxed) as usize)
+        }
+
+        fn frame(&self, _: &PictureOptions, seen: Option<u64>) -> Result<Option<Arc<Snapshot>>, ViewError> {
+            let number = self.frames.load(Ordering::Relaxed) - 1;
+            if seen == Some(number) {
+                self.in_vain.fetch_add(1, Ordering::Relaxed);
+                return Ok(None);
+            }
+            Ok(Some(Arc::new(Snapshot {
+                number,
+                ..Snapshot::default()
+            })))
+        }
+
+        fn details(&self, _: u64, _: Particle) -> Result<Details, ViewError> {
+            Ok(Details::default())
+        }
+    }
+
+    #[test]
+    fn at_the_end_of_a_recording_only_wishes_are_waited_for_and_what_comes() {
+        let growing = Arc::new(Growing {
+            frames: AtomicU64::new(2),
+            in_vain: AtomicU64::new(0),
+        });
+        let show: Arc<dyn Show> = growing.clone();
+        let (to, news) = channel();
+        let loader = Loader::new(&show, move |one| to.send(one).is_ok(), &PictureOptions::default());
+        for number in 1..3 {
+            match news.recv_timeout(20 * PATIENCE) {
+                Ok(News::Frame(snapshot)) => assert_eq!(snapshot.number, number),
+                _ => panic!("no frame"),
+            }
+            loader.taken();
+            assert!(news.recv_timeout(PATIENCE).is_err());
+            growing.frames.fetch_add(1, Ordering::Relaxed);
+        }
+        assert_eq!(growing.in_vain.load(Ordering::Relaxed), 0);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::loader::Wish;
 use super::path::Path;
 use super::picked::Picked;
 use super::{KEYS, bar, choices, legend, marks, plots};
-use crate::{Graphics, PictureOptions, Show, Snapshot, camera::Camera, chart::Chart, coloring::Coloring, live::Controls, show::Details};
+use crate::{Graphics, PictureOptions, Show, Snapshot, camera::Camera, chart::Chart, coloring::Legend, live::Controls, show::Details};
 
 /// Width, in points.
 const WIDTH: f32 = 290.0;
@@ -55,7 +55,8 @@ pub struct Panel {
     time: f64,
     seen: String,
     fields: Vec<String>,
-    coloring: Coloring,
+    legend: Legend,
+    /// Ends of what is shown along each axis, far strays left out \[m\].
     box_of: [[f64; 2]; 3],
     /// The cut that was asked for at first.
     given_cut: Option<[f64; 4]>,
@@ -63,7 +64,6 @@ pub struct Panel {
     pub(super) rate: f64,
     pub(super) plays: bool,
     turned: Instant,
-    had_walls: bool,
     pub(super) hand: bar::Reach,
     /// The way of the camera.
     pub(super) path: Path,
@@ -75,7 +75,6 @@ impl Panel {
         Panel {
             options: options.clone(),
             given_cut: options.cut,
-            had_walls: options.has_walls,
             details: None,
             charts: Vec::new(),
             passes: Vec::new(),
@@ -89,7 +88,7 @@ impl Panel {
             time: 0.0,
             seen: String::new(),
             fields: Vec::new(),
-            coloring: Coloring::default(),
+            legend: Legend::default(),
             box_of: [[0.0, 1.0]; 3],
             rate: RATE,
             plays: false,
@@ -105,18 +104,9 @@ impl Panel {
     pub fn seen(&mut self, snapshot: &Snapshot) {
         self.error = self.passed.take();
         (self.number, self.time, self.seen) = (snapshot.number, snapshot.time, snapshot.seen());
-        (self.fields, self.coloring) = (snapshot.fields.clone(), snapshot.coloring.clone());
-        self.coloring.shade.clear();
-        for (axis, ends) in self.box_of.iter_mut().enumerate() {
-            let along = snapshot
-                .balls
-                .iter()
-                .map(|ball| f64::from(ball[axis]))
-                .filter(|along| along.is_finite());
-            let (low, high) = along.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
-            if low <= high {
-                *ends = [low, high].map(|end| end + snapshot.origin[axis]);
-            }
+        (self.fields, self.legend) = (snapshot.fields.clone(), snapshot.coloring.legend.clone());
+        if let Some(around) = &snapshot.extent().around {
+            self.box_of = [0, 1, 2].map(|axis| [around.low[axis], around.high[axis]]);
         }
         self.picked = self.picked.map(|picked| picked.within(snapshot));
     }
@@ -212,11 +202,6 @@ impl Panel {
         self.plays || self.controls().is_some_and(|controls| !controls.is_paused())
     }
 
-    /// Whether walls are drawn otherwise than before.
-    pub fn turned_walls(&mut self) -> bool {
-        std::mem::replace(&mut self.had_walls, self.options.has_walls) != self.options.has_walls
-    }
-
     /// What the loader is asked for.
     pub fn wish(&self) -> Wish {
         Wish {
@@ -231,6 +216,7 @@ impl Panel {
                 .picked
                 .filter(|picked| picked.place.is_some())
                 .map(|picked| (self.number, picked.particle)),
+            is_following: self.picked.is_some(),
             has_plots: self.has_plots,
         }
     }
@@ -324,7 +310,7 @@ impl Panel {
                 self.options.range = None;
             }
         });
-        legend::legend(ui, &self.coloring);
+        legend::legend(ui, &self.legend);
         self.hold_range(ui);
         ui.checkbox(&mut self.options.has_walls, "walls (W)");
         ui.checkbox(&mut self.options.has_meshes, "bodies as their meshes");
@@ -345,7 +331,7 @@ impl Panel {
 
     /// Lets the ends of the scale stay what they are.
     fn hold_range(&mut self, ui: &mut egui::Ui) {
-        let crate::coloring::Legend::Scale { range, .. } = &self.coloring.legend else {
+        let Legend::Scale { range, .. } = &self.legend else {
             return;
         };
         let mut is_held = self.options.range.is_some();
@@ -454,5 +440,26 @@ mod tests {
             ..Snapshot::default()
         });
         assert_eq!(panel.error.as_deref(), Some("it is cut off"));
+    }
+
+    #[test]
+    fn what_was_picked_is_followed_while_it_is_away() {
+        let mut panel = Panel::new(Arc::new(Five), &PictureOptions::default());
+        assert!(!panel.wish().is_following);
+        let with = |id: u32| Snapshot {
+            balls: vec![[0.0, 0.0, 0.0, 1.0]],
+            id: vec![id],
+            grains: 1,
+            shown: 1,
+            ..Snapshot::default()
+        };
+        let picked = Particle { id: 7, is_grain: true };
+        panel.pick(&with(7), Some(0));
+        for (id, place) in [(7, Some(0)), (8, None), (7, Some(0))] {
+            panel.seen(&with(id));
+            let wish = panel.wish();
+            assert_eq!(panel.place_picked(), place);
+            assert_eq!((wish.is_following, wish.details), (true, place.map(|_| (0, picked))));
+        }
     }
 }

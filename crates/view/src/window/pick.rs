@@ -5,7 +5,7 @@ use glam::DVec3;
 use crate::{
     Snapshot,
     camera::{Camera, cut_from},
-    snapshot::radius_of,
+    scenery::radius_of,
 };
 
 /// The place among the balls of the first one that is seen at this pixel.

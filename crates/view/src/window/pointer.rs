@@ -1,7 +1,5 @@
 //! What the pointer does in the scene: it turns, moves and zooms, picks particles and draws them along.
 
-use std::time::Instant;
-
 use glam::DVec2;
 use winit::{
     event::{ElementState, MouseButton, MouseScrollDelta, WindowEvent},
@@ -71,7 +69,7 @@ impl Drawn {
                 if let Some(orbit) = &mut self.orbit {
                     panel.path.stay();
                     orbit.zoom(lines);
-                    self.moved = Some(Instant::now());
+                    self.note_move();
                 }
             }
             _ => {}
@@ -95,7 +93,7 @@ impl Drawn {
         } else {
             orbit.pan(by, &camera);
         }
-        self.moved = Some(Instant::now());
+        self.note_move();
     }
 
     /// Draws what was picked to where the pointer is, as far from the eye as it is; says whether there is anything to draw.

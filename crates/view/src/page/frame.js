@@ -34,7 +34,7 @@ class Reader {
 
 function decode(bytes) {
   const reader = new Reader(bytes);
-  if (bytes.byteLength < 4 || reader.whole() !== 0x32465853) throw new Error("this page and its server are of different versions; load it again");
+  if (bytes.byteLength < 4 || reader.whole() !== 0x33465853) throw new Error("this page and its server are of different versions; load it again");
   try {
     const frame = head(reader);
     body(reader, frame);
@@ -96,7 +96,9 @@ function body(reader, frame) {
   frame.skin = reader.numbers(Uint8Array, 36 * frame.panes);
 }
 
-const largestOf = ([smallest, quantum]) => smallest + 254 * quantum;
+// Radius of a level.
+const radiusAt = ([smallest, step], level) => smallest * 2 ** (step * (level - 1));
+const largestOf = (radii) => radiusAt(radii, 255);
 
 // Some of the places where something is, a list for each axis.
 function samples(frame) {
@@ -164,14 +166,21 @@ function boxOf({ count, rods, panes, low, quantum, corner }) {
 }
 
 const center = (frame, i) => frame.places.map((plane, axis) => frame.low[axis] + frame.quantum[axis] * plane[i]);
-const radius = (frame, i) => frame.radii[0] + frame.radii[1] * (frame.sizes[i] - 1);
+const radius = (frame, i) => radiusAt(frame.radii, frame.sizes[i]);
+
+// Radius of the particles of fluids, which all have the same; 0 if none is drawn.
+function radiusOfWater(frame) {
+  const level = frame.sizes.subarray(frame.solid).find((size) => size > 0);
+  return level ? radiusAt(frame.radii, level) : 0;
+}
 
 // The first ball on the way from an eye in a direction, -1 if there is none; what is cut away is not there. In a loop without objects, as there may be
 // millions of them.
 function ballOn(frame, eye, ray, cut) {
   const [[x, y, z], sizes] = [frame.places, frame.sizes];
   const [[qx, qy, qz], [ex, ey, ez]] = [frame.quantum, difference(eye, frame.low)];
-  const [[dx, dy, dz], [smallest, step]] = [ray, frame.radii];
+  const [dx, dy, dz] = ray;
+  const radii = Float64Array.from({ length: 256 }, (_, level) => radiusAt(frame.radii, level));
   // Of the side that is left, in levels.
   const levels = cut && frame.places[cut.axis];
   const edge = cut && (cut.at - frame.low[cut.axis]) / frame.quantum[cut.axis];
@@ -182,7 +191,7 @@ function ballOn(frame, eye, ray, cut) {
     const wy = qy * y[i] - ey;
     const wz = qz * z[i] - ez;
     const along = wx * dx + wy * dy + wz * dz;
-    const size = smallest + step * (sizes[i] - 1);
+    const size = radii[sizes[i]];
     const inside = size * size - (wx * wx + wy * wy + wz * wz - along * along);
     if (inside < 0 || along < size || (levels && cut.sign * (levels[i] - edge) > 0)) continue;
     const depth = along - Math.sqrt(inside);

@@ -20,6 +20,7 @@ vec3 linear(vec3 color) {
 
 const SPHERES = `${VIEW}
 uniform vec3 quantum;
+// The smallest, and the power of two by which each level is larger than the one before.
 uniform vec2 radii;
 uniform vec2 limits;
 uniform float swell;
@@ -35,7 +36,7 @@ flat out vec3 tint;
 // A square around the cone in which the eye sees the ball, and a pixel more for its soft rim.
 void main() {
   vec3 place = quantum * vec3(x, y, z);
-  ball = vec4(turn * (place + offset), swell * (radii.x + radii.y * (float(size) - 1.0)));
+  ball = vec4(turn * (place + offset), swell * radii.x * exp2(radii.y * (float(size) - 1.0)));
   tint = linear(texelFetch(palette, ivec2(int(shade), 0), 0).rgb);
   float away = length(ball.xyz);
   point = ball.xyz;
@@ -64,7 +65,7 @@ flat out vec3 tint;
 // A rectangle around the rod that faces the eye, before the rod, so that nothing of it sticks out, and a pixel more for its soft rim.
 void main() {
   vec3 places[2] = vec3[2](quantum * vec3(start), quantum * vec3(end));
-  float radius = radii.x + radii.y * (float(paint.w) - 1.0);
+  float radius = radii.x * exp2(radii.y * (float(paint.w) - 1.0));
   first = vec4(turn * (places[0] + offset), radius);
   second = turn * (places[1] + offset);
   tint = linear(vec3(paint.rgb) / 255.0);

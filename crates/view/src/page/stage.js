@@ -123,7 +123,7 @@ class Stage {
     if (water > 0 && this.water) {
       const swell = SWELL * Math.cbrt(frame.every);
       const drops = (program) => this.drawBalls(shot, program, this.drops, water, swell);
-      this.water.gather(size, shot.unit * swell * radius(frame, frame.solid), 0.5 * shot.focal * size[1], drops);
+      this.water.gather(size, shot.unit * swell * radiusOfWater(frame), 0.5 * shot.focal * size[1], drops);
     }
     gl.clear(gl.DEPTH_BUFFER_BIT);
     gl.disable(gl.DEPTH_TEST);
@@ -183,7 +183,7 @@ class Stage {
     if (count === 0) return;
     const at = this.view(shot, program, frame.low);
     gl.uniform3fv(at.quantum, scaled(frame.quantum, unit));
-    gl.uniform2fv(at.radii, scaled(frame.radii, unit));
+    gl.uniform2f(at.radii, unit * frame.radii[0], frame.radii[1]);
     gl.uniform2f(at.limits, shot.nearest, shot.pixel);
     gl.uniform1f(at.swell, swell);
     gl.bindTexture(gl.TEXTURE_2D, this.palette);
@@ -197,7 +197,7 @@ class Stage {
     if (frame.rods === 0) return;
     const at = this.view(shot, this.cylinders, frame.low);
     gl.uniform3fv(at.quantum, scaled(frame.quantum, unit));
-    gl.uniform2fv(at.radii, scaled(frame.thickness, unit));
+    gl.uniform2f(at.radii, unit * frame.thickness[0], frame.thickness[1]);
     gl.uniform2f(at.limits, shot.nearest, shot.pixel);
     gl.bindVertexArray(this.rods.array);
     gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, frame.rods);

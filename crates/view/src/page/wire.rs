@@ -2,11 +2,11 @@
 //!
 //! All numbers are little-endian; a text is its length in bytes (u32) and UTF-8; a list is its length (u16) and its entries; a color is three bytes.
 //! A frame is, one after the other:
-//! - `SXF2`; number of the frame (u64); frames in all (u32, 2³² − 1 of a simulation that runs); time \[s\] (f64);
+//! - `SXF3`; number of the frame (u64); frames in all (u32, 2³² − 1 of a simulation that runs); time \[s\] (f64);
 //! - how many grains and how many particles of fluids there are; how many balls are drawn, and how many of them, the first, are solid (the others are
 //!   water, of which a smoothed surface is seen); how many rods, and how many panes; one of how many balls and rods is sent (u32 each);
-//! - lowest corner \[m\] (three f64) and quantum of places \[m\] (three f32) of balls and rods; smallest radius and quantum of radii \[m\] of balls, then of
-//!   rods (f32 each); lowest corner and quantum of places of panes, as before;
+//! - lowest corner \[m\] (three f64) and quantum of places \[m\] (three f32) of balls and rods; smallest radius of balls \[m\] and the power of two by
+//!   which each level of radii is larger than the one before, then the same of rods (f32 each); lowest corner and quantum of places of panes, as before;
 //! - of the particle that was picked the center, from the first of these corners, and the radius \[m\] (four f32): not numbers if it is not there;
 //! - title; time, what there is, where a simulation that runs stands, and by how much it falls short, as people read them (empty where there is nothing to
 //!   say); the name of what is shown; a list of the names of what can be shown, and one of the names of fields;
@@ -21,13 +21,16 @@
 //! - of all panes three corners: x, y and z (u16), the normal in 127ths (three i8), the color.
 //!
 //! A place is the lowest corner and as many quanta: 65536 levels over the box of what is drawn, so it is off by at most one 131070th of that box along each
-//! axis. Panes have a box of their own: a wall may be far larger than all grains. A radius is the smallest and as many quanta, less one; a ball or rod whose
-//! radius is 0 is not drawn, as it is nowhere or has no size. A ball whose place in the palette is 255 is not drawn either, as panes are in its place, but
-//! can be picked.
+//! axis. What is far away from most of its kind is not drawn, as pictures do not frame it either: one stray would leave all others a few levels. Panes have a
+//! box of their own, and those of walls are drawn wherever they are: a wall may be far larger than all grains.
+//! A radius of level n is the smallest times 2 to the power of s (n − 1), where s is what the frame tells: 255 levels, each larger than the one before by the
+//! same share, so that small ones keep as many digits as large ones. It is off by at most half of that share, and not at all where all are the same. A ball or
+//! rod of level 0 is not drawn, as it is nowhere, far away, or has no size. A ball whose place in the palette is 255 is not drawn either, as panes are in its
+//! place, but can be picked.
 
 use std::borrow::Cow;
 
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use super::{
@@ -36,18 +39,22 @@ use super::{
 };
 use crate::{
     Shown, Snapshot,
+    bounds::{self, Ball, Bounds, is_somewhere},
     color::Rgb,
     pace::Pace,
     render::{Pane, Rod},
     scale,
+    scenery::Surroundings,
 };
 
 /// Highest level of places along an axis.
 const PLACES: f64 = 65535.0;
-/// Highest level of radii.
+/// Steps from the lowest level of radii to the highest.
 const RADII: f64 = 254.0;
 /// Place in the palette of what is not drawn itself.
 const HIDDEN: u8 = 255;
+/// What is said where something is not drawn, as it is far away from all else.
+const FAR: &str = "   ·   what is far away is not drawn";
 /// Balls that one thread takes at a time.
 const SHARE: usize = 1 << 14;
 /// Bytes of the ends of a rod, and of a corner of a pane.
@@ -76,14 +83,25 @@ pub fn encode(snapshot: &Snapshot, wish: &Wish, around: &Around, walls: Option<u
     let panes: Vec<&Pane> = panes.into_iter().flatten().collect();
     let triangles: Vec<[Ball; 3]> = panes.par_iter().map(|pane| corners_of(pane, snapshot.origin)).collect();
 
-    let [of_balls, of_rods, of_panes] = [balls, rods.as_flattened(), triangles.as_flattened()].map(bounds);
-    let grid = grid(&joined(of_balls, of_rods));
+    let [room, room_of_rods] = [balls, rods.as_flattened()].map(Room::around);
+    let room_of_panes = if snapshot.panes.is_empty() {
+        Room::around(triangles.as_flattened())
+    } else {
+        Room::EVERYWHERE
+    };
+    let all = [
+        (balls, room),
+        (rods.as_flattened(), room_of_rods),
+        (triangles.as_flattened(), room_of_panes),
+    ];
+    let [of_balls, of_rods, of_panes] = all.map(|(balls, room)| bounds::of(balls, |ball| room.has(ball)));
+    let grid = grid(&bounds::joined(of_balls, of_rods));
     let grid_of_panes = self::grid(&of_panes);
-    let radii = [of_balls, of_rods].map(|[low, high]| Steps::between(low[3], high[3], RADII));
+    let radii = [of_balls, of_rods].map(|[low, high]| Radii::between(low[3], high[3]));
     let [low, low_of_panes] = [&grid, &grid_of_panes].map(|grid| snapshot.origin + DVec3::from(grid.map(|steps| f64::from(steps.low))));
 
     let mut letter = Letter(Vec::with_capacity(8 * balls.len() + 16 * rods.len() + 36 * panes.len() + (1 << 14)));
-    letter.put(*b"SXF2");
+    letter.put(*b"SXF3");
     letter.put(snapshot.number.to_le_bytes());
     letter.count(around.frames.unwrap_or(u32::MAX as usize));
     letter.put(snapshot.time.to_le_bytes());
@@ -100,14 +118,16 @@ pub fn encode(snapshot: &Snapshot, wish: &Wish, around: &Around, walls: Option<u
     }
     letter.place(low);
     letter.singles(&grid.map(|steps| steps.quantum));
-    letter.singles(&radii.map(|steps| [steps.low, steps.quantum]).concat());
+    letter.singles(&radii.map(|radii| [radii.smallest, radii.step]).concat());
     letter.place(low_of_panes);
     letter.singles(&grid_of_panes.map(|steps| steps.quantum));
     letter.singles(&picked(snapshot, wish, &grid));
     letter.text(&snapshot.title);
     let (factor, unit) = scale::readable(snapshot.time, "s");
     letter.text(&format!("{} {unit}", scale::digits(snapshot.time * factor, 4)));
-    letter.text(&snapshot.seen());
+    let is_far = |(balls, room): (&[Ball], Room)| balls.par_iter().any(|ball| is_there(ball) && !room.has(ball));
+    let far = if all.into_iter().any(is_far) { FAR } else { "" };
+    letter.text(&(snapshot.seen() + far));
     letter.text(&around.pace.line());
     letter.text(&around.pace.shortfall);
     letter.text(wish.name);
@@ -122,15 +142,12 @@ pub fn encode(snapshot: &Snapshot, wish: &Wish, around: &Around, walls: Option<u
     } else {
         letter.walls(&snapshot.walls, low);
     }
-    write_balls(&mut letter, (balls, shade), &grid, &radii[0]);
+    write_balls(&mut letter, (balls, shade), (&room, &grid), &radii[0]);
     letter.align();
-    write_rods(&mut letter, (&rods, painted), &grid, &radii[1]);
-    write_panes(&mut letter, (&triangles, &panes), &grid_of_panes);
+    write_rods(&mut letter, (&rods, painted), (&room_of_rods, &grid), &radii[1]);
+    write_panes(&mut letter, (&triangles, &panes), (&room_of_panes, &grid_of_panes));
     (letter.0, known)
 }
-
-/// Center relative to the origin of a snapshot and radius \[m\], which is below 0 of what is not drawn itself.
-pub type Ball = [f32; 4];
 
 /// The balls of a snapshot.
 struct Drawn<'a> {
@@ -219,9 +236,10 @@ fn ends_of(rod: &Rod, origin: DVec3) -> [Ball; 2] {
     rod.ends.map(|end| (end - origin).as_vec3().extend(rod.radius as f32).to_array())
 }
 
-/// The corners of a pane, as balls of some size.
+/// The corners of a pane, as balls of next to no size.
 fn corners_of(pane: &Pane, origin: DVec3) -> [Ball; 3] {
-    pane.corners.map(|corner| (corner - origin).as_vec3().extend(1.0).to_array())
+    pane.corners
+        .map(|corner| (corner - origin).as_vec3().extend(f32::MIN_POSITIVE).to_array())
 }
 
 /// Where the particle is that was picked, from the corner of a grid; not numbers if it is not there.
@@ -245,31 +263,33 @@ fn picked(snapshot: &Snapshot, wish: &Wish, grid: &[Steps; 3]) -> Ball {
 
 /// Whether a ball is somewhere and has a size.
 fn is_there(ball: &Ball) -> bool {
-    ball.iter().all(|number| number.is_finite()) && ball[3] != 0.0
+    is_somewhere(ball) && ball[3] != 0.0
 }
 
-/// Lowest and highest of each of the four numbers of balls.
-type Bounds = [Ball; 2];
+/// The box in which balls are drawn, from its lowest corner to its highest.
+#[derive(Clone, Copy)]
+struct Room([[f32; 3]; 2]);
 
-const NOTHING: Bounds = [[f32::INFINITY; 4], [f32::NEG_INFINITY; 4]];
+impl Room {
+    const EVERYWHERE: Room = Room([[f32::NEG_INFINITY; 3], [f32::INFINITY; 3]]);
 
-fn joined([low, high]: Bounds, [lower, higher]: Bounds) -> Bounds {
-    [
-        std::array::from_fn(|axis| low[axis].min(lower[axis])),
-        std::array::from_fn(|axis| high[axis].max(higher[axis])),
-    ]
+    /// That of all of these but far strays.
+    fn around(balls: &[Ball]) -> Room {
+        let ball = |&[x, y, z, radius]: &Ball| (Vec3::new(x, y, z).as_dvec3(), f64::from(radius.abs()));
+        let around = Surroundings::of(balls.iter().map(ball));
+        around.map_or(Room::EVERYWHERE, |around| {
+            Room(around.limits.map(|corner| corner.as_vec3().to_array()))
+        })
+    }
+
+    /// Whether a ball has a size, and is in there.
+    fn has(&self, ball: &Ball) -> bool {
+        let [low, high] = &self.0;
+        is_there(ball) && (0..3).all(|axis| (low[axis]..=high[axis]).contains(&ball[axis]))
+    }
 }
 
-fn bounds(balls: &[Ball]) -> Bounds {
-    let of_share = |share: &[Ball]| {
-        let there = share.iter().filter(|ball| is_there(ball));
-        let outlines = there.map(|&[x, y, z, radius]| [x, y, z, radius.abs()]);
-        outlines.fold(NOTHING, |bounds, ball| joined(bounds, [ball, ball]))
-    };
-    balls.par_chunks(SHARE).map(of_share).reduce(|| NOTHING, joined)
-}
-
-/// The levels to which numbers of a kind are rounded.
+/// The levels to which places along an axis are rounded.
 #[derive(Clone, Copy)]
 struct Steps {
     low: f32,
@@ -280,10 +300,10 @@ struct Steps {
 
 impl Steps {
     /// The finest in which all that lies between these has its place.
-    fn between(low: f32, high: f32, levels: f64) -> Steps {
+    fn between(low: f32, high: f32) -> Steps {
         let span = f64::from(high) - f64::from(low);
         // Rounded up, so that the highest is within the levels.
-        let quantum = if span > 0.0 { ((span / levels) as f32).next_up() } else { 0.0 };
+        let quantum = if span > 0.0 { ((span / PLACES) as f32).next_up() } else { 0.0 };
         Steps {
             low: if low.is_finite() { low } else { 0.0 },
             quantum,
@@ -291,28 +311,51 @@ impl Steps {
         }
     }
 
-    /// The level of a number, and a part to be cut off.
-    fn level(&self, number: f32) -> f64 {
-        (f64::from(number) - f64::from(self.low)) * self.inverse + 0.5
-    }
-
-    /// A radius in a byte.
-    fn radius(&self, radius: f32) -> u8 {
-        (self.level(radius.abs()) as u8).saturating_add(1)
+    fn level(&self, number: f32) -> u16 {
+        ((f64::from(number) - f64::from(self.low)) * self.inverse + 0.5) as u16
     }
 }
 
-fn grid(bounds: &Bounds) -> [Steps; 3] {
-    std::array::from_fn(|axis| Steps::between(bounds[0][axis], bounds[1][axis], PLACES))
+/// The levels to which radii are rounded.
+#[derive(Clone, Copy)]
+struct Radii {
+    smallest: f32,
+    /// The power of two by which each level is larger than the one before.
+    step: f32,
+    /// Levels per power of two.
+    inverse: f64,
+}
+
+impl Radii {
+    /// The finest in which all that are between these have their place.
+    fn between(smallest: f32, largest: f32) -> Radii {
+        let span = (f64::from(largest) / f64::from(smallest)).log2();
+        // Rounded up, so that the largest is within the levels.
+        let step = if span > 0.0 { ((span / RADII) as f32).next_up() } else { 0.0 };
+        Radii {
+            smallest: if smallest.is_finite() { smallest } else { 0.0 },
+            step,
+            inverse: if step > 0.0 { 1.0 / f64::from(step) } else { 0.0 },
+        }
+    }
+
+    fn level(&self, radius: f32) -> u8 {
+        let steps = (f64::from(radius.abs()) / f64::from(self.smallest)).log2() * self.inverse;
+        ((steps + 0.5) as u8).saturating_add(1)
+    }
+}
+
+fn grid([low, high]: &Bounds) -> [Steps; 3] {
+    std::array::from_fn(|axis| Steps::between(low[axis], high[axis]))
 }
 
 /// A place on a grid in bytes.
 fn place(grid: &[Steps; 3], ball: &Ball) -> [[u8; 2]; 3] {
-    std::array::from_fn(|axis| (grid[axis].level(ball[axis]) as u16).to_le_bytes())
+    std::array::from_fn(|axis| grid[axis].level(ball[axis]).to_le_bytes())
 }
 
 /// Places, radii and shades of balls, one plane of numbers after the other.
-fn write_balls(letter: &mut Letter, (balls, shade): (&[Ball], &[u8]), grid: &[Steps; 3], radii: &Steps) {
+fn write_balls(letter: &mut Letter, (balls, shade): (&[Ball], &[u8]), (room, grid): (&Room, &[Steps; 3]), radii: &Radii) {
     let start = letter.0.len();
     let [wide, narrow] = [2 * balls.len(), balls.len()];
     let [wide_plane, narrow_plane] = [wide, narrow].map(|length| length.next_multiple_of(4));
@@ -334,11 +377,11 @@ fn write_balls(letter: &mut Letter, (balls, shade): (&[Ball], &[u8]), grid: &[St
         let places = x.chunks_exact_mut(2).zip(y.chunks_exact_mut(2)).zip(z.chunks_exact_mut(2));
         let looks = sizes.iter_mut().zip(shades);
         for ((ball, ((x, y), z)), (size, shade)) in balls.iter().zip(places).zip(looks) {
-            if is_there(ball) {
+            if room.has(ball) {
                 for (bytes, level) in [x, y, z].into_iter().zip(place(grid, ball)) {
                     bytes.copy_from_slice(&level);
                 }
-                *size = radii.radius(ball[3]);
+                *size = radii.level(ball[3]);
             }
             if ball[3] < 0.0 {
                 *shade = HIDDEN;
@@ -348,7 +391,7 @@ fn write_balls(letter: &mut Letter, (balls, shade): (&[Ball], &[u8]), grid: &[St
 }
 
 /// Ends of rods, then their colors and radii.
-fn write_rods(letter: &mut Letter, (rods, painted): (&[[Ball; 2]], &[Rod]), grid: &[Steps; 3], radii: &Steps) {
+fn write_rods(letter: &mut Letter, (rods, painted): (&[[Ball; 2]], &[Rod]), (room, grid): (&Room, &[Steps; 3]), radii: &Radii) {
     let start = letter.0.len();
     letter.0.resize(start + (RECORD + 4) * rods.len(), 0);
     let (ends, paints) = letter.0[start..].split_at_mut(RECORD * rods.len());
@@ -359,18 +402,18 @@ fn write_rods(letter: &mut Letter, (rods, painted): (&[[Ball; 2]], &[Rod]), grid
         paints.par_chunks_exact_mut(4),
     );
     all.into_par_iter().for_each(|(rod, Rod { color, .. }, ends, paint)| {
-        if rod.iter().all(is_there) {
+        if rod.iter().all(|end| room.has(end)) {
             for (bytes, end) in ends.chunks_exact_mut(RECORD / 2).zip(rod) {
                 bytes.copy_from_slice(place(grid, end).as_flattened());
             }
             paint[..3].copy_from_slice(color);
-            paint[3] = radii.radius(rod[0][3]);
+            paint[3] = radii.level(rod[0][3]);
         }
     });
 }
 
-/// Corners of panes with normals and colors. What is nowhere becomes a triangle without an area.
-fn write_panes(letter: &mut Letter, (triangles, panes): (&[[Ball; 3]], &[&Pane]), grid: &[Steps; 3]) {
+/// Corners of panes with normals and colors. What is nowhere, or far away, becomes a triangle without an area.
+fn write_panes(letter: &mut Letter, (triangles, panes): (&[[Ball; 3]], &[&Pane]), (room, grid): (&Room, &[Steps; 3])) {
     let start = letter.0.len();
     letter.0.resize(start + 3 * RECORD * panes.len(), 0);
     let all = (
@@ -379,7 +422,7 @@ fn write_panes(letter: &mut Letter, (triangles, panes): (&[[Ball; 3]], &[&Pane])
         letter.0[start..].par_chunks_exact_mut(3 * RECORD),
     );
     all.into_par_iter().for_each(|(corners, pane, bytes)| {
-        if corners.iter().all(is_there) {
+        if corners.iter().all(|corner| room.has(corner)) {
             let painted = corners.iter().zip(pane.normals).zip(pane.colors);
             for (bytes, ((corner, normal), color)) in bytes.chunks_exact_mut(RECORD).zip(painted) {
                 bytes[..6].copy_from_slice(place(grid, corner).as_flattened());

@@ -7,6 +7,7 @@ use super::{asked, heap, opened, socket};
 use crate::{
     Snapshot,
     coloring::{Legend, SCALE},
+    render::{Pane, Rod},
 };
 
 /// A frame as a page reads it.
@@ -16,8 +17,10 @@ pub struct Frame {
     time: f64,
     /// Grains, particles of fluids, balls, how many of these are solid, rods, panes, and of how many balls and rods there is one.
     pub counts: [u32; 7],
-    /// Of places, of radii of balls and of rods.
-    pub quantum: [f64; 5],
+    /// Of places.
+    pub quantum: [f64; 3],
+    /// Powers of two by which each level of radii is larger than the one before, of balls and of rods.
+    pub steps: [f64; 2],
     /// Of places of panes.
     pub quantum_of_panes: [f64; 3],
     pub picked: Option<(DVec3, f64)>,
@@ -118,7 +121,7 @@ pub fn read(message: &Message) -> Frame {
         panic!("no frame: {message}")
     };
     let mut reader = Reader { bytes, at: 0 };
-    assert_eq!(&reader.take::<4>(), b"SXF2");
+    assert_eq!(&reader.take::<4>(), b"SXF3");
     let number = u64::from_le_bytes(reader.take());
     let (frames, time) = (reader.whole(), reader.double());
     let counts = [(); 7].map(|()| reader.whole());
@@ -157,13 +160,13 @@ pub fn read(message: &Message) -> Frame {
     let ball = |place: usize| {
         let level = radii[place].checked_sub(1)?;
         let center = low + quantum * DVec3::from([0, 1, 2].map(|axis| planes[axis][place]));
-        Some((center, smallest + in_radius * f64::from(level)))
+        Some((center, smallest * (in_radius * f64::from(level)).exp2()))
     };
     let balls = (0..count).map(ball).collect();
     let ends: Vec<[DVec3; 2]> = (0..rods).map(|_| [(); 2].map(|()| reader.place(low, quantum))).collect();
     let painted = |ends: [DVec3; 2]| {
         let [red, green, blue, level] = reader.take();
-        let radius = thinnest + in_thickness * f64::from(level.checked_sub(1)?);
+        let radius = thinnest * (in_thickness * f64::from(level.checked_sub(1)?)).exp2();
         Some((ends, radius, [red, green, blue]))
     };
     let rods = ends.into_iter().map(painted).collect();
@@ -179,7 +182,8 @@ pub fn read(message: &Message) -> Frame {
         frames,
         time,
         counts,
-        quantum: [quantum.x, quantum.y, quantum.z, in_radius, in_thickness],
+        quantum: quantum.to_array(),
+        steps: [in_radius, in_thickness],
         quantum_of_panes: quantum_of_panes.to_array(),
         picked: (!picked.1.is_nan()).then_some(picked),
         texts,
@@ -194,6 +198,11 @@ pub fn read(message: &Message) -> Frame {
         rods,
         panes,
     }
+}
+
+/// Asserts that it is off by at most half of the share by which levels differ.
+pub fn assert_radius(found: f64, radius: f64, step: f64) {
+    assert!((found / radius).log2().abs() <= 0.5 * step + 1e-9, "{found} is not {radius}");
 }
 
 #[test]
@@ -229,13 +238,14 @@ fn frames_arrive_within_half_a_quantum_and_ten_bytes_a_particle() {
         for (axis, span) in [1.0, 1.0, 0.3].into_iter().enumerate() {
             assert!(frame.quantum[axis] < 1.000_001 * span / 65535.0);
         }
+        assert!(frame.steps[0] < 1.000_001 * 3.0_f64.log2() / 254.0);
         for (ball, [x, y, z, radius]) in frame.balls.iter().zip(&original.balls) {
             let (center, found) = ball.unwrap();
             let away = center - original.origin - DVec3::new((*x).into(), (*y).into(), (*z).into());
             for axis in 0..3 {
                 assert!(away[axis].abs() <= 0.5 * frame.quantum[axis] + 1e-12, "{away}");
             }
-            assert!((found - f64::from(*radius)).abs() <= 0.5 * frame.quantum[3] + 1e-12);
+            assert_radius(found, f64::from(*radius), frame.steps[0]);
         }
         assert_eq!(frame.walls.is_some(), has_walls, "{request}");
         if let Some((walls, edges)) = frame.walls {
@@ -281,7 +291,7 @@ fn what_is_nowhere_is_not_drawn_and_harms_nothing() {
     // In its place something else is seen.
     assert_eq!((frame.balls[6].unwrap().1, frame.shade[6]), (1.0, 255));
     let away = frame.balls[7].unwrap().0 - odd.origin - DVec3::from([0, 1, 2].map(|axis| f64::from(odd.balls[7][axis])));
-    assert!(away.length() < frame.quantum[..3].iter().sum::<f64>(), "{away}");
+    assert!(away.length() < frame.quantum.iter().sum::<f64>(), "{away}");
     assert_eq!(frame.walls.unwrap().0.iter().map(Vec::len).collect::<Vec<_>>(), [0, 2]);
     assert!(read(&asked(&mut socket, "frame - - 1 - - - -")).balls.iter().all(Option::is_none));
     let is_drawn: Vec<bool> = read(&asked(&mut socket, "frame - - 2 - - - -"))
@@ -295,4 +305,73 @@ fn what_is_nowhere_is_not_drawn_and_harms_nothing() {
     assert_eq!(radius, f64::from(one.balls[0][3]));
     let empty = read(&asked(&mut socket, "frame - - 4 - - - -"));
     assert!(empty.balls.is_empty() && empty.walls.unwrap().0.is_empty());
+}
+
+#[test]
+fn one_stray_takes_no_digits_from_the_others_and_is_told_of() {
+    let mut strewn = heap(0, 200);
+    strewn.balls[70][2] = -1e4;
+    strewn.balls[71] = [5e3, 0.0, 0.0, -0.002];
+    let pane = |height: f64| {
+        Pane::flat(
+            [DVec3::ZERO, DVec3::X, DVec3::Y].map(|corner| strewn.origin + corner + height * DVec3::Z),
+            [1, 2, 3],
+        )
+    };
+    let rod = |height: f64| Rod {
+        ends: [0.0, 1.0].map(|aside| strewn.origin + DVec3::new(aside, 0.0, height)),
+        radius: 0.01,
+        color: [1, 2, 3],
+    };
+    let heights = || (0..100).map(|k| if k == 60 { 1e4 } else { 0.01 * f64::from(k) });
+    (strewn.rods, strewn.bodies) = (heights().map(rod).collect(), heights().map(pane).collect());
+    let without = heap(1, 200);
+    let (_page, host, live) = opened([strewn.clone(), without]);
+    let mut socket = socket(&host, &live);
+    let frame = read(&asked(&mut socket, "frame - - 0 - - - grain:70"));
+    assert_eq!(frame.counts[..5], [200, 0, 200, 200, 100]);
+    assert_eq!(frame.texts[2], "200 grains   ·   what is far away is not drawn");
+    assert_eq!(read(&asked(&mut socket, "frame - - 1 - - - -")).texts[2], "200 grains");
+    for axis in 0..3 {
+        assert!(
+            frame.quantum[axis] < 2.0 / 65535.0 && frame.quantum_of_panes[axis] < 2.0 / 65535.0,
+            "{:?}",
+            frame.quantum
+        );
+    }
+    for (place, (found, ball)) in frame.balls.iter().zip(&strewn.balls).enumerate() {
+        let Some((center, _)) = found else {
+            assert!([70, 71].contains(&place), "ball {place} is not drawn");
+            continue;
+        };
+        assert!(![70, 71].contains(&place), "ball {place} is far away");
+        assert!((*center - strewn.center(ball)).length() < 2e-5, "{center}");
+    }
+    let far: Vec<usize> = (0..100).filter(|&rod| frame.rods[rod].is_none()).collect();
+    assert_eq!(far, [60]);
+    let area = |[a, b, c]: &[Corner; 3]| (b.0 - a.0).cross(c.0 - a.0).length();
+    let far: Vec<usize> = (0..100).filter(|&pane| area(&frame.panes[pane]) < 0.9).collect();
+    assert_eq!(far, [60]);
+    // It can be followed all the same.
+    let (center, _) = frame.picked.unwrap();
+    assert!((center - strewn.center(&strewn.balls[70])).length() < 1e-2, "{center}");
+}
+
+#[test]
+fn small_radii_keep_their_digits_beside_large_ones() {
+    let mut sizes = heap(0, 300);
+    for (k, ball) in sizes.balls.iter_mut().enumerate() {
+        ball[3] = 1e-3 * 1e3_f32.powf(k as f32 / 299.0);
+    }
+    let mut same = heap(1, 300);
+    same.balls.iter_mut().for_each(|ball| ball[3] = 0.0123);
+    let (_page, host, live) = opened([sizes.clone(), same]);
+    let mut socket = socket(&host, &live);
+    let frame = read(&asked(&mut socket, "frame - - 0 - - - -"));
+    assert!(frame.steps[0] < 0.04, "{}", frame.steps[0]);
+    for (found, ball) in frame.balls.iter().zip(&sizes.balls) {
+        assert_radius(found.unwrap().1, f64::from(ball[3]), frame.steps[0]);
+    }
+    let frame = read(&asked(&mut socket, "frame - - 1 - - - -"));
+    assert!(frame.balls.iter().all(|ball| ball.unwrap().1 == f64::from(0.0123_f32)));
 }

@@ -8,7 +8,7 @@ use tungstenite::{Message, WebSocket};
 
 use super::{
     Dice, asked,
-    frames::{Frame, read},
+    frames::{Frame, assert_radius, read},
     heap, opened, socket,
 };
 use crate::{
@@ -74,7 +74,7 @@ fn rods_and_panes_arrive_within_half_a_quantum() {
         };
         assert!(![7, 8].contains(&k), "rod {k} is nowhere or has no size");
         assert_eq!(*color, rod.color);
-        assert!((radius - rod.radius).abs() <= 0.5 * frame.quantum[4] + 1e-8, "{radius}");
+        assert_radius(*radius, f64::from(rod.radius as f32), frame.steps[1]);
         for (found, end) in ends.iter().zip(rod.ends) {
             assert_at(*found, end, &frame.quantum);
         }

@@ -38,8 +38,8 @@ fn help() -> String {
 /// Look at a run in a window, or in a browser: live, or played back
 ///
 /// A scene is run as by seixo run, into a folder, and shown meanwhile; closing the window, or Ctrl-C, stops the run with a checkpoint (exit code 130, unless
-/// it was over). A run folder is played back, and followed if it still grows. Looking changes no result. What is done by hand (gravity tilted, grains
-/// pushed, drawn or dropped) does: it is written to log.jsonl, and checkpoints go on with it.
+/// it was over). A run folder is played back, and followed if it still grows. Looking changes no result but by rounding, and that on a GPU alone. What is done
+/// by hand (gravity tilted, grains pushed, drawn or dropped) does: it is written to log.jsonl, and checkpoints go on with it.
 #[derive(Args)]
 #[command(after_help = help())]
 pub struct ViewArguments {

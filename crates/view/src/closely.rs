@@ -1,6 +1,7 @@
 //! All that is known of one particle of a frame.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use seixo_files::vtk::{VtkContacts, read_contacts};
 
@@ -17,15 +18,20 @@ const DIGITS: i32 = 6;
 /// Contacts that are told of, at most.
 const MOST_CONTACTS: usize = 24;
 
-/// All that a frame of a run folder knows of a particle.
+/// All that a frame of a run folder knows of a particle, of which `tables` reads or knows those that have its file.
 ///
 /// # Errors
 /// If the frame cannot be read.
-pub fn details_of(run_folder: &Path, frame: usize, particle: Particle) -> Result<Details, ViewError> {
+pub fn details_of(
+    run_folder: &Path,
+    frame: usize,
+    particle: Particle,
+    tables: impl FnOnce(&Path) -> Result<Arc<Balls>, ViewError>,
+) -> Result<Details, ViewError> {
     let files = frames_of(run_folder)?;
     let last = files.len() - 1;
     let path = files.get(frame).ok_or(ViewError::FrameOutOfRange { frame, last })?;
-    let balls = Balls::read(path)?;
+    let balls = tables(path)?;
     let contacts = match contacts_of(run_folder, path) {
         Ok(path) if particle.is_grain => Some(read_contacts(&path)?),
         _ => None,

@@ -1,6 +1,7 @@
 //! Fluids beside the grains of a frame: particles as balls, or their free surface.
 
 use std::path::Path;
+use std::time::SystemTime;
 
 use glam::DVec3;
 use seixo_analysis::{SurfaceOptions, free_surface};
@@ -20,7 +21,18 @@ pub struct Balls {
     pub surface: Vec<[(usize, DVec3); 3]>,
 }
 
+/// When the files of grains and of fluids were written, and their bytes; `None` of one that is not there.
+pub type Stamp = [Option<(SystemTime, u64)>; 2];
+
 impl Balls {
+    /// What tells other tables from those of now, of the frame that has this file.
+    pub fn stamp(file: &Path) -> Stamp {
+        ["grains", "fluid"].map(|kind| {
+            let known = beside(file, kind).metadata().ok()?;
+            Some((known.modified().ok()?, known.len()))
+        })
+    }
+
     /// Those of the frame that has this file.
     pub fn read(file: &Path) -> Result<Balls, ViewError> {
         let path = beside(file, "fluid");

@@ -1,7 +1,7 @@
 //! One frame of a run folder as a picture: the scene in perspective, a legend, a scale bar, title and time.
 
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use glam::DVec3;
 use seixo_files::vtk::{VtkBodies, VtkBonds, VtkContacts, VtkPoints, VtkWalls, read_bodies, read_bonds, read_contacts, read_walls};
@@ -164,10 +164,22 @@ impl Snapshot {
     /// # Errors
     /// If the folder does not have it, it cannot be read, or it lacks what is to be shown.
     pub fn read(run_folder: &Path, options: &PictureOptions) -> Result<Snapshot, ViewError> {
+        Snapshot::read_by(run_folder, options, |file| Balls::read(file).map(Arc::new))
+    }
+
+    /// The same, of what `tables` reads or knows of the frame that has a file.
+    ///
+    /// # Errors
+    /// As [`Snapshot::read`].
+    pub(crate) fn read_by(
+        run_folder: &Path,
+        options: &PictureOptions,
+        tables: impl FnOnce(&Path) -> Result<Arc<Balls>, ViewError>,
+    ) -> Result<Snapshot, ViewError> {
         let (path, number) = &chosen(frames_of(run_folder)?, options.frame)?;
         let balls = match options.shown {
-            Shown::Surface => Balls::with_surface(path)?,
-            _ => Balls::read(path)?,
+            Shown::Surface => Arc::new(Balls::with_surface(path)?),
+            _ => tables(path)?,
         };
         let walls_path = beside(path, "walls");
         let walls = if options.has_walls && walls_path.exists() {
@@ -194,7 +206,7 @@ impl Snapshot {
             title: options.title.clone().or_else(|| Some(name_of(run_folder))),
             ..options.clone()
         };
-        Snapshot::of((balls, bodies, walls), (contacts, bonds, cracks), &options, *number as u64)
+        Snapshot::of((&balls, bodies, walls), (contacts, bonds, cracks), &options, *number as u64)
     }
 
     /// What is to be seen of a simulation that runs into a folder.
@@ -208,7 +220,7 @@ impl Snapshot {
         };
         let balls = Balls::of_both(parts.grains, parts.fluid);
         Snapshot::of(
-            (balls, parts.bodies, parts.walls),
+            (&balls, parts.bodies, parts.walls),
             (parts.contacts, parts.bonds, cracks),
             options,
             number,
@@ -220,35 +232,36 @@ impl Snapshot {
     /// # Errors
     /// If they lack the field to color them by.
     pub(crate) fn of(
-        (balls, bodies, file): (Balls, Option<VtkBodies>, VtkWalls),
+        (balls, bodies, file): (&Balls, Option<VtkBodies>, VtkWalls),
         (contacts, bonds, cracks): (Option<VtkContacts>, Option<VtkBonds>, Option<Cracks>),
         options: &PictureOptions,
         number: u64,
     ) -> Result<Snapshot, ViewError> {
         let Balls {
             points,
+            surface,
             grains,
             particles,
-            surface,
         } = balls;
+        let (grains, particles) = (*grains, *particles);
         let (mut panes, mut marks) = (Vec::new(), None);
         let (coloring, rods) = match (options.shown, contacts, bonds, cracks) {
             (Shown::Surface | Shown::Smooth, ..) if particles > 0 => {
                 let field = options.field.clone().or_else(|| Some("fluid".to_owned()));
-                (Coloring::of(&points, &PictureOptions { field, ..options.clone() })?, Vec::new())
+                (Coloring::of(points, &PictureOptions { field, ..options.clone() })?, Vec::new())
             }
             (Shown::Walls, ..) => {
                 let (coloring, colored) = colored(&file, options)?;
                 panes = colored;
                 (coloring, Vec::new())
             }
-            (shown, Some(contacts), ..) => rods(&contacts, &points, shown, options.range),
+            (shown, Some(contacts), ..) => rods(&contacts, points, shown, options.range),
             (Shown::Bonds, _, Some(bonds), _) => bonds::rods(&bonds, options)?,
             (_, _, bonds, Some(cracks)) => {
-                marks = Some(cracks.marks(&points));
+                marks = Some(cracks.marks(points));
                 (cracks.coloring(), bonds.as_ref().map_or_else(Vec::new, bonds::plain_rods))
             }
-            _ => (Coloring::of(&points, options)?, Vec::new()),
+            _ => (Coloring::of(points, options)?, Vec::new()),
         };
         let mut walls = vec![Vec::new(); file.names.len()];
         let mut painted = panes.iter().map(|&(index, _)| index).peekable();
@@ -278,7 +291,7 @@ impl Snapshot {
         };
         let bodies = bodies.filter(|_| options.has_meshes && (shown > 0 || options.shown.is_among_others()));
         let has_others = options.shown.is_among_others() && (particles > 0 || bodies.is_some());
-        let beside = has_others.then(|| Coloring::plain(&points));
+        let beside = has_others.then(|| Coloring::plain(points));
         let colors = beside.as_ref().unwrap_or(&coloring);
         let surfaces = bodies.map(|bodies| Surfaces::of(&bodies, &points.id[..grains], colors));
         let bodies = surfaces.map_or_else(Vec::new, |surfaces| surfaces.in_place_of(&mut balls));
@@ -286,7 +299,7 @@ impl Snapshot {
             number,
             title: options.title.clone().unwrap_or_default(),
             time: points.time,
-            fields: fields_of(&points),
+            fields: fields_of(points),
             skin,
             bodies,
             coloring,
@@ -300,7 +313,7 @@ impl Snapshot {
             panes: panes.into_iter().map(|(_, pane)| pane).collect(),
             origin,
             balls,
-            id: points.id,
+            id: points.id.clone(),
             walls,
             aboard: None,
             extent: OnceLock::new(),

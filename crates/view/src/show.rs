@@ -1,10 +1,16 @@
 //! What there is to look at, for windows and pages alike: a recording, or a simulation that runs.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::{Graphics, PictureOptions, Snapshot, ViewError, closely::details_of, live::Controls, picture::frames_of};
+use crate::{
+    Graphics, PictureOptions, Snapshot, ViewError,
+    closely::details_of,
+    fluid::{Balls, Stamp},
+    live::Controls,
+    picture::frames_of,
+};
 
 /// Longest time that one asks for something new before the answer is that there is nothing \[s\].
 pub const PATIENCE: Duration = Duration::from_millis(250);
@@ -71,6 +77,15 @@ pub struct Recording {
     is_confined: bool,
     /// Frames so far, and when they were counted.
     counted: Mutex<(usize, Instant)>,
+    /// For who looks at the same frame otherwise, or closely: to read takes longer than all else.
+    last: Mutex<Option<Read>>,
+}
+
+/// The tables of a frame that was read.
+struct Read {
+    file: PathBuf,
+    stamp: Stamp,
+    balls: Arc<Balls>,
 }
 
 impl Recording {
@@ -83,6 +98,7 @@ impl Recording {
             folder: folder.to_owned(),
             is_confined: false,
             counted: Mutex::new((frames_of(folder)?.len(), Instant::now())),
+            last: Mutex::default(),
         })
     }
 
@@ -101,6 +117,27 @@ impl Recording {
             *counted = (frames_of(&self.folder).map_or(counted.0, |files| files.len()), Instant::now());
         }
         counted.0
+    }
+
+    fn last(&self) -> MutexGuard<'_, Option<Read>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The tables of the frame that has this file: those that were read last, if it is the same as then.
+    fn tables(&self, file: &Path) -> Result<Arc<Balls>, ViewError> {
+        let stamp = Balls::stamp(file);
+        // Nobody waits while others read, and what is not needed any more is gone before.
+        let known = self.last().take().filter(|last| last.file == file && last.stamp == stamp);
+        let balls = match known {
+            Some(known) => known.balls,
+            None => Arc::new(Balls::read(file)?),
+        };
+        *self.last() = Some(Read {
+            file: file.to_owned(),
+            stamp,
+            balls: balls.clone(),
+        });
+        Ok(balls)
     }
 }
 
@@ -146,7 +183,7 @@ impl Show for Recording {
         if self.is_confined {
             check_links(&self.folder)?;
         }
-        details_of(&self.folder, number as usize, particle)
+        details_of(&self.folder, number as usize, particle, |file| self.tables(file))
     }
 
     fn frame(&self, options: &PictureOptions, seen: Option<u64>) -> Result<Option<Arc<Snapshot>>, ViewError> {
@@ -163,6 +200,42 @@ impl Show for Recording {
             frame: Some(frame),
             ..options.clone()
         };
-        Snapshot::read(&self.folder, &options).map(|snapshot| Some(Arc::new(snapshot)))
+        let snapshot = Snapshot::read_by(&self.folder, &options, |file| self.tables(file))?;
+        Ok(Some(Arc::new(snapshot)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::time::SystemTime;
+
+    use super::*;
+    use crate::picture_tests::run_folder;
+
+    #[test]
+    fn a_frame_is_read_once_until_it_is_written_anew() {
+        let folder = run_folder();
+        let recording = Recording::open(folder.path()).unwrap();
+        let look = |field: &str| {
+            let options = PictureOptions {
+                field: Some(field.to_owned()),
+                ..PictureOptions::default()
+            };
+            recording.frame(&options, None)
+        };
+        look("speed").unwrap();
+        // Damaged, but by its length and its time the same.
+        let path = folder.path().join("fields/grains_000001.vtp");
+        let known = path.metadata().unwrap();
+        fs::write(&path, vec![b' '; known.len() as usize]).unwrap();
+        let date = |time: SystemTime| File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+        let written = known.modified().unwrap();
+        date(written);
+        assert!(look("radius").is_ok());
+        let grain = Particle { id: 3, is_grain: true };
+        assert!(!recording.details(1, grain).unwrap().values.is_empty());
+        date(written + Duration::from_secs(1));
+        assert!(matches!(look("radius"), Err(ViewError::Frame(_))));
     }
 }

@@ -8,6 +8,8 @@ mod screen;
 #[path = "../stage/mod.rs"]
 mod stage;
 
+use browser::Browser;
+use pages::SLIDER;
 use pictures::{Picture, changed, settled, written};
 use screen::{F, K, LEFT, Q, RIGHT, S, SPACE, Screen, V, W};
 use serde_json::Value;

@@ -8,7 +8,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// The slider that goes through a recording, whatever it counts from.
-const SLIDER: &str = "[...document.querySelectorAll('input[type=range]')].find(slider => slider.max - slider.min === 60)";
+pub const SLIDER: &str = "[...document.querySelectorAll('input[type=range]')].find(slider => slider.max - slider.min === 60)";
 
 #[test]
 fn a_page_shows_a_recording() {

@@ -254,6 +254,7 @@ fn a_survey_of_many_places_knows_the_bounds_of_all_that_are_seen() {
         argument(found.clone(), SURVEYED * UNITS),
         places.len() as u32,
         UNITS as u32,
+        places.len().div_ceil(UNITS) as u32,
     );
     let bytes = client.read_one(found).expect("the device returns its results");
     let records: Vec<[[f32; 4]; SURVEYED]> = bytemuck::pod_collect_to_vec(&bytes);

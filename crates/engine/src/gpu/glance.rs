@@ -95,7 +95,8 @@ fn survey_of<R: Number>(gpu: &Gpu, places: &Buffer<R>, values: &Buffer<R>) -> (C
     let found = gpu.parcel(RECORD * SURVEYED * units_of_it);
     let (count, dim) = units(units_of_it);
     let (places, values, to) = (places.records(), values.argument(), found.records());
-    survey::launch::<R>(gpu.client(), count, dim, places, values, to, n as u32, units_of_it as u32);
+    let shares = n.div_ceil(units_of_it) as u32;
+    survey::launch::<R>(gpu.client(), count, dim, places, values, to, n as u32, units_of_it as u32, shares);
     let mut copies = gpu.copies();
     let ticket = copies.add(&found, 0..found.len());
     (copies, ticket)

@@ -273,13 +273,12 @@ pub fn glance_at_fluid<R: Real, C: Coordinate<R>>(
 /// Records that a unit of [`fn@survey`] writes.
 pub const SURVEYED: usize = 4;
 
-/// What is to be known of n places with radii, and of one number each, before anybody draws them. Each unit looks at a share of them and writes: one of them;
+/// What is to be known of n places with radii, and of one number each, before anybody draws them. Each unit looks at so many shares of them and writes: one of them;
 /// its number, the sum of all radii, and how many have one and are somewhere; of these the lowest numbers; and the highest.
 #[cube(launch)]
-pub fn survey<R: Real>(places: &[Record<R>], values: &[R], found: &mut [Record<R>], n: u32, units: u32) {
+pub fn survey<R: Real>(places: &[Record<R>], values: &[R], found: &mut [Record<R>], n: u32, units: u32, shares: u32) {
     let unit = ABSOLUTE_POS as u32;
     if unit < units {
-        let shares = (n + units - 1u32) / units;
         // From all over, as neighbors in memory are neighbors in space.
         let mut shown = unit + (unit % shares) * units;
         if shown >= n {

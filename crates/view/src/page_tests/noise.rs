@@ -251,12 +251,12 @@ fn a_million_messages_are_answered_as_they_should() {
         let expected = match parts[..] {
             ["details", who] if is_particle(who) || is_ball(who) => {
                 let index = who.strip_prefix("ball:").map_or(0, |index| index.parse::<usize>().unwrap());
-                Some(match every {
+                let beginning = match every {
                     None => "error - no frame was sent yet",
                     Some(every) if index.saturating_mul(every) >= 3 => "error - ball ",
                     Some(_) => "details ",
-                })
-                .map(str::to_owned)
+                };
+                Some(beginning.to_owned())
             }
             _ => refusal_of(&parts),
         };

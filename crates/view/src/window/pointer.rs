@@ -7,7 +7,10 @@ use winit::{
 };
 
 use super::{drawn::Drawn, panel::Panel, pick};
-use crate::{camera::Camera, live::Hand};
+use crate::{
+    camera::{Camera, Frame},
+    live::Hand,
+};
 
 /// A pointer that moved less between press and release has clicked, not dragged \[px\].
 const STILL: f64 = 4.0;
@@ -60,7 +63,9 @@ impl Drawn {
                     self.pick(panel);
                 }
             }
-            WindowEvent::MouseInput { button, .. } if !is_taken => self.pointer.pressed = Some((*button, self.pointer.at)),
+            WindowEvent::MouseInput { button, .. } if !is_taken && self.is_in_scene() => {
+                self.pointer.pressed = Some((*button, self.pointer.at))
+            }
             WindowEvent::MouseWheel { delta, .. } if !is_taken => {
                 let lines = match delta {
                     MouseScrollDelta::LineDelta(_, lines) => f64::from(*lines),
@@ -74,6 +79,13 @@ impl Drawn {
             }
             _ => {}
         }
+    }
+
+    /// Whether the pointer is in the scene: a panel to which it came only just now takes no press yet.
+    fn is_in_scene(&self) -> bool {
+        let at = self.pointer.at;
+        let is_within = |Frame { corner, size }: Frame| (0..2).all(|axis| (0.0..=size[axis]).contains(&(at[axis] - corner[axis])));
+        self.gui.scene_frame(&self.window).is_some_and(is_within)
     }
 
     /// Turns or moves the camera, or draws what was picked along, if a button is pressed.

@@ -48,6 +48,8 @@ impl Job {
         let path = folder.path().join("said");
         let said = File::create(&path).unwrap();
         let mut command = Command::new("mpirun");
+        // Jobs that start at once fail over the folder that Open MPI makes for all jobs of a user.
+        command.env("TMPDIR", folder.path());
         for (k, (program, ranks)) in parts.iter().enumerate() {
             if k > 0 {
                 command.arg(":");

@@ -43,6 +43,7 @@ pub use error::ViewError;
 pub use film::Film;
 pub use live::Live;
 pub use map::{Map, map};
+pub use pace::IN_TIME;
 pub use page::{Page, bytes_of_frame};
 pub use picture::{PictureOptions, Shown, bonds_of, contacts_of, fluid_frames, frame_of, frames_of, picture};
 pub use plot::{ChartFormat, Charts, curves, plot};

@@ -5,8 +5,8 @@ use crate::{
     scale,
 };
 
-/// Of the pace that a simulation is held to, what it must reach so that nothing is said.
-const ENOUGH: f64 = 0.97;
+/// Of the pace that a simulation is held to, what it must reach to count as in time.
+pub const IN_TIME: f64 = 0.97;
 
 /// What is said of a simulation that runs.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -52,7 +52,7 @@ impl Pace {
             _ => "",
         };
         let goes_on = state.is_empty();
-        let missed = controls.rate().filter(|times| goes_on && pace < ENOUGH * times);
+        let missed = controls.rate().filter(|times| goes_on && pace < IN_TIME * times);
         Pace {
             state,
             time: format!("{} of {}", word(time), word(until)),

@@ -441,7 +441,7 @@ impl Coming {
         match std::mem::replace(&mut self.state, State::Here(Ok(Vec::new()))) {
             State::Here(parts) => parts,
             State::Coming(arrival) => self.runtime.guard(|| block_on(arrival)),
-            State::Fetched(fetch) => fetch.wait(),
+            State::Fetched(fetch) => fetch.wait(&self.runtime),
         }
     }
 }

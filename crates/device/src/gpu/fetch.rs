@@ -1,8 +1,8 @@
 //! Copies that the processor reads, made by who waits for them: CubeCL's own keep the thread busy from which steps are launched.
 
+use super::GpuError;
 use super::buffer::Copies;
-use super::runtime::caught;
-use super::{Gpu, GpuError};
+use super::runtime::{Runtime, caught};
 use cubecl::bytes::Bytes;
 use cubecl::wgpu::WgpuSetup;
 use cubecl::wgpu::wgpu;
@@ -10,7 +10,6 @@ use std::sync::mpsc::{Receiver, channel};
 
 /// Copies of memory of wgpu, on their way.
 pub struct Fetch {
-    gpu: Gpu,
     device: wgpu::Device,
     buffer: wgpu::Buffer,
     submitted: wgpu::SubmissionIndex,
@@ -23,15 +22,8 @@ impl Copies {
     /// Submits all copies.
     pub(super) fn fetch(&self, setup: &WgpuSetup) -> Result<Fetch, GpuError> {
         let runtime = &self.gpu.runtime;
-        let lent = runtime.guard(|| {
-            let lent = self
-                .handles
-                .iter()
-                .map(|handle| self.lend_one(handle))
-                .collect::<Result<Vec<_>, _>>()?;
-            runtime.client.flush()?;
-            Ok(lent)
-        })?;
+        let lent = self.lend_all(&self.handles)?;
+        runtime.guard(|| runtime.client.flush())?;
         let sizes: Vec<u64> = self.handles.iter().map(|handle| handle.size_in_used()).collect();
         runtime.guard(|| {
             let buffer = setup.device.create_buffer(&wgpu::BufferDescriptor {
@@ -51,7 +43,6 @@ impl Copies {
             // Who waits no more need not hear of it.
             buffer.map_async(wgpu::MapMode::Read, .., move |result| drop(told.send(result)));
             Ok(Fetch {
-                gpu: self.gpu.clone(),
                 device: setup.device.clone(),
                 buffer,
                 submitted,
@@ -64,7 +55,7 @@ impl Copies {
 
 impl Fetch {
     /// Waits for them.
-    pub fn wait(self) -> Result<Vec<Bytes>, GpuError> {
+    pub fn wait(self, runtime: &Runtime) -> Result<Vec<Bytes>, GpuError> {
         let arrive = || -> Result<Vec<Bytes>, String> {
             let polled = self.device.poll(wgpu::PollType::Wait {
                 submission_index: Some(self.submitted),
@@ -83,6 +74,6 @@ impl Fetch {
             Ok(self.sizes.iter().map(part).collect())
         };
         let arrived = caught(arrive).and_then(|arrived| arrived);
-        arrived.map_err(|cause| self.gpu.runtime.lost(cause))
+        arrived.map_err(|cause| runtime.lost(cause))
     }
 }

@@ -48,11 +48,14 @@ impl Copies {
     /// If what was to compute it failed, there is no memory, or the device is lost.
     pub fn lend<T>(&self, tickets: &[&Ticket<T>], others: Copies) -> Result<Option<(Vec<Lent>, Arrived)>, GpuError> {
         let runtime = &self.gpu.runtime;
-        let handles = || tickets.iter().filter_map(|ticket| ticket.index.map(|index| &self.handles[index]));
+        let handles = tickets
+            .iter()
+            .filter_map(|ticket| ticket.index.map(|index| self.handles[index].clone()));
+        let handles: Vec<Handle> = handles.collect();
         match runtime.description.api {
             Api::Wgpu if runtime.setup.is_none() => Ok(None),
             Api::Wgpu => {
-                let lent = runtime.guard(|| handles().map(|handle| self.lend_one(handle)).collect::<Result<_, _>>())?;
+                let lent = self.lend_all(&handles)?;
                 // All that was launched before is handed on with these.
                 Ok(Some((lent, others.carry_off().wait()?)))
             }
@@ -60,19 +63,21 @@ impl Copies {
                 let Some(interop) = runtime.interop() else { return Ok(None) };
                 // Once these are here, what was launched before is there.
                 let arrived = others.carry_off().wait()?;
-                let handles: Vec<Handle> = handles().cloned().collect();
                 let lent = caught(|| interop.lend(&runtime.client, &handles)).and_then(|lent| lent);
                 Ok(Some((lent.map_err(|cause| runtime.lost(cause))?, arrived)))
             }
         }
     }
 
-    /// The memory of one buffer, once all launches are handed on.
-    pub(super) fn lend_one(&self, handle: &Handle) -> Result<Lent, ServerError> {
-        let client = &self.gpu.runtime.client;
-        let held = client.get_resource::<WgpuServer<AutoCompiler>>(handle.clone())?;
-        let resource = held.resource();
-        let part = resource.offset..resource.offset + resource.size;
-        Ok(Lent::new(resource.buffer.clone(), part, held))
+    /// The memory of these buffers as wgpu has it, once all launches are handed on.
+    pub(super) fn lend_all(&self, handles: &[Handle]) -> Result<Vec<Lent>, GpuError> {
+        let runtime = &self.gpu.runtime;
+        let lend = |handle: &Handle| {
+            let held = runtime.client.get_resource::<WgpuServer<AutoCompiler>>(handle.clone())?;
+            let resource = held.resource();
+            let part = resource.offset..resource.offset + resource.size;
+            Ok::<_, ServerError>(Lent::new(resource.buffer.clone(), part, held))
+        };
+        runtime.guard(|| handles.iter().map(lend).collect())
     }
 }

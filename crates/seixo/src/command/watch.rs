@@ -4,13 +4,11 @@ use super::{Done, Failure, Voice};
 use crate::say;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use seixo::run::{BroadPhaseRecord, Control, DividedRecord, Ending, Event, Observer, Outcome, Progress, RunError};
+use seixo::view::IN_TIME;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
-
-/// Share of the pace from which on a run counts as in time.
-const IN_TIME: f64 = 0.97;
 
 /// Ctrl-C, TERM and HUP ask for a checkpoint and the end, USR1 for a checkpoint; a second Ctrl-C ends at once.
 pub fn signals() -> Result<Control, Failure> {

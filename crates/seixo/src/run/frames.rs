@@ -6,6 +6,7 @@ use super::schedule::Schedule;
 use super::surfaces::Surfaces;
 use seixo_analysis::{FreeSurface, SurfaceOptions, coarse_grain, force_chains, fragments, free_surface, pressure_of_grains};
 use seixo_engine::state::WallSnapshot;
+use seixo_engine::world::World;
 use seixo_files::FilesError;
 use seixo_files::layer::{FileLayer, replace};
 use seixo_files::vtk::{self, Field, Image};
@@ -106,12 +107,16 @@ pub(super) struct Frames {
     listed_at: Option<Instant>,
 }
 
+/// Whether there are grains in a world, or will be.
+pub(super) fn has_grains(world: &World) -> bool {
+    // The grains themselves are in the simulation by now; groups are there as long as a scene has any, or will have.
+    !world.groups.is_empty() || world.fluids.is_none()
+}
+
 impl Frames {
     /// Frames of a scene with these [`bounds`] into a run folder, all still to be written.
     pub fn new((layer, run): (&dyn FileLayer, &Path), (scene, bounds): (&Scene, Corners), time_step: f64) -> Result<Frames, FilesError> {
         let (world, plan) = (&scene.world, &scene.output);
-        // The grains themselves are in the simulation by now; groups are there as long as a scene has any, or will have.
-        let has_grains = !world.groups.is_empty() || world.fluids.is_none();
         let fluid = |spacing: f64| (Series::new(run.join(FIELDS), "fluid", "vtp"), spacing);
         let has_surface = plan.surface && world.fluids.is_some();
         let has_walls = !world.walls.is_empty();
@@ -125,7 +130,7 @@ impl Frames {
             time_step,
             bounds,
             schedule: Schedule::new(plan.every, time_step),
-            grains: has_grains.then(|| Series::new(run.join(FIELDS), "grains", "vtp")),
+            grains: has_grains(world).then(|| Series::new(run.join(FIELDS), "grains", "vtp")),
             bodies: Surfaces::of(&scene.outlines).map(|surfaces| (Series::new(run.join(FIELDS), "bodies", "vtp"), surfaces)),
             fluid: world.fluids.as_ref().map(|fluids| fluid(fluids.spacing)),
             surface: has_surface.then(|| Series::new(run.join(FIELDS), "surface", "vtp")),

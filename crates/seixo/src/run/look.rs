@@ -1,6 +1,6 @@
 //! A look at a simulation as a whole, as frames take it.
 
-use super::frames::{Corners, within_planes};
+use super::frames::{Corners, has_grains, within_planes};
 use super::surfaces::Surfaces;
 use seixo_analysis::force_chains;
 use seixo_engine::state::{FluidSnapshot, GrainSnapshot, WallSnapshot};
@@ -42,8 +42,7 @@ impl Sights {
         Sights {
             bounds,
             spacing: world.fluids.as_ref().map(|fluids| fluids.spacing),
-            // The grains themselves are in the simulation by now; groups are there as long as a scene has any, or will have.
-            has_grains: !world.groups.is_empty() || world.fluids.is_none(),
+            has_grains: has_grains(world),
             surfaces,
         }
     }

@@ -18,10 +18,15 @@ vec3 linear(vec3 color) {
   return pow(color, vec3(2.2));
 }`;
 
-const SPHERES = `${VIEW}
+const LEVELS = `${VIEW}
 uniform vec3 quantum;
 // The smallest, and the power of two by which each level is larger than the one before.
 uniform vec2 radii;
+float radiusAt(uint level) {
+  return radii.x * exp2(radii.y * (float(level) - 1.0));
+}`;
+
+const SPHERES = `${LEVELS}
 uniform vec2 limits;
 uniform float swell;
 uniform sampler2D palette;
@@ -36,7 +41,7 @@ flat out vec3 tint;
 // A square around the cone in which the eye sees the ball, and a pixel more for its soft rim.
 void main() {
   vec3 place = quantum * vec3(x, y, z);
-  ball = vec4(turn * (place + offset), swell * radii.x * exp2(radii.y * (float(size) - 1.0)));
+  ball = vec4(turn * (place + offset), swell * radiusAt(size));
   tint = linear(texelFetch(palette, ivec2(int(shade), 0), 0).rgb);
   float away = length(ball.xyz);
   point = ball.xyz;
@@ -51,9 +56,7 @@ void main() {
   gl_Position = project(point);
 }`;
 
-const RODS = `${VIEW}
-uniform vec3 quantum;
-uniform vec2 radii;
+const RODS = `${LEVELS}
 uniform vec2 limits;
 layout(location = 0) in uvec3 start;
 layout(location = 1) in uvec3 end;
@@ -65,7 +68,7 @@ flat out vec3 tint;
 // A rectangle around the rod that faces the eye, before the rod, so that nothing of it sticks out, and a pixel more for its soft rim.
 void main() {
   vec3 places[2] = vec3[2](quantum * vec3(start), quantum * vec3(end));
-  float radius = radii.x * exp2(radii.y * (float(paint.w) - 1.0));
+  float radius = radiusAt(paint.w);
   first = vec4(turn * (places[0] + offset), radius);
   second = turn * (places[1] + offset);
   tint = linear(vec3(paint.rgb) / 255.0);
@@ -125,6 +128,12 @@ float rimOf(vec3 normal, vec3 ray) {
 }
 float depthOf(vec3 point) {
   return clamp(0.5 - 0.5 * (lens.z + lens.w / point.z), 0.0, 1.0);
+}
+// Where a ray passes the center of a ball, and the square of half its way inside, below zero where it misses.
+vec2 wayThrough(vec4 ball, vec3 ray) {
+  float along = dot(ball.xyz, ray);
+  vec3 miss = ball.xyz - along * ray;
+  return vec2(along, ball.w * ball.w - dot(miss, miss));
 }`;
 
 const BALL = `${LIGHT}
@@ -134,9 +143,9 @@ flat in vec3 tint;
 layout(location = 0) out vec4 color;
 void main() {
   vec3 ray = normalize(point);
-  float along = dot(ball.xyz, ray);
-  vec3 miss = ball.xyz - along * ray;
-  float inside = ball.w * ball.w - dot(miss, miss);
+  vec2 way = wayThrough(ball, ray);
+  float along = way.x;
+  float inside = way.y;
   float cover = clamp(0.5 + inside / max(fwidth(inside), 1e-30), 0.0, 1.0);
   if (cover <= 0.0) discard;
   float chord = sqrt(max(inside, 0.0));

@@ -13,9 +13,9 @@ layout(location = 0) out float depth;
 layout(location = 1) out vec4 color;
 void main() {
   vec3 ray = normalize(point);
-  float along = dot(ball.xyz, ray);
-  vec3 miss = ball.xyz - along * ray;
-  float inside = ball.w * ball.w - dot(miss, miss);
+  vec2 way = wayThrough(ball, ray);
+  float along = way.x;
+  float inside = way.y;
   if (inside < 0.0) discard;
   vec3 hit = (along - sqrt(inside)) * ray;
   depth = -hit.z;

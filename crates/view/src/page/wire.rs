@@ -340,6 +340,10 @@ impl Radii {
     }
 
     fn level(&self, radius: f32) -> u8 {
+        // All are the same, which saves a logarithm for each.
+        if self.step == 0.0 {
+            return 1;
+        }
         let steps = (f64::from(radius.abs()) / f64::from(self.smallest)).log2() * self.inverse;
         ((steps + 0.5) as u8).saturating_add(1)
     }

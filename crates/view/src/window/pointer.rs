@@ -66,7 +66,7 @@ impl Drawn {
             WindowEvent::MouseInput { button, .. } if !is_taken && self.is_in_scene() => {
                 self.pointer.pressed = Some((*button, self.pointer.at))
             }
-            WindowEvent::MouseWheel { delta, .. } if !is_taken => {
+            WindowEvent::MouseWheel { delta, .. } if !is_taken && self.is_in_scene() => {
                 let lines = match delta {
                     MouseScrollDelta::LineDelta(_, lines) => f64::from(*lines),
                     MouseScrollDelta::PixelDelta(pixels) => pixels.y / 40.0,
@@ -81,7 +81,7 @@ impl Drawn {
         }
     }
 
-    /// Whether the pointer is in the scene: a panel to which it came only just now takes no press yet.
+    /// Whether the pointer is in the scene: a panel to which it came only just now takes nothing yet.
     fn is_in_scene(&self) -> bool {
         let at = self.pointer.at;
         let is_within = |Frame { corner, size }: Frame| (0..2).all(|axis| (0.0..=size[axis]).contains(&(at[axis] - corner[axis])));

@@ -95,7 +95,7 @@ impl Board<'_> {
                 range,
                 goes_on,
             } => {
-                let (factor, unit) = scale::readable(range.0.abs().max(range.1.abs()), unit);
+                let (unit, marks) = scale::marks(*range, unit, 6);
                 let (top, bottom) = (middle - 230.0, middle + 230.0);
                 self.name(name, &unit, top - if goes_on[1] { 14.0 } else { 0.0 });
                 for (end, outward, shade) in [(bottom, 1.0, color::viridis(0.0)), (top, -1.0, color::viridis(1.0))] {
@@ -108,12 +108,10 @@ impl Board<'_> {
                     let y = top + i as f32;
                     self.fill([left, y], [left + 20.0, (y + 1.5).min(bottom)], shade);
                 }
-                let (ticks, step) = scale::ticks(range.0 * factor, range.1 * factor, 6);
-                for tick in ticks {
-                    let part = (tick / factor - range.0) / (range.1 - range.0);
+                for (part, text) in marks {
                     let y = bottom - part as f32 * (bottom - top);
                     self.fill([left + 20.0, y - 0.75], [left + 27.0, y + 0.75], color::FAINT_INK);
-                    self.write([left + 34.0, y + 7.0], 22.0, (color::INK, Align::Left), &scale::number(tick, step));
+                    self.write([left + 34.0, y + 7.0], 22.0, (color::INK, Align::Left), &text);
                 }
             }
             Legend::Classes { name, classes } => {

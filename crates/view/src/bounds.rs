@@ -1,5 +1,6 @@
 //! Lowest and highest of what lies somewhere.
 
+use crate::SHARE;
 use rayon::prelude::*;
 
 /// Center and radius of a ball \[m\].
@@ -10,9 +11,6 @@ pub type Bounds = [Ball; 2];
 
 /// Those of no ball.
 pub const NOTHING: Bounds = [[f32::INFINITY; 4], [f32::NEG_INFINITY; 4]];
-
-/// Balls that one thread takes at a time.
-const SHARE: usize = 1 << 14;
 
 /// Whether all numbers of a ball are numbers.
 pub fn is_somewhere(ball: &Ball) -> bool {

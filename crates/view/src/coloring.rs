@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use seixo_files::vtk::VtkPoints;
 
 use crate::{
-    Parts, PictureOptions, Shown, ViewError,
+    Parts, PictureOptions, SHARE, Shown, ViewError,
     color::{self, Rgb},
     fluid::Balls,
 };
@@ -80,7 +80,7 @@ pub fn shade_of(value: f64, (low, high): (f64, f64)) -> u8 {
     if value.is_nan() {
         OTHERS
     } else {
-        (((value - low) / (high - low)).clamp(0.0, 1.0) * (SCALE - 1) as f64).round() as u8
+        (((value - low) / (high - low)).clamp(0.0, 1.0) * (SCALE - 1) as f64 + 0.5) as u8
     }
 }
 
@@ -206,7 +206,8 @@ impl Coloring {
         let Legend::Scale { range, .. } = legend else {
             return Coloring::default();
         };
-        let shade = values.par_iter().map(|&value| shade_of(f64::from(value), range)).collect();
+        let values = values.par_iter().with_min_len(SHARE);
+        let shade = values.map(|&value| shade_of(f64::from(value), range)).collect();
         Coloring { palette, shade, legend }
     }
 }

@@ -35,6 +35,9 @@ mod trace;
 mod video;
 mod window;
 
+/// Balls, numbers or triangles that one thread takes at a time: fewer are not worth another one.
+const SHARE: usize = 1 << 16;
+
 pub use aboard::{Aboard, Graphics, Memory, Piece};
 pub use canvas::Canvas;
 pub use chart::{Chart, Panel, encode};

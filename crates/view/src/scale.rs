@@ -24,6 +24,18 @@ pub fn ticks(low: f64, high: f64, most: usize) -> (Vec<f64>, f64) {
     ((first..=last).take(most + 1).map(|i| i as f64 * step).collect(), step)
 }
 
+/// The unit in which a scale reads well, and round numbers along it, at most `most` of them plus one, each with its part of the way from the low end;
+/// none where the scale has no length.
+pub fn marks((low, high): (f64, f64), unit: &str, most: usize) -> (String, Vec<(f64, String)>) {
+    let (factor, unit) = readable(low.abs().max(high.abs()), unit);
+    if low >= high || !(high - low).is_finite() {
+        return (unit, Vec::new());
+    }
+    let (values, step) = ticks(low * factor, high * factor, most);
+    let mark = |value: f64| ((value / factor - low) / (high - low), number(value, step));
+    (unit, values.into_iter().map(mark).collect())
+}
+
 /// Numbers 1, 2 and 5 times a power of ten inside `low..=high` (> 0), or the powers alone where these are many.
 pub fn logarithmic_ticks(low: f64, high: f64) -> Vec<f64> {
     let powers = low.log10().floor() as i32..=high.log10().ceil() as i32;
@@ -146,6 +158,19 @@ mod tests {
         ] {
             let (factor, readable_unit) = readable(value, unit);
             assert_eq!(format!("{} {readable_unit}", (value * factor * 1e6).round() / 1e6), expected);
+        }
+    }
+
+    #[test]
+    fn marks_of_a_scale_stand_where_their_numbers_are() {
+        let (unit, found) = marks((-0.0012, 0.0024), "m/s", 6);
+        assert_eq!((unit.as_str(), found.len() >= 3), ("mm/s", true), "{found:?}");
+        for (part, text) in &found {
+            let value: f64 = text.replace('−', "-").parse().unwrap();
+            assert!((part * 3.6 - 1.2 - value).abs() < 1e-9, "{value} at {part}");
+        }
+        for range in [(1.0, 1.0), (2.0, 1.0), (f64::NAN, 1.0), (0.0, f64::INFINITY)] {
+            assert!(marks(range, "m", 6).1.is_empty());
         }
     }
 

@@ -290,6 +290,20 @@ fn a_window_shows_a_run_on_a_gpu() {
         let still = settled(|| scene_of(&take()));
         screen.press(SPACE);
         changed(&still, || scene_of(&take())).expect("the grains move");
+        if device == "wgpu" {
+            // Sizes that follow each other faster than pictures do.
+            for width in (400..1200).step_by(40) {
+                screen.place(window, [0; 2], [width, 600]);
+                sleep(Duration::from_millis(20));
+            }
+            // Wider than images may be by default, and its middle is on the screen.
+            screen.place(window, [-1400, 0], [4500, 600]);
+            wait_for_grains(&viewer, take);
+            screen.place(window, [0; 2], [960, 600]);
+            wait_for_grains(&viewer, take);
+            let moving = scene_of(&take());
+            changed(&moving, || scene_of(&take())).expect("the grains still move");
+        }
         screen.close(window);
         assert_eq!(viewer.code(), Some(130), "{}", viewer.said());
         let record: Value = serde_json::from_str(&stage.read(&format!("{device}/run.json"))).unwrap();

@@ -7,8 +7,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{
-    AtomEnum, BUTTON_PRESS_EVENT, BUTTON_RELEASE_EVENT, ClientMessageEvent, ConnectionExt, EventMask, ImageFormat, InputFocus,
-    KEY_PRESS_EVENT, KEY_RELEASE_EVENT, MOTION_NOTIFY_EVENT, MapState, Window,
+    AtomEnum, BUTTON_PRESS_EVENT, BUTTON_RELEASE_EVENT, ClientMessageEvent, ConfigureWindowAux, ConnectionExt, EventMask, ImageFormat,
+    InputFocus, KEY_PRESS_EVENT, KEY_RELEASE_EVENT, MOTION_NOTIFY_EVENT, MapState, Window,
 };
 use x11rb::protocol::xtest::ConnectionExt as _;
 use x11rb::rust_connection::RustConnection;
@@ -34,6 +34,8 @@ pub const S: u32 = 0x73;
 /// The letter w.
 pub const W: u32 = 0x77;
 
+/// Width and height of a screen \[px\].
+const SIZE: [i32; 2] = [1280, 800];
 /// How long a window may take to appear, on a machine with other work.
 const PATIENCE: Duration = Duration::from_secs(90);
 /// How long a key or a button is held, so that a program that draws slowly sees it go down and up in two frames.
@@ -49,9 +51,10 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// A screen of its own, 1280 × 800 pixels, 96 in an inch.
+    /// A screen of its own, 96 pixels in an inch.
     pub fn new() -> Screen {
-        let line = "-displayfd 1 -screen 0 1280x800x24 -dpi 96 -nolisten tcp -noreset";
+        let [width, height] = SIZE;
+        let line = format!("-displayfd 1 -screen 0 {width}x{height}x24 -dpi 96 -nolisten tcp -noreset");
         let mut server = Command::new("Xvfb")
             .args(line.split_whitespace())
             .stdin(Stdio::null())
@@ -72,7 +75,7 @@ impl Screen {
             root,
         };
         // Out of the way, into a corner that no window reaches.
-        screen.input(MOTION_NOTIFY_EVENT, 0, [1279, 799]);
+        screen.input(MOTION_NOTIFY_EVENT, 0, SIZE.map(|size| size as i16 - 1));
         screen
     }
 
@@ -120,16 +123,28 @@ impl Screen {
         }
     }
 
-    /// What a window shows.
+    /// Moves the corner of a window to a pixel of the screen, or beyond it, and gives it this width and height, as a window manager would.
+    pub fn place(&self, window: Window, [x, y]: [i32; 2], [width, height]: [u32; 2]) {
+        let place = ConfigureWindowAux::new().x(x).y(y).width(width).height(height);
+        self.connection.configure_window(window, &place).unwrap().check().unwrap();
+    }
+
+    /// What a window shows, as far as it is on the screen.
     pub fn picture(&self, window: Window) -> Picture {
         let place = self.connection.get_geometry(window).unwrap().reply().unwrap();
+        let seen = [(place.x, place.width, SIZE[0]), (place.y, place.height, SIZE[1])].map(|(corner, length, screen)| {
+            let (corner, length) = (i32::from(corner), i32::from(length));
+            let hidden = (-corner).max(0);
+            (hidden as i16, (length.min(screen - corner) - hidden) as u16)
+        });
+        let [(x, width), (y, height)] = seen;
         let asked = self
             .connection
-            .get_image(ImageFormat::Z_PIXMAP, window, 0, 0, place.width, place.height, u32::MAX);
+            .get_image(ImageFormat::Z_PIXMAP, window, x, y, width, height, u32::MAX);
         let bgrx = asked.unwrap().reply().unwrap().data;
         Picture {
-            width: place.width.into(),
-            height: place.height.into(),
+            width: width.into(),
+            height: height.into(),
             rgb: bgrx.chunks_exact(4).flat_map(|pixel| [pixel[2], pixel[1], pixel[0]]).collect(),
         }
     }

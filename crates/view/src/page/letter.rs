@@ -4,14 +4,13 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use crate::{
+    SHARE,
     color::Rgb,
     coloring::{Legend, SCALE},
     scale,
     surface::Surface,
 };
 
-/// Triangles that one thread takes at a time.
-const SHARE: usize = 1 << 14;
 /// Walls with more triangles than this show no edges: finding these would take longer than a frame may.
 const MOST_EDGED: usize = 20_000;
 /// Classes of a legend that a page has room for.
@@ -67,25 +66,20 @@ impl Letter {
             Legend::Scale {
                 name,
                 unit,
-                range: (low, high),
+                range,
                 goes_on,
             } => {
-                let (factor, unit) = scale::readable(low.abs().max(high.abs()), unit);
-                let (values, step) = if low < high && (high - low).is_finite() {
-                    scale::ticks(low * factor, high * factor, 6)
-                } else {
-                    (Vec::new(), 1.0)
-                };
+                let (unit, marks) = scale::marks(*range, unit, 6);
                 self.put([0]);
                 self.text(name);
                 self.text(&scale::with_unit(&name.replace('_', " "), &unit));
-                for end in [low, high] {
+                for end in [range.0, range.1] {
                     self.put(end.to_le_bytes());
                 }
                 self.put(goes_on.map(u8::from));
-                self.list(&values, |letter, value| {
-                    letter.put((((value / factor - low) / (high - low)) as f32).to_le_bytes());
-                    letter.text(&scale::number(*value, step));
+                self.list(&marks, |letter, (part, text)| {
+                    letter.put((*part as f32).to_le_bytes());
+                    letter.text(text);
                 });
                 self.put((SCALE as u16).to_le_bytes());
             }

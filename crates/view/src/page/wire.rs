@@ -38,7 +38,7 @@ use super::{
     wish::{Wish, fields_of},
 };
 use crate::{
-    Shown, Snapshot,
+    SHARE, Shown, Snapshot,
     bounds::{self, Ball, Bounds, is_somewhere},
     color::Rgb,
     pace::Pace,
@@ -55,8 +55,6 @@ const RADII: f64 = 254.0;
 const HIDDEN: u8 = 255;
 /// What is said where something is not drawn, as it is far away from all else.
 const FAR: &str = "   ·   what is far away is not drawn";
-/// Balls that one thread takes at a time.
-const SHARE: usize = 1 << 14;
 /// Bytes of the ends of a rod, and of a corner of a pane.
 const RECORD: usize = 12;
 
@@ -78,10 +76,18 @@ pub fn encode(snapshot: &Snapshot, wish: &Wish, around: &Around, walls: Option<u
     let (balls, shade): (&[Ball], &[u8]) = (&thinned(&places, every, solid), &thinned(&shade, every, solid));
     let solid = solid.div_ceil(every);
     let painted: &[Rod] = &thinned(&snapshot.rods, every, 0);
-    let rods: Vec<[Ball; 2]> = painted.par_iter().map(|rod| ends_of(rod, snapshot.origin)).collect();
+    let rods: Vec<[Ball; 2]> = painted
+        .par_iter()
+        .with_min_len(SHARE)
+        .map(|rod| ends_of(rod, snapshot.origin))
+        .collect();
     let panes = [&snapshot.skin, &snapshot.panes, &snapshot.bodies];
     let panes: Vec<&Pane> = panes.into_iter().flatten().collect();
-    let triangles: Vec<[Ball; 3]> = panes.par_iter().map(|pane| corners_of(pane, snapshot.origin)).collect();
+    let triangles: Vec<[Ball; 3]> = panes
+        .par_iter()
+        .with_min_len(SHARE)
+        .map(|pane| corners_of(pane, snapshot.origin))
+        .collect();
 
     let [room, room_of_rods] = [balls, rods.as_flattened()].map(Room::around);
     let room_of_panes = if snapshot.panes.is_empty() {
@@ -89,12 +95,17 @@ pub fn encode(snapshot: &Snapshot, wish: &Wish, around: &Around, walls: Option<u
     } else {
         Room::EVERYWHERE
     };
-    let all = [
-        (balls, room),
-        (rods.as_flattened(), room_of_rods),
-        (triangles.as_flattened(), room_of_panes),
+    let in_rooms = [
+        room.bounds_of(balls),
+        room_of_rods.bounds_of(rods.as_flattened()),
+        room_of_panes.bounds_of(triangles.as_flattened()),
     ];
-    let [of_balls, of_rods, of_panes] = all.map(|(balls, room)| bounds::of(balls, |ball| room.has(ball)));
+    let far = if in_rooms.iter().any(|(_, has_strays)| *has_strays) {
+        FAR
+    } else {
+        ""
+    };
+    let [of_balls, of_rods, of_panes] = in_rooms.map(|(bounds, _)| bounds);
     let grid = grid(&bounds::joined(of_balls, of_rods));
     let grid_of_panes = self::grid(&of_panes);
     let radii = [of_balls, of_rods].map(|[low, high]| Radii::between(low[3], high[3]));
@@ -125,8 +136,6 @@ pub fn encode(snapshot: &Snapshot, wish: &Wish, around: &Around, walls: Option<u
     letter.text(&snapshot.title);
     let (factor, unit) = scale::readable(snapshot.time, "s");
     letter.text(&format!("{} {unit}", scale::digits(snapshot.time * factor, 4)));
-    let is_far = |(balls, room): (&[Ball], Room)| balls.par_iter().any(|ball| is_there(ball) && !room.has(ball));
-    let far = if all.into_iter().any(is_far) { FAR } else { "" };
     letter.text(&(snapshot.seen() + far));
     letter.text(&around.pace.line());
     letter.text(&around.pace.shortfall);
@@ -284,8 +293,22 @@ impl Room {
 
     /// Whether a ball has a size, and is in there.
     fn has(&self, ball: &Ball) -> bool {
+        is_there(ball) && self.is_around(ball)
+    }
+
+    fn is_around(&self, place: &Ball) -> bool {
         let [low, high] = &self.0;
-        is_there(ball) && (0..3).all(|axis| (low[axis]..=high[axis]).contains(&ball[axis]))
+        (0..3).all(|axis| (low[axis]..=high[axis]).contains(&place[axis]))
+    }
+
+    /// The bounds of those balls that it has, and whether there are others.
+    fn bounds_of(&self, balls: &[Ball]) -> (Bounds, bool) {
+        let all = bounds::of(balls, is_there);
+        // Mostly it has them all, which one look at each tells.
+        if all == bounds::NOTHING || all.iter().all(|corner| self.is_around(corner)) {
+            return (all, false);
+        }
+        (bounds::of(balls, |ball| self.has(ball)), true)
     }
 }
 
@@ -405,15 +428,17 @@ fn write_rods(letter: &mut Letter, (rods, painted): (&[[Ball; 2]], &[Rod]), (roo
         ends.par_chunks_exact_mut(RECORD),
         paints.par_chunks_exact_mut(4),
     );
-    all.into_par_iter().for_each(|(rod, Rod { color, .. }, ends, paint)| {
-        if rod.iter().all(|end| room.has(end)) {
-            for (bytes, end) in ends.chunks_exact_mut(RECORD / 2).zip(rod) {
-                bytes.copy_from_slice(place(grid, end).as_flattened());
+    all.into_par_iter()
+        .with_min_len(SHARE)
+        .for_each(|(rod, Rod { color, .. }, ends, paint)| {
+            if rod.iter().all(|end| room.has(end)) {
+                for (bytes, end) in ends.chunks_exact_mut(RECORD / 2).zip(rod) {
+                    bytes.copy_from_slice(place(grid, end).as_flattened());
+                }
+                paint[..3].copy_from_slice(color);
+                paint[3] = radii.level(rod[0][3]);
             }
-            paint[..3].copy_from_slice(color);
-            paint[3] = radii.level(rod[0][3]);
-        }
-    });
+        });
 }
 
 /// Corners of panes with normals and colors. What is nowhere, or far away, becomes a triangle without an area.
@@ -425,7 +450,7 @@ fn write_panes(letter: &mut Letter, (triangles, panes): (&[[Ball; 3]], &[&Pane])
         panes.par_iter(),
         letter.0[start..].par_chunks_exact_mut(3 * RECORD),
     );
-    all.into_par_iter().for_each(|(corners, pane, bytes)| {
+    all.into_par_iter().with_min_len(SHARE).for_each(|(corners, pane, bytes)| {
         if corners.iter().all(|corner| room.has(corner)) {
             let painted = corners.iter().zip(pane.normals).zip(pane.colors);
             for (bytes, ((corner, normal), color)) in bytes.chunks_exact_mut(RECORD).zip(painted) {

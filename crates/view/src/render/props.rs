@@ -81,14 +81,14 @@ pub struct Walls {
 }
 
 impl Walls {
-    /// These triangles. To find their surface takes longer than many pictures, so that of the same ones is kept.
+    /// These triangles, whose surface is kept where they stand still, and what meets in it where they move: both take long to find.
     fn of(triangles: &[[DVec3; 3]], known: Walls) -> Walls {
         if known.triangles.as_slice() == triangles {
             return known;
         }
         Walls {
             triangles: triangles.to_vec(),
-            surface: Surface::new(triangles),
+            surface: known.surface.moved(triangles),
         }
     }
 }

@@ -12,10 +12,10 @@ pub fn legend(ui: &mut egui::Ui, legend: &Legend) {
         Legend::Scale {
             name,
             unit,
-            range: (low, high),
+            range,
             goes_on,
         } => {
-            let (factor, unit) = scale::readable(low.abs().max(high.abs()), unit);
+            let (unit, marks) = scale::marks(*range, unit, 4);
             ui.label(scale::with_unit(&name.replace('_', " "), &unit));
             let width = ui.available_width() - 16.0;
             let (area, _) = ui.allocate_exact_size(egui::vec2(width, BAR + 18.0), egui::Sense::hover());
@@ -26,13 +26,12 @@ pub fn legend(ui: &mut egui::Ui, legend: &Legend) {
                 let part = egui::Rect::from_min_max(egui::pos2(from, area.top()), egui::pos2(to + 0.5, area.top() + BAR));
                 painter.rect_filled(part, 0.0, rgb(color::viridis((k as f64 + 0.5) / f64::from(steps))));
             }
-            let (ticks, step) = scale::ticks(low * factor, high * factor, 4);
-            for tick in ticks {
-                let x = area.left() + width * ((tick / factor - low) / (high - low)) as f32;
+            for (part, text) in marks {
+                let x = area.left() + width * part as f32;
                 let line = [egui::pos2(x, area.top() + BAR), egui::pos2(x, area.top() + BAR + 4.0)];
                 painter.line_segment(line, egui::Stroke::new(1.0, rgb(color::FAINT_INK)));
                 let font = egui::FontId::proportional(11.0);
-                let (text, at) = (scale::number(tick, step), egui::pos2(x, area.top() + BAR + 4.0));
+                let at = egui::pos2(x, area.top() + BAR + 4.0);
                 painter.text(at, egui::Align2::CENTER_TOP, text, font, rgb(color::INK));
             }
             if goes_on.contains(&true) {

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Walls with more triangles than this show no edges: finding these would take longer than a frame may.
-const MOST_EDGED: usize = 20_000;
+const MOST_EDGED: usize = 50_000;
 /// Classes of a legend that a page has room for.
 const MOST_CLASSES: usize = 24;
 

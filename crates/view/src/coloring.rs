@@ -12,6 +12,7 @@ use crate::{
     Parts, PictureOptions, SHARE, Shown, ViewError,
     color::{self, Rgb},
     fluid::Balls,
+    scenery::some_of,
 };
 
 /// Fragments that have colors of their own: with all others as many as a legend holds.
@@ -200,8 +201,7 @@ impl Coloring {
     /// As [`Coloring::scaled`], of very many numbers in a moment: the ends of the scale follow from some of them.
     pub fn of_few(values: &[f32], name: &str, unit: &str, range: Option<(f64, f64)>) -> Coloring {
         const MOST: usize = 1 << 16;
-        let some = values.iter().step_by(values.len().div_ceil(MOST).max(1));
-        let some: Vec<f64> = some.map(|&value| f64::from(value)).collect();
+        let some: Vec<f64> = some_of(values.iter(), MOST).map(|&value| f64::from(value)).collect();
         let Coloring { legend, palette, .. } = Coloring::scaled(&some, name, unit, range);
         let Legend::Scale { range, .. } = legend else {
             return Coloring::default();

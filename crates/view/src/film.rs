@@ -10,6 +10,7 @@ use crate::{
     canvas::Canvas,
     coloring::Legend,
     render::Studio,
+    scenery::some_of,
     snapshot::{FROM, frame_of},
 };
 
@@ -125,7 +126,7 @@ fn outermost(balls: Vec<(DVec3, f64)>) -> Vec<(DVec3, f64)> {
         let across = (1.0 - z * z).sqrt();
         DVec3::new(across * cosine, across * sine, z)
     });
-    let some: Vec<(DVec3, f64)> = balls.iter().step_by(balls.len().div_ceil(1 << 16)).copied().collect();
+    let some: Vec<(DVec3, f64)> = some_of(balls.iter(), 1 << 16).copied().collect();
     let farthest = |direction: DVec3| {
         let reach = |&(center, radius): &(DVec3, f64)| direction.dot(center) + radius;
         some.iter().copied().max_by(|a, b| reach(a).total_cmp(&reach(b)))

@@ -1,5 +1,7 @@
 //! What a snapshot is to a camera: the walls that have an end, the planes that have none, and where everything is.
 
+use std::iter::StepBy;
+
 use glam::DVec3;
 
 use crate::{
@@ -11,6 +13,12 @@ use crate::{
 
 /// So many places say as much as all of where the scene is.
 pub const MOST: usize = 1 << 15;
+
+/// At most so many of these, from all over.
+pub fn some_of<I: ExactSizeIterator>(all: I, most: usize) -> StepBy<I> {
+    let step = all.len().div_ceil(most).max(1);
+    all.step_by(step)
+}
 
 /// What a snapshot is to a camera: the walls that have an end, the planes that have none, and where everything is.
 pub struct Scenery {
@@ -74,8 +82,7 @@ impl Snapshot {
             return walls.chain(panes).flatten().map(|&corner| (corner, 0.0)).collect();
         };
         let is_near = |&(center, _): &(DVec3, f64)| center.cmpge(around.low).all() && center.cmple(around.high).all();
-        let some = self.balls.iter().step_by(self.balls.len().div_ceil(MOST).max(1));
-        let balls = some.map(|ball| (self.center(ball), radius_of(ball)));
+        let balls = some_of(self.balls.iter(), MOST).map(|ball| (self.center(ball), radius_of(ball)));
         let mut seen: Vec<(DVec3, f64)> = balls.filter(is_near).collect();
         let margin = DVec3::splat(2.5 * (around.high - around.low).max_element());
         let corners = scenery.walls.iter().flatten();
@@ -100,9 +107,8 @@ impl Scenery {
 impl Surroundings {
     /// Those of balls with these centers and radii \[m\]: strays are far from the middle 98 % along some axis. `None` where no ball is anywhere.
     pub fn of(balls: impl ExactSizeIterator<Item = (DVec3, f64)>) -> Option<Surroundings> {
-        let step = balls.len().div_ceil(MOST).max(1);
         let is_somewhere = |(center, radius): &(DVec3, f64)| center.is_finite() && radius.is_finite();
-        let some: Vec<(DVec3, f64)> = balls.step_by(step).filter(is_somewhere).collect();
+        let some: Vec<(DVec3, f64)> = some_of(balls, MOST).filter(is_somewhere).collect();
         if some.is_empty() {
             return None;
         }

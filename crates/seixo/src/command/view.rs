@@ -170,7 +170,8 @@ fn run(arguments: &ViewArguments) -> Done {
     let voice = arguments.voice;
     let runs = |control: Control| -> Done {
         let mut watcher = Watcher::beside_viewers(voice);
-        let answered = Answered(&live);
+        // Those who look are answered until then.
+        let leaves = AtLast(|| live.leave());
         let ran = start(
             scene,
             &folder,
@@ -181,7 +182,7 @@ fn run(arguments: &ViewArguments) -> Done {
                 ..Options::new(&mut watcher)
             },
         );
-        drop(answered);
+        drop(leaves);
         match ran {
             Ok(ending) => watcher.close(&folder, &ending),
             Err(error) => Err(watcher.failed(error)),
@@ -193,21 +194,12 @@ fn run(arguments: &ViewArguments) -> Done {
     }
 }
 
-/// Those who look are answered as long as this is there: a window would wait for a run that panicked, too.
-struct Answered<'a>(&'a Live);
+/// Does something when it goes, whatever became of who held it: others would wait for one that panicked, too.
+pub(super) struct AtLast<F: Fn()>(pub F);
 
-impl Drop for Answered<'_> {
+impl<F: Fn()> Drop for AtLast<F> {
     fn drop(&mut self) {
-        self.0.leave();
-    }
-}
-
-/// Asks a run to stop when this goes: a window that panics must not leave one that lingers until somebody does.
-struct Stopping<'a>(&'a Control);
-
-impl Drop for Stopping<'_> {
-    fn drop(&mut self) {
-        self.0.stop.store(true, Ordering::Relaxed);
+        (self.0)();
     }
 }
 
@@ -220,12 +212,12 @@ fn beside(display: Display, live: &Arc<Live>, control: &Control, runs: impl FnOn
             // There is no window, which is told below.
             Err(_) => Ok(()),
         });
-        let stopping = Stopping(control);
+        let stops = AtLast(|| control.stop.store(true, Ordering::Relaxed));
         let shown = display.show(live.clone(), move || {
             // A run that waits for nothing any more is over.
             let _ = opened.send(());
         });
-        drop(stopping);
+        drop(stops);
         let ran = running.join().unwrap_or_else(|panic| resume_unwind(panic));
         match (shown, ran) {
             (Err(error), Ok(()) | Err(Failure::Interrupted(_) | Failure::Told(_))) => Err(failure(error)),

@@ -10,7 +10,7 @@ use crate::{
     aboard::{Held, Memory},
     bounds::{self, Bounds},
     color::Rgb,
-    scenery::MOST,
+    scenery::{MOST, some_of},
     surface::Surface,
 };
 
@@ -160,7 +160,7 @@ impl Props {
 
 /// How many spheres there are, drawn or not, and their mean radius: of those that are here, of some of them where they are many.
 fn mean_radius(balls: &Balls) -> (usize, f64) {
-    let some = balls.places.iter().step_by(balls.places.len().div_ceil(MOST).max(1));
+    let some = some_of(balls.places.iter(), MOST);
     let radii = some.map(|ball| f64::from(ball[3].abs())).filter(|radius| radius.is_finite());
     let (count, sum) = radii.fold((0_u32, 0.0), |(count, sum), radius| (count + 1, sum + radius));
     let mean = sum / f64::from(count.max(1));

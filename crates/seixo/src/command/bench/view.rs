@@ -1,5 +1,6 @@
 //! `seixo bench view`: pictures a second, and what looking costs a run.
 
+use super::super::view::AtLast;
 use super::super::{Done, Failure};
 use super::Case;
 use crate::say;
@@ -274,15 +275,6 @@ struct Phase {
     is_over: AtomicBool,
 }
 
-/// Says that all is over when it goes, whatever became of the run: who looks would wait for one that panicked, too.
-struct Measuring<'a>(&'a Phase);
-
-impl Drop for Measuring<'_> {
-    fn drop(&mut self) {
-        self.0.is_over.store(true, Ordering::Relaxed);
-    }
-}
-
 /// Notes how far a run is when it is warm, and stops it when it was long enough.
 struct Clock<'a> {
     phase: &'a Phase,
@@ -346,7 +338,7 @@ fn run(arguments: &ViewArguments, folder: &Path, viewer: Viewer) -> Result<Clock
         last: (0.0, 0, 0),
     };
     thread::scope(|scope| {
-        let measuring = Measuring(&phase);
+        let ends = AtLast(|| phase.is_over.store(true, Ordering::Relaxed));
         let looking = (viewer != Viewer::Nobody).then(|| scope.spawn(|| look(&live, viewer, arguments.size, &phase)));
         let ran: Result<_, RunError> = start(
             scene,
@@ -358,7 +350,7 @@ fn run(arguments: &ViewArguments, folder: &Path, viewer: Viewer) -> Result<Clock
                 ..Options::new(&mut clock)
             },
         );
-        drop(measuring);
+        drop(ends);
         let looked = looking.map(|looking| looking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         let record = ran?.record;
         let (pictures, bytes) = looked.transpose().map_err(wrong)?.unwrap_or_default();

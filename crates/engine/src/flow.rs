@@ -213,7 +213,11 @@ impl Flow {
                 bounded: is_bounded || passes || !hulls.is_empty(),
                 moving: passes || !hulls.is_empty() || is_bounded && (simulation.walls.has_moving() || simulation.walls.has_running()),
                 passing: passes,
-                laminar: fluids.kinds.iter().any(|fluid| fluid.viscosity > 0.0),
+                viscous: fluids
+                    .kinds
+                    .iter()
+                    .any(|fluid| fluid.viscosity > 0.0)
+                    .then_some(fluids.viscous_force),
                 cohesive: fluids.kinds.iter().any(|fluid| fluid.surface_tension > 0.0),
                 laden: !hulls.is_empty(),
                 carrying: hulls.has_suspended(),

@@ -16,7 +16,7 @@ pub(crate) use conduction::{check_conduction, check_temperatures};
 pub(crate) use fluid::check_fluids;
 pub use fluid::{
     Boundary, CONTACT_ANGLES, Fluid, Fluids, Hull, LARGEST_SUSPENDED, LEAST_COHESIVE_SUPPORT, Particles, Projection, Smoothing, Solver,
-    Space, StateLaw, capillary_speed,
+    Space, StateLaw, ViscousForce, capillary_speed,
 };
 pub use joint::{Joint, JointFlaw};
 pub use passage::{FluidInlet, FluidOutlet, Opening};

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use seixo_laws::Vector3;
 use seixo_laws::fluid::state::pressure;
 use seixo_laws::fluid::viscosity::laplacian;
-use seixo_laws::fluid::{Apart, Exchange, Medium, Parcel, Smoother, Smoothing, Space, StateLaw, between_media, exchange};
+use seixo_laws::fluid::{Apart, Exchange, Medium, Parcel, Smoother, Smoothing, Space, StateLaw, ViscousForce, between_media, exchange};
 use std::f64::consts::PI;
 
 type V = Vector3<f64>;
@@ -223,7 +223,11 @@ fn parcel(volume: f64, velocity: V, pressure: f64) -> Parcel<f64> {
     }
 }
 
-fn passed(smoothing: Smoothing, apart: &V, [i, j]: [&Parcel<f64>; 2], medium: &Medium<f64>) -> Exchange<f64> {
+fn passed(smoothing: Smoothing, apart: &V, ends: [&Parcel<f64>; 2], medium: &Medium<f64>) -> Exchange<f64> {
+    passed_by(ViscousForce::Central, smoothing, apart, ends, medium)
+}
+
+fn passed_by(force: ViscousForce, smoothing: Smoothing, apart: &V, [i, j]: [&Parcel<f64>; 2], medium: &Medium<f64>) -> Exchange<f64> {
     let smoother = smoothing.smoother(SUPPORT, Space::Volume);
     exchange(
         &Apart::by(apart, &smoother),
@@ -233,9 +237,13 @@ fn passed(smoothing: Smoothing, apart: &V, [i, j]: [&Parcel<f64>; 2], medium: &M
         &GRAVITY,
         &smoother,
         smoothing,
-        true,
+        Some(force),
         false,
     )
+}
+
+fn viscous_force() -> impl Strategy<Value = ViscousForce> {
+    prop::sample::select(ViscousForce::ALL.map(|(force, _)| force).to_vec())
 }
 
 /// A vector with components below `size`.
@@ -256,11 +264,12 @@ fn flow() -> impl Strategy<Value = Smoothing> {
 proptest! {
     #[test]
     fn what_one_particle_gets_the_other_gives_to_the_last_bit(
-        smoothing in flow(), apart in apart(), velocities in prop::array::uniform2(small(3.0)), drags in prop::array::uniform2(small(3.0)),
+        force in viscous_force(), smoothing in flow(), apart in apart(), velocities in prop::array::uniform2(small(3.0)), drags in prop::array::uniform2(small(3.0)),
         pressures in prop::array::uniform2(-1e3..1e4f64), volumes in prop::array::uniform2(1e-7..1e-5f64),
     ) {
         let [i, j] = [0, 1].map(|k| Parcel { drag_velocity: drags[k], ..parcel(volumes[k], velocities[k], pressures[k]) });
-        let (a, b) = (passed(smoothing, &apart, [&i, &j], &MEDIUM), passed(smoothing, &apart.times(-1.0), [&j, &i], &MEDIUM));
+        let a = passed_by(force, smoothing, &apart, [&i, &j], &MEDIUM);
+        let b = passed_by(force, smoothing, &apart.times(-1.0), [&j, &i], &MEDIUM);
         prop_assert_eq!(a.force, b.force.times(-1.0));
         prop_assert_eq!((a.swelling, a.diffusion), (b.swelling, -b.diffusion));
         prop_assert_eq!((a.viscous_power, a.diffusive_power), (b.viscous_power, b.diffusive_power));
@@ -283,31 +292,30 @@ proptest! {
 
     #[test]
     fn viscosity_only_takes_and_only_from_relative_motion(
-        smoothing in flow(), apart in apart(), velocities in prop::array::uniform2(small(3.0)), shear in 0.0..1.0f64, artificial in 0.0..1.0f64,
+        force in viscous_force(), smoothing in flow(), apart in apart(), velocities in prop::array::uniform2(small(3.0)), shear in 0.0..1.0f64, artificial in 0.0..1.0f64,
     ) {
         let medium = Medium { viscosity: shear, artificial_viscosity: artificial, ..MEDIUM };
         let [i, j] = velocities.map(|velocity| parcel(1e-6, velocity, 0.0));
-        let found = passed(smoothing, &apart, [&i, &j], &medium);
+        let found = passed_by(force, smoothing, &apart, [&i, &j], &medium);
         let parting = velocities[0].minus(&velocities[1]);
         // What opposes the motion, to the rounding of a scalar product.
         let rounding = 1e-14 * found.force.length() * parting.length();
         prop_assert!(found.viscous_power >= -rounding, "{}", found.viscous_power);
         prop_assert!((found.viscous_power + found.force.dot(&parting)).abs() <= rounding);
         // Side by side at any speed, and without pressure, nothing happens at all.
-        let together = passed(smoothing, &apart, [&i, &i], &medium);
+        let together = passed_by(force, smoothing, &apart, [&i, &i], &medium);
         prop_assert_eq!((together.force, together.swelling, together.viscous_power), (V::zero(), 0.0, 0.0));
     }
 
-    /// Pressure and artificial viscosity act along the line between two particles, so they keep the angular momentum; and the latter leaves what
-    /// turns as a whole alone.
+    /// Pressure and viscosities act along the line between two particles, so they keep the angular momentum; and the latter leave what turns as a
+    /// whole alone.
     #[test]
     fn central_forces_keep_the_angular_momentum(
         smoothing in flow(), apart in apart(), velocities in prop::array::uniform2(small(3.0)), pressures in prop::array::uniform2(-1e3..1e4f64),
         place in small(1.0), spin in small(5.0),
     ) {
         let pressed = passed(smoothing, &apart, [0, 1].map(|k| parcel(1e-6, velocities[k], pressures[k])).each_ref(), &IDEAL);
-        let only_artificial = Medium { viscosity: 0.0, ..MEDIUM };
-        let braked = passed(smoothing, &apart, velocities.map(|velocity| parcel(1e-6, velocity, 0.0)).each_ref(), &only_artificial);
+        let braked = passed(smoothing, &apart, velocities.map(|velocity| parcel(1e-6, velocity, 0.0)).each_ref(), &MEDIUM);
         for force in [pressed.force, braked.force] {
             // A multiple of the vector between them, each component rounded once or twice.
             prop_assert!(apart.cross(&force).length() <= 1e-15 * 4.0 * apart.length() * force.length());
@@ -315,10 +323,12 @@ proptest! {
         let other = place.minus(&apart);
         let turning = [place, other].map(|at| parcel(1e-6, spin.cross(&at), 0.0));
         let between = place.minus(&other);
-        let still = passed(smoothing, &between, turning.each_ref(), &only_artificial);
+        let still = passed(smoothing, &between, turning.each_ref(), &MEDIUM);
         // Velocities are rounded by 1e-16 of spin times place; r²/(r² + ε h²) is below one.
-        let slope = smoothing.smoother(SUPPORT, Space::Volume).slope(between.length(), smoothing);
-        let scale = 1e-12 * slope.abs() * MEDIUM.artificial_viscosity * spin.length() * (place.length() + other.length());
+        let smoother = smoothing.smoother(SUPPORT, Space::Volume);
+        let weight = smoother.shear * smoother.value(between.length(), smoothing) * between.dot(&between);
+        let strength = smoother.slope(between.length(), smoothing).abs() * MEDIUM.artificial_viscosity + weight * MEDIUM.viscosity;
+        let scale = 1e-12 * strength * spin.length() * (place.length() + other.length());
         prop_assert!(still.force.length() <= 1e-14 * scale, "{} {scale}", still.force.length());
     }
 
@@ -352,7 +362,12 @@ proptest! {
 }
 
 /// Sums over the neighbors of the middle one of a square or cubic lattice: its force, and its relative rates of density by swelling and by diffusion.
-fn amid(smoothing: Smoothing, space: Space, medium: &Medium<f64>, state: impl Fn(&V) -> (V, f64)) -> (V, f64, f64) {
+fn amid(
+    (smoothing, viscous): (Smoothing, ViscousForce),
+    space: Space,
+    medium: &Medium<f64>,
+    state: impl Fn(&V) -> (V, f64),
+) -> (V, f64, f64) {
     let spacing = SUPPORT / 4.0;
     let (volume, layers) = match space {
         Space::Volume => (spacing.powi(3), -4..=4),
@@ -382,7 +397,7 @@ fn amid(smoothing: Smoothing, space: Space, medium: &Medium<f64>, state: impl Fn
                     &V::zero(),
                     &smoother,
                     smoothing,
-                    true,
+                    Some(viscous),
                     false,
                 );
                 force = force.plus(&found.force);
@@ -411,22 +426,55 @@ fn sums_over_a_lattice_are_the_derivatives_that_they_stand_for() {
             let rows = [[0.7, -0.3, 0.2], [0.5, -0.1, 0.9], [-0.4, 0.6, 0.8]].map(vector);
             let flowing = |at: &V| (vector([2.0, -1.0, 0.5]).plus(&vector([0, 1, 2].map(|k| rows[k].dot(at)))), 0.0);
             let divergence = if space == Space::Volume { 1.4 } else { 0.6 };
-            close(amid(smoothing, space, &IDEAL, flowing).1, -divergence, "swelling");
+            close(
+                amid((smoothing, ViscousForce::Morris), space, &IDEAL, flowing).1,
+                -divergence,
+                "swelling",
+            );
             // Force per volume −∇p; the mean pressure of 5 kPa cancels to rounding, twelve digits below.
             let slope = vector([300.0, -700.0, if space == Space::Volume { 400.0 } else { 0.0 }]);
-            let pushed = amid(smoothing, space, &IDEAL, |at| still(5e3 + slope.dot(at))).0;
+            let pushed = amid((smoothing, ViscousForce::Morris), space, &IDEAL, |at| still(5e3 + slope.dot(at))).0;
             assert!(
                 pushed.plus(&slope).length() < MISSED * slope.length(),
                 "{name} {space:?} {pushed:?}"
             );
             // μ ∇²v, of v = y² along x twice the viscosity.
             let viscous = Medium { viscosity: 0.25, ..IDEAL };
-            let dragged = amid(smoothing, space, &viscous, |at| (vector([at.y * at.y, 0.0, 0.0]), 0.0)).0;
+            let dragged = amid((smoothing, ViscousForce::Morris), space, &viscous, |at| {
+                (vector([at.y * at.y, 0.0, 0.0]), 0.0)
+            })
+            .0;
             close(dragged.x, 0.5, "viscosity");
             assert!(dragged.y == 0.0 && dragged.z == 0.0, "{dragged:?}");
             // Diffusion is ½ D ∇²p: of p = 40 y², 40 D.
-            let spread = amid(smoothing, space, &MEDIUM, |at| still(40.0 * at.y * at.y)).2;
+            let spread = amid((smoothing, ViscousForce::Morris), space, &MEDIUM, |at| still(40.0 * at.y * at.y)).2;
             close(spread, 40.0 * MEDIUM.diffusion, "diffusion");
+        }
+    }
+}
+
+/// Over the same lattice, central forces of viscosity are μ(∇²v + 2∇(∇·v)) to 0.3 % along its rows and, of Wendland's function, across them; of the
+/// cubic spline, which turns at half the support, to 1 %. Of what turns about the middle nothing is left at all.
+#[test]
+fn central_viscosity_is_the_same_whichever_way_a_lattice_lies() {
+    let viscous = Medium { viscosity: 0.25, ..IDEAL };
+    for (smoothing, name) in Smoothing::ALL {
+        let missed = if smoothing == Smoothing::Wendland { 3e-3 } else { 1e-2 };
+        for space in [Space::Volume, Space::Plane] {
+            let of = |field: &dyn Fn(&V) -> V| amid((smoothing, ViscousForce::Central), space, &viscous, |at| (field(at), 0.0)).0;
+            // Of v = y² along x twice the viscosity, of v = ½ (x − y)² along (1, 1) as much, and of v = x² along x three times that.
+            let rows = of(&|at| vector([at.y * at.y, 0.0, 0.0]));
+            let across = of(&|at| vector([1.0, 1.0, 0.0]).times(0.5 * (at.x - at.y).powi(2)));
+            let pressed = of(&|at| vector([at.x * at.x, 0.0, 0.0]));
+            for (found, expected) in [(rows, [0.5, 0.0, 0.0]), (across, [0.5, 0.5, 0.0]), (pressed, [1.5, 0.0, 0.0])] {
+                let off = found.minus(&vector(expected));
+                assert!(
+                    off.length() < missed * vector(expected).length(),
+                    "{name} {space:?}: {found:?} {expected:?}"
+                );
+            }
+            let turned = of(&|at| vector([-at.y, at.x, 0.0]));
+            assert!(turned.length() < 1e-15, "{name} {space:?}: {turned:?}");
         }
     }
 }

@@ -56,7 +56,7 @@ fn passed(apart: &V, velocities: [V; 2]) -> Exchange<f64> {
         &V::zero(),
         &smoother,
         Smoothing::Wendland,
-        false,
+        None,
         true,
     )
 }

@@ -28,7 +28,7 @@ use crate::{
 };
 use glam::DVec3;
 use seixo_engine::world::{
-    Boundary, Domain, Fluid, FluidInlet, Fluids, Particles, Smoothing, Solver, Vec3, WallMotion, World, capillary_speed,
+    Boundary, Domain, Fluid, FluidInlet, Fluids, Particles, Smoothing, Solver, Vec3, ViscousForce, WallMotion, World, capillary_speed,
 };
 use std::{
     collections::BTreeMap,
@@ -62,6 +62,7 @@ struct Shared {
     /// Distance beyond which they do not see each other \[spacings\].
     support: f64,
     smoothing: Smoothing,
+    viscous_force: ViscousForce,
     /// Axis across which nothing flows.
     across: Option<usize>,
 }
@@ -227,6 +228,7 @@ pub(crate) fn fluids(
         solver: shared.solver,
         projection,
         smoothing: shared.smoothing,
+        viscous_force: shared.viscous_force,
         spacing: shared.spacing,
         support: shared.support * shared.spacing,
         across: shared.across,
@@ -273,6 +275,7 @@ fn shared(file: &SceneFile, findings: &mut Findings) -> Option<Shared> {
     let spacing = agreed(file, "spacing", |section| section.spacing.map(|length| length.si), told, findings);
     let support = agreed(file, "support", |section| section.support.map(|ratio| ratio.si), told, findings);
     let smoothing = agreed(file, "smoothing", |section| section.smoothing, Word::text, findings);
+    let viscous_force = agreed(file, "viscous_force", |section| section.viscous_force, Word::text, findings);
     let plane = agreed(file, "plane", |section| section.plane, Word::text, findings);
     let solver = agreed(file, "solver", |section| section.solver, Word::text, findings);
     let solver = solver.unwrap_or_default().0;
@@ -309,6 +312,7 @@ fn shared(file: &SceneFile, findings: &mut Findings) -> Option<Shared> {
         } else {
             smoothing.unwrap_or_default().0
         },
+        viscous_force: viscous_force.unwrap_or_default().0,
         across: plane.map(|plane| plane.0.across()),
     })
 }
@@ -352,6 +356,7 @@ fn complete(file: &mut SceneFile, shared: &Shared, gravity: Vec3) {
             continue;
         }
         section.smoothing = Some(Word(shared.smoothing));
+        section.viscous_force = Some(Word(shared.viscous_force));
         if shared.solver == Solver::WeaklyCompressible {
             section.state.get_or_insert_default();
             let diffusion = if section.surface_tension.si > 0.0 { 0.0 } else { USUAL_DIFFUSION };

@@ -10,7 +10,7 @@ use seixo_engine::world::{CrossSection, Leaving, Precision, Scheme, Search, Solv
 use seixo_files::vtk::Field;
 use seixo_laws::bond::BondLaw;
 use seixo_laws::contact::{CohesionLaw, NormalLaw, RollingLaw, TangentialLaw, TwistingLaw};
-use seixo_laws::fluid::{Smoothing, StateLaw};
+use seixo_laws::fluid::{Smoothing, StateLaw, ViscousForce};
 use serde::de::{self, Deserialize, Deserializer, IntoDeserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 use std::{borrow::Cow, fmt, marker::PhantomData};
@@ -185,6 +185,7 @@ vocabulary! {
     CrossSection, "cross-section": CrossSection::ALL.map(|section| (section.name(), section));
     Field, "output field": Field::ALL.map(|(field, word)| (word, field));
     Smoothing, "smoothing function": Smoothing::ALL.map(|(smoothing, word)| (word, smoothing));
+    ViscousForce, "viscous force": ViscousForce::ALL.map(|(force, word)| (word, force));
     StateLaw, "equation of state": StateLaw::ALL.map(|(law, word)| (word, law));
     Solver, "solver": Solver::ALL.map(|(solver, word)| (word, solver));
     InitialPressure, "initial pressure": [("hydrostatic", InitialPressure::Hydrostatic), ("none", InitialPressure::None)];

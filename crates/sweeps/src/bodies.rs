@@ -298,6 +298,17 @@ pub fn in_plane<C: Real>(v: &Vector3<C>, plane: &Vector3<C>, #[comptime] across:
     Vector3::<C> { x, y, z }
 }
 
+/// The angular velocity of a body as flow in a plane across an axis sees it: that about the axis alone.
+#[cube]
+#[inline(always)]
+pub fn turning_in_plane<C: Real>(spin: &Vector3<C>, #[comptime] across: u32) -> Vector3<C> {
+    let mut seen = spin.plus(&Vector3::<C>::zero());
+    if comptime!(across != 3u32) {
+        seen = spin.minus(&in_plane::<C>(spin, &Vector3::<C>::zero(), across));
+    }
+    seen
+}
+
 /// Drops the entries of a row of neighbors that belong to the body of its owner, `own`: its grains do not touch each other. The entries stand
 /// `stride` places apart from `at` on; tells how many are left.
 #[cube]

@@ -227,7 +227,7 @@ pub fn drag_of<C: Coordinate<R>, R: Real>(
             gravity,
             smoother,
             plan.smoothing,
-            plan.laminar,
+            plan.viscous,
             plan.cohesive,
         );
         sum = sum.plus(&passed.force);

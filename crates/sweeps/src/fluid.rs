@@ -9,7 +9,7 @@ use crate::pose::point_of_wall;
 use crate::sides::{Sides, near_image, put_back};
 use crate::views::load;
 use cubecl::prelude::*;
-use seixo_laws::fluid::{Medium, Parcel, Smoother, Smoothing, StateLaw, between_media, state};
+use seixo_laws::fluid::{Medium, Parcel, Smoother, Smoothing, StateLaw, ViscousForce, between_media, state};
 use seixo_laws::motion::{drift, kick, velocity_ahead};
 use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector, widened};
 
@@ -180,8 +180,8 @@ pub struct FlowPlan {
     pub moving: bool,
     /// Whether some of them are in inlets or outlets, and move on by themselves.
     pub passing: bool,
-    /// Whether a fluid has a viscosity beside an artificial one.
-    pub laminar: bool,
+    /// How viscosity acts, where a fluid has one beside an artificial one.
+    pub viscous: Option<ViscousForce>,
     /// Whether the fluid, which then is the only one, has a surface tension.
     pub cohesive: bool,
     /// Whether bodies bear the forces on some particles of walls, which are found at every step then.
@@ -195,7 +195,7 @@ pub struct FlowPlan {
 pub struct Before<R: Real> {
     /// Pressure with which the wall pushes back \[Pa\]; zero where there is no fluid.
     pub pressure: R,
-    /// Mean velocity of the fluid \[m/s\].
+    /// Mean velocity of the fluid \[m/s\], each of its particles taken to the place of that of the wall as the wall turns.
     pub velocity: Vector3<R>,
     /// Σ W of the fluid particles that it sees \[1/m³\]; zero where there are none.
     pub share: R,
@@ -203,6 +203,9 @@ pub struct Before<R: Real> {
 
 /// What the fluid before particle i of a wall is like: p = Σ (p_j + ρ_j (g − a)·(x_i − x_j)) W / ΣW (Adami, Hu & Adams 2012, J. Comput. Phys.
 /// 231:7057, eq. 27), never below zero, and the mean velocity (eq. 22). `pull` is g − a, gravity less the acceleration of the wall \[m/s²\].
+///
+/// A wall that turns with `spin` \[rad/s\] would go by spin × (x_j − x_i) faster where particle j is. Velocities are compared with that: so fluid that
+/// turns as the wall does is seen to go as the particle of the wall does, wherever that is below the surface, and nothing drags at it.
 ///
 /// Its row begins at entry `first` of the list, and has `count` entries with `stride` places from one to the next; of those only fluid counts.
 #[cube]
@@ -218,6 +221,7 @@ pub fn fluid_before<C: Coordinate<R>, R: Real>(
     kind: &[u32],
     media: &[R],
     pull: &Vector3<R>,
+    spin: &Vector3<R>,
     smoother: &Smoother<R>,
     sides: &Sides<C, R>,
     #[comptime] stride: usize,
@@ -234,7 +238,11 @@ pub fn fluid_before<C: Coordinate<R>, R: Real>(
             let weight = smoother.value(apart.length(), plan.smoothing);
             let density = rest_density_at::<R>(media, kind_of(kind, j, plan.mixed));
             pressure += weight * (flow[j * 4usize + 3usize] + density * pull.dot(&apart));
-            velocity = velocity.plus(&load::<R>(flow, j * 4usize).times(weight));
+            let mut moves = load::<R>(flow, j * 4usize);
+            if plan.moving {
+                moves = moves.plus(&spin.cross(&apart));
+            }
+            velocity = velocity.plus(&moves.times(weight));
             share += weight;
         }
     }

@@ -7,10 +7,27 @@ use crate::sides::{OPEN, Sides, nearest_image};
 use crate::units::{InLanes, LANES, Lane, Numbers, Records, Unit, on_widest, prefetch};
 use crate::views::{RECORD, load};
 use seixo_laws::Vector3;
-use seixo_laws::fluid::{Apart, Medium, Parcel, Smoother, Smoothing, between_media, exchange};
+use seixo_laws::fluid::{Apart, Medium, Parcel, Smoother, Smoothing, ViscousForce, between_media, exchange};
 
 /// How many pairs ahead the records of a partner are asked for.
 const AHEAD: usize = 16;
+
+/// No viscosity but an artificial one.
+pub const INVISCID: u32 = 0;
+/// A viscosity by central forces.
+pub const CENTRAL: u32 = 1;
+/// A viscosity as Morris has it.
+pub const MORRIS: u32 = 2;
+
+/// How viscosity acts that a sweep was compiled for.
+#[inline(always)]
+fn viscous_force(number: u32) -> Option<ViscousForce> {
+    match number {
+        CENTRAL => Some(ViscousForce::Central),
+        MORRIS => Some(ViscousForce::Morris),
+        _ => None,
+    }
+}
 
 /// Records of a partner: where it is, how it flows, and how it moves where walls do.
 const IN: usize = 3;
@@ -81,8 +98,8 @@ impl FlowTally {
 }
 
 /// A part at work. With `SPLINE`, the cubic spline smooths; with `MOVING`, walls move; with `MIXED`, there are several fluids; with
-/// `LAMINAR`, one of them has a viscosity; with `COHESIVE`, the only one has a tension.
-struct Part<'a, const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool, const LAMINAR: bool, const COHESIVE: bool> {
+/// `VISCOUS`, one of them has a viscosity, see [`viscous_force()`]; with `COHESIVE`, the only one has a tension.
+struct Part<'a, const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool, const VISCOUS: u32, const COHESIVE: bool> {
     view: &'a FlowView<'a>,
     rows: &'a FlowRows<'a>,
     rate: &'a mut [[f64; RECORD]],
@@ -120,8 +137,8 @@ fn is_in_fluid(volume: f64) -> f64 {
     if volume > 0.0 { 1.0 } else { 0.0 }
 }
 
-impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool, const LAMINAR: bool, const COHESIVE: bool>
-    Part<'_, SIDES, SPLINE, MOVING, MIXED, LAMINAR, COHESIVE>
+impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool, const VISCOUS: u32, const COHESIVE: bool>
+    Part<'_, SIDES, SPLINE, MOVING, MIXED, VISCOUS, COHESIVE>
 {
     #[inline(always)]
     fn own(&self, i: usize) -> Own {
@@ -220,7 +237,17 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
                 medium.pull *= held;
                 medium.push *= held;
             }
-            let passed = exchange(&apart, i, &j, &medium, &gravity, &smoother, smoothing, LAMINAR, COHESIVE);
+            let passed = exchange(
+                &apart,
+                i,
+                &j,
+                &medium,
+                &gravity,
+                &smoother,
+                smoothing,
+                viscous_force(VISCOUS),
+                COHESIVE,
+            );
             let force = passed.force;
             sums.powers[0][lane] += share[lane] * passed.viscous_power;
             sums.powers[1][lane] += share[lane] * passed.diffusive_power;
@@ -249,8 +276,8 @@ fn gain(view: &FlowView, i: usize, rate: &[f64; RECORD]) -> f64 {
     is_in_fluid(volume) * (load::<f64>(rate, 0).dot(&velocity) + volume * pressure * rate[3])
 }
 
-impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool, const LAMINAR: bool, const COHESIVE: bool> InLanes
-    for Part<'_, SIDES, SPLINE, MOVING, MIXED, LAMINAR, COHESIVE>
+impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool, const VISCOUS: u32, const COHESIVE: bool> InLanes
+    for Part<'_, SIDES, SPLINE, MOVING, MIXED, VISCOUS, COHESIVE>
 {
     #[inline(always)]
     fn resolve<U: Unit>(&mut self, unit: U) {
@@ -324,7 +351,7 @@ pub fn flow_of_part<
     const SPLINE: bool,
     const MOVING: bool,
     const MIXED: bool,
-    const LAMINAR: bool,
+    const VISCOUS: u32,
     const COHESIVE: bool,
 >(
     view: &FlowView,
@@ -334,7 +361,7 @@ pub fn flow_of_part<
     debug_assert_eq!(view.media.len() % MEDIUM, 0);
     let (rate, _) = rate.as_chunks_mut::<RECORD>();
     rate.fill([0.0; RECORD]);
-    let mut part = Part::<SIDES, SPLINE, MOVING, MIXED, LAMINAR, COHESIVE> {
+    let mut part = Part::<SIDES, SPLINE, MOVING, MIXED, VISCOUS, COHESIVE> {
         view,
         rows,
         rate,

@@ -112,6 +112,19 @@ pub fn point_of_wall<C: Real>(
     }
 }
 
+/// Angular velocity of a wall now, with that of its surface where it runs \[rad/s\]; without `poses`, walls stand. The other arguments are those of
+/// [`place_element()`].
+#[cube]
+#[inline(always)]
+pub fn spin_of_wall<C: Real>(wall: usize, at_rest: &[C], poses: &[C], first_pose: usize, #[comptime] has_poses: bool) -> Vector3<C> {
+    let mut spin = load::<C>(at_rest, wall * 24usize + 15usize);
+    if comptime!(has_poses) {
+        let pose = (first_pose + wall) * 20usize;
+        spin = turned::<C>(&spin, poses, pose).plus(&load::<C>(poses, pose + 3usize).times(poses[pose + 11usize]));
+    }
+    spin
+}
+
 /// Lets the servo of a wall see its load \[N\] and the number of grains that touch, and takes it to the next step; it stands still unless
 /// `is_on`.
 #[cube]

@@ -12,7 +12,7 @@ use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_sweeps::fluid::{Carried, WALL, carried, drag_velocity, fluid_before, is_outward, is_passing, is_suspended, led_on};
 use seixo_sweeps::motion::{Moved, STALE};
-use seixo_sweeps::pose::point_of_wall;
+use seixo_sweeps::pose::{point_of_wall, spin_of_wall};
 use seixo_sweeps::views::{RECORD, load, store};
 use std::collections::HashSet;
 
@@ -283,15 +283,27 @@ impl Flow {
     /// particles in outlets follow the fluid.
     pub fn press_walls(&mut self, simulation: &Simulation, leads: bool) {
         // Where nothing but pressures acts, what walls drag at does not matter.
-        if self.walls.is_empty() || self.is_incompressible() && !self.compiled_for.laminar {
+        if self.walls.is_empty() || self.is_incompressible() && self.compiled_for.viscous.is_none() {
             return;
         }
         let n = self.walls.len();
         self.before.resize(n * RECORD, 0.0);
+        if self.compiled_for.moving {
+            self.pose_walls(simulation);
+        }
         let (smoother, plan) = (self.smoother(), self.compiled_for);
         let rows = if self.lists_once() { &self.before_walls } else { &self.pairs };
         let (fields, walls, media) = (&self.fields, &self.walls[..], &self.media[..]);
         let (stepping, pace) = (&self.stepping, self.pace_in_outlets());
+        let (hulls, poses, slips) = (&self.hulls, &self.poses[..], &self.plan.slips[..]);
+        let (at_rest, bodies) = (&simulation.walls.at_rest[..], &simulation.bodies);
+        // How the surface turns to which fluid sticks.
+        let spin_of = |kind: u32| match hulls.of_kind(kind) {
+            _ if !plan.moving || is_passing(kind) => Vector3::zero(),
+            Some(hull) => hulls.spin(bodies, hull),
+            None if slips[(kind & !WALL) as usize] => Vector3::zero(),
+            None => spin_of_wall::<f64>((kind & !WALL) as usize, at_rest, poses, 0, true),
+        };
         let data = (numbers(&mut self.before, RECORD),);
         simulation.device.run(parts(n), data, |part, (before,): (Numbers,)| {
             let (first, end) = part_range(part, n);
@@ -299,6 +311,7 @@ impl Flow {
                 let i = i as usize;
                 // Of a particle of a wall, what else is the velocity at half steps is the acceleration of its wall.
                 let pull = stepping.gravity.minus(&load(&fields.half_velocity, 3 * i));
+                let spin = spin_of(fields.kind[i]);
                 let found = fluid_before::<f64, f64>(
                     i,
                     rows.row[i] as usize,
@@ -309,6 +322,7 @@ impl Flow {
                     &fields.kind,
                     media,
                     &pull,
+                    &spin,
                     &smoother,
                     &stepping.sides,
                     1,

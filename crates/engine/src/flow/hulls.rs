@@ -10,7 +10,7 @@ use crate::fields::{FluidFields, Sorted};
 use crate::simulation::Simulation;
 use crate::world::Fluids;
 use seixo_laws::Vector3;
-use seixo_sweeps::bodies::{FREE, IN_SPACE, LOAD, carry, in_plane, push_on, turn_at};
+use seixo_sweeps::bodies::{FREE, IN_SPACE, LOAD, carry, in_plane, push_on, turn_at, turning_in_plane};
 use seixo_sweeps::fluid::{Carried, SUSPENDED, WALL};
 use seixo_sweeps::motion::{STALE, Stepping};
 use seixo_sweeps::views::{RECORD, load, store};
@@ -164,6 +164,12 @@ impl Hulls {
         }
         load.truncate(LOAD * bodies.len());
         load
+    }
+
+    /// How the body of a hull turns, as fluids see it \[rad/s\].
+    pub fn spin(&self, bodies: &Bodies, hull: usize) -> Vector3<f64> {
+        let seat = self.seat[hull].map(|seat| seat as usize * RECORD);
+        seat.map_or(Vector3::zero(), |at| turning_in_plane(&load(&bodies.spin, at), self.across))
     }
 
     /// The particle with this id, of this hull, as its body carries it: nearest to where it is listed.

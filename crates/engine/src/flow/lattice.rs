@@ -60,13 +60,14 @@ impl Lattice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::{Boundary, Particles, Projection, Smoothing, Solver};
+    use crate::world::{Boundary, Particles, Projection, Smoothing, Solver, ViscousForce};
 
     fn fluids(support: f64, across: Option<usize>) -> Fluids {
         Fluids {
             solver: Solver::Incompressible,
             projection: Projection::default(),
             smoothing: Smoothing::Wendland,
+            viscous_force: ViscousForce::default(),
             spacing: 0.02,
             support: 0.02 * support,
             across,

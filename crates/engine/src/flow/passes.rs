@@ -7,10 +7,10 @@ use crate::simulation::Simulation;
 use crate::world::{Leaving, Solver};
 use seixo_device::{Cpu, Strided};
 use seixo_laws::Vector3;
-use seixo_laws::fluid::Smoothing;
+use seixo_laws::fluid::{Smoothing, ViscousForce};
 use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::fluid::{FlowPlan, WALL, drifted, flown, is_passing, is_suspended, mass_at};
-use seixo_sweeps::fluid_lanes::{FlowRows, FlowTally, FlowView, flow_of_part};
+use seixo_sweeps::fluid_lanes::{CENTRAL, FlowRows, FlowTally, FlowView, INVISCID, MORRIS, flow_of_part};
 use seixo_sweeps::motion::{LEFT, Moved, STALE, STILL};
 use seixo_sweeps::sides::{OPEN, PERIODIC, put_back};
 use seixo_sweeps::views::{RECORD, load, recall, store};
@@ -21,16 +21,21 @@ type Sweep = fn(&FlowView, &FlowRows, &mut [f64]) -> FlowTally;
 /// The sweep that is compiled for these sides and this function, and for what walls and fluids ask for.
 fn sweep_for(plan: FlowPlan) -> Sweep {
     fn pick<const SIDES: u32, const SPLINE: bool>(plan: FlowPlan) -> Sweep {
+        match plan.viscous {
+            None if !plan.mixed && !plan.cohesive => of_fluid::<SIDES, SPLINE, INVISCID>(plan),
+            None | Some(ViscousForce::Central) => of_fluid::<SIDES, SPLINE, CENTRAL>(plan),
+            Some(ViscousForce::Morris) => of_fluid::<SIDES, SPLINE, MORRIS>(plan),
+        }
+    }
+    fn of_fluid<const SIDES: u32, const SPLINE: bool, const VISCOUS: u32>(plan: FlowPlan) -> Sweep {
         // A fluid with a tension is alone.
-        match (plan.moving, plan.mixed, plan.laminar, plan.cohesive) {
-            (false, false, false, false) => flow_of_part::<SIDES, SPLINE, false, false, false, false>,
-            (false, false, true, false) => flow_of_part::<SIDES, SPLINE, false, false, true, false>,
-            (true, false, false, false) => flow_of_part::<SIDES, SPLINE, true, false, false, false>,
-            (true, false, true, false) => flow_of_part::<SIDES, SPLINE, true, false, true, false>,
-            (false, true, _, _) => flow_of_part::<SIDES, SPLINE, false, true, true, false>,
-            (true, true, _, _) => flow_of_part::<SIDES, SPLINE, true, true, true, false>,
-            (false, false, _, true) => flow_of_part::<SIDES, SPLINE, false, false, true, true>,
-            (true, false, _, true) => flow_of_part::<SIDES, SPLINE, true, false, true, true>,
+        match (plan.moving, plan.mixed, plan.cohesive) {
+            (false, false, false) => flow_of_part::<SIDES, SPLINE, false, false, VISCOUS, false>,
+            (true, false, false) => flow_of_part::<SIDES, SPLINE, true, false, VISCOUS, false>,
+            (false, true, _) => flow_of_part::<SIDES, SPLINE, false, true, VISCOUS, false>,
+            (true, true, _) => flow_of_part::<SIDES, SPLINE, true, true, VISCOUS, false>,
+            (false, false, true) => flow_of_part::<SIDES, SPLINE, false, false, VISCOUS, true>,
+            (true, false, true) => flow_of_part::<SIDES, SPLINE, true, false, VISCOUS, true>,
         }
     }
     match (plan.sides, plan.smoothing == Smoothing::CubicSpline) {

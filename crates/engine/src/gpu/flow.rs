@@ -85,6 +85,8 @@ pub(crate) struct FlowOnGpu<C, R> {
     touching: Buffer<u32>,
     media: Buffer<R>,
     slips: Buffer<u32>,
+    /// Records of walls where their motions begin.
+    at_rest: Buffer<C>,
     /// Twice: a step reads one and writes the other; `now` tells which holds the state.
     position: [Buffer<C>; 2],
     flowing: [Buffer<R>; 2],
@@ -174,6 +176,14 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             touching: gpu.zeros(1, "kinds of particles")?,
             media: as_r(&host.media, "fluids")?,
             slips: gpu.upload(&slips, "walls")?,
+            at_rest: as_c(
+                if simulation.walls.at_rest.is_empty() {
+                    &[0.0]
+                } else {
+                    &simulation.walls.at_rest
+                },
+                "walls",
+            )?,
             position: [as_c(&fields.position, "positions")?, gpu.buffer(RECORD * n, "positions")?],
             flowing: [as_r(&fields.flow, "velocities")?, gpu.buffer(RECORD * n, "velocities")?],
             now: 0,
@@ -387,6 +397,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             R::of(smoother.norm),
             R::of(smoother.slope_norm),
             R::of(smoother.softening),
+            R::of(smoother.shear),
         )
     }
 

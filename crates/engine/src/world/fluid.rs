@@ -12,7 +12,7 @@ use hull::check_hulls;
 pub use hull::{Hull, LARGEST_SUSPENDED};
 pub use kind::Fluid;
 use seixo_laws::fluid::muller::longest_step;
-pub use seixo_laws::fluid::{Smoothing, Space, StateLaw};
+pub use seixo_laws::fluid::{Smoothing, Space, StateLaw, ViscousForce};
 pub use seixo_sweeps::fluid::Solver;
 use seixo_sweeps::fluid::WALL;
 use std::f64::consts::PI;
@@ -78,6 +78,8 @@ pub struct Fluids {
     pub projection: Projection,
     /// Which function smooths.
     pub smoothing: Smoothing,
+    /// How viscosity acts.
+    pub viscous_force: ViscousForce,
     /// Distance between particles at rest \[m\].
     pub spacing: f64,
     /// Distance H beyond which particles do not see each other \[m\]; the smoothing length h is half of it.

@@ -1,7 +1,8 @@
 //! Drops of a fluid with a surface tension.
 
 use seixo_engine::world::{
-    Boundary, Fluid, Fluids, Later, Material, Particles, Projection, Smoothing, Solver, Wall, WallMotion, WallShape, World, capillary_speed,
+    Boundary, Fluid, Fluids, Later, Material, Particles, Projection, Smoothing, Solver, ViscousForce, Wall, WallMotion, WallShape, World,
+    capillary_speed,
 };
 use std::f64::consts::FRAC_PI_2;
 
@@ -44,6 +45,7 @@ pub fn droplet(radius: i64, contact_angle: Option<f64>) -> World {
         solver: Solver::WeaklyCompressible,
         projection: Projection::default(),
         smoothing: Smoothing::Wendland,
+        viscous_force: ViscousForce::default(),
         spacing: SPACING,
         support: 4.0 * SPACING,
         across: Some(1),

@@ -1,7 +1,8 @@
 //! Water in boxes and in periodic domains.
 
 use seixo_engine::world::{
-    Boundary, Domain, Fluid, Fluids, Later, Leaving, Particles, Projection, Smoothing, Solver, Vec3, Wall, WallMotion, WallShape, World,
+    Boundary, Domain, Fluid, Fluids, Later, Leaving, Particles, Projection, Smoothing, Solver, Vec3, ViscousForce, Wall, WallMotion,
+    WallShape, World,
 };
 
 /// Gravity \[m/s²\].
@@ -18,6 +19,7 @@ pub fn fluids(kinds: Vec<Fluid>, spacing: f64, support: f64, across: Option<usiz
         solver: Solver::default(),
         projection: Projection::default(),
         smoothing: Smoothing::Wendland,
+        viscous_force: ViscousForce::default(),
         spacing,
         support: support * spacing,
         across,

@@ -1,8 +1,8 @@
 //! Müller's fluid in vessels.
 
 use seixo_engine::world::{
-    Boundary, Domain, Fluid, Fluids, Frustum, Later, Material, Particles, Projection, Smoothing, Solver, StateLaw, Vec3, Wall, WallMotion,
-    WallShape, World,
+    Boundary, Domain, Fluid, Fluids, Frustum, Later, Material, Particles, Projection, Smoothing, Solver, StateLaw, Vec3, ViscousForce,
+    Wall, WallMotion, WallShape, World,
 };
 
 /// Gravity \[m/s²\].
@@ -17,6 +17,7 @@ pub fn fluids(fastest: f64) -> Fluids {
         solver: Solver::Muller2003,
         projection: Projection::default(),
         smoothing: Smoothing::Poly6,
+        viscous_force: ViscousForce::default(),
         spacing: SPACING,
         support: 2.0 * SPACING,
         across: None,

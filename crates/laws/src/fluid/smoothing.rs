@@ -3,6 +3,7 @@
 use super::{cubic_spline, poly6, spiky, viscosity, wendland};
 use crate::real::{Real, smaller};
 use cubecl::prelude::*;
+use std::f64::consts::PI;
 
 /// A smoothing function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -40,6 +41,14 @@ impl Space {
         };
         2.0 * (dimensions + 2.0)
     }
+
+    /// 2d(d + 2): twice one over the mean of n_a² n_b² over all directions n.
+    fn shear_over_fourth_moment(self) -> f64 {
+        match self {
+            Space::Volume => 30.0,
+            Space::Plane => 16.0,
+        }
+    }
 }
 
 impl Smoothing {
@@ -64,12 +73,15 @@ impl Smoothing {
     /// The function and what it is scaled by, with h = H/2.
     pub fn smoother(self, support: f64, space: Space) -> Smoother<f64> {
         let norm = self.norm(support, space);
-        Smoother {
+        let mut smoother = Smoother {
             per_support: 1.0 / support,
             norm,
             slope_norm: norm / (support * support),
             softening: (1e-7 * support).powi(2),
-        }
+            shear: 0.0,
+        };
+        smoother.shear = space.shear_over_fourth_moment() / smoother.fourth_moment(self, space);
+        smoother
     }
 }
 
@@ -84,6 +96,28 @@ pub struct Smoother<R: Real> {
     pub slope_norm: R,
     /// (10⁻⁷ H)² \[m²\]: what keeps quotients by the distance bounded.
     pub softening: R,
+    /// 2d(d + 2)/∫ W r⁴ dV in d dimensions \[1/m⁴\]: what makes central forces of viscosity add up to it, see [`ViscousForce`](super::ViscousForce).
+    pub shear: R,
+}
+
+impl Smoother<f64> {
+    /// ∫ W r⁴ dV \[m⁴\], by Simpson's rule with a node at the seam of the spline: the error, of the order of 1/400⁴, is below 10⁻⁹.
+    fn fourth_moment(&self, smoothing: Smoothing, space: Space) -> f64 {
+        const STEPS: u32 = 400;
+        let step = 1.0 / (self.per_support * f64::from(STEPS));
+        let shell = |r: f64| match space {
+            Space::Volume => 4.0 * PI * r * r,
+            Space::Plane => 2.0 * PI * r,
+        };
+        // At both ends there is nothing.
+        let sum: f64 = (1..STEPS)
+            .map(|k| {
+                let r = step * f64::from(k);
+                f64::from(2 + 2 * (k % 2)) * shell(r) * r.powi(4) * self.value(r, smoothing)
+            })
+            .sum();
+        sum * step / 3.0
+    }
 }
 
 #[cube]

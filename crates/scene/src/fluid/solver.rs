@@ -94,11 +94,16 @@ const NOT_OF_INCOMPRESSIBLE: [Key; 6] = [
 ];
 
 /// Other keys that "muller2003" does not know.
-const NOT_OF_MULLER: [Key; 8] = [
+const NOT_OF_MULLER: [Key; 9] = [
     (
         "smoothing",
         |section| section.smoothing.is_some(),
         "remove it: poly6, spiky and viscosity's own are part of it",
+    ),
+    (
+        "viscous_force",
+        |section| section.viscous_force.is_some(),
+        "remove it: its viscosity has a form of its own",
     ),
     (
         "plane",

@@ -141,7 +141,7 @@ fn fluid_of(key: &str, name: Option<&str>, world: &World) -> Result<Option<u32>,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seixo_engine::world::{Boundary, Fluid, Fluids, Grains, Later, Particles, Projection, Smoothing, Solver};
+    use seixo_engine::world::{Boundary, Fluid, Fluids, Grains, Later, Particles, Projection, Smoothing, Solver, ViscousForce};
 
     /// A world with oil and water, or a dry one.
     fn world(is_wet: bool, gravity: Vec3) -> World {
@@ -149,6 +149,7 @@ mod tests {
             solver: Solver::default(),
             projection: Projection::default(),
             smoothing: Smoothing::default(),
+            viscous_force: ViscousForce::default(),
             spacing: 0.01,
             support: 0.03,
             across: None,

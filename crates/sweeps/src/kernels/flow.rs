@@ -1,12 +1,14 @@
 //! Fluids.
 
 use super::{begins, is_halted, note, raise};
+use crate::bodies::turning_in_plane;
 use crate::entries::first_entry;
 use crate::fluid::{
     FlowPlan, carried, drag_velocity, drifted, flown, fluid_before, is_outward, is_passing, is_suspended, led_on, medium_at, medium_of,
     parcel,
 };
 use crate::motion::Stepping;
+use crate::pose::spin_of_wall;
 use crate::sides::near_image;
 use crate::views::{Record, four_numbers, last, load, record, xyz};
 use cubecl::prelude::*;
@@ -77,7 +79,8 @@ pub fn place_boundary<R: Real, C: Coordinate<R>>(
 
 /// Finds what the fluid before each of `n` particles of walls, whose places are in `walls`, is like; where walls move, `motion` and the accelerations
 /// in `half_velocity` are read: `seen` gets the velocity and the pressure that fluid sees in the wall. `slips` says of every wall whether fluid slips
-/// along it. If it `leads`, particles in outlets get new velocities, with this `pace` and the normals that stand in `half_velocity`, see [`led_on()`].
+/// along it. For `at_rest` and `poses` see [`place_boundary()`]; `body` tells where the bodies of hulls are, which are numbered behind walls, in their
+/// table, and `spin` how they turn. If it `leads`, particles in outlets get new velocities, with this `pace` and the normals that stand in `half_velocity`, see [`led_on()`].
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn press_walls<R: Real, C: Coordinate<R>>(
@@ -87,6 +90,10 @@ pub fn press_walls<R: Real, C: Coordinate<R>>(
     walls: &[u32],
     kind: &[u32],
     slips: &[u32],
+    at_rest: &[C],
+    poses: &[C],
+    body: &[u32],
+    spin: &[C],
     media: &[R],
     position: &[C],
     flow: &[R],
@@ -97,9 +104,12 @@ pub fn press_walls<R: Real, C: Coordinate<R>>(
     smoother: &Smoother<R>,
     stepping: &Stepping<C, R>,
     pace: R,
+    count_of_walls: u32,
     n: u32,
     parity: u32,
     #[comptime] plan: FlowPlan,
+    #[comptime] has_poses: bool,
+    #[comptime] across: u32,
     #[comptime] leads: bool,
 ) {
     let k = ABSOLUTE_POS;
@@ -112,6 +122,23 @@ pub fn press_walls<R: Real, C: Coordinate<R>>(
                 own = xyz::<R>(motion[i]);
                 pull = stepping.gravity.minus(&near_vector::<C, R>(&xyz::<C>(half_velocity[i])));
             }
+            let wall = (kind[i] & 0x1fff_ffffu32) as usize;
+            let mut sticks = false;
+            if !is_passing(kind[i]) {
+                sticks = slips[wall] == 0u32;
+            }
+            let mut turns = Vector3::<C>::zero();
+            if comptime!(plan.moving) {
+                if sticks {
+                    if wall < count_of_walls as usize {
+                        let first_pose = (flags[10] * count_of_walls) as usize;
+                        turns = spin_of_wall::<C>(wall, at_rest, poses, first_pose, has_poses);
+                    } else if body[wall - count_of_walls as usize] != 0xffff_ffffu32 {
+                        let seat = body[wall - count_of_walls as usize] as usize;
+                        turns = turning_in_plane::<C>(&load::<C>(spin, seat * 4usize), across);
+                    }
+                }
+            }
             let before = fluid_before::<C, R>(
                 i,
                 first_entry(i, tile_first),
@@ -122,6 +149,7 @@ pub fn press_walls<R: Real, C: Coordinate<R>>(
                 kind,
                 media,
                 &pull,
+                &near_vector::<C, R>(&turns),
                 smoother,
                 &stepping.sides,
                 32usize,
@@ -131,8 +159,7 @@ pub fn press_walls<R: Real, C: Coordinate<R>>(
             let mut velocity = own.plus(&Vector3::<R>::zero());
             let mut pressure = before.pressure;
             if !is_passing(kind[i]) {
-                let wall = (kind[i] & 0x7fff_ffffu32) as usize;
-                velocity = drag_velocity::<R>(&own, &before.velocity, slips[wall] != 0u32);
+                velocity = drag_velocity::<R>(&own, &before.velocity, !sticks);
             }
             if is_outward(kind[i]) {
                 pressure = flow[i * 4usize + 3usize];
@@ -371,7 +398,7 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                     &stepping.gravity,
                     smoother,
                     plan.smoothing,
-                    plan.laminar,
+                    plan.viscous,
                     plan.cohesive,
                 );
                 force = force.plus(&passed.force);

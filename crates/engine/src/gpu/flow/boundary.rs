@@ -18,7 +18,6 @@ pub(super) struct Carriage<C> {
     moves: Buffer<u32>,
     /// Where particles are when the motions of their walls begin, three numbers each, in the order of their ids.
     start: Buffer<C>,
-    at_rest: Buffer<C>,
     poses: Buffer<C>,
     servos: Buffer<C>,
 }
@@ -39,7 +38,6 @@ impl<C: Number> Carriage<C> {
             walls: count,
             moves: gpu.upload(&moves, "walls")?,
             start: upload(host.plan.boundary.position.as_flattened())?,
-            at_rest: upload(&walls.at_rest)?,
             poses: gpu.buffer((BATCH + 1) * count * POSE, "poses of walls")?,
             servos: upload(&walls.servos)?,
         }))
@@ -85,7 +83,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             self.kind.argument(),
             carriage.moves.argument(),
             carriage.start.argument(),
-            carriage.at_rest.argument(),
+            self.at_rest.argument(),
             carriage.poses.argument(),
             carriage.servos.argument(),
             self.reference.records(),
@@ -108,6 +106,8 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             return;
         }
         let (count, dim) = units(self.bounding);
+        let poses = self.carriage.as_ref().map(|carriage| &carriage.poses);
+        let (body, spin) = self.hulls.as_ref().map_or((&self.nothing, &self.at_rest), |hulls| hulls.turning());
         press_walls::launch::<R, C>(
             self.gpu.client(),
             count,
@@ -118,6 +118,10 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             self.walls.argument(),
             self.kind.argument(),
             self.slips.argument(),
+            self.at_rest.argument(),
+            poses.unwrap_or(&self.at_rest).argument(),
+            body.argument(),
+            spin.argument(),
             self.media.argument(),
             self.position[self.now].argument(),
             self.flowing[self.now].argument(),
@@ -128,9 +132,12 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             self.smoother(host),
             stepping::<C, R>(&host.stepping),
             R::of(host.pace_in_outlets()),
+            host.hulls.first[0],
             self.bounding as u32,
             parity,
             self.plan,
+            poses.is_some(),
+            host.hulls.across,
             leads,
         );
     }

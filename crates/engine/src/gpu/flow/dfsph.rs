@@ -70,7 +70,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         };
         let start = Instant::now();
         self.gpu.clear(&self.flags);
-        if self.plan.laminar {
+        if self.plan.viscous.is_some() {
             self.press(host, 0, false);
         }
         self.drag(host);

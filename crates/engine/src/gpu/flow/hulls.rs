@@ -75,6 +75,11 @@ impl<C: Number> HullsOnGpu<C> {
         }))
     }
 
+    /// Where their bodies are in the table, and how bodies turn.
+    pub fn turning(&self) -> (&Buffer<u32>, &Buffer<C>) {
+        (&self.body, &self.bodies.spin)
+    }
+
     /// Kind of the first.
     pub fn first_kind(&self) -> u32 {
         self.first[0]

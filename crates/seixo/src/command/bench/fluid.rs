@@ -1,6 +1,6 @@
 //! Fluids as benches begin with them, on lattices: water that is weakly compressible, and the fluid of 2003.
 
-use seixo_engine::world::{Boundary, Fluid, Fluids, Particles, Projection, Smoothing, Solver, StateLaw, Vec3};
+use seixo_engine::world::{Boundary, Fluid, Fluids, Particles, Projection, Smoothing, Solver, StateLaw, Vec3, ViscousForce};
 
 /// Density \[kg/m³\].
 pub const DENSITY: f64 = 1000.0;
@@ -100,6 +100,7 @@ fn fluids(kind: Fluid, particles: Particles, spacing: f64, walls: usize) -> Flui
         solver: Solver::default(),
         projection: Projection::default(),
         smoothing: Smoothing::Wendland,
+        viscous_force: ViscousForce::default(),
         spacing,
         support: 0.0,
         across: None,

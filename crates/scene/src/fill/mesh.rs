@@ -3,7 +3,7 @@
 use crate::diagnostics::Complaint;
 use glam::DVec3;
 use seixo_analysis::solid_of_mesh;
-use seixo_engine::voxels::Edges;
+use seixo_engine::voxels::{Edges, OddEdge};
 use seixo_engine::world::Triangle;
 use seixo_files::mesh_in::degenerate;
 
@@ -194,17 +194,29 @@ pub(crate) fn nearest([a, b, c]: &[DVec3; 3], point: DVec3) -> DVec3 {
 
 /// Refuses a surface with an edge that the triangles around it do not run along in both directions equally often.
 fn refuse_open(triangles: &[Triangle], center: DVec3) -> Result<(), Complaint> {
-    let Some(edge) = Edges::of(triangles).first else { return Ok(()) };
-    let [from, to] = edge.ends.map(|corner| DVec3::from(corner) + center);
-    let count = edge.triangles;
-    if count % 2 == 1 {
-        let message = format!("the mesh is not closed: {count} triangles meet at the edge from {from:.6} to {to:.6} m");
+    let edges = Edges::of(triangles);
+    if let Some(edge) = edges.first_open {
+        let message = format!(
+            "the mesh is not closed: {} triangles meet at the edge {}",
+            edge.triangles,
+            between(&edge, center)
+        );
         return Err(Complaint::new(message)
             .limit("2 triangles at every edge")
             .remedy("close the mesh: without an inside it cannot be filled"));
     }
-    let message = format!("the triangles at the edge from {from:.6} to {to:.6} m run along it in the same direction");
+    let Some(edge) = edges.first_turned else { return Ok(()) };
+    let message = format!(
+        "the triangles at the edge {} run along it in the same direction",
+        between(&edge, center)
+    );
     Err(Complaint::new(message)
         .limit("all triangles facing outward")
         .remedy("turn the triangles over that face the wrong way, and export the mesh again"))
+}
+
+/// Where an edge is.
+fn between(edge: &OddEdge, center: DVec3) -> String {
+    let [from, to] = edge.ends.map(|corner| DVec3::from(corner) + center);
+    format!("from {from:.6} to {to:.6} m")
 }

@@ -120,6 +120,7 @@ impl SpheresArguments {
         let mesh = json!({
             "path": self.mesh.display().to_string(),
             "triangles": found.mesh.len(),
+            "triangles_turned_over": found.turned,
             "min": lattice.bounds[0],
             "max": lattice.bounds[1],
             "volume": found.of_mesh.map(|solid| solid.volume),

@@ -95,3 +95,40 @@ fn info_blames_a_broken_mesh_as_what_it_is_meant_to_be() {
         }
     }
 }
+
+/// A floor of two solids, side by side, each of two triangles.
+fn floor() -> String {
+    let solid = |name: &str, low: f64, high: f64| {
+        let facet = |corners: [[f64; 2]; 3]| {
+            let vertices: String = corners.iter().map(|[x, y]| format!("   vertex {x} {y} 0\n")).collect();
+            format!(" facet normal 0 0 1\n  outer loop\n{vertices}  endloop\n endfacet\n")
+        };
+        let halves = [
+            facet([[low, 0.0], [high, 0.0], [high, 0.1]]),
+            facet([[low, 0.0], [high, 0.1], [low, 0.1]]),
+        ];
+        format!("solid {name}\n{}endsolid {name}\n", halves.concat())
+    };
+    solid("left", 0.0, 0.05) + &solid("right", 0.05, 0.1)
+}
+
+#[test]
+fn every_solid_of_a_floor_holds_a_ball() {
+    let stage = Stage::new();
+    stage.write("two_solids.stl", &floor());
+    let grains = ["left", "right"].map(|name| {
+        let x = if name == "left" { "2.5 cm" } else { "7.5 cm" };
+        format!(
+            "[grains.{name}]\nmaterial = \"g\"\nat = [[\"{x}\", \"5 cm\", \"1 cm\"]]\nradius = \"5 mm\"\n[probe.{name}]\ngroup_center = \"{name}\"\nevery = \"10 ms\"\n"
+        )
+    });
+    let start = "[run]\nuntil = \"0.3 s\"\n[world]\ngravity = [0, 0, \"-9.81 m/s^2\"]\n[material.g]\ndensity = \"2500 kg/m^3\"\nyoungs_modulus = \"5 MPa\"\npoisson_ratio = 0.3\n[interaction.g-g]\nrestitution = 0.3\nfriction = 0.3\n[wall.floor]\nmaterial = \"g\"\nmesh = \"two_solids.stl\"\n";
+    stage.write("two.toml", &format!("{start}{}", grains.concat()));
+    stage.succeed("run two.toml --quiet");
+    for name in ["left", "right"] {
+        let table = stage.read(&format!("two.out/probes/{name}.csv"));
+        let height: f64 = table.lines().last().unwrap().rsplit(',').next().unwrap().parse().unwrap();
+        // Its weight of 13 mN presses a ball of 5 MPa by some hundredths of a millimeter.
+        assert!((height - 5e-3).abs() < 5e-5, "{name}: {height}");
+    }
+}

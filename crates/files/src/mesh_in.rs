@@ -152,11 +152,14 @@ fn kind_of(path: &Path) -> Result<Kind, FilesError> {
     Lines::new(path, file).next(&mut text)?;
     let first = text.split_whitespace().next().unwrap_or_default();
     let is_column = |name: &str| first.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
-    Ok(match first {
-        _ if first.eq_ignore_ascii_case("solid") => Kind::TextStl,
-        _ if obj::is_first_word(first) => Kind::Obj,
-        _ if ["vertex1_", "vertex2_", "vertex3_"].into_iter().any(is_column) => Kind::Table,
-        _ => by_name.unwrap_or(Kind::Unknown),
+    Ok(if first.eq_ignore_ascii_case("solid") {
+        Kind::TextStl
+    } else if obj::is_first_word(first) {
+        Kind::Obj
+    } else if ["vertex1_", "vertex2_", "vertex3_"].into_iter().any(is_column) {
+        Kind::Table
+    } else {
+        by_name.unwrap_or(Kind::Unknown)
     })
 }
 

@@ -46,7 +46,7 @@ fn seen_from_its_front(face: &[[f64; 3]]) -> Result<Option<Vec<[f64; 2]>>, Strin
     let corners: Vec<[f64; 3]> = face.iter().map(|corner| from_first(corner).map(|x| x / size)).collect();
     let fan = || corners[1..].windows(2).map(|pair| cross(&pair[0], &pair[1]));
     // Twice the area along the normal (Newell); and the squares of those of the triangles of the fan, whatever way they face.
-    let normal = fan().fold([0.0; 3], |sum, part| [0, 1, 2].map(|k| sum[k] + part[k]));
+    let normal = fan().fold([0.0f64; 3], |sum, part| [0, 1, 2].map(|k| sum[k] + part[k]));
     let square = dot(&normal, &normal);
     let parts: f64 = fan().map(|part| dot(&part, &part)).sum();
     let is_fan = !fan().any(|part| dot(&part, &normal) < -1e-12 * square);

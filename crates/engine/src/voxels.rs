@@ -8,10 +8,12 @@
 mod columns;
 mod edges;
 mod lattice;
+mod parts;
 
 pub(crate) use columns::{Columns, Peeled};
-pub use edges::{BadEdge, Edges};
+pub use edges::{Edges, OddEdge, is_collapsed};
 pub use lattice::Lattice;
+pub use parts::Parts;
 
 use crate::place::gpu_asked_for;
 use crate::refusal::Refusal;

@@ -1,5 +1,7 @@
 //! Grain files and meshes: what is right is read, what is wrong is named, and nothing makes the reader wait, swell or panic.
 
+mod meshes;
+
 use proptest::prelude::*;
 use seixo_files::FilesError;
 use seixo_files::grains_in::{self, GrainRow, Limits};
@@ -21,23 +23,6 @@ fn grains(text: impl AsRef<[u8]>) -> Result<Vec<GrainRow>, FilesError> {
 fn mesh(bytes: impl AsRef<[u8]>) -> Result<Vec<[[f64; 3]; 3]>, FilesError> {
     with_file(bytes.as_ref(), mesh_in::read)
 }
-
-fn binary_stl(count: u32, triangles: &[[f32; 9]]) -> Vec<u8> {
-    let mut bytes = b"solid, but binary".to_vec();
-    bytes.resize(80, b' ');
-    bytes.extend(count.to_le_bytes());
-    for corners in triangles {
-        [0.0; 3]
-            .iter()
-            .chain(corners)
-            .for_each(|value: &f32| bytes.extend(value.to_le_bytes()));
-        bytes.extend([0; 2]);
-    }
-    bytes
-}
-
-const CORNERS: [f32; 9] = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.5];
-const TEXT_STL: &str = "solid part\n facet normal 0 0 1\n  outer loop\n   vertex 0 0 0\n   vertex 0.1 0 0\n   vertex 0 1e-1 0\n  endloop\n endfacet\nendsolid part\n";
 
 #[test]
 fn a_table_with_commas_and_units_gives_si() {
@@ -142,116 +127,6 @@ fn limits_hold() {
 }
 
 #[test]
-fn stl_is_read_as_binary_and_as_text() {
-    assert_eq!(
-        mesh(binary_stl(1, &[CORNERS])).unwrap(),
-        [[[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.5]]]
-    );
-    let triangle = [[0.0; 3], [0.1, 0.0, 0.0], [0.0, 0.1, 0.0]];
-    assert_eq!(mesh(TEXT_STL).unwrap(), [triangle]);
-    assert_eq!(mesh(TEXT_STL.to_uppercase().replace('\n', "\r\n")).unwrap(), [triangle]);
-}
-
-/// A tetrahedron, and what it is in each format: four corners, three triangles and a face of four corners.
-const CORNERS_OF_PYRAMID: [[f64; 3]; 5] = [[0.0; 3], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.5, 0.5, 0.25]];
-const FACES_OF_PYRAMID: [&[usize]; 5] = [&[0, 1, 4], &[1, 2, 4], &[2, 3, 4], &[3, 0, 4], &[3, 2, 1, 0]];
-
-fn pyramid() -> Vec<[[f64; 3]; 3]> {
-    let fans = FACES_OF_PYRAMID
-        .iter()
-        .flat_map(|face| (1..face.len() - 1).map(|k| [face[0], face[k], face[k + 1]]));
-    fans.map(|triangle| triangle.map(|corner| CORNERS_OF_PYRAMID[corner])).collect()
-}
-
-fn obj() -> String {
-    let corners = CORNERS_OF_PYRAMID.iter().map(|[x, y, z]| format!("v {x} {y} {z} 1.0\n"));
-    let face = |face: &&[usize]| face.iter().map(|k| format!(" {}/7/{}", k + 1, k + 1)).collect::<String>();
-    let faces = FACES_OF_PYRAMID.iter().map(|corners| format!("f{}\n", face(corners)));
-    format!(
-        "# made by hand\nmtllib a.mtl\no pyramid\nvn 0 0 1\n{}s off\n{}",
-        corners.collect::<String>(),
-        faces.collect::<String>()
-    )
-}
-
-fn ply(format: &str) -> Vec<u8> {
-    let header = format!(
-        "ply\nformat {format} 1.0\ncomment made by hand\nelement vertex 5\nproperty double x\nproperty float y\nproperty float32 z\nproperty uchar red\nelement face 5\nproperty short flags\nproperty list uint8 int vertex_indices\nelement edge 9\nend_header\n"
-    );
-    let mut bytes = header.into_bytes();
-    let is_big = format == "binary_big_endian";
-    let mut put = |number: &[u8], text: String| match format {
-        "ascii" => bytes.extend(format!("{text}\n").bytes()),
-        _ if is_big => bytes.extend(number.iter().rev()),
-        _ => bytes.extend(number),
-    };
-    for [x, y, z] in CORNERS_OF_PYRAMID {
-        put(&x.to_le_bytes(), x.to_string());
-        for value in [y, z] {
-            put(&(value as f32).to_le_bytes(), value.to_string());
-        }
-        put(&[200], "200".into());
-    }
-    for face in FACES_OF_PYRAMID {
-        put(&(-2i16).to_le_bytes(), "-2".into());
-        put(&[face.len() as u8], face.len().to_string());
-        face.iter().for_each(|&k| put(&(k as i32).to_le_bytes(), k.to_string()));
-    }
-    bytes
-}
-
-#[test]
-fn obj_and_ply_are_read() {
-    assert_eq!(mesh(obj()).unwrap(), pyramid());
-    // Counted back from the last corner.
-    let backward = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf -3 -2 -1\n";
-    assert_eq!(mesh(backward).unwrap(), [[[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]);
-    for format in ["ascii", "binary_little_endian", "binary_big_endian"] {
-        assert_eq!(mesh(ply(format)).unwrap(), pyramid(), "{format}");
-    }
-}
-
-#[test]
-fn wrong_obj_and_ply_are_named() {
-    let cut = |bytes: Vec<u8>, by: usize| bytes[..bytes.len() - by].to_vec();
-    let changed = |from: &str, to: &str| String::from_utf8(ply("ascii")).unwrap().replace(from, to).into_bytes();
-    for (bytes, expected) in [
-        (
-            obj().replace("v 1 1 0 1.0", "v 1 inf 0").into_bytes(),
-            "input:7: `v 1 inf 0` is not a corner",
-        ),
-        (
-            obj().replace("f 1/7/1", "f 9/7/1").into_bytes(),
-            "input:11: `9/7/1` names none of the 5 corners so far",
-        ),
-        (obj().replace("f 1/7/1", "f 0").into_bytes(), "`0` names none"),
-        (
-            obj().replace("s off", "curv 0 1 2").into_bytes(),
-            "input:10: `curv 0 1 2` is neither corner nor flat face",
-        ),
-        (b"v 1 2 3\nf 1 1\n".to_vec(), "input:2: a face with 2 corners"),
-        (b"v 1 2 3\n".to_vec(), "no triangles"),
-        (cut(ply("ascii"), 4), "the file ends too early"),
-        (cut(ply("binary_little_endian"), 1), "byte 408: the file ends too early"),
-        (changed("format ascii 1.0\n", ""), "the header does not tell the format"),
-        (changed("double x", "quad x"), "input:5: `property quad x` does not belong"),
-        (changed("end_header\n", ""), "input:13: `0` does not belong"),
-        (changed("float y", "float u"), "`vertex` has no x, y and z"),
-        (changed("0.25", "nan"), "`nan` is not a finite number"),
-        (
-            changed("element vertex 5", "element vertex 18446744073709551615"),
-            "the file ends too early",
-        ),
-        (changed("\n3\n2\n1\n0\n", "\n3\n2\n1\n7\n"), "vertex 7 is none of the 5 there are"),
-    ] {
-        let start = Instant::now();
-        let message = mesh(&bytes).unwrap_err().to_string();
-        assert!(message.contains(expected), "{expected}: {message}");
-        assert!(start.elapsed() < Duration::from_secs(1));
-    }
-}
-
-#[test]
 fn paths_are_read_and_wrong_ones_named() {
     let read = |text: &str| with_file(text.as_bytes(), path_in::read);
     let path = read("t[ms], x[mm], angle[deg]\n0,5,0\n500,6,90\n").unwrap();
@@ -292,53 +167,6 @@ fn pairs_are_read_and_wrong_ones_named() {
         let message = read(text).unwrap_err().to_string();
         assert!(message.contains(expected), "{expected}: {message}");
     }
-}
-
-#[test]
-fn a_table_of_corners_is_read() {
-    let header = "vertex1_X[mm] vertex1_Y[mm] vertex1_Z[mm] vertex2_X[m] vertex2_Y[m] vertex2_Z[m] vertex3_X[m] vertex3_Y[m] vertex3_Z[m]";
-    let triangles = mesh(format!("{header}\r\n1\t2\t3\t4\t5\t6\t7\t8\t9\r\n")).unwrap();
-    assert_eq!(triangles, [[[0.001, 0.002, 0.003], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]]);
-}
-
-#[test]
-fn wrong_meshes_are_named_and_refused_quickly() {
-    let nan = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, f32::NAN, 0.0];
-    let whole = binary_stl(2, &[CORNERS, CORNERS]);
-    for (bytes, expected) in [
-        (binary_stl(u32::MAX, &[CORNERS])[17..].to_vec(), "promises"),
-        (binary_stl(7, &[CORNERS]), "promises 7 triangles, which take 434"),
-        (
-            [&[0; 80], &u32::MAX.to_le_bytes()[..], &[0; 50]].concat(),
-            "promises 4294967295 triangles, which take 214748364834",
-        ),
-        (
-            [&[0; 80], &whole[80..170]].concat(),
-            "promises 2 triangles, which take 184: cut off",
-        ),
-        (binary_stl(2, &[CORNERS, nan]), "triangle 2 has a corner at NaN"),
-        (binary_stl(0, &[]), "no triangles"),
-        (b"cube".to_vec(), "too few for a mesh"),
-        (TEXT_STL.replace("1e-1", "nan").into(), "input:6: `vertex 0 nan 0`"),
-        (TEXT_STL.replace("endsolid part\n", "").into(), "cut off"),
-        (TEXT_STL.replace("   vertex 0 0 0\n", "").into(), "input:7: a facet with 2 corners"),
-        (b"solid nothing\nendsolid\n".to_vec(), "no triangles"),
-        (b"vertex1_X[m] vertex1_Y[m]\n1 2\n".to_vec(), "no column `vertex1_z`"),
-    ] {
-        let start = Instant::now();
-        let message = mesh(&bytes).unwrap_err().to_string();
-        assert!(message.contains(expected), "{expected}: {message}");
-        assert!(start.elapsed() < Duration::from_secs(1));
-    }
-}
-
-#[test]
-fn triangles_without_area_are_found_at_any_size() {
-    let good = |scale: f64| [[0.0; 3], [scale, 0.0, 0.0], [0.0, scale, 0.0]];
-    let line = [[0.1, 0.1, 0.1], [0.2, 0.2, 0.2], [0.3, 0.3, 0.3]];
-    let point = [[1.0; 3], [1.0; 3], [0.0, 0.0, 1.0]];
-    let triangles = [good(1.0), line, good(1e-150), point, [[5.0; 3]; 3], good(1e150)];
-    assert_eq!(mesh_in::degenerate(&triangles), [1, 3, 4]);
 }
 
 #[test]

@@ -93,7 +93,7 @@ pub(crate) struct Inside(Space);
 
 impl Inside {
     /// The inside of a region of a scene; the path of a mesh is made absolute.
-    pub fn new(region: &mut Region, findings: &Findings) -> Result<Inside, Complaint> {
+    pub fn new(region: &mut Region, findings: &mut Findings) -> Result<Inside, Complaint> {
         Space::new(region, &mut [], None, findings).map(Inside)
     }
 
@@ -164,7 +164,7 @@ pub(crate) fn fill(
     wish: &mut Fill,
     stream: u64,
     around: &Surroundings,
-    findings: &Findings,
+    findings: &mut Findings,
 ) -> Result<Vec<(Vec3, f64)>, (&'static str, Complaint)> {
     let whole = |complaint| ("fill", complaint);
     let mut space =

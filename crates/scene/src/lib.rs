@@ -17,6 +17,7 @@ mod inlet;
 mod interactions;
 mod joint;
 mod outline;
+mod outward;
 mod probes;
 pub mod quantity;
 mod range;

@@ -1,6 +1,10 @@
 //! Meshes as equal spheres, with what they weigh: for shapes of clumps, and for the command line.
 
-use crate::{diagnostics::Complaint, walls::scaled_mesh};
+use crate::{
+    diagnostics::Complaint,
+    outward::{NO_VOLUME, notice, turn_outward},
+    walls::scaled_mesh,
+};
 use glam::DVec3;
 use seixo_analysis::{Solid, solid_of_apart, solid_of_mesh};
 use seixo_engine::voxels::{Edges, Filling, Lattice, VoxelError, Voxels, voxels};
@@ -11,8 +15,6 @@ use std::path::Path;
 
 /// Changes with the way in which meshes become cubes, and with that of keeping them: what was kept before is not found any more.
 const VERSION: &[u8] = b"cubes 1";
-/// Volume over the cube of the longest side that is but rounding.
-const NO_VOLUME: f64 = 1e-12;
 
 /// How a mesh is to become spheres.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,8 +32,10 @@ pub struct SphereWish {
 /// A mesh that became spheres.
 #[derive(Clone, Debug)]
 pub struct SpheresOfMesh {
-    /// Its triangles, scaled.
+    /// Its triangles, scaled; those of a closed mesh that faced the wrong side turned over.
     pub mesh: Vec<Triangle>,
+    /// How many were turned over.
+    pub turned: usize,
     /// How they hang together.
     pub edges: Edges,
     /// The grid of cubes that were looked through.
@@ -62,11 +66,19 @@ impl SpheresOfMesh {
 /// # Errors
 /// If the file is no mesh, the radius does not go with it, it is to be filled and has no inside, or the device does not suffice.
 pub fn spheres_of_mesh(file: &Path, scale: f64, wish: &SphereWish) -> Result<SpheresOfMesh, Complaint> {
-    let mesh = scaled_mesh(file, scale)?;
+    let mut mesh = scaled_mesh(file, scale)?;
     let told = |error: VoxelError| Complaint::told(&error.to_string()).within(&file.display().to_string());
     let lattice = Lattice::new(&mesh, wish.radius).map_err(told)?;
-    let edges = Edges::of(&mesh);
+    let mut edges = Edges::of(&mesh);
     let mut notices = Vec::new();
+    let turned = turn_outward(&mut mesh, &edges).unwrap_or_else(|complaint| {
+        notices.push(complaint.message);
+        0
+    });
+    if turned > 0 {
+        notices.push(notice(turned, mesh.len()));
+        edges = Edges::of(&mesh);
+    }
     let (key, cache) = (key_of(&mesh, wish), Cache::of_user(&Disk, "spheres"));
     let kept = cache.get(&key).and_then(|bytes| unpacked(&bytes, lattice.cubes()));
     let is_kept = kept.is_some();
@@ -101,6 +113,7 @@ pub fn spheres_of_mesh(file: &Path, scale: f64, wish: &SphereWish) -> Result<Sph
     let spheres: Vec<(DVec3, f64)> = centers.iter().map(|&center| (center.into(), wish.radius)).collect();
     Ok(SpheresOfMesh {
         mesh,
+        turned,
         edges,
         lattice,
         voxels,

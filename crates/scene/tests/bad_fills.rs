@@ -181,8 +181,8 @@ fn every_bad_sieve_curve_is_refused_with_its_line() {
 
 #[test]
 fn meshes_without_an_inside_are_refused_with_an_edge() {
-    // The corners of a tetrahedron, and its faces seen from outside.
-    let corners = ["0 0 0", "1 0 0", "0 1 0", "0 0 1"];
+    // The corners of a tetrahedron, and its faces seen from outside; and two corners more.
+    let corners = ["0 0 0", "1 0 0", "0 1 0", "0 0 1", "0 0 -1", "1 1 1"];
     let faces = [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]];
     let stl = |faces: &[[usize; 3]]| {
         let vertex = |corner: &usize| format!("vertex {}\n", corners[*corner]);
@@ -197,8 +197,20 @@ fn meshes_without_an_inside_are_refused_with_an_edge() {
     let write = |text: String| std::fs::write(folder.path().join("a.stl"), text).unwrap();
     write(stl(&faces));
     let whole = folder.path().join("a.stl").display().to_string();
-    let sound = scene(&format!("{GLASS}{BED}fill = {{ {} }}", fill.replace("a.stl", &whole)));
+    let filled = || scene(&format!("{GLASS}{BED}fill = {{ {} }}", fill.replace("a.stl", &whole)));
+    let sound = filled();
     assert_eq!(sound.world.grains.len(), 1);
+    assert!(!sound.notices.join("\n").contains("a.stl"), "{:?}", sound.notices);
+
+    // A face that looks the wrong way is turned over, and that is told; where it fell before, the grain falls now.
+    write(stl(&[faces[0], faces[1], faces[2], [0, 2, 3]]));
+    let turned = filled();
+    assert_eq!(turned.world.grains.position, sound.world.grains.position);
+    let notices = turned.notices.join("\n");
+    assert!(
+        notices.contains("a.stl: 1 of 4 triangles of the closed mesh face the wrong side"),
+        "{notices}"
+    );
 
     write(stl(&faces[..3]));
     let message = refusal_of(fill, folder.path());
@@ -212,12 +224,27 @@ fn meshes_without_an_inside_are_refused_with_an_edge() {
         "{message}"
     );
 
-    write(stl(&[faces[0], faces[1], faces[2], [0, 2, 3]]));
+    // Half of an icosahedron, whose opposite edges are one: every edge has two triangles, and there is but one side.
+    let one_sided: Vec<[usize; 3]> = (0..5)
+        .flat_map(|k| {
+            let ring = |by: usize| 1 + (k + by) % 5;
+            [[0, ring(0), ring(1)], [ring(0), ring(1), ring(3)]]
+        })
+        .collect();
+    write(stl(&one_sided));
     let message = refusal_of(fill, folder.path());
     assert!(
-        message.contains("run along it in the same direction") && message.contains("turn the triangles over"),
+        message.contains("one side only") && message.contains("at the edge from"),
         "{message}"
     );
+
+    // Two tetrahedra with a face between them that both have, as a sound mesh and with a triangle turned over.
+    let below = [[0, 1, 2], [0, 4, 1], [1, 4, 2], [2, 4, 0]];
+    write(stl(&[faces, below].concat()));
+    assert!(!filled().notices.join("\n").contains("a.stl"));
+    write(stl(&[&faces[..2], &[[1, 3, 2]], &faces[3..], &below[..]].concat()));
+    let message = refusal_of(fill, folder.path());
+    assert!(message.contains("is not manifold: 4 triangles meet at the edge from"), "{message}");
 
     write(stl(&[faces[0], [0, 1, 2]]));
     let message = refusal_of(fill, folder.path());

@@ -176,6 +176,37 @@ fn a_mesh_becomes_a_clump_of_equal_spheres_that_weighs_what_the_mesh_encloses() 
 }
 
 #[test]
+fn a_clump_of_a_mesh_with_faces_turned_over_weighs_what_the_sound_mesh_does() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    let shape = "mesh = \"block.obj\"\nspheres = { radius = 0.5 }";
+    std::fs::write(path.join("block.obj"), BLOCK).expect("written");
+    let sound = shaped(path, shape).expect("sound");
+    let turned = BLOCK.replace("f 5 6 7 8", "f 8 7 6 5").replace("f 2 3 7 6", "f 6 7 3 2");
+    std::fs::write(path.join("block.obj"), turned).expect("written");
+    let turned = shaped(path, shape).expect("sound");
+    let (places, expected) = (&turned.world.grains.position, &sound.world.grains.position);
+    assert_eq!(places.len(), expected.len());
+    assert!(
+        places
+            .iter()
+            .zip(expected)
+            .all(|(place, expected)| apart(*place, *expected) < 1e-12)
+    );
+    let (found, expected) = (&turned.world.grains.bodies[0], &sound.world.grains.bodies[0]);
+    assert!((found.mass / (48.0 * 2500.0) - 1.0).abs() < 1e-12, "{}", found.mass);
+    for (found, expected) in found.moments.iter().zip(expected.moments) {
+        assert!((found / expected - 1.0).abs() < 1e-12, "{found} {expected}");
+    }
+    let notices = turned.notices.join("\n");
+    assert!(
+        notices.contains("shape.one: 4 of 12 triangles of the closed mesh face the wrong side"),
+        "{notices}"
+    );
+    assert!(!notices.contains("those of the spheres"), "{notices}");
+}
+
+#[test]
 fn a_clump_keeps_the_mesh_that_it_was_made_from_where_its_body_is() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("block.obj"), BLOCK).expect("written");

@@ -1,4 +1,4 @@
-//! The Utah teapot as spheres, beside what the source of the method found (S4, figure 3.4).
+//! Meshes as spheres: the Utah teapot beside what the source of the method found (S4, figure 3.4), and what closed meshes enclose.
 
 use seixo_engine::voxels::Filling;
 use seixo_engine::world::DeviceChoice;
@@ -50,5 +50,68 @@ fn the_teapot_is_open_and_has_an_inside_all_the_same() {
     let told = found.notices.join("\n");
     for phrase in ["ends at 504 of its", "those of the spheres", "two axes of three"] {
         assert!(told.contains(phrase), "{told}");
+    }
+}
+
+/// An upright box from one corner to another, of twelve triangles, as OBJ: corners by their numbers from the last one back, so that boxes can be
+/// put together. Of its six faces those with these numbers face inward.
+fn block(low: [f64; 3], high: [f64; 3], inward: &[usize]) -> String {
+    let corners = (0..8).map(|k| [0, 1, 2].map(|axis| if k >> axis & 1 == 0 { low[axis] } else { high[axis] }));
+    let mut text: String = corners.map(|[x, y, z]| format!("v {x} {y} {z}\n")).collect();
+    let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+    for (number, mut face) in faces.into_iter().enumerate() {
+        if inward.contains(&number) {
+            face.reverse();
+        }
+        let [a, b, c, d] = face.map(|corner: i32| corner - 8);
+        text += &format!("f {a} {b} {c} {d}\n");
+    }
+    text
+}
+
+/// What a mesh encloses, how many triangles were turned over for that, and what is told.
+fn enclosed(text: &str) -> (f64, usize, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mesh.obj");
+    std::fs::write(&file, text).unwrap();
+    let wish = SphereWish {
+        radius: 0.25,
+        filling: Filling::Surface,
+        device: DeviceChoice::Cpu,
+        threads: 1,
+    };
+    let found = spheres_of_mesh(&file, 1.0, &wish).unwrap();
+    assert!(found.of_mesh.is_some(), "{:?}", found.notices);
+    (found.solid().volume, found.turned, found.notices.join("\n"))
+}
+
+#[test]
+fn a_closed_mesh_encloses_the_same_whatever_triangles_face_the_wrong_side() {
+    let all = [0, 1, 2, 3, 4, 5];
+    let whole = |inward: &[usize]| block([0.0; 3], [4.0; 3], inward);
+    let inner = |inward: &[usize]| block([1.0; 3], [3.0; 3], inward);
+    let beside = |inward: &[usize]| block([6.0, 0.0, 0.0], [8.0; 3], inward);
+    let core = block([1.5; 3], [2.5; 3], &[]);
+    // A cube of 64, a hollow of 8 in it, a body of 1 in the hollow, and one of 128 beside.
+    for (mesh, volume, turned) in [
+        (whole(&[]), 64.0, 0),
+        (whole(&[1]), 64.0, 2),
+        (whole(&[0, 2, 3, 5]), 64.0, 8),
+        // Inside out as a whole: its sign alone is turned.
+        (whole(&all), 64.0, 0),
+        (whole(&[]) + &inner(&all), 56.0, 0),
+        (whole(&[4]) + &inner(&all), 56.0, 2),
+        (whole(&[4]) + &inner(&[0, 1, 2, 4, 5]), 56.0, 4),
+        // Half of the hollow says so.
+        (whole(&[]) + &inner(&[0, 1, 2]), 56.0, 6),
+        (inner(&[]) + &whole(&all), 56.0, 0),
+        (whole(&[3]) + &inner(&all) + &core, 57.0, 2),
+        (whole(&[]) + &beside(&all), 64.0 + 128.0, 12),
+        (whole(&[2]) + &beside(&[3, 4]), 64.0 + 128.0, 6),
+    ] {
+        let (found, found_turned, notices) = enclosed(&mesh);
+        assert!((found / volume - 1.0).abs() < 1e-12, "{found} {volume}: {notices}\n{mesh}");
+        assert_eq!(found_turned, turned, "{notices}\n{mesh}");
+        assert_eq!(notices.contains("face the wrong side"), turned > 0, "{notices}");
     }
 }

@@ -1,13 +1,13 @@
 //! Meshes in Wavefront OBJ: corners `v x y z` and faces `f i j k …`.
 
-use super::{EXPORT_AGAIN, cut};
+use super::{EXPORT_AGAIN, face::cut};
 use crate::FilesError;
 use crate::columns::{Lines, number};
 use crate::error::quoted;
 use seixo_engine::world::Triangle;
 
-/// First words of lines that say nothing of the surface.
-const PASSED_OVER: [&str; 18] = [
+/// First words of lines that say nothing of the surface: normals and textures, names, groups and looks, lines and points.
+const PASSED_OVER: [&str; 21] = [
     "vn",
     "vt",
     "vp",
@@ -26,27 +26,40 @@ const PASSED_OVER: [&str; 18] = [
     "c_interp",
     "d_interp",
     "shadow_obj",
+    "trace_obj",
+    "ctech",
+    "stech",
 ];
+/// First words of lines of curves and curved surfaces.
+const CURVED: [&str; 15] = [
+    "cstype", "deg", "bmat", "step", "curv", "curv2", "surf", "parm", "trim", "hole", "scrv", "sp", "end", "con", "bsp",
+];
+/// How long a line may be with all that it goes on in \[bytes\].
+const LONGEST: usize = 1 << 20;
 
-/// Whether a file whose first line is this is an OBJ.
-pub(super) fn is_first_line(text: &str) -> bool {
-    let first = text.split_whitespace().next().unwrap_or_default();
-    first == "v" || first == "f" || PASSED_OVER.contains(&first)
+/// Whether a file whose first word is this is an OBJ.
+pub(super) fn is_first_word(first: &str) -> bool {
+    ["v", "f"].contains(&first) || PASSED_OVER.contains(&first) || CURVED.contains(&first)
 }
 
-/// Reads from the line in `text` on.
-pub(super) fn read(mut lines: Lines, text: &mut String) -> Result<Vec<Triangle>, FilesError> {
-    let (mut corners, mut triangles) = (Vec::new(), Vec::new());
+/// Reads from the line in `text` on: the triangles, and how many objects are named.
+pub(super) fn read(mut lines: Lines, text: &mut String) -> Result<(Vec<Triangle>, usize), FilesError> {
+    let (mut corners, mut triangles, mut objects) = (Vec::new(), Vec::new(), 0);
     let mut face = Vec::new();
     loop {
-        let mut words = text.split_whitespace();
+        join(&mut lines, text)?;
+        let mut words = text.split_whitespace().take_while(|word| !word.starts_with('#'));
         match words.next().unwrap_or_default() {
             "v" => {
-                let numbers: Vec<_> = words.map(number).collect();
-                let &[Some(x), Some(y), Some(z), ..] = numbers.as_slice() else {
-                    return Err(lines.error(format!("{} is not a corner of three finite numbers", quoted(text)), EXPORT_AGAIN));
-                };
-                corners.push([x, y, z]);
+                let numbers: Option<Vec<f64>> = words.map(number).collect();
+                // Behind the place there may be a weight, a color, or both.
+                match numbers.as_deref() {
+                    Some(&[x, y, z, ref rest @ ..]) if [0, 1, 3, 4].contains(&rest.len()) => corners.push([x, y, z]),
+                    _ => {
+                        let problem = format!("{} is not a corner of three finite numbers", quoted(text));
+                        return Err(lines.error(problem, EXPORT_AGAIN));
+                    }
+                }
             }
             "f" => {
                 face.clear();
@@ -60,16 +73,37 @@ pub(super) fn read(mut lines: Lines, text: &mut String) -> Result<Vec<Triangle>,
                 }
                 cut(&face, &mut triangles).map_err(|problem| lines.error(problem, EXPORT_AGAIN))?;
             }
-            first if PASSED_OVER.contains(&first) => {}
+            first if PASSED_OVER.contains(&first) || first.is_empty() => objects += usize::from(first == "o"),
+            first if CURVED.contains(&first) => {
+                let problem = format!("{} is of a curve or a curved surface, and flat faces alone are read", quoted(text));
+                return Err(lines.error(problem, EXPORT_AGAIN));
+            }
             _ => {
                 let problem = format!("{} is neither corner nor flat face of an OBJ", quoted(text));
                 return Err(lines.error(problem, EXPORT_AGAIN));
             }
         }
         if lines.next(text)?.is_none() {
-            return Ok(triangles);
+            return Ok((triangles, objects));
         }
     }
+}
+
+/// Adds to a line what it goes on in, behind a `\` at its end.
+fn join(lines: &mut Lines, text: &mut String) -> Result<(), FilesError> {
+    let mut more = String::new();
+    while text.ends_with('\\') {
+        text.pop();
+        if lines.next(&mut more)?.is_none() {
+            break;
+        }
+        if text.len() + more.len() > LONGEST {
+            return Err(lines.error(format!("a line that goes on for more than {LONGEST} bytes"), EXPORT_AGAIN));
+        }
+        text.push(' ');
+        text.push_str(&more);
+    }
+    Ok(())
 }
 
 /// The corner that a face names: from 1 for the first on, or from −1 for the last so far back.

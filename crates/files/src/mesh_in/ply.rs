@@ -1,6 +1,6 @@
 //! Meshes in PLY, as text or binary: element `vertex` with x, y, z, and element `face` with a list of vertices.
 
-use super::{EXPORT_AGAIN, cut};
+use super::{EXPORT_AGAIN, face::cut};
 use crate::FilesError;
 use crate::columns::number;
 use crate::error::quoted;
@@ -141,7 +141,10 @@ impl Reader<'_> {
     fn elements(&mut self) -> Result<Vec<Element>, FilesError> {
         let mut elements: Vec<Element> = Vec::new();
         let mut format = None;
-        self.header_line()?;
+        let first = self.header_line()?;
+        if first != "ply" {
+            return Err(self.error(format!("a PLY begins with `ply`, and not with {}", quoted(&first))));
+        }
         loop {
             let line = self.header_line()?;
             let words: Vec<&str> = line.split_whitespace().collect();
@@ -213,6 +216,9 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Vec<Triangle>, FilesErro
         let places = ["x", "y", "z"].map(|name| named(&[name]));
         let list = named(&["vertex_indices", "vertex_index"]);
         let (is_vertex, is_face) = (element.name == "vertex", element.name == "face");
+        if element.name == "tristrips" && element.count > 0 {
+            return Err(reader.error("the surface is in strips of triangles, and faces alone are read"));
+        }
         if is_vertex && places.contains(&None) || is_face && list.is_none() {
             return Err(reader.error(format!("element {} has no x, y and z, or no vertex_indices", quoted(&element.name))));
         }

@@ -1,6 +1,7 @@
 //! The inside of a closed mesh: a tree of boxes over its triangles, and rays through it.
 
 use crate::diagnostics::Complaint;
+use crate::outward::{between, not_manifold};
 use glam::DVec3;
 use seixo_analysis::solid_of_mesh;
 use seixo_engine::voxels::Edges;
@@ -45,6 +46,15 @@ impl Mesh {
     /// A mesh that has an inside; `center` is added to places in messages.
     pub(crate) fn new(triangles: &[Triangle], center: DVec3) -> Result<Mesh, Complaint> {
         refuse_open(triangles, center)?;
+        let mesh = Mesh::of(triangles);
+        if mesh.volume > 0.0 {
+            return Ok(mesh);
+        }
+        Err(Complaint::new("the mesh encloses no volume").remedy("check the mesh and its `scale`"))
+    }
+
+    /// A mesh that is known to be closed.
+    pub(crate) fn of(triangles: &[Triangle]) -> Mesh {
         let mut flat = degenerate(triangles).into_iter().peekable();
         let solid = (0..triangles.len()).filter(|index| flat.next_if_eq(index).is_none());
         let volume = solid_of_mesh(triangles).volume;
@@ -55,10 +65,7 @@ impl Mesh {
             outward: volume.signum(),
         };
         mesh.build(0..mesh.triangles.len());
-        if mesh.volume > 0.0 {
-            return Ok(mesh);
-        }
-        Err(Complaint::new("the mesh encloses no volume").remedy("check the mesh and its `scale`"))
+        mesh
     }
 
     fn build(&mut self, range: std::ops::Range<usize>) {
@@ -194,17 +201,16 @@ pub(crate) fn nearest([a, b, c]: &[DVec3; 3], point: DVec3) -> DVec3 {
 
 /// Refuses a surface with an edge that the triangles around it do not run along in both directions equally often.
 fn refuse_open(triangles: &[Triangle], center: DVec3) -> Result<(), Complaint> {
-    let Some(edge) = Edges::of(triangles).first else { return Ok(()) };
-    let [from, to] = edge.ends.map(|corner| DVec3::from(corner) + center);
-    let count = edge.triangles;
-    if count % 2 == 1 {
-        let message = format!("the mesh is not closed: {count} triangles meet at the edge from {from:.6} to {to:.6} m");
+    let edges = Edges::of(triangles);
+    if let Some(edge) = edges.first_open {
+        let message = format!(
+            "the mesh is not closed: {} triangles meet at the edge {}",
+            edge.triangles,
+            between(&edge, center)
+        );
         return Err(Complaint::new(message)
             .limit("2 triangles at every edge")
             .remedy("close the mesh: without an inside it cannot be filled"));
     }
-    let message = format!("the triangles at the edge from {from:.6} to {to:.6} m run along it in the same direction");
-    Err(Complaint::new(message)
-        .limit("all triangles facing outward")
-        .remedy("turn the triangles over that face the wrong way, and export the mesh again"))
+    edges.first_turned.map_or(Ok(()), |edge| Err(not_manifold(&edge, center)))
 }

@@ -1,9 +1,14 @@
 //! Regions: their shapes, their surfaces, what is inside.
 
 use super::{axis_between, corners, mesh::Mesh, si};
-use crate::{assemble::Findings, diagnostics::Complaint, schema::Region};
+use crate::{
+    assemble::Findings,
+    diagnostics::Complaint,
+    outward::{notice, turn_outward},
+    schema::Region,
+};
 use glam::{BVec3, DMat3, DVec3};
-use seixo_engine::world::Vec3;
+use seixo_engine::{voxels::Edges, world::Vec3};
 use std::f64::consts::PI;
 
 /// Points by which the share of a region that others take away is measured; the share is off by some 10⁻³.
@@ -38,7 +43,7 @@ pub(super) struct Face {
 }
 
 impl Shape {
-    fn new(region: &mut Region, findings: &Findings) -> Result<Shape, Complaint> {
+    fn new(region: &mut Region, findings: &mut Findings) -> Result<Shape, Complaint> {
         let upright = |form: Form, min: DVec3, max: DVec3| Shape {
             form,
             center: (min + max) / 2.0,
@@ -77,6 +82,13 @@ impl Shape {
                 let whole = findings.absolute(&shape.file);
                 shape.file = whole.display().to_string();
                 let mut triangles = crate::walls::scaled_mesh(&whole, shape.scale.0)?;
+                let edges = Edges::of(&triangles);
+                let turned = turn_outward(&mut triangles, &edges)?;
+                if turned > 0 {
+                    findings
+                        .notices
+                        .push(format!("{}: {}", shape.file, notice(turned, triangles.len())));
+                }
                 let corners = || triangles.iter().flatten().map(|corner| DVec3::from(*corner));
                 let min = corners().fold(DVec3::INFINITY, DVec3::min);
                 let max = corners().fold(DVec3::NEG_INFINITY, DVec3::max);
@@ -205,7 +217,7 @@ impl Space {
         region: &mut Region,
         minus: &mut [Region],
         periodic: Option<[bool; 3]>,
-        findings: &Findings,
+        findings: &mut Findings,
     ) -> Result<Space, Complaint> {
         let shape = Shape::new(region, findings)?;
         if periodic.is_some() && !matches!(shape.form, Form::Box) {

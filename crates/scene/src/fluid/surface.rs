@@ -6,6 +6,7 @@ use crate::{
     fill::{nearest_on_triangle, refuse_too_many_of},
 };
 use glam::{DVec2, DVec3};
+use seixo_engine::voxels::Parts;
 use seixo_engine::world::{Frustum, Triangle, WallShape};
 use std::{collections::HashMap, f64::consts::PI};
 
@@ -386,47 +387,10 @@ fn cut(corners: &[DVec3; 3], mut normal: DVec3, axis: usize) -> Option<Outline> 
 /// Triangles turned so that neighbors face the same way, each with the connected part that it belongs to. Corners closer than `tolerance` are
 /// one.
 fn turned(triangles: &[Triangle], tolerance: f64) -> Vec<([DVec3; 3], usize)> {
-    let key = |corner: &[f64; 3]| corner.map(|coordinate| (coordinate / tolerance).round() as i64);
-    // The edge after a corner: its ends in a fixed order, and whether it is run along in that order.
-    let edge = |triangle: &Triangle, k: usize| {
-        let (a, b) = (key(&triangle[k]), key(&triangle[(k + 1) % 3]));
-        if a < b { ([a, b], true) } else { ([b, a], false) }
-    };
-    let mut sides: HashMap<[[i64; 3]; 2], Vec<(usize, bool)>> = HashMap::new();
-    for (index, triangle) in triangles.iter().enumerate() {
-        for k in 0..3 {
-            let (ends, is_forward) = edge(triangle, k);
-            sides.entry(ends).or_default().push((index, is_forward));
-        }
-    }
-    let mut found: Vec<Option<(usize, bool)>> = vec![None; triangles.len()];
-    let mut parts = 0;
-    for start in 0..triangles.len() {
-        if found[start].is_some() {
-            continue;
-        }
-        found[start] = Some((parts, false));
-        let mut left = vec![start];
-        while let Some(index) = left.pop() {
-            let is_over = found[index].is_some_and(|(_, is_over)| is_over);
-            for k in 0..3 {
-                let (ends, is_forward) = edge(&triangles[index], k);
-                // Where three or more meet, nobody knows which two are neighbors.
-                let [one, other] = sides[&ends][..] else { continue };
-                let (next, is_next_forward) = if one.0 == index { other } else { one };
-                if found[next].is_none() {
-                    // Neighbors that face the same way run along their edge in opposite directions.
-                    found[next] = Some((parts, is_over ^ (is_forward == is_next_forward)));
-                    left.push(next);
-                }
-            }
-        }
-        parts += 1;
-    }
-    let turn = |(triangle, found): (&Triangle, Option<(usize, bool)>)| {
-        let (part, is_over) = found.unwrap_or_default();
+    let parts = Parts::by(triangles, |corner| corner.map(|coordinate| (coordinate / tolerance).round() as i64));
+    let turn = |(triangle, (part, is_over)): (&Triangle, (usize, bool))| {
         let [a, b, c] = triangle.map(DVec3::from);
         (if is_over { [a, c, b] } else { [a, b, c] }, part)
     };
-    triangles.iter().zip(found).map(turn).collect()
+    triangles.iter().zip(parts.triangles).map(turn).collect()
 }

@@ -84,10 +84,11 @@ pub(crate) struct SphereRegion {
     pub radius: Quantity<Length, Positive>,
 }
 
-/// The inside of a closed mesh; a closed mesh inside it that faces inward is a hollow.
+/// The inside of a closed mesh; a closed part inside another one is a hollow if at least half of its triangles face inward. Other triangles that face
+/// inward are turned over.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct MeshRegion {
-    /// An STL file, or a text table with three vertices a line.
+    /// An STL, OBJ or PLY file, or a text table with three vertices a line.
     pub file: String,
     /// By what the lengths of the mesh are multiplied, or the unit they are in.
     #[serde(default)]

@@ -9,6 +9,7 @@ use seixo::files::layer::Disk;
 use seixo::files::{grains_in, mesh_in};
 use seixo::run::{Outcome, Record, folder};
 use seixo_engine::state::{Column, State};
+use seixo_engine::voxels::{Edges, OddEdge, Parts, is_collapsed};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -19,7 +20,7 @@ Examples:
   seixo info                                        this machine, and what `--device` can be here
   seixo info silo.out                               what ran there, how it went, its newest checkpoint
   seixo info silo.out/checkpoints/state.checkpoint  its sections and the digest of its state
-  seixo info hopper.stl                             triangles, extent, triangles without area
+  seixo info hopper.stl                             solids, triangles, extent, and what is odd about its edges
   seixo info bed.csv                                grains, extent, radii")]
 pub struct InfoArguments {
     /// A run folder, checkpoint, mesh or grain file; this machine if left out
@@ -114,9 +115,9 @@ fn look(path: &Path) -> Result<Value, Failure> {
             "{0}: this is a scene; look at it with `seixo check {0}`",
             path.display()
         ))),
-        "stl" => mesh(path).map_err(wrong),
-        // Tables are told by their columns: three vertices a line, or a grain.
-        _ => grains(path).or_else(|error| mesh(path).map_err(|_| error)).map_err(wrong),
+        // A broken mesh shall not be blamed for not being a table of grains.
+        _ if mesh_in::is_mesh(path).map_err(wrong)? => mesh(path).map_err(wrong),
+        _ => grains(path).map_err(wrong),
     }
 }
 
@@ -166,10 +167,40 @@ fn of_checkpoint(path: &Path, header: &Header, state: &State) -> Value {
 }
 
 fn mesh(path: &Path) -> Result<Value, seixo::files::FilesError> {
-    let triangles = mesh_in::read(path)?;
+    let mesh_in::MeshFile { format, solids, triangles } = mesh_in::examine(path)?;
     let [min, max] = extent(triangles.iter().flatten());
-    let degenerate = mesh_in::degenerate(&triangles).len();
-    Ok(json!({ "path": path.display().to_string(), "triangles": triangles.len(), "without_area": degenerate, "min": min, "max": max }))
+    let flat = mesh_in::degenerate(&triangles);
+    let first_flat = flat
+        .first()
+        .map(|&index| json!({ "number": index + 1, "corners": triangles[index] }));
+    let edges = Edges::of(&triangles);
+    let solid: Vec<_> = triangles.iter().filter(|triangle| !is_collapsed(triangle)).copied().collect();
+    Ok(with_edges(
+        json!({
+            "path": path.display().to_string(), "format": format, "solids": solids,
+            "triangles": triangles.len(), "without_area": flat.len(), "first_without_area": first_flat,
+            "connected_parts": Parts::of(&solid).count, "is_closed": edges.is_closed(), "min": min, "max": max,
+        }),
+        &edges,
+    ))
+}
+
+/// A report on a mesh, with how many edges it has, how many are odd, and between which ends the first of each kind is \[m\].
+pub(super) fn with_edges(mut report: Value, edges: &Edges) -> Value {
+    let ends = |edge: Option<OddEdge>| json!(edge.map(|edge| edge.ends));
+    let told = [
+        ("edges", json!(edges.all)),
+        ("open_edges", json!(edges.open)),
+        ("first_open_edge", ends(edges.first_open)),
+        ("edges_of_triangles_that_disagree", json!(edges.turned)),
+        ("first_edge_of_triangles_that_disagree", ends(edges.first_turned)),
+        ("edges_of_more_than_two_triangles", json!(edges.crowded)),
+        ("first_edge_of_more_than_two_triangles", ends(edges.first_crowded)),
+    ];
+    if let Value::Object(entries) = &mut report {
+        entries.extend(told.map(|(name, value)| (name.to_owned(), value)));
+    }
+    report
 }
 
 fn grains(path: &Path) -> Result<Value, seixo::files::FilesError> {

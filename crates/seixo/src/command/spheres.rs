@@ -1,6 +1,6 @@
 //! `seixo spheres`: a mesh as equal spheres.
 
-use super::info::lines;
+use super::info::{lines, with_edges};
 use super::{Done, Failure, quantity_in, write_file};
 use crate::say;
 use clap::{Args, ValueEnum};
@@ -117,18 +117,16 @@ impl SpheresArguments {
         let (moments, axes) = solid.principal_axes();
         let density = self.density.unwrap_or(1.0);
         let (center, inertia) = (solid.center.to_array(), components(&solid.inertia));
+        let mesh = json!({
+            "path": self.mesh.display().to_string(),
+            "triangles": found.mesh.len(),
+            "triangles_turned_over": found.turned,
+            "min": lattice.bounds[0],
+            "max": lattice.bounds[1],
+            "volume": found.of_mesh.map(|solid| solid.volume),
+        });
         json!({
-            "mesh": {
-                "path": self.mesh.display().to_string(),
-                "triangles": found.mesh.len(),
-                "min": lattice.bounds[0],
-                "max": lattice.bounds[1],
-                "edges": edges.all,
-                "open_edges": edges.open,
-                "edges_of_triangles_that_disagree": edges.turned,
-                "edges_of_more_than_two_triangles": edges.crowded,
-                "volume": found.of_mesh.map(|solid| solid.volume),
-            },
+            "mesh": with_edges(mesh, edges),
             "cubes": {
                 "along_x_y_z": lattice.counts,
                 "inside": voxels.inside,

@@ -45,9 +45,8 @@ pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<Ending
         });
     }
 
-    if options.writes() {
-        folder::prepare(layer, folder)?;
-    }
+    let overwrite = options.overwrite;
+    let owned = options.writes().then(|| folder::prepare(layer, folder, overwrite)).transpose()?;
     let record = Record::new(&mut simulation, &scene.title, &scene_hash, scene.run.until);
     record.write(layer, folder)?;
     let path = folder.join(SCENE);
@@ -64,7 +63,12 @@ pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<Ending
         time_step: record.time_step.value,
         time_step_limit: record.time_step.limit,
         time_step_cause: record.time_step.cause.clone(),
-        notices: [&scene.notices, simulation.notices()].concat(),
+        notices: [
+            scene.notices.as_slice(),
+            simulation.notices(),
+            folder::taken_over(owned.as_ref()).as_slice(),
+        ]
+        .concat(),
     };
     let time_step = record.time_step.value;
     let outputs = Outputs::open((layer, folder), &scene, bounds, time_step, &Marks::new())?;
@@ -74,6 +78,7 @@ pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<Ending
     let breaks = Breaks::open((layer, folder), &scene.world.bonds, &Marks::new())?;
     let log = Log::create(layer, folder)?;
     let books = Books {
+        owned,
         outputs,
         exchange,
         breaks,
@@ -95,6 +100,7 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
     if !layer.exists(&path).map_err(disk(&path, "look at it"))? {
         return Err(RunError::NotARun { folder: folder.to_owned() });
     }
+    let owned = options.writes().then(|| folder::own(layer, folder)).transpose()?;
     // Who looks at checkpoints may have to finish one.
     let newest = || checkpoint::newest_valid(layer, &folder.join(CHECKPOINTS)).map_err(RunError::from);
     let (from, header, state) = first_alone(ranks.as_ref(), newest)?;
@@ -143,10 +149,11 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
         precision: simulation.precision().name(),
         threads: simulation.threads(),
         until: scene.run.until,
-        notices: simulation.notices().to_vec(),
+        notices: [simulation.notices(), folder::taken_over(owned.as_ref()).as_slice()].concat(),
     };
     let log = Log::resume(layer, folder)?;
     let books = Books {
+        owned,
         outputs,
         exchange,
         breaks,

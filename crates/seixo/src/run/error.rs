@@ -48,6 +48,20 @@ pub enum RunError {
         /// What to do.
         remedy: String,
     },
+    /// Files that the scene names are not there.
+    #[error(
+        "{folder}: its scene names what is not there any more: {files}; put it back, or say where it is now with \
+         `seixo resume {folder} --moved {above}=NEW`, for a folder or a file",
+        folder = folder.display(), above = above.display()
+    )]
+    Missing {
+        /// The run folder.
+        folder: PathBuf,
+        /// Which files.
+        files: String,
+        /// The folder of the first of them.
+        above: PathBuf,
+    },
     /// The folder is no run folder.
     #[error("{}: is not a run folder (it has no scene.toml); give the folder that `seixo run` wrote, such as silo.out", folder.display())]
     NotARun {
@@ -157,7 +171,7 @@ impl RunError {
     pub fn is_input(&self) -> bool {
         match self {
             RunError::Exists { .. } | RunError::Occupied { .. } | RunError::NotARun { .. } | RunError::WatchedRanks { .. } => true,
-            RunError::CutOff { .. } | RunError::Owned { .. } => true,
+            RunError::CutOff { .. } | RunError::Owned { .. } | RunError::Missing { .. } => true,
             RunError::Refused(Refusal::Gpu(GpuError::Lost { .. }) | Refusal::Stopped(_)) => false,
             RunError::OtherScene { .. } | RunError::Scene(_) | RunError::Refused(_) | RunError::Unlike { .. } => true,
             RunError::NoSpace { .. } | RunError::Event { .. } | RunError::Stopped { .. } => false,

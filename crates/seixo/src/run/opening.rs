@@ -8,6 +8,7 @@ use super::exchange::Exchange;
 use super::folder::{self, CHECKPOINTS, SCENE, disk};
 use super::frames::bounds;
 use super::log::Log;
+use super::moved::{Moved, whole};
 use super::outputs::{Marks, Outputs};
 use super::record::{self, Record};
 use super::volume::expected_output;
@@ -47,7 +48,8 @@ pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<Ending
 
     let overwrite = options.overwrite;
     let owned = options.writes().then(|| folder::prepare(layer, folder, overwrite)).transpose()?;
-    let record = Record::new(&mut simulation, &scene.title, &scene_hash, scene.run.until);
+    let mut record = Record::new(&mut simulation, &scene.title, &scene_hash, scene.run.until);
+    record.folder = Some(whole(folder));
     record.write(layer, folder)?;
     let path = folder.join(SCENE);
     replace(layer, &path, scene.resolved.as_bytes()).map_err(disk(&path, "write it"))?;
@@ -113,7 +115,14 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
         remove_temporaries(layer, &inside).map_err(disk(&inside, "remove temporary files"))?;
     }
     let text = String::from_utf8_lossy(&layer.read(&path).map_err(disk(&path, "read it"))?).into_owned();
-    let mut scene = seixo_scene::load_text(&text, &path, overrides).map_err(RunError::Scene)?;
+    let before = Record::read(layer, folder);
+    let first = before
+        .as_ref()
+        .and_then(|before| before.folder.clone())
+        .unwrap_or_else(|| whole(folder));
+    let moved = Moved::new(options.moved.clone(), &first, folder);
+    let loaded = seixo_scene::load_text_from(&text, &path, overrides, &|path| moved.place(path));
+    let mut scene = loaded.map_err(|found| moved.missing(folder).unwrap_or(RunError::Scene(found)))?;
     scene.settings.ranks = ranks;
     let scene_hash = record::scene_hash(&text, &scene.world, &scene.plan.reserve);
     let marks: Option<Marks> = serde_json::from_value(header.outputs.clone()).ok();
@@ -131,7 +140,8 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
     let mut simulation = Simulation::restore_changed(world_of(&mut scene), scene.settings.clone(), &state, &course.past())?;
 
     let mut record = Record::new(&mut simulation, &scene.title, &scene_hash, scene.run.until);
-    if let Some(before) = Record::read(layer, folder) {
+    record.folder = Some(first);
+    if let Some(before) = before {
         record.wall_time = before.wall_time;
         record.particle_steps = before.particle_steps;
         record.take_stages(before.stages, &course);

@@ -8,6 +8,7 @@ mod faults;
 mod hands;
 mod interruptions;
 mod leaks;
+mod moved;
 mod output;
 mod owner;
 mod scaling;

@@ -23,7 +23,7 @@ use std::path::Path;
 /// Runs a scene into a folder, from time zero to its end or until it is asked to stop.
 ///
 /// # Errors
-/// If the folder is taken, the world is refused, a grain's state becomes impossible, or a file cannot be written; and if somebody would look at
+/// If the folder is taken, or another process writes into it, the world is refused, a grain's state becomes impossible, or a file cannot be written; and if somebody would look at
 /// several ranks.
 pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<Ending, RunError> {
     let options = options.settled(folder)?;
@@ -94,7 +94,7 @@ pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<Ending
 /// Of the overrides, those that matter are `run.threads`, `run.device`, `run.precision` and `run.until`.
 ///
 /// # Errors
-/// If the folder holds no run or no valid checkpoint, its scene has changed, or as [`start`].
+/// If the folder holds no run or no valid checkpoint, its scene has changed, a file that this names is missing, or as [`start`].
 pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -> Result<Ending, RunError> {
     let options = options.settled(folder)?;
     let (layer, ranks) = (options.layer, options.ranks.clone());

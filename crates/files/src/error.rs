@@ -99,6 +99,7 @@ fn remedy(source: &io::Error) -> &'static str {
         ErrorKind::PermissionDenied => "check the permissions, or use another folder",
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free some space, or use another folder",
         ErrorKind::ReadOnlyFilesystem => "use a folder on a disk that can be written",
+        ErrorKind::FileTooLarge => "raise the limit on the size of files (`ulimit -f unlimited`), or use a disk that holds larger ones",
         ErrorKind::AlreadyExists => "remove it, or use another folder",
         ErrorKind::OutOfMemory => "close other programs, or use a machine with more memory",
         _ => "check the disk, or use another folder",

@@ -17,6 +17,8 @@ use std::path::{Path, PathBuf};
 pub trait LayerFile: Write + Send {
     /// Returns once the bytes written so far would survive a power cut.
     fn sync(&mut self) -> io::Result<()>;
+    /// Whether `path` names this file, rather than another one or none: it may have been removed, moved or replaced since it was opened.
+    fn is_at(&self, path: &Path) -> io::Result<bool>;
 }
 
 /// The operations on files that Seixo needs, and no others.
@@ -27,6 +29,9 @@ pub trait FileLayer: Send + Sync {
     fn create_new(&self, path: &Path) -> io::Result<Box<dyn LayerFile>>;
     /// An existing file, written from its end on.
     fn append(&self, path: &Path) -> io::Result<Box<dyn LayerFile>>;
+    /// A file that is locked for as long as the answer lives, made where there is none; `None` where it is locked already, by whichever process.
+    /// An error of the kind [`Unsupported`](io::ErrorKind::Unsupported) where the file system has no locks; the file is not made then.
+    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn LayerFile>>>;
     /// A regular file for reading; anything else (folder, pipe, device) is an error and is never waited for.
     fn open(&self, path: &Path) -> io::Result<Box<dyn Read + Send>>;
     /// Length of a regular file \[bytes\].

@@ -12,6 +12,7 @@ pub mod grains_out;
 pub mod layer;
 pub mod mesh_in;
 pub mod mesh_out;
+pub mod owner;
 pub mod pairs_in;
 pub mod path_in;
 pub mod sieve_in;

@@ -95,6 +95,14 @@ impl Table {
     /// Where the file stands. What it holds up to here survives a power cut, so that a checkpoint may rely on it.
     pub fn mark(&mut self) -> Result<Mark, FilesError> {
         self.file.sync().map_err(FilesError::disk(&self.path, "sync it"))?;
+        if !self.file.is_at(&self.path).map_err(FilesError::disk(&self.path, "look at it"))? {
+            const REMEDY: &str = "start the run anew, and leave its files where they are until it ends";
+            return Err(FilesError::content(
+                &self.path,
+                "it was removed, moved or replaced while it was written",
+                REMEDY,
+            ));
+        }
         Ok(Mark {
             bytes: self.bytes,
             blake3: self.hasher.finalize().to_string(),

@@ -111,6 +111,20 @@ fn what_a_mark_covers_survives_a_power_cut() {
 }
 
 #[test]
+fn a_table_that_is_not_there_any_more_has_no_mark() {
+    let disk = FaultyDisk::new();
+    disk.create_dir_all(Path::new("/run")).unwrap();
+    let (path, aside) = (Path::new("/run/energies.csv"), Path::new("/run/aside.csv"));
+    let mut table = Table::create(&disk, path, &["time [s]"]).unwrap();
+    disk.rename(path, aside).unwrap();
+    assert!(table.mark().unwrap_err().to_string().contains("was removed"));
+    Table::create(&disk, path, &["time [s]"]).unwrap();
+    assert!(table.mark().is_err(), "another file has its name");
+    disk.rename(aside, path).unwrap();
+    assert!(table.mark().is_ok());
+}
+
+#[test]
 fn who_only_looks_sees_the_disk_and_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let (old, new) = (folder.path().join("old"), folder.path().join("new"));

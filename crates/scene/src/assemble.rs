@@ -19,11 +19,9 @@ use crate::{
 use seixo_analysis::Grid;
 use seixo_engine::world::{Assembly, DeviceChoice, Domain, Later, Leaving, Material, Precision, Settings, Shear, Wall, World};
 use seixo_files::vtk::Field;
-use std::{
-    collections::BTreeMap,
-    ops::Range,
-    path::{Path, PathBuf},
-};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 
 /// Most frames, and most lines of a log, that a run may ask for.
 const MOST_FRAMES: f64 = 1e6;
@@ -36,17 +34,19 @@ const MOST_SPACINGS: f64 = 20.0;
 const LONGEST_NAME: usize = 64;
 
 /// What was found so far, and where keys stand.
-pub(crate) struct Findings {
+pub(crate) struct Findings<'a> {
     root: Node,
     diagnostics: Diagnostics,
+    place: &'a (dyn Fn(PathBuf) -> PathBuf + Sync),
     pub notices: Vec<String>,
 }
 
-impl Findings {
-    pub fn new(root: Node, diagnostics: Diagnostics) -> Self {
+impl<'a> Findings<'a> {
+    pub fn new(root: Node, diagnostics: Diagnostics, place: &'a (dyn Fn(PathBuf) -> PathBuf + Sync)) -> Self {
         Findings {
             root,
             diagnostics,
+            place,
             notices: Vec::new(),
         }
     }
@@ -62,11 +62,11 @@ impl Findings {
         self.diagnostics.push(place, node.shown(), complaint);
     }
 
-    /// A path of the scene, which is relative to the scene's folder, made absolute.
+    /// A path of the scene, which is relative to the scene's folder, made absolute; or where it is now, if it was moved.
     pub fn absolute(&self, file: &str) -> PathBuf {
         let folder = self.diagnostics.file.parent().unwrap_or(Path::new(""));
         let joined = folder.join(file);
-        std::path::absolute(&joined).unwrap_or(joined)
+        (self.place)(std::path::absolute(&joined).unwrap_or(joined))
     }
 }
 

@@ -47,7 +47,8 @@ pub use templates::{Template, templates};
 use seixo_analysis::{Grid, Region};
 use seixo_engine::world::{Settings, Vec3, World};
 use seixo_files::vtk::Field;
-use std::{ops::Range, path::Path};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 
 /// A scene that was read, checked and assembled: ready to run.
 #[derive(Clone, Debug)]
@@ -70,7 +71,7 @@ pub struct Scene {
     pub plan: Plan,
     /// What bodies look like that were made from meshes.
     pub outlines: Outlines,
-    /// The scene as TOML with every default filled in and every path absolute; it loads to this scene again.
+    /// The scene as TOML with every default filled in and every path absolute; it loads to this scene again, unless a file of it is moved.
     pub resolved: String,
     /// What the user should know although nothing is wrong.
     pub notices: Vec<String>,
@@ -291,6 +292,19 @@ pub fn densities(path: &Path) -> Result<Densities, Diagnostics> {
 /// # Errors
 /// Everything that is wrong, with places.
 pub fn load_text(text: &str, path_for_messages: &Path, overrides: &[(String, String)]) -> Result<Scene, Diagnostics> {
+    load_text_from(text, path_for_messages, overrides, &|path| path)
+}
+
+/// As [`load_text`], where files may have been moved: `place` tells where one is by the absolute path that the scene gives it.
+///
+/// # Errors
+/// Everything that is wrong, with places.
+pub fn load_text_from(
+    text: &str,
+    path_for_messages: &Path,
+    overrides: &[(String, String)],
+    place: &(dyn Fn(PathBuf) -> PathBuf + Sync),
+) -> Result<Scene, Diagnostics> {
     let mut found = Diagnostics {
         file: path_for_messages.to_owned(),
         text: text.to_owned(),
@@ -307,7 +321,7 @@ pub fn load_text(text: &str, path_for_messages: &Path, overrides: &[(String, Str
     let is_sound = found.list.is_empty();
     let file = if is_sound { reader::read(root.clone(), &mut found) } else { None };
     let scene = match file {
-        Some(file) if found.list.is_empty() => assemble::assemble(file, assemble::Findings::new(root, found)),
+        Some(file) if found.list.is_empty() => assemble::assemble(file, assemble::Findings::new(root, found, place)),
         _ => Err(found),
     };
     scene.map_err(|mut found| {

@@ -90,7 +90,8 @@ impl Failure {
         };
         match say::json(&line) {
             Ok(()) => Failure::Told(self.code()),
-            Err(failure) => failure,
+            // Then the error stream tells it.
+            Err(_) => self,
         }
     }
 }

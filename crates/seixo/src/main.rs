@@ -5,6 +5,8 @@ mod say;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 #[global_allocator]
 static MEMORY: seixo_device::Aligned = seixo_device::Aligned;
@@ -59,8 +61,18 @@ enum Command {
     },
 }
 
+/// Lets a write beyond the limit on the size of files (`ulimit -f`) fail with an error that names the file, instead of ending the program.
+fn outlive_file_limit() {
+    // Where that cannot be had, the program ends as it would have.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::new(AtomicBool::new(false)));
+}
+
 fn main() -> ExitCode {
-    let asked = CommandLine::parse().command;
+    outlive_file_limit();
+    let asked = match CommandLine::try_parse() {
+        Ok(line) => line.command,
+        Err(told) => return say::usage(&told),
+    };
     let divides = matches!(asked, Command::Run(_) | Command::Resume(_));
     if let Err(failure) = command::ranks::refuse(seixo::transport::launched_by_mpi(), divides) {
         return failure.exit();

@@ -28,6 +28,7 @@ mod hands;
 mod log;
 mod look;
 mod measure;
+mod moved;
 mod opening;
 mod outputs;
 mod probes;
@@ -63,6 +64,8 @@ pub struct Options<'a> {
     pub observer: &'a mut dyn Observer,
     /// Whether an earlier run in the same folder may be removed.
     pub overwrite: bool,
+    /// Files that the scene of a run that goes on names, or folders above them: where they were, and where they are now; all absolute.
+    pub moved: Vec<(PathBuf, PathBuf)>,
     /// Where viewers meet the run, if any may look; not where there are ranks.
     pub audience: Option<Arc<Live>>,
     /// The processes among which the grains are divided, where there are several. All run the same scene, and the first of them writes.
@@ -77,6 +80,7 @@ impl<'a> Options<'a> {
             control: Control::default(),
             observer,
             overwrite: false,
+            moved: Vec::new(),
             audience: None,
             ranks: None,
         }

@@ -1,35 +1,47 @@
 //! What the commands say, and how: numbers a reader takes in at a glance, errors with their exit code.
 
 use crate::command::Failure;
-use std::io::{IsTerminal, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::process::ExitCode;
 
-/// Prints text and a line end; a reader that went away (`seixo schema | head`) is no error.
-pub fn out(text: &str) -> Result<(), Failure> {
-    let mut stdout = std::io::stdout().lock();
-    match stdout.write_all(text.trim_end().as_bytes()).and_then(|()| stdout.write_all(b"\n")) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Failure::Run(format!("cannot write to the standard output: {error}")))
-        }
+/// What becomes of something that was printed; a reader that went away (`seixo schema | head`) is no error.
+fn printed(done: io::Result<()>) -> Result<(), Failure> {
+    match done {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::Run(format!("cannot write to the standard output: {error}"))),
         _ => Ok(()),
     }
 }
 
+/// Prints text and a line end.
+pub fn out(text: &str) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    printed(stdout.write_all(text.trim_end().as_bytes()).and_then(|()| stdout.write_all(b"\n")))
+}
+
 /// Prints one JSON object on a line of its own.
 pub fn json(value: &impl serde::Serialize) -> Result<(), Failure> {
-    out(&serde_json::to_string(value).unwrap_or_default())
+    let line = serde_json::to_string(value).map_err(|error| Failure::Run(format!("cannot be written as JSON: {error}")))?;
+    out(&line)
+}
+
+/// Prints what a command line alone comes to: help, the version, or what is wrong with it; and gives the exit code.
+pub fn usage(told: &clap::Error) -> ExitCode {
+    let done = told.print().and_then(|()| io::stdout().flush());
+    let code = ExitCode::from(u8::try_from(told.exit_code()).unwrap_or(2));
+    printed(done).map_or_else(|failure| if told.use_stderr() { code } else { failure.exit() }, |()| code)
 }
 
 /// Prints an error to the error stream, in red where that can be seen and is wanted.
 pub fn error(text: &str) {
-    let is_colored = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let is_colored = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let label = if is_colored { "\u{1b}[1;31merror\u{1b}[0m" } else { "error" };
     // Where even the error stream is gone, the exit code has to do.
-    let _ = writeln!(std::io::stderr(), "{label}: {text}");
+    let _ = writeln!(io::stderr(), "{label}: {text}");
 }
 
 /// Prints a remark to the error stream.
 pub fn note(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{text}");
 }
 
 /// A whole number in groups of three digits.

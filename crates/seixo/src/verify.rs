@@ -297,7 +297,7 @@ pub fn verify(arguments: &VerifyArguments) -> ExitCode {
             show(&report, &device, precision)
         };
         reports.push(report);
-        if shown.is_err() {
+        if !arrives(shown) {
             return ExitCode::FAILURE;
         }
     }
@@ -317,12 +317,22 @@ pub fn verify(arguments: &VerifyArguments) -> ExitCode {
         (0, false) => format!("All {} cases pass: {rows} rows in {seconds:.1} s", reports.len()),
         (_, false) => format!("{failed} of {} cases FAIL", reports.len()),
     };
-    let told = writeln!(io::stdout(), "{end}");
-    if failed == 0 && told.is_ok() {
+    let told = arrives(writeln!(io::stdout(), "{end}"));
+    if failed == 0 && told {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
     }
+}
+
+/// Whether what was printed arrives; unless its reader went away, it is told why not.
+fn arrives(printed: io::Result<()>) -> bool {
+    if let Err(error) = &printed
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        let _ = writeln!(io::stderr(), "error: cannot write to the standard output: {error}");
+    }
+    printed.is_ok()
 }
 
 fn show(report: &Report, device: &str, precision: Precision) -> io::Result<()> {

@@ -167,11 +167,16 @@ fn process_of(mpirun: u32, rank: usize) -> String {
 #[test]
 fn a_signal_to_one_rank_stops_all_after_a_checkpoint() {
     let stage = Stage::new();
-    let mut launcher = launcher(&stage, 2, "run heap.toml --json --until 20 --set output.every=10s --out long");
+    let line = "run heap.toml --json --until 20 --set output.every=10s --set wall.rod.motion.translate=[0,0,0] --out long";
+    let mut launcher = launcher(&stage, 2, line);
     let mut mpirun = launcher.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let lines = BufReader::new(mpirun.stdout.take().unwrap()).lines().map_while(Result::ok);
     let mut lines = lines.map_while(|line| serde_json::from_str::<Value>(&line).ok());
     assert!(lines.any(|line| line["event"] == "checkpoint"), "no checkpoint");
+    // The first rank has the folder, for all.
+    let holder = format!("process {} on host", process_of(mpirun.id(), 0));
+    assert_told_once(&Done::of(stage.command(SEIXO, "resume long")), &holder);
+    assert_told_once(&among(&stage, 2, "run heap.toml --force --out long"), &holder);
     let kill = format!("kill -TERM {}", process_of(mpirun.id(), 1));
     assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     let last = lines.last().unwrap();

@@ -1,8 +1,9 @@
 //! The real disk.
 
 use super::{FileLayer, LayerFile};
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The file system of this machine.
@@ -12,6 +13,14 @@ pub struct Disk;
 impl LayerFile for File {
     fn sync(&mut self) -> io::Result<()> {
         self.sync_all()
+    }
+    fn is_at(&self, path: &Path) -> io::Result<bool> {
+        let own = self.metadata()?;
+        match fs::metadata(path) {
+            Ok(there) => Ok((there.dev(), there.ino()) == (own.dev(), own.ino())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -35,6 +44,25 @@ fn regular(path: &Path) -> io::Result<Metadata> {
     }
 }
 
+/// How often a file is opened anew that others remove while it is locked.
+const ATTEMPTS_TO_LOCK: u32 = 100;
+
+/// The file to lock, and whether it was made for that.
+fn to_lock(path: &Path) -> io::Result<(File, bool)> {
+    match File::create_new(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            regular(path)?;
+            Ok((OpenOptions::new().write(true).open(path)?, false))
+        }
+        made => Ok((made?, true)),
+    }
+}
+
+/// Whether the file system has no locks: some say so by what a lock manager says that is not there.
+fn has_no_locks(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::Unsupported || error.raw_os_error() == Some(rustix::io::Errno::NOLCK.raw_os_error())
+}
+
 impl FileLayer for Disk {
     fn create(&self, path: &Path) -> io::Result<Box<dyn LayerFile>> {
         Ok(Box::new(File::create(path)?))
@@ -45,6 +73,28 @@ impl FileLayer for Disk {
     fn append(&self, path: &Path) -> io::Result<Box<dyn LayerFile>> {
         regular(path)?;
         Ok(Box::new(OpenOptions::new().append(true).open(path)?))
+    }
+    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn LayerFile>>> {
+        for _ in 0..ATTEMPTS_TO_LOCK {
+            let (file, is_new) = match to_lock(path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound && path.parent().is_some_and(Path::is_dir) => continue,
+                found => found?,
+            };
+            match file.try_lock() {
+                Ok(()) if file.is_at(path)? => return Ok(Some(Box::new(file))),
+                // Whoever had locked it has removed it in between.
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::Error(error)) if has_no_locks(&error) => {
+                    if is_new {
+                        fs::remove_file(path)?;
+                    }
+                    return Err(io::ErrorKind::Unsupported.into());
+                }
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
+        }
+        Err(io::Error::other("it is removed again and again while it is locked"))
     }
     fn open(&self, path: &Path) -> io::Result<Box<dyn Read + Send>> {
         regular(path)?;

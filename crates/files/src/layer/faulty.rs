@@ -68,6 +68,8 @@ struct Store {
     seen: BTreeMap<PathBuf, usize>,
     durable: BTreeMap<PathBuf, usize>,
     folders: BTreeSet<PathBuf>,
+    /// Contents that somebody has locked; none where the disk has no locks.
+    locked: Option<BTreeSet<usize>>,
     free_space: u64,
     operations: u64,
     fault: Option<Fault>,
@@ -123,6 +125,7 @@ impl FaultyDisk {
             seen: BTreeMap::new(),
             durable: BTreeMap::new(),
             folders,
+            locked: Some(BTreeSet::new()),
             free_space: u64::MAX,
             operations: 0,
             fault: None,
@@ -148,6 +151,11 @@ impl FaultyDisk {
         self.store().free_space = bytes;
     }
 
+    /// Takes its locks away: [`FileLayer::lock`] is an error from now on.
+    pub fn forget_locks(&self) {
+        self.store().locked = None;
+    }
+
     /// Operations since the start or the last [`FaultyDisk::set_fault`].
     pub fn operations(&self) -> u64 {
         self.store().operations
@@ -171,6 +179,7 @@ impl FaultyDisk {
             Unsynced::Lost => store.seen = store.durable.clone(),
             Unsynced::Kept | Unsynced::NamesKept => store.durable = store.seen.clone(),
         }
+        store.locked.iter_mut().for_each(BTreeSet::clear);
         store.fault = None;
         store.operations = 0;
         FaultyDisk::of(store)
@@ -197,6 +206,7 @@ impl FaultyDisk {
         Box::new(FaultyFile {
             disk: self.clone(),
             content,
+            is_locked: false,
         })
     }
 }
@@ -204,6 +214,17 @@ impl FaultyDisk {
 struct FaultyFile {
     disk: FaultyDisk,
     content: usize,
+    is_locked: bool,
+}
+
+impl Drop for FaultyFile {
+    fn drop(&mut self) {
+        if self.is_locked {
+            self.disk.store().locked.iter_mut().for_each(|locked| {
+                locked.remove(&self.content);
+            });
+        }
+    }
 }
 
 impl Write for FaultyFile {
@@ -231,6 +252,9 @@ impl LayerFile for FaultyFile {
         content.durable = content.seen.clone();
         Ok(())
     }
+    fn is_at(&self, path: &Path) -> io::Result<bool> {
+        Ok(self.disk.operate(Kind::Look)?.seen.get(path) == Some(&self.content))
+    }
 }
 
 impl FileLayer for FaultyDisk {
@@ -254,6 +278,19 @@ impl FileLayer for FaultyDisk {
     fn append(&self, path: &Path) -> io::Result<Box<dyn LayerFile>> {
         let content = self.operate(Kind::Change)?.find(path)?;
         Ok(self.file(content))
+    }
+    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn LayerFile>>> {
+        let mut store = self.operate(Kind::Change)?;
+        if store.locked.is_none() {
+            return Err(ErrorKind::Unsupported.into());
+        }
+        let content = match store.seen.get(path) {
+            Some(&content) => content,
+            None => store.new_content(path)?,
+        };
+        let is_locked = store.locked.as_mut().is_some_and(|locked| locked.insert(content));
+        let disk = self.clone();
+        Ok(is_locked.then(|| Box::new(FaultyFile { disk, content, is_locked }) as Box<dyn LayerFile>))
     }
     fn open(&self, path: &Path) -> io::Result<Box<dyn Read + Send>> {
         let store = self.operate(Kind::Look)?;

@@ -5,7 +5,7 @@ use crate::say;
 use clap::Args;
 use seixo::device::gpu::{Description, list};
 use seixo::files::checkpoint::{self, Header};
-use seixo::files::layer::Disk;
+use seixo::files::layer::{Disk, Unwritten};
 use seixo::files::{grains_in, mesh_in};
 use seixo::run::{Outcome, Record, folder};
 use seixo_engine::state::{Column, State};
@@ -136,7 +136,8 @@ fn run_folder(path: &Path) -> Result<Value, Failure> {
         let count = |kind: &str| names.iter().filter(|name| name.starts_with(kind) && name.ends_with(".vtp")).count();
         count("grains_").max(count("fluid_"))
     });
-    let newest = match checkpoint::newest_valid(&Disk, &path.join(folder::CHECKPOINTS)) {
+    // Who only looks finishes no checkpoint.
+    let newest = match checkpoint::newest_valid(&Unwritten, &path.join(folder::CHECKPOINTS)) {
         Ok((path, header, state)) => of_checkpoint(&path, &header, &state),
         Err(error) => json!(error.to_string()),
     };

@@ -14,14 +14,29 @@ Examples:
   seixo resume silo.out                  to the end that the scene gives
   seixo resume silo.out --until \"10 s\"   further than that
   seixo resume silo.out --threads 8      on other threads: the results stay the same bits
-  seixo resume silo.out --device gpu     on another device: the same state goes on, with other rounding")]
+  seixo resume silo.out --device gpu     on another device: the same state goes on, with other rounding
+  seixo resume silo.out --moved /old/meshes=/new/meshes   what the scene names is elsewhere now
+
+A run folder may be moved, alone or with the files that its scene names: what moved along is found relative to it.")]
 pub struct ResumeArguments {
     /// The run folder
     folder: PathBuf,
+    /// Where a file that the scene names is now, or a folder above it; repeat it for more
+    #[arg(long, value_name = "OLD=NEW", value_parser = moved)]
+    moved: Vec<(PathBuf, PathBuf)>,
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
     voice: Voice,
+}
+
+/// Where something was, and where it is now.
+fn moved(text: &str) -> Result<(PathBuf, PathBuf), String> {
+    let absolute = |path: &str| std::path::absolute(path).map_err(|error| error.to_string());
+    match text.split_once('=') {
+        Some((from, to)) if !from.is_empty() && !to.is_empty() => Ok((absolute(from)?, absolute(to)?)),
+        _ => Err("write it as OLD=NEW, such as /old/meshes=/new/meshes".to_owned()),
+    }
 }
 
 /// Goes on with the run.
@@ -38,6 +53,7 @@ pub fn resume(arguments: &ResumeArguments) -> Done {
             Options {
                 control,
                 ranks: rank.others(),
+                moved: arguments.moved.clone(),
                 ..Options::new(&mut watcher)
             },
         )?;

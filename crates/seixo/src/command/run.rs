@@ -19,14 +19,14 @@ Examples:
   mpirun -n 4 seixo run silo.toml                  divided among 4 processes, where the program was built with MPI
 
 Ctrl-C, TERM and HUP write a checkpoint and stop with exit code 130; `seixo resume` goes on, bit for bit as if nothing had happened.
-USR1 writes a checkpoint and goes on. A folder that holds a run is never overwritten without --force.")]
+USR1 writes a checkpoint and goes on. A folder that holds a run is never overwritten without --force, and one into which another process writes not at all.")]
 pub struct RunArguments {
     /// The scene file
     scene: PathBuf,
     /// Folder for the results; SCENE.out if left out
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Remove what an earlier run wrote to that folder, and run anew
+    /// Remove what an earlier run wrote to that folder, or left there when it was cut off, and run anew
     #[arg(long)]
     force: bool,
     #[command(flatten)]

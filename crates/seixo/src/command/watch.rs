@@ -5,6 +5,7 @@ use crate::say;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use seixo::run::{BroadPhaseRecord, Control, DividedRecord, Ending, Event, Observer, Outcome, Progress, RunError};
 use seixo::view::IN_TIME;
+use serde::Serialize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use std::io;
 use std::path::Path;
@@ -35,6 +36,8 @@ pub struct Watcher {
     /// Whether what the run failed of is said at once; and whether it was.
     has_viewers: bool,
     has_told: bool,
+    /// Why the first line of JSON that could not be printed was not.
+    unsaid: Option<String>,
 }
 
 /// A bar that shows how far something is on the error stream, unless it is to be quiet.
@@ -61,6 +64,7 @@ impl Watcher {
             last_line: None,
             has_viewers: false,
             has_told: false,
+            unsaid: None,
         }
     }
 
@@ -80,6 +84,13 @@ impl Watcher {
         self.bar.suspend(|| say::note(text));
     }
 
+    /// Prints a line of JSON. The run goes on where that fails: what it writes is worth more than what it says.
+    fn line(&mut self, value: &impl Serialize) {
+        if let Err(Failure::Run(reason)) = say::json(value) {
+            self.unsaid.get_or_insert(reason);
+        }
+    }
+
     /// What came of a run that failed; nothing is to be said of it any more if it was said already.
     pub fn failed(&self, error: RunError) -> Failure {
         let failure = Failure::from(error);
@@ -87,10 +98,13 @@ impl Watcher {
     }
 
     /// Says how the run ended, and how to go on if it can.
-    pub fn close(&self, folder: &Path, ending: &Ending) -> Done {
+    pub fn close(&mut self, folder: &Path, ending: &Ending) -> Done {
         self.bar.finish_and_clear();
         let record = &ending.record;
         let folder = folder.display();
+        if let Some(reason) = self.unsaid.take() {
+            return Err(Failure::Run(format!("{reason}; what the run wrote is in {folder} all the same")));
+        }
         if record.result == Outcome::Interrupted {
             let text = format!(
                 "stopped at t = {} after a checkpoint; go on with: seixo resume {folder}",
@@ -204,8 +218,7 @@ impl Observer for Watcher {
             say::duration(wall_time),
         ));
         if self.voice.json {
-            // A reader that went away must not end the run.
-            let _ = say::json(&serde_json::json!({
+            self.line(&serde_json::json!({
                 "event": "progress", "time": time, "until": until, "steps": steps, "grains": grains, "wall_time": wall_time,
                 "particle_steps_per_second": speed, "kinetic": kinetic, "share_of_pace": share_of_pace,
             }));
@@ -214,7 +227,7 @@ impl Observer for Watcher {
 
     fn event(&mut self, event: &Event) {
         if self.voice.json {
-            let _ = say::json(event);
+            self.line(event);
             return;
         }
         if let (Event::Failed { reason, .. }, true) = (event, self.has_viewers) {

@@ -17,6 +17,7 @@ use super::{Ending, Event, Options, Progress, RunError};
 use seixo_engine::{Ranks, Refusal, Simulation, Stop};
 use seixo_files::FilesError;
 use seixo_files::checkpoint::{self, Header};
+use seixo_files::owner::Ownership;
 use seixo_scene::Scene;
 use seixo_view::live::Status;
 use std::path::{Path, PathBuf};
@@ -27,7 +28,9 @@ use std::time::Instant;
 const LOOK_EVERY: f64 = 0.1;
 
 /// What a run writes besides checkpoints.
-pub(super) struct Books {
+pub(super) struct Books<'a> {
+    /// The folder, where this process is the one that writes.
+    pub owned: Option<Ownership<'a>>,
     pub outputs: Outputs,
     pub exchange: Option<Exchange>,
     pub breaks: Option<Breaks>,
@@ -42,7 +45,7 @@ pub(super) struct Driver<'a> {
     keeps_previous: bool,
     simulation: Simulation,
     course: Course,
-    books: Books,
+    books: Books<'a>,
     options: Options<'a>,
     started: Instant,
     /// Wall time and particle-steps of earlier starts.
@@ -61,7 +64,7 @@ impl<'a> Driver<'a> {
         folder: &Path,
         (scene, bounds): (&Scene, Corners),
         (simulation, course): (Simulation, Course),
-        books: Books,
+        books: Books<'a>,
         options: Options<'a>,
     ) -> Driver<'a> {
         let audience = options
@@ -108,11 +111,13 @@ impl<'a> Driver<'a> {
         match ran {
             Ok(_) => closed.map_err(RunError::from)?,
             Err(error) => {
-                // A full disk keeps the books from being closed, too; the first error is the one worth telling.
-                if let Some(breaks) = &mut self.books.breaks {
-                    let _ = breaks.write(&mut self.simulation);
+                // A full disk keeps the books from being closed, too; the first error is the one worth telling. A folder of others is left alone.
+                if self.check_folder().is_ok() {
+                    if let Some(breaks) = &mut self.books.breaks {
+                        let _ = breaks.write(&mut self.simulation);
+                    }
+                    let _ = self.books.outputs.list_frames(self.options.layer);
                 }
-                let _ = self.books.outputs.list_frames(self.options.layer);
                 let reason = error.to_string();
                 let _ = self.report(&Event::Failed {
                     reason: reason.clone(),
@@ -240,6 +245,7 @@ impl<'a> Driver<'a> {
             return advanced.map(|()| 0.0).map_err(|stop| self.stopped(stop));
         }
         let clock = Instant::now();
+        self.check_folder()?;
         // Bringing grains back from a GPU takes as long as many steps: only where outputs are due.
         self.simulation.observe().map_err(|stop| self.stopped(stop))?;
         // Before the GPU goes on: it keeps what single contacts remember.
@@ -324,6 +330,8 @@ impl<'a> Driver<'a> {
 
     fn write_checkpoint(&mut self) -> Result<(), RunError> {
         let clock = Instant::now();
+        // Before anything of a folder that was removed is made again.
+        self.check_folder()?;
         self.simulation.observe().map_err(|stop| self.stopped(stop))?;
         let mut marks = self.books.outputs.marks(self.options.layer)?;
         if let Some(exchange) = &mut self.books.exchange {
@@ -367,8 +375,14 @@ impl<'a> Driver<'a> {
         self.close(Outcome::Running).map_err(RunError::from)
     }
 
+    /// An error if the folder is not there any more, or another process has taken it.
+    fn check_folder(&self) -> Result<(), FilesError> {
+        self.books.owned.as_ref().map_or(Ok(()), Ownership::check)
+    }
+
     /// Brings `run.json`, `profile.csv` and `trace.csv` up to date.
     fn close(&mut self, outcome: Outcome) -> Result<(), FilesError> {
+        self.check_folder()?;
         let record = &mut self.books.record;
         record.result = outcome;
         record.wall_time = self.before.0 + self.started.elapsed().as_secs_f64();

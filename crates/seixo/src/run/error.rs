@@ -1,11 +1,13 @@
 //! Why a run did not start or did not reach its end.
 
+use super::folder::LOCK;
 use seixo_device::gpu::GpuError;
 use seixo_engine::{Refusal, Stop};
 use seixo_files::FilesError;
+use seixo_files::owner::Holder;
 use seixo_scene::Diagnostics;
 use seixo_transport::Lost;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A run that did not start or did not reach its end; every message names the thing, its value, the limit and the remedy.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +27,40 @@ pub enum RunError {
     Occupied {
         /// The folder.
         folder: PathBuf,
+    },
+    /// A run began in the folder and ended before it had written its record.
+    #[error(
+        "{}: a run began here and was cut off before it could go on from anything (there is no run.json); run anew in this folder with --force, or name \
+         another one with --out",
+        folder.display()
+    )]
+    CutOff {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// Another process writes into the folder.
+    #[error("{}: {by} writes into it; {remedy}", folder.display())]
+    Owned {
+        /// The folder.
+        folder: PathBuf,
+        /// Which process.
+        by: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// Files that the scene names are not there.
+    #[error(
+        "{folder}: its scene names what is not there any more: {files}; put it back, or say where it is now with \
+         `seixo resume {folder} --moved {above}=NEW`, for a folder or a file",
+        folder = folder.display(), above = above.display()
+    )]
+    Missing {
+        /// The run folder.
+        folder: PathBuf,
+        /// Which files.
+        files: String,
+        /// The folder of the first of them.
+        above: PathBuf,
     },
     /// The folder is no run folder.
     #[error("{}: is not a run folder (it has no scene.toml); give the folder that `seixo run` wrote, such as silo.out", folder.display())]
@@ -112,10 +148,30 @@ pub enum RunError {
 }
 
 impl RunError {
+    /// A folder that another process has.
+    pub(super) fn owned(folder: &Path, holder: Holder) -> RunError {
+        let by = holder.owner.map_or("another process".to_owned(), |owner| owner.to_string());
+        let wait = "wait for its end, stop it there (kill -INT leaves a checkpoint), or use another folder";
+        RunError::Owned {
+            folder: folder.to_owned(),
+            by,
+            remedy: if holder.is_certain {
+                wait.to_owned()
+            } else {
+                let lock = folder.join(LOCK);
+                format!(
+                    "{wait}; if it has ended, which this file system cannot tell, remove {}",
+                    lock.display()
+                )
+            },
+        }
+    }
+
     /// Whether the input is wrong, rather than the run or the disk failed.
     pub fn is_input(&self) -> bool {
         match self {
             RunError::Exists { .. } | RunError::Occupied { .. } | RunError::NotARun { .. } | RunError::WatchedRanks { .. } => true,
+            RunError::CutOff { .. } | RunError::Owned { .. } | RunError::Missing { .. } => true,
             RunError::Refused(Refusal::Gpu(GpuError::Lost { .. }) | Refusal::Stopped(_)) => false,
             RunError::OtherScene { .. } | RunError::Scene(_) | RunError::Refused(_) | RunError::Unlike { .. } => true,
             RunError::NoSpace { .. } | RunError::Event { .. } | RunError::Stopped { .. } => false,

@@ -8,6 +8,7 @@ use super::exchange::Exchange;
 use super::folder::{self, CHECKPOINTS, SCENE, disk};
 use super::frames::bounds;
 use super::log::Log;
+use super::moved::{Moved, whole};
 use super::outputs::{Marks, Outputs};
 use super::record::{self, Record};
 use super::volume::expected_output;
@@ -22,7 +23,7 @@ use std::path::Path;
 /// Runs a scene into a folder, from time zero to its end or until it is asked to stop.
 ///
 /// # Errors
-/// If the folder is taken, the world is refused, a grain's state becomes impossible, or a file cannot be written; and if somebody would look at
+/// If the folder is taken, or another process writes into it, the world is refused, a grain's state becomes impossible, or a file cannot be written; and if somebody would look at
 /// several ranks.
 pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<Ending, RunError> {
     let options = options.settled(folder)?;
@@ -45,10 +46,10 @@ pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<Ending
         });
     }
 
-    if options.writes() {
-        folder::prepare(layer, folder)?;
-    }
-    let record = Record::new(&mut simulation, &scene.title, &scene_hash, scene.run.until);
+    let overwrite = options.overwrite;
+    let owned = options.writes().then(|| folder::prepare(layer, folder, overwrite)).transpose()?;
+    let mut record = Record::new(&mut simulation, &scene.title, &scene_hash, scene.run.until);
+    record.folder = Some(whole(folder));
     record.write(layer, folder)?;
     let path = folder.join(SCENE);
     replace(layer, &path, scene.resolved.as_bytes()).map_err(disk(&path, "write it"))?;
@@ -64,7 +65,12 @@ pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<Ending
         time_step: record.time_step.value,
         time_step_limit: record.time_step.limit,
         time_step_cause: record.time_step.cause.clone(),
-        notices: [&scene.notices, simulation.notices()].concat(),
+        notices: [
+            scene.notices.as_slice(),
+            simulation.notices(),
+            folder::taken_over(owned.as_ref()).as_slice(),
+        ]
+        .concat(),
     };
     let time_step = record.time_step.value;
     let outputs = Outputs::open((layer, folder), &scene, bounds, time_step, &Marks::new())?;
@@ -74,6 +80,7 @@ pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<Ending
     let breaks = Breaks::open((layer, folder), &scene.world.bonds, &Marks::new())?;
     let log = Log::create(layer, folder)?;
     let books = Books {
+        owned,
         outputs,
         exchange,
         breaks,
@@ -87,7 +94,7 @@ pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<Ending
 /// Of the overrides, those that matter are `run.threads`, `run.device`, `run.precision` and `run.until`.
 ///
 /// # Errors
-/// If the folder holds no run or no valid checkpoint, its scene has changed, or as [`start`].
+/// If the folder holds no run or no valid checkpoint, its scene has changed, a file that this names is missing, or as [`start`].
 pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -> Result<Ending, RunError> {
     let options = options.settled(folder)?;
     let (layer, ranks) = (options.layer, options.ranks.clone());
@@ -95,6 +102,7 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
     if !layer.exists(&path).map_err(disk(&path, "look at it"))? {
         return Err(RunError::NotARun { folder: folder.to_owned() });
     }
+    let owned = options.writes().then(|| folder::own(layer, folder)).transpose()?;
     // Who looks at checkpoints may have to finish one.
     let newest = || checkpoint::newest_valid(layer, &folder.join(CHECKPOINTS)).map_err(RunError::from);
     let (from, header, state) = first_alone(ranks.as_ref(), newest)?;
@@ -107,7 +115,14 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
         remove_temporaries(layer, &inside).map_err(disk(&inside, "remove temporary files"))?;
     }
     let text = String::from_utf8_lossy(&layer.read(&path).map_err(disk(&path, "read it"))?).into_owned();
-    let mut scene = seixo_scene::load_text(&text, &path, overrides).map_err(RunError::Scene)?;
+    let before = Record::read(layer, folder);
+    let first = before
+        .as_ref()
+        .and_then(|before| before.folder.clone())
+        .unwrap_or_else(|| whole(folder));
+    let moved = Moved::new(options.moved.clone(), &first, folder);
+    let loaded = seixo_scene::load_text_from(&text, &path, overrides, &|path| moved.place(path));
+    let mut scene = loaded.map_err(|found| moved.missing(folder).unwrap_or(RunError::Scene(found)))?;
     scene.settings.ranks = ranks;
     let scene_hash = record::scene_hash(&text, &scene.world, &scene.plan.reserve);
     let marks: Option<Marks> = serde_json::from_value(header.outputs.clone()).ok();
@@ -125,7 +140,8 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
     let mut simulation = Simulation::restore_changed(world_of(&mut scene), scene.settings.clone(), &state, &course.past())?;
 
     let mut record = Record::new(&mut simulation, &scene.title, &scene_hash, scene.run.until);
-    if let Some(before) = Record::read(layer, folder) {
+    record.folder = Some(first);
+    if let Some(before) = before {
         record.wall_time = before.wall_time;
         record.particle_steps = before.particle_steps;
         record.take_stages(before.stages, &course);
@@ -143,10 +159,11 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
         precision: simulation.precision().name(),
         threads: simulation.threads(),
         until: scene.run.until,
-        notices: simulation.notices().to_vec(),
+        notices: [simulation.notices(), folder::taken_over(owned.as_ref()).as_slice()].concat(),
     };
     let log = Log::resume(layer, folder)?;
     let books = Books {
+        owned,
         outputs,
         exchange,
         breaks,

@@ -133,6 +133,9 @@ pub struct Record {
     pub title: String,
     /// BLAKE3 of the resolved scene and of the world made from it.
     pub scene_hash: String,
+    /// The folder in which it was started, in full; of a run that was moved, what the scene names is looked for relative to it.
+    #[serde(default)]
+    pub folder: Option<String>,
     /// Where it computed.
     pub device: String,
     /// Threads at work.
@@ -196,6 +199,7 @@ impl Record {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             title: title.to_owned(),
             scene_hash: scene_hash.to_owned(),
+            folder: None,
             device: simulation.device_name(),
             threads: simulation.threads(),
             precision: simulation.precision().name().to_owned(),

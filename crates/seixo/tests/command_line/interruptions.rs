@@ -8,7 +8,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// Waits until the run has written its first checkpoint, so that it listens to signals and has something to go on from.
-fn lines_after_first_checkpoint(child: &mut Child) -> impl Iterator<Item = Value> + use<> {
+pub fn lines_after_first_checkpoint(child: &mut Child) -> impl Iterator<Item = Value> + use<> {
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut lines = lines
         .map_while(Result::ok)

@@ -1,0 +1,89 @@
+//! What is printed or written and does not arrive: a full device, a reader that went away, a limit on the size of files.
+
+use crate::stage::{Done, SEIXO, Stage};
+use serde_json::Value;
+
+/// Runs a line of the shell that begins with a command of the program.
+fn shell(stage: &Stage, before: &str, line: &str, after: &str) -> Done {
+    let mut command = stage.command("sh", "-c");
+    command.arg(format!("{before} exec {SEIXO} {line} {after}"));
+    Done::of(command)
+}
+
+fn result(stage: &Stage, run: &str) -> Value {
+    serde_json::from_str::<Value>(&stage.read(&format!("{run}/run.json"))).unwrap()["result"].clone()
+}
+
+#[test]
+fn what_cannot_be_printed_is_an_error_with_code_1() {
+    let stage = Stage::new();
+    for line in [
+        "--help",
+        "--version",
+        "run --help",
+        "schema",
+        "completions bash",
+        "new",
+        "check heap.toml",
+        "check heap.toml --json",
+        "run heap.toml --until 1e-4 --out text",
+        "run heap.toml --until 1e-4 --out json --json",
+        "resume json --until 2e-4 --json",
+        "info text",
+        "verify heat_chain",
+    ] {
+        let done = shell(&stage, "", line, "> /dev/full");
+        assert_eq!(done.code, 1, "{line}: {}", done.err);
+        assert!(
+            done.err.contains("cannot write to the standard output: No space left"),
+            "{line}: {}",
+            done.err
+        );
+        assert!(!done.err.contains("panicked"), "{line}: {}", done.err);
+    }
+    assert_eq!([result(&stage, "text"), result(&stage, "json")], ["finished", "finished"]);
+    // What else is wrong is told all the same, with its own code.
+    let done = shell(&stage, "", "check nowhere.toml --json", "> /dev/full");
+    assert!(done.code == 2 && done.err.contains("nowhere.toml"), "{}", done.err);
+    let done = shell(&stage, "", "run heap.toml --json --out text", "> /dev/full");
+    assert!(done.code == 2 && done.err.contains("holds an earlier run"), "{}", done.err);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let stage = Stage::new();
+    for line in ["--help", "schema", "check heap.toml --json", "run heap.toml --until 1e-4 --json"] {
+        let mut child = stage.start(line);
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), said.as_str()), (Some(0), ""), "{line}");
+    }
+    assert_eq!(result(&stage, "heap.out"), "finished");
+}
+
+#[test]
+fn a_limit_on_the_size_of_files_is_an_error_that_names_the_file() {
+    let stage = Stage::new();
+    // In blocks of 512 bytes, or of 1024: the scene fits, a frame of 300 grains does not.
+    let done = shell(&stage, "ulimit -f 16;", "run heap.toml --quiet --threads 1", "");
+    assert_eq!(done.code, 1, "{}", done.err);
+    for part in ["heap.out/", "File too large", "ulimit -f unlimited"] {
+        assert!(done.err.contains(part), "without \"{part}\": {}", done.err);
+    }
+    assert_eq!(result(&stage, "heap.out"), "failed");
+    // A table grows beyond it later.
+    let done = shell(
+        &stage,
+        "ulimit -f 400;",
+        "run heap.toml --quiet --force --set output.energies_every=10us",
+        "",
+    );
+    assert!(
+        done.code == 1 && done.err.contains(".csv: cannot append to it: File too large"),
+        "{}",
+        done.err
+    );
+    stage.succeed("resume heap.out --quiet");
+    assert_eq!(result(&stage, "heap.out"), "finished");
+}

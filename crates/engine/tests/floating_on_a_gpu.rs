@@ -195,7 +195,7 @@ fn water_on_a_gpu_lifts_what_it_displaces() {
         for _ in 0..looks {
             simulation.advance(steps / 50).unwrap();
             simulation.observe().unwrap();
-            lift += simulation.loads_of_fluids_on_bodies()[0][0][2] / f64::from(looks);
+            lift += simulation.snapshot().force[0][2] / f64::from(looks);
         }
         let weight = DENSITY * G * block.volume(SPACING);
         assert!((lift / weight - 1.0).abs() < 0.02, "{device:?}: {lift} of {weight} N");

@@ -473,3 +473,19 @@ fn drops_hold_together_as_much_on_a_gpu_and_wet_floors_alike() {
         }
     }
 }
+
+#[test]
+fn sound_of_a_millionth_of_the_density_goes_on_in_mixed_precision() {
+    let [mine, its] = [(DeviceChoice::Cpu, None), (DeviceChoice::Gpu(None), Some(Precision::Mixed))].map(|(device, precision)| {
+        let mut fluids = fluids(vec![water(20.0)], 0.05, 3.0, Some(1));
+        fluids.fastest = 2.0;
+        for x in sites([0; 3], [20, 1, 8], 0.05, true) {
+            drop_in(&mut fluids, x, [2e-5 * (std::f64::consts::TAU * x[0]).sin(), 0.0, 0.0], 0.0);
+        }
+        let channel = domain([0.0, -1.0, 0.0], [1.0, 1.0, 0.4], [true, false, true]);
+        after(&mut on(device, precision, wet(fluids, 0.0, Some(channel), Vec::new())), 150)
+    });
+    let excess = |fluid: &FluidSnapshot| fluid.density.iter().map(|density| [density - 1000.0, 0.0, 0.0]).collect::<Vec<_>>();
+    let (density, velocity) = (apart(&excess(&mine), &excess(&its)), apart(&mine.velocity, &its.velocity));
+    assert!(density < 1e-3 && velocity < 1e-3, "{density} {velocity}");
+}

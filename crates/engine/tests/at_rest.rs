@@ -3,7 +3,7 @@
 mod beds;
 mod pools;
 
-use pools::{G, fluids, tank, water};
+use pools::{G, domain, fluids, tank, water};
 use seixo_engine::Simulation;
 use seixo_engine::world::{Settings, World};
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
@@ -52,7 +52,8 @@ fn still_water([diffusion, artificial, viscosity]: [f64; 3], is_plane: bool) -> 
     let mut fluids = fluids(vec![medium], spacing, layers as f64, is_plane.then_some(1));
     fluids.fastest = fastest;
     let width = if is_plane { [20, 1] } else { [8, 8] };
-    tank(fluids, [width[0], width[1], 14], [width[0], width[1], depth], layers, None)
+    let around = domain([-1.0; 3], [1.0; 3], [false; 3]);
+    tank(fluids, [width[0], width[1], 14], [width[0], width[1], depth], layers, Some(around))
 }
 
 #[test]

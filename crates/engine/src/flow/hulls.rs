@@ -391,7 +391,7 @@ impl Simulation {
             .map(|(b, [push, twist])| {
                 let (push, twist) = (vector(push), vector(twist));
                 let members = bodies.row[b]..bodies.row[b + 1];
-                let middle = members.fold(Vector3::zero(), |sum, m| sum.plus(&bodies.arm(m).times(share(m))));
+                let middle = members.fold(Vector3::<f64>::zero(), |sum, m| sum.plus(&bodies.arm(m).times(share(m))));
                 [push, twist.minus(&middle.cross(&push))]
             })
             .collect();

@@ -76,8 +76,8 @@ pub(crate) fn array(v: &Vector3<f64>) -> Vec3 {
 }
 
 impl Simulation {
-    /// Every contact that bears at [`Simulation::time`], once, in the order of ids. The forces of all contacts of a grain and
-    /// the load on it add up to its force.
+    /// Every contact that bears at [`Simulation::time`], once, in the order of ids. The forces of all contacts of a grain, the load on it, and what
+    /// fluids do to it add up to its force.
     ///
     /// # Errors
     /// As [`Simulation::observe`].

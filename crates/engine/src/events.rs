@@ -1,7 +1,8 @@
 //! What happens between two steps: grains come, go, get other velocities, or are held; walls appear, vanish, or move in another way; gravity turns.
 //!
-//! A change acts from the next step on: the forces of this step stay what they were. It is made on the host, with lists made anew and what
-//! contacts remember carried over by ids, as from a saved state; so going on from a state saved before or after it is the same to the bit.
+//! A change acts from the next step on: the forces of this step on grains stay what they were, those of weakly compressible fluids are found anew. It is
+//! made on the host, with lists made anew and what contacts remember carried over by ids, as from a saved state; so going on from a state saved before or
+//! after it is the same to the bit.
 
 use crate::assemble::{check_grains, fields_of};
 use crate::guard::Stop;
@@ -302,6 +303,7 @@ impl Simulation {
         if meets != Meets::Nothing {
             self.meet(meets)?;
         }
+        self.push_fluids_anew();
         self.hand_over()?;
         let after = self.held_energies();
         // What springs had or have more is neither lost to friction nor won from it.

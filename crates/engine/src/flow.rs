@@ -281,10 +281,7 @@ impl Flow {
     fn begin(&mut self, simulation: &Simulation) {
         match self.compiled_for.solver {
             Solver::WeaklyCompressible => {
-                self.press_walls(simulation, false);
-                self.exchange(simulation);
-                self.suspend(simulation);
-                self.last = self.powers();
+                self.find_forces(simulation);
                 self.pull_back_half_a_step(|_| true);
             }
             Solver::Incompressible => self.begin_as_incompressible(simulation),

@@ -207,9 +207,9 @@ pub(crate) struct OnGpu<C, R> {
     velocity: [Buffer<R>; 2],
     spin: [Buffer<R>; 2],
     now: usize,
-    /// With the digits of coordinates: what a step adds is small beside it.
+    /// With the digits of coordinates, as `half_spin`: what a step adds is small beside it.
     half_velocity: Buffer<C>,
-    half_spin: Buffer<R>,
+    half_spin: Buffer<C>,
     force: Buffer<R>,
     torque: Buffer<R>,
     reference: Buffer<C>,

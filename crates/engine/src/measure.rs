@@ -364,13 +364,15 @@ impl Simulation {
             .map(|(v, w)| (array(&v), array(&w)))
             .unzip();
         let body = |&i: &u32| self.body_of(i as usize).map_or(-1, |b| i64::from(self.bodies.id[b]));
+        let (mut force, mut torque) = (of_field(&fields.force), of_field(&fields.torque));
+        self.add_loads_of_fluids(&order, &mut force, &mut torque);
         GrainSnapshot {
             id: of_words(&fields.id),
             position: of_field(&fields.position),
             velocity,
             angular_velocity,
-            force: of_field(&fields.force),
-            torque: of_field(&fields.torque),
+            force,
+            torque,
             radius: order.iter().map(|&i| fields.position[RECORD * i as usize + 3]).collect(),
             body: if self.carries {
                 order.iter().map(body).collect()

@@ -56,9 +56,10 @@ pub struct GrainSnapshot {
     pub velocity: Vec<[f64; 3]>,
     /// Angular velocities at this time \[rad/s\].
     pub angular_velocity: Vec<[f64; 3]>,
-    /// Forces of contacts and loads, gravity not included \[N\].
+    /// Forces of contacts, bonds, loads and fluids, gravity not included \[N\]; of what fluids do to a body, its grains have shares by the volumes of
+    /// their spheres.
     pub force: Vec<[f64; 3]>,
-    /// Torques of contacts and loads \[N m\].
+    /// Torques of the same about the centers of the grains \[N m\].
     pub torque: Vec<[f64; 3]>,
     /// Radii \[m\].
     pub radius: Vec<f64>,

@@ -12,7 +12,7 @@ use crate::refusal::Refusal;
 use crate::resume::misfit;
 use crate::simulation::Simulation;
 use crate::state::{Column, State};
-use crate::world::{Load, SurfaceMotion, WallMotion};
+use crate::world::{Load, Solver, SurfaceMotion, WallMotion};
 use seixo_laws::Vector3;
 use seixo_sweeps::bodies::{FREE, LOAD, turn_at};
 use seixo_sweeps::sides::SHEARED;
@@ -216,6 +216,25 @@ impl Simulation {
         self.pull_back_half_a_step(free);
         for (b, moving) in bodies.iter().enumerate() {
             self.bodies.go_on_from(b, moving, &self.fields, &self.stepping);
+        }
+    }
+
+    /// Finds anew what fluids do at this moment, after something was changed between two steps: as a GPU does, which finds it at the beginning of a step.
+    /// Velocities of this moment stay what they are, and so does all that no change reaches. Forces of solvers that go step by step begin with the next.
+    pub(crate) fn push_fluids_anew(&mut self) {
+        if !self.flows() || self.solver_of_fluids() != Solver::WeaklyCompressible {
+            return;
+        }
+        let (bodies, before) = (self.bodies.all_moving(&self.fields, &self.stepping), self.bodies.load.clone());
+        self.switch_holding(|simulation| {
+            simulation.with_flow(|flow, simulation| flow.push_anew(simulation));
+            simulation.load_bodies_anew();
+        });
+        for (b, moving) in bodies.iter().enumerate() {
+            let of_body = b * LOAD..(b + 1) * LOAD;
+            if before.get(of_body.clone()) != self.bodies.load.get(of_body) {
+                self.bodies.go_on_from(b, moving, &self.fields, &self.stepping);
+            }
         }
     }
 

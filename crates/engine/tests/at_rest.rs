@@ -1,9 +1,11 @@
-//! Grains at rest under strong damping stay at rest at the time step that "auto" takes: the ledger closes.
+//! What is at rest under strong damping stays at rest at the time step that "auto" takes: the ledger of grains closes, and water does not begin to move.
 
 mod beds;
+mod pools;
 
+use pools::{G, domain, fluids, tank, water};
 use seixo_engine::Simulation;
-use seixo_engine::world::Settings;
+use seixo_engine::world::{Settings, World};
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
 
 #[test]
@@ -37,5 +39,57 @@ fn damped_beds_come_to_rest_and_the_ledger_closes() {
         if restitution < 0.5 {
             assert!(end.kinetic + end.rotational < 1e-3 * moved, "{normal:?}, e {restitution}: {end:?}");
         }
+    }
+}
+
+/// A tank of still water with so much diffusion of densities and artificial viscosity, and with a viscosity \[Pa s\].
+fn still_water([diffusion, artificial, viscosity]: [f64; 3], is_plane: bool) -> World {
+    let (spacing, depth) = (0.02, 10);
+    let fastest = (2.0 * G * depth as f64 * spacing).sqrt();
+    let mut medium = water(10.0 * fastest);
+    (medium.density_diffusion, medium.artificial_viscosity, medium.viscosity) = (diffusion, artificial, viscosity);
+    let layers = if is_plane { 4 } else { 3 };
+    let mut fluids = fluids(vec![medium], spacing, layers as f64, is_plane.then_some(1));
+    fluids.fastest = fastest;
+    let width = if is_plane { [20, 1] } else { [8, 8] };
+    let around = domain([-1.0; 3], [1.0; 3], [false; 3]);
+    tank(fluids, [width[0], width[1], 14], [width[0], width[1], depth], layers, Some(around))
+}
+
+#[test]
+fn still_water_stays_still_whatever_diffuses_in_it() {
+    for is_plane in [true, false] {
+        // The last: as much of each viscosity as lets either one take half of the limit.
+        for (given, cause) in [
+            ([0.7, 0.0, 0.0], "diffusion of densities"),
+            ([0.1, 5.0, 0.0], "viscosity of \"water\" with the artificial one"),
+            ([0.7, 2.0, 100.0], "viscosity of \"water\" with the artificial one"),
+        ] {
+            let mut simulation = Simulation::new(still_water(given, is_plane), Settings::default()).unwrap();
+            assert!(simulation.time_step().cause.starts_with(cause), "{:?}", simulation.time_step());
+            simulation.advance(400).unwrap();
+            let fluid = simulation.fluid().unwrap();
+            let fastest = fluid.velocity.iter().flatten().fold(0.0, |most: f64, v| most.max(v.abs()));
+            // Of the velocity after a fall through the tank: what does not fit at the start sends some sound through it.
+            assert!(
+                fastest < 0.02 * (2.0 * G * 0.2f64).sqrt(),
+                "{given:?} plane {is_plane}: {fastest} m/s"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_step_in_which_diffusion_would_run_away_is_refused() {
+    for given in [[0.7, 0.0, 0.0], [0.1, 5.0, 0.0]] {
+        let limit = Simulation::new(still_water(given, true), Settings::default())
+            .unwrap()
+            .time_step()
+            .limit;
+        let settings = Settings {
+            time_step: Some(1.01 * limit),
+            ..Settings::default()
+        };
+        assert!(Simulation::new(still_water(given, true), settings).is_err(), "{given:?}");
     }
 }

@@ -5,7 +5,7 @@ mod devices;
 
 use clumps::{Fill as _, domain, heap, rod, world};
 use devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
-use seixo_engine::world::{Assembly, Leaving, Precision, Settings};
+use seixo_engine::world::{Assembly, Leaving, Load, Precision, Settings};
 use seixo_engine::{BodySnapshot, Simulation};
 use seixo_laws::contact::TangentialLaw;
 
@@ -149,4 +149,29 @@ fn other_ways_to_put_forces_together_are_refused() {
     };
     let refusal = Simulation::new(heap(10, None), settings).err().unwrap().to_string();
     assert!(refusal.contains("rigid bodies"), "{refusal}");
+}
+
+#[test]
+fn a_body_in_mixed_precision_turns_by_angles_and_gains_spins_of_ten_millionths() {
+    let mut world = world(TangentialLaw::Mindlin);
+    world.gravity = [0.0; 3];
+    world.walls.clear();
+    let rod = rod(2, 1e-3);
+    rod.put(&mut world.grains, [0.0; 3], [1.0, 0.0, 0.0, 0.0], [0.0; 3], [0.0, 0.0, 1.0]);
+    // In a step of 10⁻⁷ s it turns by 10⁻⁷ rad, and its two grains get so much torque that it is faster by 10⁻⁷ of what it is.
+    world.loads = vec![Load {
+        group: 0,
+        force: [0.0; 3],
+        torque: [0.0, 0.0, 0.5 * rod.moments[2]],
+    }];
+    let settings = Settings {
+        time_step: Some(1e-7),
+        ..on_gpu(Precision::Mixed)
+    };
+    let simulation = after(&world, settings, 2000);
+    let (time, body) = (simulation.time(), simulation.bodies()[0]);
+    let gained = (body.angular_velocity[2] - 1.0) / time;
+    assert!((gained - 1.0).abs() < 1e-6, "{gained} rad/s\u{b2}");
+    let turned = 2.0 * body.orientation[3].asin() / (time + 0.5 * time * time);
+    assert!((turned - 1.0).abs() < 1e-6, "{turned} of the way");
 }

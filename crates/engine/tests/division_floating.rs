@@ -105,7 +105,7 @@ fn two_domains_lift_a_block_by_the_weight_of_its_volume() {
     for _ in 0..looks {
         simulation.advance(8).unwrap();
         simulation.observe().unwrap();
-        lift += simulation.loads_of_fluids_on_bodies()[0][0][2] / looks as f64;
+        lift += simulation.snapshot().force[0][2] / looks as f64;
     }
     let expected = DENSITY * G * block.volume(SPACING);
     assert!((lift / expected - 1.0).abs() < 0.02, "{lift} of {expected} N");

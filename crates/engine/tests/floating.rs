@@ -6,7 +6,7 @@ mod pools;
 use blocks::{Block, DENSITY, SPACING, hinged, momentum, pool, pushed, pushed_in_a_plane};
 use pools::G;
 use seixo_engine::Simulation;
-use seixo_engine::world::{Load, Settings, Vec3, World};
+use seixo_engine::world::{Grains, Load, Settings, Sphere, Vec3, World};
 
 fn started(world: World) -> Simulation {
     let settings = Settings {
@@ -16,12 +16,12 @@ fn started(world: World) -> Simulation {
     Simulation::new(world, settings).unwrap()
 }
 
-/// Mean force of the fluid on body 0 over some steps \[N\].
+/// Mean force of the fluid over some steps on the one grain of body 0, as frames and probes show it \[N\].
 fn mean_force(simulation: &mut Simulation, steps: u64) -> Vec3 {
     let mut sum = [0.0; 3];
     for _ in 0..steps {
         simulation.step().unwrap();
-        let [force, _] = simulation.loads_of_fluids_on_bodies()[0];
+        let force = simulation.snapshot().force[0];
         sum = [0, 1, 2].map(|k| sum[k] + force[k] / steps as f64);
     }
     sum
@@ -45,6 +45,43 @@ fn a_block_that_is_held_under_water_is_lifted_by_the_weight_of_its_volume() {
         assert!((force[2] / lift - 1.0).abs() < 0.02, "{} of {lift} N", force[2]);
         assert!(force[0].hypot(force[1]) < 0.02 * lift, "{force:?}");
     }
+}
+
+#[test]
+fn grains_of_a_body_share_what_water_does_to_it_by_their_volumes() {
+    let mut world = pushed();
+    let body = world.grains.bodies[0].clone();
+    let spheres = [([0.02, 0.0, 0.0], 0.01), ([-0.01, 0.015, 0.0], 0.02), ([0.0, 0.0, -0.02], 0.015)];
+    world.grains = Grains::default();
+    let spheres: Vec<Sphere> = (0..)
+        .zip(spheres)
+        .map(|(id, (offset, radius))| Sphere { id, offset, radius })
+        .collect();
+    world.grains.push_body(body, &spheres, 0, 0);
+    let mut simulation = started(world);
+    simulation.advance(50).unwrap();
+    let ([force, torque], body, grains) = (
+        simulation.loads_of_fluids_on_bodies()[0],
+        simulation.bodies()[0],
+        simulation.snapshot(),
+    );
+    let (mut pushed, mut twisted) = ([0.0; 3], [0.0; 3]);
+    for i in 0..3 {
+        let (push, arm) = (grains.force[i], [0, 1, 2].map(|k| grains.position[i][k] - body.center[k]));
+        let moment = [0, 1, 2].map(|k| arm[(k + 1) % 3] * push[(k + 2) % 3] - arm[(k + 2) % 3] * push[(k + 1) % 3]);
+        pushed = [0, 1, 2].map(|k| pushed[k] + push[k]);
+        twisted = [0, 1, 2].map(|k| twisted[k] + moment[k] + grains.torque[i][k]);
+        let share = grains.mass[i] / body.mass;
+        assert!((push[0] / (share * force[0]) - 1.0).abs() < 1e-12, "{push:?} of {force:?}");
+    }
+    let size = |v: Vec3| v.iter().map(|x| x.abs()).sum::<f64>();
+    let off = |a: Vec3, b: Vec3| size([0, 1, 2].map(|k| a[k] - b[k]));
+    assert!(size(force) > 0.1 && size(torque) > 1e-5, "{force:?} {torque:?}");
+    assert!(off(pushed, force) < 1e-12 * size(force), "{pushed:?} of {force:?}");
+    assert!(
+        off(twisted, torque) < 1e-12 * (size(torque) + 0.05 * size(force)),
+        "{twisted:?} of {torque:?}"
+    );
 }
 
 #[test]

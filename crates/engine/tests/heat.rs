@@ -158,6 +158,24 @@ fn a_gpu_conducts_as_the_cpu_does() {
 }
 
 #[test]
+fn a_tenth_of_a_millikelvin_evens_out_in_mixed_precision_too() {
+    let mut world = touching_pair();
+    world.grains.temperature = vec![300.0, 300.0001];
+    // A step takes half a thousandth of the difference, 10⁻¹⁰ of the temperature.
+    let slow = |settings: Settings| Settings {
+        time_step: Some(5e-5),
+        ..settings
+    };
+    let left = |settings: Settings| {
+        let found = after(&world, slow(settings), 400).snapshot().temperature;
+        found[1] - found[0]
+    };
+    let (here, there) = (left(on_cpu()), left(on_gpu(Precision::Mixed)));
+    assert!(here < 0.9e-4 && here > 0.2e-4, "{here}");
+    assert!((there / here - 1.0).abs() < 1e-4, "{there} of {here} K");
+}
+
+#[test]
 fn a_state_goes_from_the_cpu_to_a_gpu_and_back() {
     let world = conducting(beds::falling(800, TangentialLaw::Mindlin));
     let whole = after(&world, on_cpu(), 900);

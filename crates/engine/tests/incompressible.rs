@@ -6,7 +6,7 @@ mod pools;
 use couette::{GAP, cavity, couette};
 use pools::{G, domain, drop_in, floor, fluids, sites, tank, water, wet};
 use seixo_engine::state::FluidSnapshot;
-use seixo_engine::world::{FluidOutlet, Fluids, Opening, Projection, Settings, Solver, WallMotion, World};
+use seixo_engine::world::{DeviceChoice, FluidOutlet, Fluids, Opening, Precision, Projection, Settings, Solver, WallMotion, World};
 use seixo_engine::{Change, Refusal, Simulation};
 
 fn on_threads(threads: usize) -> Settings {
@@ -453,4 +453,40 @@ fn a_running_surface_drags_incompressible_fluid_along() {
     let after = simulation.ledger();
     let (work, taken) = (after.wall_work - before.wall_work, after.viscosity - before.viscosity);
     assert!((work - taken).abs() < 0.02 * taken && taken > 0.0, "{work} {taken}");
+}
+
+#[test]
+fn rounding_on_a_gpu_in_mixed_precision_makes_no_pressures_where_nothing_is_compressed() {
+    let mut world = incompressible(couette());
+    // A gap a thousandth as high, filled with water, whose lid takes 18,000 steps for a spacing.
+    let (scale, speed) = (1e-3, 1.25e-5);
+    let fluids = world.fluids.as_mut().unwrap();
+    (fluids.spacing, fluids.support, fluids.fastest) = (scale * fluids.spacing, 0.75 * scale * fluids.support, speed);
+    for x in fluids.particles.position.iter_mut().chain(&mut fluids.boundary.position) {
+        *x = x.map(|x| scale * x);
+    }
+    fluids.particles.pressure.fill(0.0);
+    (fluids.kinds[0].viscosity, fluids.kinds[0].background_pressure) = (1e-3, 0.0);
+    world.walls[1].motion.surface.velocity = [speed, 0.0, 0.0];
+    world.domain = Some(domain(
+        [0.0, -scale, -scale],
+        [0.25 * scale, scale, 2.0 * scale],
+        [true, false, false],
+    ));
+    let settings = Settings {
+        device: DeviceChoice::Gpu(None),
+        precision: Some(Precision::Mixed),
+        ..Settings::default()
+    };
+    let mut simulation = Simulation::new(world, settings).unwrap();
+    simulation.advance(80).unwrap();
+    simulation.observe().unwrap();
+    let fluid = simulation.fluid().unwrap();
+    let most = |axis: usize| fluid.velocity.iter().fold(0.0, |most: f64, v| most.max(v[axis].abs()));
+    assert!(
+        most(0) > 0.5 * speed && most(2) < 1e-4 * speed,
+        "{} {} of {speed} m/s",
+        most(0),
+        most(2)
+    );
 }

@@ -103,7 +103,7 @@ fn held_grains_are_lifted_by_the_weight_of_their_volume_under_water_and_by_nothi
     let mut lifts = [0.0; 5];
     for _ in 0..2 * steps {
         simulation.step().unwrap();
-        for (lift, [force, _]) in lifts.iter_mut().zip(simulation.loads_of_fluids_on_bodies()) {
+        for (lift, force) in lifts.iter_mut().zip(simulation.snapshot().force) {
             *lift += force[2] / (2 * steps) as f64;
         }
     }

@@ -114,7 +114,7 @@ impl Cloud {
         for j in self.partners(i) {
             let lightness = if j < self.fluid { 1.0 / self.densities[j] } else { 0.0 };
             let adds = dfsph::crowding::<f64>(&self.apart(i, j), &V::zero(), VOLUME, lightness, &self.smoother, SMOOTHING);
-            density += adds.density;
+            density += VOLUME * self.smoother.value(self.apart(i, j).length(), SMOOTHING);
             stiffness += adds.stiffness;
             gradients = gradients.plus(&adds.gradient);
         }

@@ -6,7 +6,7 @@
 //! source, the step of pressure.
 
 use crate::fluid::{FlowPlan, going, kind_of, medium_at, medium_of, parcel, rest_density_at};
-use crate::sides::{Sides, near_image};
+use crate::sides::{Sides, near_image, nearest_image};
 use crate::views::load;
 use cubecl::prelude::*;
 use seixo_laws::fluid::{Apart, Parcel, Smoother, dfsph, exchange};
@@ -24,7 +24,9 @@ pub struct Crowd<R: Real> {
     pub stiffness: R,
 }
 
-/// How crowded it is around particle i of fluid, where fluid moves with `moving`.
+/// How crowded it is around particle i of fluid, where fluid moves with `moving`. Densities are summed with the digits of coordinates, for which `in_full`
+/// is the smoothing function: an excess that is none but rounding, of 10⁻⁷ in single precision, would be met by pressures again and again where there is
+/// no room to give way to.
 ///
 /// Its row begins at entry `first` of the list, and has `count` entries.
 #[cube]
@@ -41,6 +43,7 @@ pub fn crowd_of<C: Coordinate<R>, R: Real>(
     kind: &[u32],
     media: &[R],
     smoother: &Smoother<R>,
+    in_full: &Smoother<C>,
     sides: &Sides<C, R>,
     #[comptime] stride: usize,
     #[comptime] plan: FlowPlan,
@@ -48,34 +51,35 @@ pub fn crowd_of<C: Coordinate<R>, R: Real>(
     let here = load::<C>(position, i * 4usize);
     let own = load::<R>(moving, i * 4usize);
     let zero = R::new(0.0);
-    let mut density = C::near(position[i * 4usize + 3usize]) * smoother.value(zero, plan.smoothing);
+    let mut density = position[i * 4usize + 3usize] * in_full.value(C::new(0.0), plan.smoothing);
     let mut gradients = Vector3::<R>::zero();
     let (mut swelling, mut of_neighbors) = (zero, zero);
     for s in 0..count {
         let j = list[first + s as usize * stride] as usize;
-        let apart = near_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, plan.sides);
-        let mut volume = C::near(position[j * 4usize + 3usize]);
+        let image = nearest_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, plan.sides);
+        let apart = near_vector::<C, R>(&image.apart);
+        let mut room = position[j * 4usize + 3usize];
         let mut other = Vector3::<R>::zero();
         let mut lightness = zero;
-        if volume > zero {
+        if room > C::new(0.0) {
             other = load::<R>(moving, j * 4usize);
             lightness = R::new(1.0) / rest_density_at::<R>(media, kind_of(kind, j, plan.mixed));
         } else {
-            volume = -volume;
+            room = -room;
             if plan.moving {
                 other = going::<R>(&load::<R>(walls, j * 4usize), walls[j * 4usize + 3usize]);
             }
         }
         let parting = own.minus(&other);
-        let adds = dfsph::crowding::<R>(&apart, &parting, volume, lightness, smoother, plan.smoothing);
-        density += adds.density;
+        let adds = dfsph::crowding::<R>(&apart, &parting, C::near(room), lightness, smoother, plan.smoothing);
+        density += room * in_full.value(image.apart.length(), plan.smoothing);
         swelling += adds.swelling;
         of_neighbors += adds.stiffness;
         gradients = gradients.plus(&adds.gradient);
     }
     let rest_density = rest_density_at::<R>(media, kind_of(kind, i, plan.mixed));
     Crowd::<R> {
-        excess: density - R::new(1.0),
+        excess: C::near(density - C::new(1.0)),
         swelling,
         stiffness: dfsph::stiffness::<R>(&gradients, rest_density, of_neighbors),
     }

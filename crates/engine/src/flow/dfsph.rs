@@ -131,6 +131,7 @@ impl Flow {
                         kind,
                         media,
                         &smoother,
+                        &smoother,
                         &stepping.sides,
                         1,
                         plan,

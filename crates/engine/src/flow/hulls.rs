@@ -7,8 +7,8 @@ use crate::bodies::Bodies;
 use crate::contact_records::array;
 use crate::division::{Illegible, enclose, unfold};
 use crate::fields::{FluidFields, Sorted};
-use crate::simulation::Simulation;
-use crate::world::Fluids;
+use crate::simulation::{Simulation, vector};
+use crate::world::{Fluids, Vec3};
 use seixo_laws::Vector3;
 use seixo_sweeps::bodies::{FREE, IN_SPACE, LOAD, carry, in_plane, push_on, turn_at, turning_in_plane};
 use seixo_sweeps::fluid::{Carried, SUSPENDED, WALL};
@@ -382,5 +382,30 @@ impl Simulation {
             [of(b * LOAD), of(b * LOAD + RECORD)]
         };
         (0..self.bodies.len()).map(of_body).collect()
+    }
+
+    /// Adds what fluids do to bodies to the forces and torques of the grains at these places. Every grain bears its share of the volume, and what the
+    /// shares of the force do not turn, they bear as torques: on a body they add up to its load.
+    pub(crate) fn add_loads_of_fluids(&self, order: &[u32], force: &mut [Vec3], torque: &mut [Vec3]) {
+        if self.bodies.load.is_empty() {
+            return;
+        }
+        let bodies = &self.bodies;
+        let share = |member: u32| bodies.offset[member as usize * RECORD + 3];
+        let loads = self.loads_of_fluids_on_bodies().into_iter().enumerate();
+        let shared: Vec<[Vector3<f64>; 2]> = loads
+            .map(|(b, [push, twist])| {
+                let (push, twist) = (vector(push), vector(twist));
+                let members = bodies.row[b]..bodies.row[b + 1];
+                let middle = members.fold(Vector3::<f64>::zero(), |sum, m| sum.plus(&bodies.arm(m).times(share(m))));
+                [push, twist.minus(&middle.cross(&push))]
+            })
+            .collect();
+        for (slot, &i) in order.iter().enumerate() {
+            let Some(b) = self.body_of(i as usize) else { continue };
+            let [push, twist] = shared[b].map(|whole| array(&whole.times(share(self.fields.member[i as usize]))));
+            force[slot] = [0, 1, 2].map(|k| force[slot][k] + push[k]);
+            torque[slot] = [0, 1, 2].map(|k| torque[slot][k] + twist[k]);
+        }
     }
 }

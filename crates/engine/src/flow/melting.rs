@@ -110,10 +110,7 @@ impl Flow {
         self.count += new.len();
         self.fields.append(&new);
         self.renew_lists(simulation);
-        self.press_walls(simulation, false);
-        self.exchange(simulation);
-        self.suspend(simulation);
-        self.last = self.powers();
+        self.find_forces(simulation);
         self.pull_back_half_a_step(|_| true);
     }
 }

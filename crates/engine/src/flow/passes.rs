@@ -80,6 +80,31 @@ impl Flow {
         }
     }
 
+    /// Finds the forces of this moment, once it is known where all particles are.
+    pub fn find_forces(&mut self, simulation: &Simulation) {
+        self.press_walls(simulation, false);
+        self.exchange(simulation);
+        self.suspend(simulation);
+        self.last = self.powers();
+    }
+
+    /// Finds the forces of this moment anew, as what acts on fluids was changed. Velocities of this moment stay what they are: the kick over it is half by
+    /// the forces before, half by those after.
+    pub fn push_anew(&mut self, simulation: &Simulation) {
+        if self.follow_bodies(simulation) {
+            self.renew_lists(simulation);
+        }
+        let before = self.fields.rate.clone();
+        self.place_boundary(simulation);
+        self.find_forces(simulation);
+        for i in (0..self.fields.len()).filter(|&i| self.fields.kind[i] & WALL == 0) {
+            let change = load::<f64>(&before, i * RECORD).minus(&load(&self.fields.rate, i * RECORD));
+            let ahead = self.stepping.shows_ahead / mass_at(&self.media, self.fields.kind[i] as usize);
+            let kept = recall::<f64>(&mut self.fields.half_velocity, 3 * i).plus(&change.times(ahead));
+            store(&mut self.fields.half_velocity, 3 * i, &kept);
+        }
+    }
+
     /// Kick and drift of all particles of fluid, whose densities follow.
     pub fn advance(&mut self, simulation: &Simulation) {
         let n = self.fields.len();

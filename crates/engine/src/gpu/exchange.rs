@@ -39,7 +39,8 @@ pub(super) struct Fetched<C, R> {
     words: [Ticket<u32>; 3],
     places: [Ticket<C>; 3],
     motion: [Ticket<R>; 2],
-    turning: Option<[Ticket<R>; 3]>,
+    turning: Option<[Ticket<R>; 2]>,
+    half_spin: Option<Ticket<C>>,
     heat: Option<[Ticket<C>; 2]>,
     near: Option<Near<C, R>>,
     bodies: Option<BodiesFetched<C>>,
@@ -105,7 +106,8 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             values.resize(RECORD * room, R::of(0.0));
             values
         };
-        let half_spin: Vec<f64> = widened(&fields.half_spin).collect();
+        let mut half_spin = numbers::<C>(widened(&fields.half_spin));
+        half_spin.resize(turning, C::of(0.0));
         let listed_at = fields.position.chunks_exact(RECORD).zip(fields.reference.chunks_exact(3));
         let listed_at = records(&mut listed_at.flat_map(|(p, x)| [x[0], x[1], x[2], p[3]]));
         let cubes = room_for_cubes(room);
@@ -139,7 +141,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             ],
             now: 0,
             half_velocity: gpu.upload(&records(&mut widened(&fields.half_velocity)), "velocities")?,
-            half_spin: gpu.upload(&held(&half_spin), "angular velocities")?,
+            half_spin: gpu.upload(&half_spin, "angular velocities")?,
             force: gpu.upload(&motions(&fields.force), "forces")?,
             torque: gpu.upload(&held(&fields.torque), "torques")?,
             reference: gpu.buffer(RECORD * room, "positions of the lists")?,
@@ -262,10 +264,8 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         let n = self.n;
         let mut records = |buffer: &Buffer<R>| copies.add(buffer, 0..RECORD * n);
         let motion = [&self.velocity[self.now], &self.force].map(&mut records);
-        let turning = self
-            .kind
-            .frictional
-            .then(|| [&self.spin[self.now], &self.half_spin, &self.torque].map(records));
+        let is_turning = self.kind.frictional;
+        let turning = is_turning.then(|| [&self.spin[self.now], &self.torque].map(records));
         let entries = self.walls.as_ref().map_or(0, |near| near.entries);
         Fetched {
             bodies: self.carriers.as_ref().map(|carriers| carriers.ask(copies, n)),
@@ -279,6 +279,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             places: [&self.position[self.now], &self.reference, &self.half_velocity].map(|buffer| copies.add(buffer, 0..RECORD * n)),
             motion,
             turning,
+            half_spin: is_turning.then(|| copies.add(&self.half_spin, 0..RECORD * n)),
             heat: self.heat.as_ref().map(|heat| {
                 let temperature = copies.add(&heat.temperature[self.now], 0..n);
                 [temperature, copies.add(&heat.given, 0..heat.given.len())]
@@ -301,8 +302,10 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         (fields.position, fields.reference, fields.half_velocity) = (position, narrowed(reference), narrowed(half_velocity));
         [fields.velocity, fields.force] = fetched.motion.map(|ticket| doubles(&arrived.take(ticket)));
         if let Some(turning) = fetched.turning {
-            let [spin, half_spin, torque] = turning.map(|ticket| doubles(&arrived.take(ticket)));
-            (fields.spin, fields.half_spin, fields.torque) = (spin, narrowed(half_spin), torque);
+            [fields.spin, fields.torque] = turning.map(|ticket| doubles(&arrived.take(ticket)));
+        }
+        if let Some(half_spin) = fetched.half_spin {
+            fields.half_spin = narrowed(doubles(&arrived.take(half_spin)));
         }
         if let Some([temperature, given]) = fetched.heat.map(|heat| heat.map(|ticket| arrived.take(ticket))) {
             self.show_heat(host, &temperature, &given);

@@ -145,6 +145,18 @@ struct Opened {
     queued: u32,
 }
 
+/// What scales the smoothing function, in any precision.
+fn smoother<N: Number>(host: &Flow) -> SmootherLaunch<N> {
+    let smoother = host.smoother();
+    SmootherLaunch::new(
+        N::of(smoother.per_support),
+        N::of(smoother.norm),
+        N::of(smoother.slope_norm),
+        N::of(smoother.softening),
+        N::of(smoother.shear),
+    )
+}
+
 impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
     /// Takes over fluids of the host as they stand, beside bodies that may be on the GPU already.
     pub fn take_over(
@@ -391,14 +403,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
     }
 
     fn smoother(&self, host: &Flow) -> SmootherLaunch<R> {
-        let smoother = host.smoother();
-        SmootherLaunch::new(
-            R::of(smoother.per_support),
-            R::of(smoother.norm),
-            R::of(smoother.slope_norm),
-            R::of(smoother.softening),
-            R::of(smoother.shear),
-        )
+        smoother(host)
     }
 
     /// One step or, without `advance`, the forces of this moment; what is in outlets follows the fluid if it `leads`. The host only queues it.

@@ -168,8 +168,8 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         }
         if self.kind.frictional {
             gpu.gather(&self.spin[of_old], order, n, RECORD, &self.spin[of_new]);
-            gpu.gather(&self.half_spin, order, n, RECORD, &self.spin[of_old]);
-            swap(&mut self.half_spin, &mut self.spin[of_old]);
+            gpu.gather(&self.half_spin, order, n, RECORD, &self.reference);
+            swap(&mut self.half_spin, &mut self.reference);
             if self.forces_known {
                 gpu.gather(&self.torque, order, n, RECORD, &self.spin[of_old]);
                 swap(&mut self.torque, &mut self.spin[of_old]);

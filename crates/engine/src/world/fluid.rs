@@ -151,6 +151,13 @@ impl Fluids {
     /// 229:5011). Explicit Euler has one more, see [`longest_step()`]. Where nothing is compressed no sound limits the step but the flow, which
     /// passes no more than 0.4 spacings; there, artificial viscosity can be the most there is, and as it resists compression by more than shear it
     /// counts twice.
+    ///
+    /// What diffuses in a weakly compressible fluid goes by the rule of Adams and Bashforth, which damps what decays at a rate λ if λΔt ≤ 1 (Hairer &
+    /// Wanner 1996, Solving Ordinary Differential Equations II, § V.1): velocities, too, as laws read them half a step ahead. Of a wave with the vector k
+    /// on a lattice, densities have λ = 2δhc Σ_j V_j |W′/r| (1 − cos k·r_j), as viscosity has with ν in place of δhc, and velocities under artificial
+    /// viscosity the largest eigenvalue of αhc Σ_j V_j |W′/r| r̂ r̂ᵀ (1 − cos k·r_j). For all k, both smoothing functions, and supports of 1.5 to 5 spacings
+    /// on square and cubic lattices, the sums are at most 3.5/h², which is their integral without the cosine, 14/H², and 2.24/h². With a tenth more for what
+    /// is no lattice: λ = 8δc/h, 8ν/h², 2.5αc/h. Sound at its own limit, of the same analysis, takes nothing from these.
     pub fn limit_of_time_step(&self, gravity: Vec3) -> (f64, String) {
         let h = self.smoothing_length();
         let g = gravity.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -183,6 +190,26 @@ impl Fluids {
                         format!("the flow: 0.4 spacings/v with a spacing of {spacing:.3e} m, v = {speed:.3} m/s"),
                     );
                     kinematic += 2.0 * self.artificial_kinematic_viscosity(fluid);
+                }
+            }
+            if self.solver == Solver::WeaklyCompressible {
+                let (diffusion, alpha) = (fluid.density_diffusion, fluid.artificial_viscosity);
+                if diffusion > 0.0 {
+                    lower(
+                        0.125 * h / (diffusion * sound_speed),
+                        format!(
+                            "diffusion of densities in {name:?}: h/(8\u{3b4}c) with h = {h:.3e} m, \u{3b4} = {diffusion}, c = {sound_speed:.3} m/s"
+                        ),
+                    );
+                }
+                if alpha > 0.0 {
+                    lower(
+                        h * h / (8.0 * kinematic + 2.5 * alpha * h * sound_speed),
+                        format!(
+                            "viscosity of {name:?} with the artificial one: h\u{b2}/(8\u{3bd} + 2.5\u{3b1}hc) with h = {h:.3e} m, \u{3bd} = \
+                             {kinematic:.3e} m\u{b2}/s, \u{3b1} = {alpha}, c = {sound_speed:.3} m/s"
+                        ),
+                    );
                 }
             }
             if kinematic > 0.0 {

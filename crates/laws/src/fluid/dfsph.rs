@@ -26,11 +26,9 @@ pub fn gradient<R: Real>(apart: &Vector3<R>, volume: R, smoother: &Smoother<R>, 
     apart.times(volume * smoother.slope(apart.length(), smoothing))
 }
 
-/// What one neighbor adds to how crowded it is around a particle.
+/// What one neighbor adds to how crowded it is around a particle, beside its density, V_j W.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
 pub struct Crowding<R: Real> {
-    /// To the density over that at rest \[-\].
-    pub density: R,
     /// To Σ_j V_j ∇W \[1/m\].
     pub gradient: Vector3<R>,
     /// To the rate of change of the density over that at rest \[1/s\].
@@ -54,7 +52,6 @@ pub fn crowding<R: Real>(
     let swelling = parting.dot(&toward);
     let stiffness = toward.dot(&toward) * lightness;
     Crowding::<R> {
-        density: volume * smoother.value(apart.length(), smoothing),
         gradient: toward,
         swelling,
         stiffness,

@@ -54,7 +54,7 @@ pub(crate) struct ProbeSection {
     pub energy: Option<bool>,
     /// Center of mass of a group of grains.
     pub group_center: Option<String>,
-    /// Force on a group of grains by all that touches, bonds or loads it; of a boundary, what it is pushed with.
+    /// Force on a group of grains by all that touches, bonds or loads it, fluids included, without gravity; of a boundary, what it is pushed with.
     pub group_force: Option<String>,
     /// How many bonds were made, and how many hold.
     pub bonds: Option<bool>,

@@ -26,7 +26,7 @@ pub fn push_and_advance<R: Coordinate<R>, C: Coordinate<R>>(
     position: &[Record<C>],
     velocity: &[Record<R>],
     half_velocity: &mut [Record<C>],
-    half_spin: &mut [Record<R>],
+    half_spin: &mut [Record<C>],
     force: &mut [Record<R>],
     torque: &mut [Record<R>],
     reference: &[Record<C>],

@@ -64,7 +64,7 @@ pub fn drag<R: Real, C: Coordinate<R>>(
 
 /// Sums densities of particles of fluid, which move with `moving`, and sets out for their pressures: `solving` gets the pressures of the step before,
 /// the source, and the step of pressure. `thermal` holds the excess of density, the pressure that corrects densities, the one that keeps the flow
-/// free of divergence, and what viscosities took.
+/// free of divergence, and what viscosities took. `in_full` is the smoothing function with the digits of coordinates.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn crowd<R: Real, C: Coordinate<R>>(
@@ -79,6 +79,7 @@ pub fn crowd<R: Real, C: Coordinate<R>>(
     thermal: &mut [Record<C>],
     solving: &mut [Record<R>],
     smoother: &Smoother<R>,
+    in_full: &Smoother<C>,
     stepping: &Stepping<C, R>,
     relaxation: R,
     n: u32,
@@ -99,6 +100,7 @@ pub fn crowd<R: Real, C: Coordinate<R>>(
                 kind,
                 media,
                 smoother,
+                in_full,
                 &stepping.sides,
                 32usize,
                 plan,

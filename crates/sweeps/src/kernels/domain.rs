@@ -1,7 +1,7 @@
 //! Grains of a domain that others own or see: chosen, packed, taken in. Particles of fluids and walls are chosen and let go alike.
 //!
-//! A grain that leaves, or a copy of one, is three words – id, material, group –, two records of coordinates – position, velocity at half steps –
-//! and three of motion – velocity, spin, spin at half steps. Other columns, where there are any, are packed one by one.
+//! A grain that leaves, or a copy of one, is three words – id, material, group –, three records of coordinates – position, velocity and spin at half steps –
+//! and two of motion – velocity, spin. Other columns, where there are any, are packed one by one.
 
 use super::lists::is_outside;
 use crate::domain::{Block, is_in_block};
@@ -53,7 +53,7 @@ pub fn pack<R: Real, C: Real>(
     velocity: &[Record<R>],
     spin: &[Record<R>],
     half_velocity: &[Record<C>],
-    half_spin: &[Record<R>],
+    half_spin: &[Record<C>],
     words: &mut [u32],
     coordinates: &mut [Record<C>],
     motions: &mut [Record<R>],
@@ -66,12 +66,12 @@ pub fn pack<R: Real, C: Real>(
         words[k * 3usize] = id[i];
         words[k * 3usize + 1usize] = material[i];
         words[k * 3usize + 2usize] = group[i];
-        coordinates[k * 2usize] = position[i];
-        coordinates[k * 2usize + 1usize] = half_velocity[i];
-        motions[k * 3usize] = velocity[i];
+        coordinates[k * 3usize] = position[i];
+        coordinates[k * 3usize + 1usize] = half_velocity[i];
+        motions[k * 2usize] = velocity[i];
         if frictional {
-            motions[k * 3usize + 1usize] = spin[i];
-            motions[k * 3usize + 2usize] = half_spin[i];
+            coordinates[k * 3usize + 2usize] = half_spin[i];
+            motions[k * 2usize + 1usize] = spin[i];
         }
     }
 }
@@ -91,7 +91,7 @@ pub fn unpack<R: Real, C: Real>(
     velocity: &mut [Record<R>],
     spin: &mut [Record<R>],
     half_velocity: &mut [Record<C>],
-    half_spin: &mut [Record<R>],
+    half_spin: &mut [Record<C>],
     from: u32,
     m: u32,
     of: u32,
@@ -104,12 +104,12 @@ pub fn unpack<R: Real, C: Real>(
         material[i] = words[k * 3usize + 1usize];
         group[i] = words[k * 3usize + 2usize];
         member[i] = of;
-        position[i] = coordinates[k * 2usize];
-        half_velocity[i] = coordinates[k * 2usize + 1usize];
-        velocity[i] = motions[k * 3usize];
+        position[i] = coordinates[k * 3usize];
+        half_velocity[i] = coordinates[k * 3usize + 1usize];
+        velocity[i] = motions[k * 2usize];
         if frictional {
-            spin[i] = motions[k * 3usize + 1usize];
-            half_spin[i] = motions[k * 3usize + 2usize];
+            half_spin[i] = coordinates[k * 3usize + 2usize];
+            spin[i] = motions[k * 2usize + 1usize];
         }
     }
 }

@@ -21,7 +21,7 @@ fn near<C: Coordinate<R>, R: Real>(number: C) -> R {
 }
 
 /// The n grains one step on, but for those that bodies carry, and counts the step. `half_velocity` is the first derivative of a place, with the
-/// digits of coordinates; what laws read is written to `new_velocity`. Without `turning` nothing rotates.
+/// digits of coordinates, as is `half_spin`; what laws read is written to `new_velocity` and `new_spin`. Without `turning` nothing rotates.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn advance_by_gear<R: Real, C: Coordinate<R> + Coordinate<C>>(
@@ -30,7 +30,7 @@ pub fn advance_by_gear<R: Real, C: Coordinate<R> + Coordinate<C>>(
     velocity: &[Record<R>],
     spin: &[Record<R>],
     half_velocity: &mut [Record<C>],
-    half_spin: &mut [Record<R>],
+    half_spin: &mut [Record<C>],
     force: &[Record<R>],
     torque: &[Record<R>],
     reference: &[Record<C>],
@@ -84,10 +84,9 @@ pub fn advance_by_gear<R: Real, C: Coordinate<R> + Coordinate<C>>(
                 let stands = quaternion::<C>(turn[i]);
                 let turned = turn_by_gear::<C>(i, &stands, &bent.rate, turns, share, stepping.dt);
                 turn[i] = record_of::<C>(&turned.turn);
-                let shown = near_vector::<C, R>(&turned.spin);
-                let kept = last::<R>(half_spin[i]);
-                half_spin[i] = record::<R>(&shown, kept);
-                new_spin[i] = record::<R>(&shown, last::<R>(before));
+                let kept = last::<C>(half_spin[i]);
+                half_spin[i] = record::<C>(&turned.spin, kept);
+                new_spin[i] = record::<R>(&near_vector::<C, R>(&turned.spin), last::<R>(before));
             }
             took.insert(3usize, near::<C, R>(damping_work));
             raise(flags, parity, raised);

@@ -30,7 +30,7 @@ pub fn energies<R: Real, C: Coordinate<R>>(
     velocity: &[Record<R>],
     spin: &[Record<R>],
     half_velocity: &[Record<C>],
-    half_spin: &[Record<R>],
+    half_spin: &[Record<C>],
     force: &[Record<R>],
     torque: &[Record<R>],
     energy: &mut [Record<C>],
@@ -64,7 +64,8 @@ pub fn energies<R: Real, C: Coordinate<R>>(
             let moving = acceleration::<C, R>(&v, mass, &xyz::<R>(force[i]), stepping);
             if frictional {
                 let turning = angular_acceleration::<C, R>(&w, mass, radius, &xyz::<R>(torque[i]), stepping);
-                w = velocity_ahead::<R>(&xyz::<R>(half_spin[i]), &turning.rate, stepping.shows_ahead);
+                let half = near_vector::<C, R>(&xyz::<C>(half_spin[i]));
+                w = velocity_ahead::<R>(&half, &turning.rate, stepping.shows_ahead);
             }
             v = velocity_ahead::<R>(
                 &near_vector::<C, R>(&xyz::<C>(half_velocity[i])),
@@ -190,7 +191,7 @@ pub fn wall_energies<R: Real, C: Coordinate<R>>(
 #[cube(launch)]
 pub fn collect<R: Real, C: Coordinate<R>>(
     half_velocity: &mut [Record<C>],
-    half_spin: &mut [Record<R>],
+    half_spin: &mut [Record<C>],
     spin: &mut [Record<R>],
     power: &mut [Record<C>],
     n: u32,
@@ -202,9 +203,9 @@ pub fn collect<R: Real, C: Coordinate<R>>(
         took.insert(0usize, C::near(last::<C>(half_velocity[i])));
         half_velocity[i] = record::<C>(&xyz::<C>(half_velocity[i]), C::new(0.0));
         if frictional {
-            took.insert(1usize, last::<R>(half_spin[i]));
+            took.insert(1usize, C::near(last::<C>(half_spin[i])));
             took.insert(2usize, last::<R>(spin[i]));
-            half_spin[i] = record::<R>(&xyz::<R>(half_spin[i]), R::new(0.0));
+            half_spin[i] = record::<C>(&xyz::<C>(half_spin[i]), C::new(0.0));
             spin[i] = record::<R>(&xyz::<R>(spin[i]), R::new(0.0));
         }
     }

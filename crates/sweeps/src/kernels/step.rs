@@ -9,7 +9,7 @@ use crate::wall::walls_of;
 use cubecl::prelude::*;
 use seixo_laws::motion::drift;
 use seixo_laws::rotation::turned_by;
-use seixo_laws::{Coordinate, Real, Vector3, between, near_vector, widened};
+use seixo_laws::{Coordinate, Real, Vector3, between, near_vector};
 
 /// What one launch of [`grains()`] does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -60,7 +60,7 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
     velocity: &[Record<R>],
     spin: &[Record<R>],
     half_velocity: &mut [Record<C>],
-    half_spin: &mut [Record<R>],
+    half_spin: &mut [Record<C>],
     force: &mut [Record<R>],
     torque: &mut [Record<R>],
     reference: &[Record<C>],
@@ -268,7 +268,7 @@ pub(super) fn go_on<C: Coordinate<R>, R: Coordinate<R>>(
     load: &Load<R>,
     turning: Record<R>,
     half_velocity: &mut [Record<C>],
-    half_spin: &mut [Record<R>],
+    half_spin: &mut [Record<C>],
     reference: &[Record<C>],
     new_position: &mut [Record<C>],
     new_velocity: &mut [Record<R>],
@@ -290,8 +290,8 @@ pub(super) fn go_on<C: Coordinate<R>, R: Coordinate<R>>(
     if frictional {
         let acceleration = angular_acceleration::<C, R>(&grain.spin, grain.mass, grain.radius, &load.torque, stepping);
         let half = half_spin[i];
-        let onward = kicked::<R, R, C>(&xyz::<R>(half), &acceleration, stepping, R::new(0.0));
-        half_spin[i] = record::<R>(&onward.half, last::<R>(half) + load.tangential_power);
+        let onward = kicked::<C, R, C>(&xyz::<C>(half), &acceleration, stepping, C::new(0.0));
+        half_spin[i] = record::<C>(&onward.half, last::<C>(half) + C::wide(load.tangential_power));
         new_spin[i] = record::<R>(&onward.whole, last::<R>(turning) + load.damping_power);
         damping_work += onward.damping_work;
     }
@@ -304,8 +304,8 @@ pub(super) fn go_on<C: Coordinate<R>, R: Coordinate<R>>(
 
 /// Turns grain i with the angular velocity that it moves with now.
 #[cube]
-fn turn_with<R: Real, C: Coordinate<R>>(i: usize, half_spin: &mut [Record<R>], turn: &mut [Record<C>], dt: R) {
-    let spin = widened::<C, R>(&xyz::<R>(half_spin[i]));
+fn turn_with<R: Real, C: Coordinate<R>>(i: usize, half_spin: &mut [Record<C>], turn: &mut [Record<C>], dt: R) {
+    let spin = xyz::<C>(half_spin[i]);
     let after = turned_by::<C>(&quaternion::<C>(turn[i]), &spin, C::wide(dt));
     turn[i] = record_of::<C>(&after);
 }
@@ -320,7 +320,7 @@ fn hold<C: Coordinate<R>, R: Coordinate<R>>(
     load: &Load<R>,
     turning: Record<R>,
     half_velocity: &mut [Record<C>],
-    half_spin: &mut [Record<R>],
+    half_spin: &mut [Record<C>],
     force: &mut [Record<R>],
     torque: &mut [Record<R>],
     new_velocity: &mut [Record<R>],
@@ -334,7 +334,7 @@ fn hold<C: Coordinate<R>, R: Coordinate<R>>(
     if frictional {
         torque[i] = record::<R>(&load.torque, R::new(0.0));
         let half = half_spin[i];
-        half_spin[i] = record::<R>(&xyz::<R>(half), last::<R>(half) + load.tangential_power);
+        half_spin[i] = record::<C>(&xyz::<C>(half), last::<C>(half) + C::wide(load.tangential_power));
         new_spin[i] = record::<R>(&grain.spin, last::<R>(turning) + load.damping_power);
     }
 }

@@ -40,8 +40,8 @@ impl<C: Number, R: Number> Parcel<C, R> {
     pub fn make_room(&mut self, gpu: &Gpu, m: usize, widths: &[usize]) -> Result<(), GpuError> {
         self.belongings.make_room(gpu, m, widths)?;
         make_room(gpu, &mut self.words, 3 * m, "domains")?;
-        make_room(gpu, &mut self.coordinates, 2 * RECORD * m, "domains")?;
-        make_room(gpu, &mut self.motions, 3 * RECORD * m, "domains")
+        make_room(gpu, &mut self.coordinates, 3 * RECORD * m, "domains")?;
+        make_room(gpu, &mut self.motions, 2 * RECORD * m, "domains")
     }
 }
 
@@ -148,9 +148,10 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             gpu.lengthen(column, RECORD * room, "grains")?;
         }
         let [spin, other_spin] = &mut self.spin;
-        for column in [spin, other_spin, &mut self.half_spin, &mut self.torque] {
+        for column in [spin, other_spin, &mut self.torque] {
             gpu.lengthen(column, turning, "grains")?;
         }
+        gpu.lengthen(&mut self.half_spin, turning, "grains")?;
         for rows in [&mut self.rows, &mut self.old_rows] {
             gpu.lengthen(&mut rows.count, room, "rows of neighbors")?;
             gpu.lengthen(&mut rows.tile_first, room.div_ceil(TILE) + 1, "rows of neighbors")?;
@@ -210,8 +211,8 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         parcel.belongings.gather(&gpu, &self.belongings(), &self.order, m);
         let mut copies = gpu.copies();
         let words = copies.add(&parcel.words, 0..3 * m);
-        let coordinates = copies.add(&parcel.coordinates, 0..2 * RECORD * m);
-        let motions = copies.add(&parcel.motions, 0..3 * RECORD * m);
+        let coordinates = copies.add(&parcel.coordinates, 0..3 * RECORD * m);
+        let motions = copies.add(&parcel.motions, 0..2 * RECORD * m);
         let belongings = parcel.belongings.ask(&mut copies, m, &widths);
         let arrived = copies.wait()?;
         enclose(&mut letter, &arrived.take(words));
@@ -231,7 +232,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         let motions: Vec<R> = unfold(letter)?;
         let (m, widths) = (words.len() / 3, widths_of(&self.belongings()));
         let belongings: Vec<Vec<C>> = unfold_all(letter, m, &widths)?;
-        if words.len() != 3 * m || coordinates.len() != 2 * RECORD * m || motions.len() != 3 * RECORD * m {
+        if words.len() != 3 * m || coordinates.len() != 3 * RECORD * m || motions.len() != 2 * RECORD * m {
             return Err(Illegible.into());
         }
         let gpu = self.gpu.clone();

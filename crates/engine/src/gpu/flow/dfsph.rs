@@ -2,7 +2,7 @@
 
 use super::super::step::{FLUIDS, LISTS_OF_FLUIDS};
 use super::super::{Closed, Number, raised, room_for_cubes, stepping};
-use super::FlowOnGpu;
+use super::{FlowOnGpu, smoother};
 use crate::flow::{Constraint, Flow, FlowEnergies, iterate};
 use crate::simulation::Simulation;
 use crate::state::Profile;
@@ -163,6 +163,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             self.thermal.records(),
             self.projecting.solving.records(),
             self.smoother(host),
+            smoother::<C>(host),
             stepping::<C, R>(&host.stepping),
             R::of(host.projector.relaxation()),
             self.n as u32,

@@ -212,7 +212,8 @@ impl Case {
             return advance + entries * INDEX;
         }
         let remembered = if self == Case::Bed { 4.0 } else { 3.0 };
-        let touching = advance + 4.0 * motion + entries * 2.0 * (INDEX + remembered * single);
+        // There and back: angular velocity half a step before, angular velocity.
+        let touching = advance + 2.0 * place + 2.0 * motion + entries * 2.0 * (INDEX + remembered * single);
         if bonds == 0.0 {
             return touching;
         }

@@ -257,7 +257,7 @@ impl Simulation {
             .fold(0.0, |most: f64, x| most.max(2.0 * x.abs()));
         let mut walls = Walls::new(world.walls.clone(), reach, skin_of_walls, gap_to_walls, remembered(is_compound));
         if !world.grains.is_empty() || !world.later.grains.is_empty() {
-            notices.extend(walls.repeat(world.domain.as_ref(), cells.largest_radius())?);
+            notices.extend(walls.repeat(world.domain.as_ref(), &world.later.motions, cells.largest_radius())?);
         }
         walls.put_servos_up(world, &table, time_step.value);
         world.later.walls.iter().for_each(|&wall| walls.set_there(wall, false));

@@ -14,7 +14,7 @@ use crate::world::{Triangle, Vec3, Wall, WallMotion, WallShape};
 use grid::SortRoom;
 use images::Images;
 use motion::is_on;
-pub(crate) use motion::{Stance, is_moving};
+pub(crate) use motion::{Stance, axis_of_turning, fastest, is_moving};
 use seixo_device::{Cpu, Ranges, Strided, exclusive_scan};
 use seixo_laws::Vector3;
 use seixo_laws::wall::rotated;

@@ -432,6 +432,18 @@ pub(crate) fn switched(stages: &[Stage]) -> Vec<u32> {
     groups.collect::<BTreeSet<u32>>().into_iter().collect()
 }
 
+/// Motions that stages give walls, in their order.
+pub(crate) fn motions(stages: &[Stage]) -> Vec<(usize, WallMotion)> {
+    let acts = stages.iter().flat_map(|stage| &stage.acts);
+    let given = acts.filter_map(|act| match act {
+        Act::Motion(walls, motion) => Some((walls, motion)),
+        _ => None,
+    });
+    given
+        .flat_map(|(walls, motion)| walls.clone().map(move |wall| (wall, WallMotion::clone(motion))))
+        .collect()
+}
+
 /// Takes what is not there at the start out of the world, which knows of it as what may come later; returns the grains.
 pub(crate) fn set_aside(world: &mut World, absent: &[Thing]) -> Grains {
     for thing in absent {

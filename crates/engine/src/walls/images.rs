@@ -6,6 +6,7 @@
 //! touches another image of the same element, and its contact takes along what it remembers.
 
 use super::grid::bounds_of;
+use super::motion::{axis_of_turning, is_moving};
 use super::{Walls, vector};
 use crate::refusal::Refusal;
 use crate::world::{Domain, Vec3, WallMotion, WallShape};
@@ -50,12 +51,6 @@ fn unit(axis: usize) -> Vec3 {
 fn is_along(one: &Vec3, other: &Vec3) -> bool {
     let (one, other) = (vector(one), vector(other));
     one.cross(&other).length() <= SAME * one.length() * other.length()
-}
-
-/// The axis about which a motion turns the whole wall, if it does.
-fn axis_of_turning(motion: &WallMotion) -> Option<Vec3> {
-    let by_path = motion.path.as_ref().filter(|path| !path.angle.is_empty()).map(|path| path.axis);
-    Some(motion.angular_velocity).filter(|spin| *spin != [0.0; 3]).or(by_path)
 }
 
 /// How far a motion ever takes the axis of its wall, either way along each axis \[m\].
@@ -215,12 +210,12 @@ impl Cell {
 }
 
 impl Walls {
-    /// Writes the images of walls in a domain whose largest grain has this radius \[m\]. Returns what should be told of walls that reach far over its
-    /// sides.
+    /// Writes the images of walls in a domain whose largest grain has this radius \[m\]; `later` are the motions that walls may be given later. Returns
+    /// what should be told of walls that reach far over its sides.
     ///
     /// # Errors
     /// If a wall comes near a periodic side and its image would not move as it does.
-    pub fn repeat(&mut self, domain: Option<&Domain>, largest: f64) -> Result<Vec<String>, Refusal> {
+    pub fn repeat(&mut self, domain: Option<&Domain>, later: &[(usize, WallMotion)], largest: f64) -> Result<Vec<String>, Refusal> {
         let Some(domain) = domain.filter(|domain| domain.periodic.contains(&true)) else {
             return Ok(Vec::new());
         };
@@ -229,7 +224,14 @@ impl Walls {
             reach: largest + self.skin,
         };
         self.images.cell = Some(cell);
-        (0..self.given.len()).try_for_each(|wall| self.repeat_wall(wall))?;
+        for wall in 0..self.given.len() {
+            self.repeat_wall(wall)?;
+            // Where a wall is that moved before, only the run knows.
+            let rests = !is_moving(&self.given[wall].motion);
+            if let Some((_, motion)) = later.iter().find(|(moved, _)| *moved == wall && rests) {
+                self.wanted(wall, motion, &cell)?;
+            }
+        }
         self.place(0.0, true);
         Ok((0..self.given.len()).filter_map(|wall| self.overhang(wall, &cell)).collect())
     }
@@ -251,30 +253,33 @@ impl Walls {
         ))
     }
 
-    /// Writes the images of a wall anew, for the motion that it begins now.
-    pub(super) fn repeat_wall(&mut self, wall: usize) -> Result<(), Refusal> {
-        let Some(cell) = self.images.cell else { return Ok(()) };
+    /// Which images of the elements of a wall may come near a grain in this motion.
+    fn wanted(&self, wall: usize, motion: &WallMotion, cell: &Cell) -> Result<BTreeSet<(usize, Count)>, Refusal> {
         let given = &self.given[wall];
         let refused = |what| Refusal::Wall {
             name: given.name.clone(),
             what,
         };
-        if let WallShape::Plane { point, normal } = &given.shape {
-            return cell
-                .flaw_of_plane(point, normal, &given.motion)
-                .map_or(Ok(()), |what| Err(refused(what)));
-        }
-        let (around, way) = (cell.around(), way_of(&given.motion));
         let mut wanted = BTreeSet::new();
+        if let WallShape::Plane { point, normal } = &given.shape {
+            let flaw = cell.flaw_of_plane(point, normal, motion);
+            return flaw.map_or(Ok(wanted), |what| Err(refused(what)));
+        }
+        let (around, way) = (cell.around(), way_of(motion));
         for element in self.elements_of_wall(wall) {
-            let bounds = swept(&bounds_of(&self.start[element * ELEMENT..][..ELEMENT]), &given.motion, &way);
+            let bounds = swept(&bounds_of(&self.start[element * ELEMENT..][..ELEMENT]), motion, &way);
             let near = around.iter().filter(|count| cell.is_near(&bounds, **count));
             wanted.extend(near.map(|count| (element, *count)));
         }
         let counts: BTreeSet<Count> = wanted.iter().map(|(_, count)| *count).collect();
-        if let Some(what) = cell.flaw_of_motion(&given.motion, &way, &counts) {
-            return Err(refused(what));
-        }
+        let flaw = cell.flaw_of_motion(motion, &way, &counts);
+        flaw.map_or(Ok(wanted), |what| Err(refused(what)))
+    }
+
+    /// Writes the images of a wall anew, for the motion that it begins now.
+    pub(super) fn repeat_wall(&mut self, wall: usize) -> Result<(), Refusal> {
+        let Some(cell) = self.images.cell else { return Ok(()) };
+        let mut wanted = self.wanted(wall, &self.given[wall].motion, &cell)?;
         for image in 0..self.images.count.len() {
             let at = self.first_image() + image;
             let (origin, count) = (self.start[at * ELEMENT + 11] as usize, self.images.count[image]);

@@ -362,6 +362,7 @@ impl Simulation {
             steps: self.steps,
             rebuilds: 0,
             time_step: self.time_step.clone(),
+            digits: self.digits,
             profile: Profile::new(&PASSES_OF_CPU),
             owes_forces: false,
             trace: None,

@@ -244,7 +244,7 @@ impl Simulation {
         let gained = self.edit(meets, |simulation| {
             let (before, now) = (simulation.stepping.gravity, simulation.time());
             let on_joints = simulation.bodies.moving_on_joints(&simulation.fields, &simulation.stepping);
-            simulation.change_surroundings(changes, now);
+            let unfit = simulation.change_surroundings(changes, now).err();
             // The kick over this moment is half of the one gravity, half of the other.
             let pull = before.minus(&simulation.stepping.gravity).times(0.5 * simulation.stepping.dt);
             for half in simulation.fields.half_velocity.chunks_exact_mut(3) {
@@ -259,10 +259,11 @@ impl Simulation {
                 bodies.go_on_from(*b, moving, &simulation.fields, &simulation.stepping);
             }
             let gravity = simulation.stepping.gravity;
-            refused = simulation.with_flow(|flow, simulation| {
+            let of_flow = simulation.with_flow(|flow, simulation| {
                 flow.pull_otherwise(gravity, &pull);
                 flow.follow_walls(simulation)
             });
+            refused = unfit.or(of_flow);
             simulation.switch(changes, now);
         })?;
         self.work.inserted += gained;
@@ -270,13 +271,16 @@ impl Simulation {
     }
 
     /// Makes changes at this time \[s\], at which the walls are where they are.
-    pub(crate) fn change_surroundings(&mut self, changes: &[Change], time: f64) {
+    ///
+    /// # Errors
+    /// If a wall cannot move like this from there.
+    pub(crate) fn change_surroundings(&mut self, changes: &[Change], time: f64) -> Result<(), Refusal> {
         for change in changes {
             match change {
                 Change::Wall { wall, is_there } => self.walls.set_there(*wall, *is_there),
                 Change::Motion { wall, motion } => {
                     self.with_flow(|flow, simulation| flow.begin_from_here(simulation, *wall));
-                    self.walls.set_motion(*wall, motion, time);
+                    self.walls.set_motion(*wall, motion, time)?;
                     self.with_flow(|flow, simulation| flow.move_otherwise(simulation, *wall));
                 }
                 Change::Inlet { inlet, is_open } => {
@@ -286,6 +290,7 @@ impl Simulation {
                 Change::Hold { .. } | Change::Free { .. } | Change::Load(_) => {}
             }
         }
+        Ok(())
     }
 
     /// Changes what the host knows, makes lists anew, and lets the device go on from there. Returns the energy that came in \[J\]; what fluid that

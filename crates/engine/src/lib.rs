@@ -9,6 +9,7 @@ mod border;
 mod broad;
 mod carry;
 mod contact_records;
+mod digits;
 mod division;
 mod events;
 mod fields;

@@ -69,6 +69,7 @@ impl Simulation {
         if self.conducts() && precision == Precision::F32 {
             return Err(Refusal::HeatInSingle);
         }
+        self.digits.check(precision)?;
         Ok(precision)
     }
 

@@ -18,6 +18,22 @@ pub enum Refusal {
     /// A world that cannot be divided among domains.
     #[error("{0}")]
     Division(String),
+    /// Coordinates with too few digits.
+    #[error(
+        "at a coordinate of {farthest:.3e} m, places in {precision} are {quantum:.3e} m apart: {what}; {instead}move the scene nearer to the origin"
+    )]
+    Digits {
+        /// The precision.
+        precision: &'static str,
+        /// The largest coordinate \[m\].
+        farthest: f64,
+        /// By how much coordinates there differ at least \[m\].
+        quantum: f64,
+        /// What is lost.
+        what: String,
+        /// What to do instead of moving the scene, if anything.
+        instead: &'static str,
+    },
     /// Temperatures with too few digits.
     #[error("in f32 a temperature has too few digits for what a step adds to it; use --precision mixed or f64")]
     HeatInSingle,

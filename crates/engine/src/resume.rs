@@ -17,7 +17,7 @@ use crate::state::{Column, Sections, State};
 use crate::world::{Settings, World};
 use seixo_sweeps::contact::Tally;
 use seixo_sweeps::fluid::WALL;
-use seixo_sweeps::views::{COMPOUND, RECORD, TOUCH, remembered};
+use seixo_sweeps::views::{COMPOUND, ELEMENT, RECORD, TOUCH, remembered};
 
 /// Sections of the work of sliding on walls that wear: of each element, of entries of the list, and which those are by grain and element.
 pub(crate) const WEAR: [&str; 3] = ["walls/wear", "walls/wear_since_listed", "walls/wearing"];
@@ -247,7 +247,7 @@ impl Simulation {
         if !self.walls.wears() {
             return Ok(());
         }
-        let elements = self.walls.work.by_element.len();
+        let elements = self.walls.elements.len() / ELEMENT;
         let wearing = words(state, WEAR[2])?;
         let since_listed = numbers(state, WEAR[1], Some(wearing.len() / 2))?;
         let mut place: Vec<(u32, u32)> = self.fields.id.iter().copied().zip(0..).collect();
@@ -333,7 +333,7 @@ impl Simulation {
         for (step, changes) in past {
             let then = *step as f64 * dt;
             simulation.walls.place(then, true);
-            simulation.change_surroundings(changes, then);
+            simulation.change_surroundings(changes, then)?;
             simulation.switch_again(changes, then, state)?;
         }
         let servos = if simulation.walls.has_servos() {
@@ -449,7 +449,7 @@ impl Simulation {
                 gone()?;
                 continue;
             };
-            let k = entry_of(&self.walls.row, &self.walls.list, i, entry[1]).ok_or_else(unknown)?;
+            let k = self.walls.entry_of(i, entry[1]).ok_or_else(unknown)?;
             self.walls.history[k * kept..][..kept].copy_from_slice(record);
             self.walls.touches[k * TOUCH..][..TOUCH].copy_from_slice(touch);
         }

@@ -6,6 +6,7 @@ use crate::bonds::{Found, Network, pairs_at_start};
 use crate::border::Border;
 use crate::broad::Broad;
 use crate::contact_records::array;
+use crate::digits::Digits;
 use crate::division::{Division, Traffic};
 use crate::fields::Fields;
 use crate::flow::Flow;
@@ -20,7 +21,7 @@ use crate::sides::{check_sides, kind_of, sides_of};
 use crate::state::{Ledger, Profile, Span, Trace};
 use crate::time_step::{TimeStep, left_to_bonds, plan_with_bonds};
 use crate::walls::Walls;
-use crate::world::{Bonds, Domain, Expected, Leaving, Settings, Vec3, World};
+use crate::world::{Bonds, Domain, Expected, Leaving, Precision, Settings, Vec3, World};
 use seixo_device::Cpu;
 use seixo_device::gpu::Gpu;
 use seixo_laws::Vector3;
@@ -112,6 +113,7 @@ pub struct Simulation {
     pub(crate) steps: u64,
     pub(crate) rebuilds: u64,
     pub(crate) time_step: TimeStep,
+    pub(crate) digits: Digits,
     pub(crate) profile: Profile,
     /// Whether grains were moved, and what pushes them there is still to be found.
     pub(crate) owes_forces: bool,
@@ -205,6 +207,8 @@ impl Simulation {
             }
             time_step.value = value;
         }
+        let digits = Digits::asked_by(world, time_step.value);
+        digits.check(Precision::F64)?;
         let (table, is_compound) = table_of(world)?;
         let frictional = is_frictional(world) || !world.bonds.is_empty();
         let usual_skin = usual_skin(world);
@@ -256,6 +260,9 @@ impl Simulation {
             .chain(world.later.grains.iter().map(|kind| kind.reach))
             .fold(0.0, |most: f64, x| most.max(2.0 * x.abs()));
         let mut walls = Walls::new(world.walls.clone(), reach, skin_of_walls, gap_to_walls, remembered(is_compound));
+        if !world.grains.is_empty() || !world.later.grains.is_empty() {
+            notices.extend(walls.repeat(world.domain.as_ref(), &world.later.motions, cells.largest_radius())?);
+        }
         walls.put_servos_up(world, &table, time_step.value);
         world.later.walls.iter().for_each(|&wall| walls.set_there(wall, false));
         let highest_ids = world.later.grains.iter().filter_map(|kind| kind.highest_id.as_ref());
@@ -298,6 +305,7 @@ impl Simulation {
             steps: 0,
             rebuilds: 0,
             time_step,
+            digits,
             profile: Profile::new(&PASSES_OF_CPU),
             owes_forces: false,
             trace: None,

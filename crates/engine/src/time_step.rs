@@ -4,8 +4,10 @@ use crate::assemble::mass_of_sphere;
 use crate::bonds::{Found, Standing, likely_limit, limit_of_bonds, pairs_at_start};
 use crate::flow::limited_by_fluids;
 use crate::refusal::Refusal;
-use crate::world::{Material, World};
+use crate::walls::{axis_of_turning, fastest};
+use crate::world::{Material, Wall, WallMotion, WallShape, World};
 use seixo_device::Cpu;
+use seixo_laws::Vector3;
 use seixo_laws::contact::NormalLaw;
 use seixo_laws::motion::Scheme;
 
@@ -42,6 +44,13 @@ const AUTO_OF_LIMIT: f64 = 0.7;
 /// above 0.09, 0.12 and 0.15 Rayleigh times.
 const DAMPING: f64 = 12.0;
 
+/// Share of the smallest radius that the surface of a wall may go in a step.
+const LIMIT_OF_WAY: f64 = 0.1;
+/// Steps that a period of a wall's vibration takes at least.
+const STEPS_PER_PERIOD: f64 = 20.0;
+/// "auto" resolves the impact of the fastest wall on a Hertzian grain in as many steps.
+const STEPS_PER_IMPACT: f64 = 10.0;
+
 /// What damping leaves of the stable limit of a contact.
 fn left_by_damping(damping_ratio: f64) -> f64 {
     1.0 / (1.0 + DAMPING * damping_ratio)
@@ -55,16 +64,87 @@ fn rayleigh_time(radius: f64, material: &Material) -> f64 {
     std::f64::consts::PI * radius * (material.density / material.shear_modulus()).sqrt() / (0.1631 * material.poisson_ratio + 0.8766)
 }
 
+/// E/(1 − ν²) \[Pa\].
+fn plane_modulus(material: &Material) -> f64 {
+    material.youngs_modulus / (1.0 - material.poisson_ratio * material.poisson_ratio)
+}
+
 /// The duration of a Hertzian impact \[s\]: 2.87 (m*² / (R* E*² v))^{1/5} (Johnson 1985, eq. 11.24).
 fn hertz_time(effective_mass: f64, effective_radius: f64, effective_modulus: f64, speed: f64) -> f64 {
     2.87 * (effective_mass * effective_mass / (effective_radius * effective_modulus * effective_modulus * speed)).powf(0.2)
+}
+
+/// Every wall with the motion that it has at the start, and with those that it may be given later.
+fn motions(world: &World) -> impl Iterator<Item = (&Wall, &WallMotion)> {
+    let at_start = world.walls.iter().map(|wall| (wall, &wall.motion));
+    let later = world.later.motions.iter();
+    at_start.chain(later.filter_map(|(wall, motion)| Some((world.walls.get(*wall)?, motion))))
+}
+
+/// How fast the surface of a wall ever moves along its normal, at most \[m/s\], among grains within `reach` of anything \[m\]. What only slides, as a
+/// belt or a drum that turns about its axis, meets nothing the faster for it.
+fn speed_of_surface(wall: &Wall, motion: &WallMotion, reach: f64) -> f64 {
+    let normal = match &wall.shape {
+        WallShape::Plane { normal, .. } => Some(normal),
+        _ => None,
+    };
+    let [speed, rate] = fastest(motion, normal);
+    let turning = axis_of_turning(motion).map_or(0.0, |axis| {
+        let [x, y, z] = axis;
+        let axis = Vector3 { x, y, z };
+        let Vector3 { x, y, z } = axis.times(1.0 / axis.length());
+        rate * wall.shape.rim(motion.through, [x, y, z], reach)
+    });
+    speed + turning
+}
+
+/// The longest step in which walls go a small part of the smallest radius \[m\], and in which their vibrations are resolved \[s\], with the cause, if
+/// walls move at all; and the largest speed of their surfaces \[m/s\].
+fn limit_of_walls(world: &World, smallest: f64) -> (Option<(f64, String)>, f64) {
+    let reach = world.grains.position.iter().flatten().copied().map(f64::abs);
+    let reach = reach.chain(world.later.grains.iter().map(|kind| kind.reach)).fold(0.0, f64::max);
+    let mut limit: Option<(f64, String)> = None;
+    let mut fastest_of_all = 0.0f64;
+    let mut take = |value: f64, cause: String| {
+        if limit.as_ref().is_none_or(|(least, _)| value < *least) {
+            limit = Some((value, cause));
+        }
+    };
+    for (wall, motion) in motions(world) {
+        let speed = speed_of_surface(wall, motion, 2.0 * reach);
+        fastest_of_all = fastest_of_all.max(speed);
+        if speed > 0.0 {
+            take(
+                LIMIT_OF_WAY * smallest / speed,
+                format!(
+                    "wall {}, whose surface moves at up to {speed:.3e} m/s and may go {LIMIT_OF_WAY} of the smallest radius, {smallest:.3e} m, in a step",
+                    wall.name
+                ),
+            );
+        }
+        let frequency = motion
+            .vibrations
+            .iter()
+            .fold(0.0, |most: f64, vibration| most.max(vibration.frequency));
+        if frequency > 0.0 {
+            take(
+                1.0 / (STEPS_PER_PERIOD * frequency),
+                format!(
+                    "wall {}, which vibrates at {frequency:.3e} Hz, {STEPS_PER_PERIOD} steps a period at least",
+                    wall.name
+                ),
+            );
+        }
+    }
+    (limit, fastest_of_all)
 }
 
 /// The stable time step of a world that is moved by a scheme, and the one that "auto" takes.
 ///
 /// Hertzian contacts are limited by the Rayleigh time of the smallest grain of each material, linear ones by its mass and the pair's
 /// stiffness, both further by damping; "auto" also resolves the impact of the fastest grain at the start or as it comes. Bonds are limited by
-/// their stiffness; what those that are made later will ask for only "auto" foresees.
+/// their stiffness; what those that are made later will ask for only "auto" foresees. Walls that move limit it by how far they go in a step and by the
+/// periods of their vibrations; "auto" also resolves the impact of the fastest wall.
 ///
 /// # Errors
 /// If there is no grain and none may come, no interaction for materials that can touch, or a pair that cannot be bonded.
@@ -133,7 +213,7 @@ fn plan_for_grains(world: &World, scheme: Scheme, found: &[Found]) -> Result<Tim
                 continue;
             };
             let damping_ratio = interaction.normal.damping_ratio(interaction.restitution);
-            let modulus = material.youngs_modulus / (1.0 - material.poisson_ratio * material.poisson_ratio);
+            let modulus = plane_modulus(material);
             let (auto, limit, cause) = match interaction.normal {
                 NormalLaw::Hertz | NormalLaw::Viscoelastic => {
                     let rayleigh = rayleigh_time(radius, material);
@@ -204,6 +284,168 @@ fn plan_for_grains(world: &World, scheme: Scheme, found: &[Found]) -> Result<Tim
         step.auto *= lightness.sqrt();
         step.cause += &format!(", at bodies whose spheres move as easily as spheres of {lightness:.3} times the mass would");
     }
+    let smallest_of_all = smallest.iter().copied().fold(f64::INFINITY, f64::min);
+    let (of_walls, speed_of_walls) = limit_of_walls(world, smallest_of_all);
+    if let Some((limit, cause)) = of_walls {
+        step.auto = step
+            .auto
+            .min(AUTO_OF_LIMIT * limit)
+            .min(impact_of_walls(world, &smallest, speed_of_walls) / STEPS_PER_IMPACT);
+        if limit < step.limit {
+            (step.limit, step.cause) = (limit, cause);
+        }
+    }
     step.value = step.auto;
     Ok(step)
+}
+
+/// The shortest impact of a Hertzian grain on a wall of this speed \[m/s\], from the smallest radius of each material \[s\].
+fn impact_of_walls(world: &World, smallest: &[f64], speed: f64) -> f64 {
+    let mut shortest = f64::INFINITY;
+    for (a, material) in world.materials.iter().enumerate().filter(|(a, _)| smallest[*a].is_finite()) {
+        for wall in &world.walls {
+            let is_hertzian = |law: NormalLaw| matches!(law, NormalLaw::Hertz | NormalLaw::Viscoelastic);
+            if world.interaction(a as u32, wall.material).is_some_and(|i| is_hertzian(i.normal)) {
+                let (own, other) = (plane_modulus(material), plane_modulus(&world.materials[wall.material as usize]));
+                let modulus = own * other / (own + other);
+                let mass = mass_of_sphere(smallest[a], material.density);
+                shortest = shortest.min(hertz_time(mass, smallest[a], modulus, speed.max(1e-30)));
+            }
+        }
+    }
+    shortest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Simulation;
+    use crate::world::{Grains, Interaction, Later, Settings, Triangle, Vec3, Vibration};
+
+    const RADIUS: f64 = 1e-3;
+
+    /// A ball at rest, and a plate 6 mm below it: two triangles, or, of no extent, a plane.
+    fn over_a_plate(extent: f64, motion: WallMotion) -> World {
+        let mut grains = Grains::default();
+        grains.push(0, [0.0; 3], [0.0; 3], [0.0; 3], RADIUS, 0, 0);
+        let corner = |x: f64, y: f64| [extent * x, extent * y, -6.0 * RADIUS];
+        let triangle = |sign: f64| -> Triangle { [corner(-1.0, -1.0), corner(sign, -sign), corner(1.0, 1.0)] };
+        let shape = if extent > 0.0 {
+            WallShape::Mesh(vec![triangle(1.0), triangle(-1.0)])
+        } else {
+            WallShape::Plane {
+                point: corner(0.0, 0.0),
+                normal: [0.0, 0.0, 1.0],
+            }
+        };
+        World {
+            gravity: [0.0; 3],
+            local_damping: 0.0,
+            domain: None,
+            materials: vec![Material {
+                name: "glass".into(),
+                density: 2500.0,
+                youngs_modulus: 5e6,
+                poisson_ratio: 0.3,
+            }],
+            interactions: vec![Some(Interaction {
+                restitution: 0.5,
+                ..Interaction::default()
+            })],
+            groups: vec!["a".into()],
+            grains,
+            walls: vec![Wall {
+                name: "plate".into(),
+                material: 0,
+                shape,
+                motion,
+                specific_wear_rate: 0.0,
+            }],
+            later: Later::default(),
+            conduction: None,
+            fluids: None,
+            bonds: Vec::new(),
+            loads: Vec::new(),
+        }
+    }
+
+    fn moving(velocity: Vec3) -> WallMotion {
+        WallMotion {
+            velocity,
+            ..WallMotion::default()
+        }
+    }
+
+    fn vibrating(frequency: f64) -> WallMotion {
+        WallMotion {
+            vibrations: vec![Vibration {
+                amplitude: [0.0, 0.0, 1e-6],
+                frequency,
+                phase: 0.0,
+            }],
+            ..WallMotion::default()
+        }
+    }
+
+    fn started(world: &World, time_step: Option<f64>) -> Result<Simulation, Refusal> {
+        let settings = Settings {
+            threads: 1,
+            time_step,
+            ..Settings::default()
+        };
+        Simulation::new(world.clone(), settings)
+    }
+
+    #[test]
+    fn a_plate_never_flies_through_a_ball() {
+        for speed in [2.0, 20.0, 200.0] {
+            let mut simulation = started(&over_a_plate(0.01, moving([0.0, 0.0, speed])), None).unwrap();
+            let steps = (12.0 * RADIUS / speed / simulation.time_step().value).ceil() as u64;
+            // Either it is thrown ahead, or the plate is too fast for so soft a ball, which the run says.
+            match simulation.advance(steps) {
+                Ok(()) => {
+                    let thrown = simulation.snapshot().velocity[0][2] / speed;
+                    assert!((thrown - 1.5).abs() < 0.05, "at {speed} m/s it leaves with {thrown} of it");
+                }
+                Err(stop) => assert!(
+                    speed > 2.0 && stop.to_string().contains("overlaps wall plate"),
+                    "at {speed} m/s: {stop}"
+                ),
+            }
+        }
+    }
+
+    #[test]
+    fn steps_in_which_walls_go_too_far_are_refused_with_the_cause() {
+        let usual = started(&over_a_plate(0.01, WallMotion::default()), None)
+            .unwrap()
+            .time_step()
+            .clone();
+        let refused = |world: &World| started(world, Some(usual.value)).err().map(|refusal| refusal.to_string());
+        let plate = |motion: WallMotion| over_a_plate(0.01, motion);
+        let told = refused(&plate(moving([0.0, 0.0, 200.0]))).unwrap();
+        assert!(
+            told.contains("above the stable limit") && told.contains("wall plate, whose surface moves at up to 2.000e2 m/s"),
+            "{told}"
+        );
+        let told = refused(&plate(vibrating(40e3))).unwrap();
+        assert!(told.contains("wall plate, which vibrates at 4.000e4 Hz"), "{told}");
+        let turning = WallMotion {
+            angular_velocity: [0.0, 2e4, 0.0],
+            ..WallMotion::default()
+        };
+        assert!(refused(&plate(turning)).unwrap().contains("wall plate"));
+        // What a stage does later counts, too.
+        let mut later = plate(WallMotion::default());
+        later.later.motions = vec![(0, moving([0.0, 0.0, 200.0]))];
+        assert!(refused(&later).unwrap().contains("wall plate"));
+        // Slow walls, and a plane that slides along itself, take nothing of it.
+        for world in [
+            plate(moving([0.0, 0.0, 0.5])),
+            plate(vibrating(50.0)),
+            over_a_plate(0.0, moving([200.0, 0.0, 0.0])),
+        ] {
+            assert_eq!(started(&world, None).unwrap().time_step(), &usual);
+        }
+    }
 }

@@ -1,17 +1,20 @@
 //! Walls: where their elements are now, and which grains are near them.
 
 mod grid;
+mod images;
 mod motion;
 mod points;
 mod servo;
 mod wear;
 
 use crate::fields::{Fields, PART, part_range, parts};
+use crate::refusal::Refusal;
 use crate::search::{Cells, resize_with_room};
 use crate::world::{Triangle, Vec3, Wall, WallMotion, WallShape};
 use grid::SortRoom;
+use images::Images;
 use motion::is_on;
-pub(crate) use motion::{Stance, is_moving};
+pub(crate) use motion::{Stance, axis_of_turning, fastest, is_moving};
 use seixo_device::{Cpu, Ranges, Strided, exclusive_scan};
 use seixo_laws::Vector3;
 use seixo_laws::wall::rotated;
@@ -82,6 +85,7 @@ pub struct Walls {
     pub cell_list: Vec<u32>,
     /// What grains did to walls that wear.
     pub work: SlidingWork,
+    images: Images,
     room: SortRoom,
     old_row: Vec<u32>,
     old_list: Vec<u32>,
@@ -115,12 +119,13 @@ fn pose(wall: &Wall, is_there: bool, time: f64, next: f64) -> [f64; POSE] {
     record
 }
 
-/// Records of the elements of a shape, see [`ELEMENT`].
-fn elements_of(shape: &WallShape, wall: usize) -> Vec<f64> {
+/// Records of the elements of a shape, of which this is the first, see [`ELEMENT`].
+fn elements_of(shape: &WallShape, wall: usize, first: usize) -> Vec<f64> {
     let mut records = Vec::new();
     let mut push = |numbers: [Vec3; 3], kind: f32| {
+        let element = first + records.len() / ELEMENT;
         records.extend(numbers.as_flattened());
-        records.extend([f64::from(kind), wall as f64, 0.0]);
+        records.extend([f64::from(kind), wall as f64, element as f64]);
     };
     match shape {
         WallShape::Plane { point, normal } => push([*point, *normal, [0.0; 3]], PLANE),
@@ -177,7 +182,8 @@ impl Walls {
             ..Walls::default()
         };
         for (index, wall) in given.iter().enumerate() {
-            walls.start.extend(elements_of(&wall.shape, index));
+            let first = walls.start.len() / ELEMENT;
+            walls.start.extend(elements_of(&wall.shape, index, first));
             walls.at_rest.extend(record_at_rest(wall));
             walls.farthest.push(farthest_of(wall, reach));
             walls.middle.push(wall.shape.middle());
@@ -201,7 +207,10 @@ impl Walls {
     }
 
     /// Lets a wall move in another way from this time \[s\] on, from where it is; start and stop of the motion count from now.
-    pub fn set_motion(&mut self, wall: usize, motion: &WallMotion, time: f64) {
+    ///
+    /// # Errors
+    /// As [`Walls::repeat`].
+    pub fn set_motion(&mut self, wall: usize, motion: &WallMotion, time: f64) -> Result<(), Refusal> {
         self.place(time, true);
         let shape = self.given[wall]
             .shape
@@ -214,13 +223,15 @@ impl Walls {
             ..motion.clone()
         };
         let elements = self.first[wall] * ELEMENT..self.first[wall + 1] * ELEMENT;
-        self.start[elements].copy_from_slice(&elements_of(&given.shape, wall));
+        self.start[elements].copy_from_slice(&elements_of(&given.shape, wall, self.first[wall]));
         self.at_rest[wall * WALL..][..WALL].copy_from_slice(&record_at_rest(given));
         self.servos[wall * SERVO..][..SERVO].fill(0.0);
         self.farthest[wall] = farthest_of(given, self.reach);
         self.middle[wall] = given.shape.middle();
+        self.repeat_wall(wall)?;
         self.place(time, true);
         self.cell_first.clear();
+        Ok(())
     }
 
     /// Forgets which grains are near walls, and what they remember.
@@ -389,6 +400,7 @@ impl Walls {
                 }
             }
         }
+        self.carry_through_sides(&cells.old_of);
     }
 
     /// Counts the elements near grain i, and writes them to `list` when `FILL`.

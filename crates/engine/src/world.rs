@@ -250,6 +250,8 @@ pub struct Later {
     pub grains: Vec<Expected>,
     /// Indices into [`World::walls`] of those that are not there at the start.
     pub walls: Vec<usize>,
+    /// Motions that walls, by their indices into [`World::walls`], may be given later, in their order: the time step is made for them, too.
+    pub motions: Vec<(usize, WallMotion)>,
     /// Indices into [`World::bonds`] of those that are not made at the start.
     pub bonds: Vec<usize>,
     /// Indices into [`World::groups`] of those whose grains may be held, set free or loaded anew: such worlds run where held grains do.

@@ -413,3 +413,30 @@ fn a_glance_is_what_a_look_would_see_while_the_steps_go_on() {
         assert_eq!(simulation.snapshot(), unseen.snapshot());
     }
 }
+
+#[test]
+fn worlds_far_from_the_origin_are_refused_in_single_precision() {
+    let mut world = beds::falling(8, TangentialLaw::Mindlin);
+    world.walls.retain(|wall| wall.name == "floor");
+    world.grains.velocity.fill([0.0; 3]);
+    for place in &mut world.grains.position {
+        (place[0], place[1]) = (place[0] + 5e5, place[1] + 4.5e6);
+    }
+    let refused = Simulation::new(world.clone(), on_gpu(Precision::F32)).err().unwrap().to_string();
+    for phrase in ["4.500e6 m", "5.000e-1 m apart", "2.500e-4 m", "--precision mixed"] {
+        assert!(refused.contains(phrase), "{phrase}: {refused}");
+    }
+    for settings in [on_gpu(Precision::Mixed), on_cpu()] {
+        let moved = after(&world, settings, 100).snapshot();
+        assert!(
+            moved.velocity.iter().all(|velocity| velocity[2] < 0.0),
+            "they fall: {:?}",
+            moved.velocity
+        );
+    }
+    for place in &mut world.grains.position {
+        place[0] += 1e12;
+    }
+    let refused = Simulation::new(world, on_cpu()).err().unwrap().to_string();
+    assert!(refused.contains("f64") && refused.contains("nearer to the origin"), "{refused}");
+}

@@ -4,7 +4,10 @@ mod beds;
 
 use seixo_engine::Simulation;
 use seixo_engine::state::State;
-use seixo_engine::world::{DeviceChoice, Domain, Grains, Interaction, Leaving, Precision, Search, Settings, Shear, World};
+use seixo_engine::world::{
+    DeviceChoice, Domain, Frustum, Grains, Interaction, Leaving, Precision, Search, Settings, Shear, Triangle, Vec3, Vibration, Wall,
+    WallMotion, WallShape, World,
+};
 use seixo_laws::contact::TangentialLaw;
 
 const RADIUS: f64 = 5e-4;
@@ -256,5 +259,211 @@ fn the_virial_is_what_compression_costs() {
         let work = -(stored(share + change) - stored(share - change)) * share / (2.0 * change);
         let virial = virial(&mut stretched(share));
         assert!(virial > 0.0 && (virial / work - 1.0).abs() < 1e-5, "{virial} {work}");
+    }
+}
+
+/// Length of a cell of the floor with ridges \[m\].
+const CELL: f64 = 10.0 * RADIUS;
+
+/// A floor along x with a ridge half a radius high at the begin of each of these cells.
+fn ridges(cells: std::ops::Range<i32>) -> WallShape {
+    let (height, width, deep) = (0.5 * RADIUS, 0.2 * CELL, 10.0 * RADIUS);
+    let profile = |cell: i32| {
+        let at = f64::from(cell) * CELL;
+        [(0.0, 0.0), (0.0, height), (width, height), (width, 0.0), (CELL, 0.0)].map(|(x, z)| [at + x, z])
+    };
+    let strip = |[[x, z], [u, w]]: [[f64; 2]; 2]| -> [Triangle; 2] {
+        let [a, b, c, d] = [[x, -deep, z], [u, -deep, w], [u, deep, w], [x, deep, z]];
+        [[a, b, c], [a, c, d]]
+    };
+    let corners: Vec<[[f64; 2]; 5]> = cells.map(profile).collect();
+    let pairs = corners.iter().flat_map(|corners| corners.windows(2).map(|pair| [pair[0], pair[1]]));
+    WallShape::Mesh(pairs.flat_map(strip).collect())
+}
+
+/// One ball on its way over or in a wall, in a domain that is periodic along an axis from `low` on, or in none.
+fn on_a_wall((at, velocity): (Vec3, Vec3), shape: WallShape, motion: WallMotion, sides: Option<(usize, f64)>) -> World {
+    let mut world = beds::falling(1, TangentialLaw::Mindlin);
+    world.gravity = [0.0, 0.0, -9.81];
+    world.grains = Grains::default();
+    world.grains.push(0, at, velocity, [0.0; 3], RADIUS, 0, 0);
+    world.walls = vec![Wall {
+        name: "floor".into(),
+        material: 0,
+        shape,
+        motion,
+        specific_wear_rate: 0.0,
+    }];
+    world.domain = sides.map(|(axis, low)| {
+        let along = |k: usize, periodic: f64, open: f64| if k == axis { periodic } else { open };
+        Domain {
+            periodic: [0, 1, 2].map(|k| k == axis),
+            ..Domain::open(
+                [0, 1, 2].map(|k| along(k, low, -1.0)),
+                [0, 1, 2].map(|k| along(k, low + CELL, 1.0)),
+                Leaving::Error,
+            )
+        }
+    });
+    world
+}
+
+/// Fails unless the ball, its velocity and its spin, and the energies are the same in both, but for whole lengths along an axis.
+#[track_caller]
+fn assert_same_way(open: &World, periodic: &World, axis: usize, steps: u64, what: &str) -> [f64; 2] {
+    let start = |world: &World| {
+        // Coordinates along the axis are those in the domain.
+        let mut world = world.clone();
+        if let Some(domain) = world.domain {
+            for place in &mut world.grains.position {
+                place[axis] = domain.min[axis] + (place[axis] - domain.min[axis]).rem_euclid(CELL);
+            }
+        }
+        Simulation::new(world, settings(1)).unwrap_or_else(|refusal| panic!("{what}: {refusal}"))
+    };
+    let (mut open, mut periodic) = (start(open), start(periodic));
+    let mut range = [f64::INFINITY, f64::NEG_INFINITY];
+    for _ in 0..20 {
+        open.advance(steps / 20).unwrap();
+        periodic.advance(steps / 20).unwrap_or_else(|stop| panic!("{what}: {stop}"));
+        let (a, b) = (open.snapshot(), periodic.snapshot());
+        let way = a.position[0][axis] - b.position[0][axis];
+        range = [range[0].min(a.position[0][axis]), range[1].max(a.position[0][axis])];
+        for k in 0..3 {
+            let lengths = if k == axis { CELL * (way / CELL).round() } else { 0.0 };
+            let apart = a.position[0][k] - b.position[0][k] - lengths;
+            assert!(apart.abs() < 1e-9, "{what}: {apart:e} m along axis {k} at {} s", open.time());
+            let apart = a.velocity[0][k] - b.velocity[0][k];
+            assert!(apart.abs() < 1e-7, "{what}: {apart:e} m/s along axis {k} at {} s", open.time());
+        }
+    }
+    let (a, b) = (open.ledger(), periodic.ledger());
+    assert!(a.normal_damping.abs() > 0.0, "{what}: nothing was hit");
+    assert!((a.normal_damping / b.normal_damping - 1.0).abs() < 1e-5, "{what}: {a:?} {b:?}");
+    assert!((a.friction / b.friction - 1.0).abs() < 1e-5, "{what}: {a:?} {b:?}");
+    range
+}
+
+#[test]
+fn a_ball_meets_the_images_of_a_mesh_wherever_sides_are_put() {
+    let ball = ([0.45 * CELL, 0.0, 0.999 * RADIUS], [0.1, 0.0, 0.0]);
+    let shaken = WallMotion {
+        vibrations: vec![Vibration {
+            amplitude: [0.0, 0.0, 0.01 * RADIUS],
+            frequency: 200.0,
+            phase: 0.0,
+        }],
+        ..WallMotion::default()
+    };
+    for motion in [WallMotion::default(), shaken] {
+        let open = on_a_wall(ball, ridges(-3..4), motion.clone(), None);
+        // Sides at the face of a ridge, behind which the mesh ends; on the flat, where the ball passes, first while it slides; a mesh that reaches
+        // over many cells, so that it lies on its images.
+        for (low, cells) in [(0.0, 0..1), (0.5 * CELL, 0..1), (-0.3 * CELL, 0..1), (0.0, -2..3)] {
+            let what = format!("side at {low}, cells {cells:?}, {} vibrations", motion.vibrations.len());
+            let periodic = on_a_wall(ball, ridges(cells), motion.clone(), Some((0, low)));
+            let [_, far] = assert_same_way(&open, &periodic, 0, 60_000, &what);
+            assert!(far > 0.8 * CELL, "{what}: {far} m is not at the next ridge");
+        }
+    }
+}
+
+#[test]
+fn a_ball_passes_the_sides_of_a_drum_that_turns() {
+    let drum = |base: f64, height: f64| {
+        WallShape::Round(vec![Frustum {
+            base: [0.0, base, 0.0],
+            axis: [0.0, 1.0, 0.0],
+            height,
+            radii: [6.0 * RADIUS; 2],
+        }])
+    };
+    let turning = WallMotion {
+        angular_velocity: [0.0, 40.0, 0.0],
+        ..WallMotion::default()
+    };
+    let ball = ([0.0, 0.7 * CELL, -5.001 * RADIUS], [0.0, 0.2, 0.0]);
+    let open = on_a_wall(ball, drum(-2.0 * CELL, 9.0 * CELL), turning.clone(), None);
+    for (low, base) in [(0.0, 0.0), (0.4 * CELL, 0.0)] {
+        let periodic = on_a_wall(ball, drum(base, CELL), turning.clone(), Some((1, low)));
+        let what = format!("side at {low}");
+        let [near, far] = assert_same_way(&open, &periodic, 1, 60_000, &what);
+        assert!(far - near > CELL, "{what}: it went from {near} m to {far} m");
+    }
+}
+
+#[test]
+fn a_gpu_knows_the_images_of_walls() {
+    // It slides through a side before the ridge, and hits the ridge's image.
+    let ball = ([0.88 * CELL, 0.0, 0.999 * RADIUS], [0.1, 0.0, 0.0]);
+    let world = on_a_wall(ball, ridges(0..1), WallMotion::default(), Some((0, -0.1 * CELL)));
+    let on_gpu = Settings {
+        device: DeviceChoice::Gpu(None),
+        precision: Some(Precision::F64),
+        ..settings(0)
+    };
+    let (here, there) = (after(&world, settings(1), 2500), after(&world, on_gpu, 2500));
+    let (a, b) = (here.snapshot(), there.snapshot());
+    assert!(
+        a.position[0][0] < 0.0 && a.velocity[0][0] < 0.05,
+        "it passed and was slowed down: {a:?}"
+    );
+    for k in 0..3 {
+        assert!((a.position[0][k] - b.position[0][k]).abs() < 1e-9, "{a:?} {b:?}");
+        assert!((a.velocity[0][k] - b.velocity[0][k]).abs() < 1e-7, "{a:?} {b:?}");
+    }
+}
+
+#[test]
+fn walls_whose_images_would_move_otherwise_are_refused() {
+    let ball = ([0.5 * CELL, 0.0, 1.5 * RADIUS], [0.0; 3]);
+    let refused = |shape: WallShape, motion: WallMotion, shear: Option<Shear>| {
+        let mut world = on_a_wall(ball, shape, motion, Some((0, 0.0)));
+        if shear.is_some() {
+            let domain = world.domain.as_mut().unwrap();
+            (domain.periodic, domain.shear) = ([true; 3], shear);
+        }
+        Simulation::new(world, settings(1)).err().map(|refusal| refusal.to_string())
+    };
+    let moving = |velocity: Vec3, stop: Option<f64>| WallMotion {
+        velocity,
+        stop,
+        ..WallMotion::default()
+    };
+    let turning = |through: f64, axis: Vec3| WallMotion {
+        angular_velocity: axis,
+        through: [through, 0.0, 0.0],
+        ..WallMotion::default()
+    };
+    let told = refused(ridges(0..1), moving([0.1, 0.0, 0.0], None), None).unwrap();
+    assert!(
+        told.contains("wall floor: it moves along x") && told.contains("let its surface run"),
+        "{told}"
+    );
+    let told = refused(ridges(0..1), turning(0.0, [0.0, 1.0, 0.0]), None).unwrap();
+    assert!(told.contains("turns about an axis") && told.contains("open these sides"), "{told}");
+    let across = Shear {
+        flow: 2,
+        gradient: 0,
+        rate: 20.0,
+    };
+    let told = refused(ridges(0..1), WallMotion::default(), Some(across)).unwrap();
+    assert!(told.contains("slide"), "{told}");
+    let plane = |normal: Vec3| WallShape::Plane { point: [0.0; 3], normal };
+    let told = refused(plane([1.0, 0.0, 0.0]), WallMotion::default(), None).unwrap();
+    assert!(told.contains("stands across the sides along x"), "{told}");
+    // What only rises, or goes a little, or turns away from the sides, is sound; so is a plane along them, and one that grains never reach.
+    let sphere = WallShape::Sphere {
+        center: [0.5 * CELL, 0.0, -1.5 * RADIUS],
+        radius: RADIUS,
+    };
+    let sound = [
+        (ridges(0..1), moving([0.0, 0.0, -0.1], None)),
+        (ridges(0..1), moving([0.1, 0.0, 0.0], Some(0.01))),
+        (sphere, turning(0.5 * CELL, [0.0, 1.0, 0.0])),
+        (plane([0.0, 0.0, 1.0]), moving([0.3, 0.0, 0.0], None)),
+    ];
+    for (shape, motion) in sound {
+        assert_eq!(refused(shape.clone(), motion.clone(), None), None, "{shape:?} {motion:?}");
     }
 }

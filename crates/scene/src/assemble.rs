@@ -125,7 +125,7 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
     };
     stage::complete_paths(&mut file, &findings);
     (plan.stages, plan.absent) = stage::stages(&file, &world, &ranges, &mut findings);
-    world.later.switched = stage::switched(&plan.stages);
+    (world.later.switched, world.later.motions) = (stage::switched(&plan.stages), stage::motions(&plan.stages));
     world.fluids = fluid::fluids(&mut file, &world, &ranges, &plan, &outlines, &mut findings);
     if let Some(fluids) = &world.fluids {
         plan.fluid_inlets = fluids.inlets.iter().map(|inlet| inlet.name.clone()).collect();

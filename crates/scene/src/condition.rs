@@ -3,8 +3,9 @@
 use crate::{
     diagnostics::{Complaint, did_you_mean},
     quantity::{self, Dimension, Energy, Force, Number, Powers, Time, Velocity},
+    walls::NamedWalls,
 };
-use std::{collections::BTreeMap, ops::Range};
+use std::ops::Range;
 
 /// What a condition looks at.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,10 +54,10 @@ struct Comparison {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition(Vec<Vec<Comparison>>);
 
-/// The names that conditions may use: groups of grains, and walls with the range of their indices.
+/// The names that conditions may use: groups of grains, and walls.
 pub(crate) struct Names<'a> {
     pub groups: &'a [String],
-    pub walls: &'a BTreeMap<String, Range<usize>>,
+    pub walls: NamedWalls<'a>,
 }
 
 const EXAMPLE: &str = "write it as in \"kinetic_energy < 1e-6 J\", \"time > 2 s\", \"duration 0.5 s\", \"grains.bed > 1000\" or \"wall_force.lid > 10 N\", joined by `and` and `or`";
@@ -182,9 +183,8 @@ fn measure(name: &str, names: &Names) -> Result<(Measure, Powers, &'static str),
         "largest_speed" => Ok((Measure::LargestSpeed(group()?), Velocity::POWERS, Velocity::UNIT)),
         "coordination" => Ok((Measure::Coordination(group()?), Number::POWERS, Number::UNIT)),
         "wall_force" => {
-            let part = part.unwrap_or_default();
-            let range = names.walls.get(part).ok_or_else(|| unknown("wall", part, names.walls.keys()))?;
-            Ok((Measure::WallForce(range.clone()), Force::POWERS, Force::UNIT))
+            let range = names.walls.find(part.unwrap_or_default())?;
+            Ok((Measure::WallForce(range), Force::POWERS, Force::UNIT))
         }
         _ => Err(Complaint::new(format!("a condition cannot look at `{word}`")).remedy(did_you_mean(word, MEASURES))),
     }

@@ -12,7 +12,7 @@ use crate::{
     quantity::{Positive, Quantity, Time},
     schema::{FragmentsOf, ProbeSection, Region, SceneFile},
     stage::Thing,
-    walls,
+    walls::{self, NamedWalls},
 };
 use glam::DVec3;
 use seixo_analysis as analysis;
@@ -35,6 +35,10 @@ pub(crate) fn probes(
 ) -> Vec<Probe> {
     let until = file.run.until.si;
     let usual: Quantity<Time, Positive> = file.output.energies_every.unwrap_or(Quantity::new(until / 100.0));
+    let walls = NamedWalls {
+        sections: walls,
+        walls: &world.walls,
+    };
     let is_sound = findings.is_sound();
     let mut probes = Vec::new();
     for (name, section) in &mut file.probe {
@@ -52,7 +56,7 @@ pub(crate) fn probes(
     probes
 }
 
-fn probe_kind(section: &ProbeSection, (world, absent): (&World, &[Thing]), walls: &BTreeMap<String, Range<usize>>, is_sound: bool) -> Kind {
+fn probe_kind(section: &ProbeSection, (world, absent): (&World, &[Thing]), walls: NamedWalls, is_sound: bool) -> Kind {
     let mut kinds = Vec::new();
     let mut add = |kind: Option<Kind>| kinds.extend(kind);
     let region = |key: &str, region: &Region| region_of(region).map_err(|complaint| (format!("{key}.region"), complaint));
@@ -77,11 +81,7 @@ fn probe_kind(section: &ProbeSection, (world, absent): (&World, &[Thing]), walls
     }));
     add(section.bonds.filter(|&is_wanted| is_wanted).map(|_| Ok(ProbeKind::Bonds)));
     add(section.fragments.as_ref().and_then(|of| fragments(of, world, is_sound)));
-    let of_wall = |key: &str, name: &String| {
-        let known = walls.keys().map(String::as_str);
-        let range = walls.get(name).cloned();
-        range.ok_or_else(|| (key.to_owned(), unknown("wall", name, known)))
-    };
+    let of_wall = |key: &str, name: &String| walls.find(name).map_err(|complaint| (key.to_owned(), complaint));
     let force = |name: &String| of_wall("wall_force", name).map(|walls| ProbeKind::WallForce { walls });
     let torque = |name: &String| of_wall("wall_torque", name).map(|walls| ProbeKind::WallTorque { walls });
     let place = |name: &String| of_wall("wall_position", name).map(|walls| ProbeKind::WallPosition { walls });
@@ -99,7 +99,8 @@ fn probe_kind(section: &ProbeSection, (world, absent): (&World, &[Thing]), walls
         let walls = of_wall("worn_volume", name)?;
         if is_sound && world.walls[walls.clone()].iter().all(|wall| wall.specific_wear_rate == 0.0) {
             let complaint = Complaint::new(format!("wall `{name}` does not wear"));
-            let remedy = format!("give [wall.{name}] a wear_coefficient and a hardness, or a specific_wear_rate");
+            let section = name.split('.').next().unwrap_or(name);
+            let remedy = format!("give [wall.{section}] a wear_coefficient and a hardness, or a specific_wear_rate");
             return Err(("worn_volume".to_owned(), complaint.remedy(remedy)));
         }
         Ok(ProbeKind::WornVolume { walls })

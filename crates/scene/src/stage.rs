@@ -10,6 +10,7 @@ use crate::{
     quantity::{NotNegative, Positive, Quantity, Time},
     schema::{BoxShape, CylinderRegion, SceneFile, SphereRegion},
     volume::Volume,
+    walls::NamedWalls,
 };
 use schemars::JsonSchema;
 use seixo_engine::world::{Expected, Grains, Load, Vec3, WallMotion, World};
@@ -61,7 +62,8 @@ pub(crate) struct StageSection {
     /// How long the condition must hold, at every look: grains that start at rest have no kinetic energy, either.
     #[serde(default)]
     pub hold: Quantity<Time, NotNegative>,
-    /// What goes as it begins, as in "wall.plug", "grains.seed", "inlet.rain", "zone.drain" or "bonds.cement"; with its grains, an inlet ends, too.
+    /// What goes as it begins, as in "wall.plug", "wall.tank.top", "grains.seed", "inlet.rain", "zone.drain" or "bonds.cement"; with its grains, an
+    /// inlet ends, too.
     /// Bonds that are removed are dissolved: they vanish, and are not among those that broke.
     #[serde(default)]
     pub remove: Vec<String>,
@@ -223,7 +225,11 @@ pub(crate) fn stages(
     ranges: &BTreeMap<String, Range<usize>>,
     findings: &mut Findings,
 ) -> (Vec<Stage>, Vec<Thing>) {
-    let cast = Cast { file, world, ranges };
+    let walls = NamedWalls {
+        sections: ranges,
+        walls: &world.walls,
+    };
+    let cast = Cast { file, world, walls };
     let (mut stages, mut absent, mut standings) = (Vec::new(), Vec::new(), BTreeMap::new());
     // Whether what was named so far is there.
     let mut presence: Vec<(Thing, bool)> = Vec::new();
@@ -266,7 +272,7 @@ pub(crate) fn stages(
         }
         let names = Names {
             groups: &world.groups,
-            walls: ranges,
+            walls,
         };
         let until = section.until.as_ref().map(|text| Condition::read(text, &names)).transpose();
         let until = until.unwrap_or_else(|complaint| {
@@ -315,14 +321,14 @@ fn described(section: &StageSection) -> String {
 struct Cast<'a> {
     file: &'a SceneFile,
     world: &'a World,
-    ranges: &'a BTreeMap<String, Range<usize>>,
+    walls: NamedWalls<'a>,
 }
 
 impl Cast<'_> {
     fn thing(&self, name: &str) -> Result<Thing, Complaint> {
         let (kind, own) = name.split_once('.').unwrap_or((name, ""));
         match kind {
-            "wall" => self.wall(own).map(Thing::Walls),
+            "wall" => self.walls.find(own).map(Thing::Walls),
             "grains" => self.group(own).map(Thing::Group),
             "inlet" => {
                 let inlets = self.file.grains.iter().filter(|(_, section)| section.inlet.is_some());
@@ -352,11 +358,6 @@ impl Cast<'_> {
         }
     }
 
-    fn wall(&self, name: &str) -> Result<Range<usize>, Complaint> {
-        let found = self.ranges.get(name).cloned();
-        found.ok_or_else(|| unknown("wall", name, self.ranges.keys()))
-    }
-
     fn group(&self, name: &str) -> Result<u32, Complaint> {
         let found = self.world.groups.iter().position(|group| group == name);
         found
@@ -382,8 +383,27 @@ impl Cast<'_> {
         Ok(Act::Melt(group, Vec::new()))
     }
 
-    /// Notes that a thing comes or goes, unless it did already; tells whether that is the first that is heard of it.
+    /// Notes that a thing comes or goes, unless it did already; tells whether that is the first that is heard of it. Of a box, each face comes or goes.
     fn turn(&self, name: &str, thing: &Thing, comes: bool, presence: &mut Vec<(Thing, bool)>) -> Result<bool, Complaint> {
+        let Thing::Walls(walls) = thing else {
+            return self.turn_one(name, thing, comes, presence);
+        };
+        let mut are_new = Vec::new();
+        for wall in walls.clone() {
+            let name = format!("wall.{}", self.world.walls[wall].name);
+            are_new.push(self.turn_one(&name, &Thing::Walls(wall..wall + 1), comes, presence)?);
+        }
+        let is_new = are_new.iter().all(|is_new| *is_new);
+        if comes && !is_new && are_new.contains(&true) {
+            let complaint = Complaint::new(format!(
+                "{name} was there in part: some of its faces were removed before, others are new"
+            ));
+            return Err(complaint.remedy("name the faces one by one, those that were removed and those that are new"));
+        }
+        Ok(is_new)
+    }
+
+    fn turn_one(&self, name: &str, thing: &Thing, comes: bool, presence: &mut Vec<(Thing, bool)>) -> Result<bool, Complaint> {
         let Some((_, is_there)) = presence.iter_mut().find(|(other, _)| other == thing) else {
             presence.push((thing.clone(), comes));
             return Ok(true);
@@ -410,6 +430,18 @@ pub(crate) fn switched(stages: &[Stage]) -> Vec<u32> {
         _ => None,
     });
     groups.collect::<BTreeSet<u32>>().into_iter().collect()
+}
+
+/// Motions that stages give walls, in their order.
+pub(crate) fn motions(stages: &[Stage]) -> Vec<(usize, WallMotion)> {
+    let acts = stages.iter().flat_map(|stage| &stage.acts);
+    let given = acts.filter_map(|act| match act {
+        Act::Motion(walls, motion) => Some((walls, motion)),
+        _ => None,
+    });
+    given
+        .flat_map(|(walls, motion)| walls.clone().map(move |wall| (wall, WallMotion::clone(motion))))
+        .collect()
 }
 
 /// Takes what is not there at the start out of the world, which knows of it as what may come later; returns the grains.

@@ -6,6 +6,7 @@ pub(crate) use motion::{motion_of_boundary, motion_of_stage};
 
 use crate::{
     assemble::Findings,
+    condition::unknown,
     diagnostics::Complaint,
     fill::{axis_between, corners, si},
     schema::{BoxShape, BoxWall, Direction, Plane, Segments, WallSection},
@@ -14,7 +15,34 @@ use crate::{
 use glam::DVec3;
 use seixo_engine::world::{Frustum, Triangle, Vec3, Wall, WallMotion, WallShape};
 use seixo_laws::wear;
-use std::{ops::Range, path::Path};
+use std::{collections::BTreeMap, ops::Range, path::Path};
+
+/// The walls of a scene by the names that probes, stages and conditions call them by: that of a section, which is all faces of a box, or that of one
+/// face, as in "tank.bottom".
+#[derive(Clone, Copy)]
+pub(crate) struct NamedWalls<'a> {
+    /// The range of each section in `walls`.
+    pub sections: &'a BTreeMap<String, Range<usize>>,
+    /// All walls of the world.
+    pub walls: &'a [Wall],
+}
+
+impl NamedWalls<'_> {
+    /// The walls of this name.
+    pub fn find(&self, name: &str) -> Result<Range<usize>, Complaint> {
+        if let Some(range) = self.sections.get(name) {
+            return Ok(range.clone());
+        }
+        let face = self.walls.iter().position(|wall| wall.name == name);
+        let faces = self
+            .walls
+            .iter()
+            .map(|wall| &wall.name)
+            .filter(|name| !self.sections.contains_key(*name));
+        face.map(|wall| wall..wall + 1)
+            .ok_or_else(|| unknown("wall", name, self.sections.keys().chain(faces)))
+    }
+}
 
 /// A direction at length one.
 pub(crate) fn unit(direction: &Direction) -> Result<Vec3, Complaint> {

@@ -130,6 +130,26 @@ const CASES: &[Case] = &[
     ),
     (
         "[output]",
+        "[wall.tank]\nmaterial = \"glass\"\nbox = { min = [-1, -1, -1], max = [1, 1, 1] }\n[[stage]]\nname = \"a\"\nuntil = \"wall_force.tank.botom > 5 N\"\n[output]",
+        &["scene.toml:25:9", "no wall is named `tank.botom`", "did you mean `tank.bottom`?"],
+    ),
+    (
+        "[output]",
+        "[wall.tank]\nmaterial = \"glass\"\nbox = { min = [-1, -1, -1], max = [1, 1, 1], open = [\"top\"] }\n[[stage]]\nname = \"a\"\nremove = [\"wall.tank.top\"]\n[output]",
+        &["scene.toml:25:10", "no wall is named `tank.top`"],
+    ),
+    (
+        "[output]",
+        "[wall.tank]\nmaterial = \"glass\"\nbox = { min = [-1, -1, -1], max = [1, 1, 1] }\n[[stage]]\nname = \"a\"\nuntil = \"duration 1 s\"\nremove = [\"wall.tank.top\"]\n[[stage]]\nname = \"b\"\nremove = [\"wall.tank\"]\n[output]",
+        &["scene.toml:29:10", "wall.tank.top is gone already"],
+    ),
+    (
+        "[output]",
+        "[wall.tank]\nmaterial = \"glass\"\nbox = { min = [-1, -1, -1], max = [1, 1, 1] }\n[[stage]]\nname = \"a\"\nuntil = \"duration 1 s\"\nremove = [\"wall.tank.top\"]\n[[stage]]\nname = \"b\"\nadd = [\"wall.tank\"]\n[output]",
+        &["scene.toml:29:7", "wall.tank was there in part", "name the faces one by one"],
+    ),
+    (
+        "[output]",
         "[[stage]]\nname = \"a\"\nuntil = \"duration 1 s\"\nremove = [\"grains.bed\"]\n[[stage]]\nname = \"b\"\nadd = [\"grains.bed\"]\n[output]",
         &["scene.toml:26:7", "cannot come again"],
     ),

@@ -151,6 +151,42 @@ fn boxes_face_inward_and_count_as_one_wall() {
 }
 
 #[test]
+fn each_face_of_a_box_is_a_wall_for_probes_stages_and_conditions() {
+    let text = format!(
+        "{GLASS}\n[grains.a]\nmaterial = \"glass\"\nat = [[0.5, 0.5, 0.5]]\nradius = 0.1\n[wall.tank]\nmaterial = \"glass\"\nbox = {{ min = [0, 0, 0], max = [1, 1, 1] }}\n\
+         [probe.force]\nwall_force = \"tank.bottom\"\n[probe.torque]\nwall_torque = \"tank.top\"\n[probe.whole]\nwall_position = \"tank\"\n\
+         [[stage]]\nname = \"one\"\nuntil = \"wall_force.tank.bottom > 1 N\"\nset.wall.\"tank.left\".motion = {{ translate = [1, 0, 0] }}\n\
+         [[stage]]\nname = \"two\"\nremove = [\"wall.tank.top\"]\nuntil = \"wall_force.tank > 1 N\"\n[[stage]]\nname = \"three\"\nadd = [\"wall.tank.top\"]"
+    );
+    let first = scene(&text);
+    let again = load_text(&first.resolved, Path::new("/somewhere/else.toml"), &[]).unwrap();
+    for scene in [&first, &again] {
+        let names: Vec<&str> = scene.world.walls.iter().map(|wall| wall.name.as_str()).collect();
+        let faces = ["left", "right", "front", "back", "bottom", "top"].map(|face| format!("tank.{face}"));
+        assert_eq!(names, faces);
+        let logged: Vec<&ProbeKind> = scene.probes.iter().map(|probe| &probe.what).collect();
+        let wanted = [
+            ProbeKind::WallForce { walls: 4..5 },
+            ProbeKind::WallTorque { walls: 5..6 },
+            ProbeKind::WallPosition { walls: 0..6 },
+        ];
+        assert_eq!(logged, wanted.iter().collect::<Vec<_>>());
+        let stages = &scene.plan.stages;
+        assert!(
+            matches!(&stages[0].acts[..], [Act::Motion(walls, motion)] if *walls == (0..1) && motion.velocity == [1.0, 0.0, 0.0]),
+            "{:?}",
+            stages[0].acts
+        );
+        assert_eq!(stages[1].acts, [Act::Remove(Thing::Walls(5..6))]);
+        assert_eq!(stages[2].acts, [Act::Add(Thing::Walls(5..6))]);
+        assert!(scene.plan.absent.is_empty(), "{:?}", scene.plan.absent);
+        let of_bottom = |measure: &Measure| if *measure == Measure::WallForce(4..5) { 2.0 } else { 0.0 };
+        assert!(stages[0].until.as_ref().unwrap().holds(of_bottom).is_some());
+        assert!(stages[1].until.as_ref().unwrap().holds(of_bottom).is_none());
+    }
+}
+
+#[test]
 fn round_walls_close_and_turn() {
     let text = format!(
         "{GLASS}\n[grains.a]\nmaterial = \"glass\"\nat = [[0, 0, 0]]\nradius = 0.1\n[wall.drum]\nmaterial = \"glass\"\ncylinder = {{ from = [0, -1, 0], to = [0, 1, 0], radius = 2, segments = 12, caps = [\"from\", \"to\"] }}\nmotion = {{ rotate = \"60 rpm\", axis = [0, 3, 0], through = [0, 0, 0] }}"

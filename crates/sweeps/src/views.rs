@@ -20,7 +20,8 @@ pub fn remembered(is_compound: bool) -> usize {
     if is_compound { COMPOUND } else { RECORD }
 }
 
-/// Numbers per wall element: nine that say where it is, its kind – of which these are told by [`TRIANGLE`] and its like –, its wall, padding.
+/// Numbers per wall element: nine that say where it is, its kind, see [`TRIANGLE`] and its like, its wall, and the element that it is an image of
+/// beyond a periodic side, or itself.
 pub const ELEMENT: usize = 12;
 
 /// Kind of element: a triangle by its three corners.

@@ -271,12 +271,13 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         self.wall_rows(&near, host, &near.list, true);
         if self.kind.frictional {
             let (count, dim) = units(n);
-            lists::carry_wall_histories::launch::<R>(
+            lists::carry_wall_histories::launch::<R, C>(
                 gpu.client(),
                 count,
                 dim,
                 near.row.argument(),
                 near.list.argument(),
+                near.elements.argument(),
                 near.history.argument(),
                 self.order.argument(),
                 near.old_row.argument(),

@@ -56,7 +56,10 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                 let (element, done) = (walls.list[k], walls.work.by_entry[k]);
                 match (row[i] as usize..row[i + 1] as usize).find(|&q| list[q] == element) {
                     Some(entry) => work[entry] = done,
-                    None => walls.work.by_element[element as usize] += done,
+                    None => {
+                        let origin = walls.origin_of(element);
+                        walls.work.by_element[origin] += done;
+                    }
                 }
             }
         }
@@ -74,8 +77,9 @@ impl<C: Number, R: Number> WallRows<C, R> {
             let (list, work) = (copies.add(&self.list, 0..self.entries), copies.add(work, 0..self.entries));
             let arrived = copies.wait()?;
             let (list, work) = (arrived.take(list), doubles(&arrived.take(work)));
-            Walls::book_wear(&mut host.walls.work.by_element, &list, &work);
-            host.walls.work.by_entry.clear();
+            let walls = &mut host.walls;
+            Walls::book_wear(&mut walls.work.by_element, &list, &walls.elements, &work);
+            walls.work.by_entry.clear();
         }
         Ok(())
     }

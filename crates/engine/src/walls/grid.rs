@@ -21,7 +21,7 @@ fn is_kind(record: &[f64], kind: f32) -> bool {
 }
 
 /// The box around an element that is no plane.
-fn bounds_of(record: &[f64]) -> Bounds {
+pub(super) fn bounds_of(record: &[f64]) -> Bounds {
     let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
     let mut hold = |center: &[f64], half: [f64; 3]| {
         for axis in 0..3 {

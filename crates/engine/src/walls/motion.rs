@@ -1,7 +1,7 @@
 //! Where a wall's motion has it at a time, and how fast.
 
 use super::vector;
-use crate::world::{WallMotion, WallPath};
+use crate::world::{Vec3, WallMotion, WallPath};
 use seixo_laws::{Quaternion, Vector3};
 use std::f64::consts::{PI, TAU};
 
@@ -82,6 +82,40 @@ impl Stance {
         let turn = (self.angle - other.angle).abs().min(PI);
         way + 2.0 * (0.5 * turn).sin() * farthest
     }
+}
+
+/// Looks at a path between two of its places, to find where it is fastest.
+const LOOKS: usize = 16;
+
+/// Upper bounds of the speeds of a motion: of its axis along a unit direction, or in any, servo included \[m/s\], and of its turning \[rad/s\].
+pub fn fastest(motion: &WallMotion, direction: Option<&Vec3>) -> [f64; 2] {
+    let part = |v: &Vec3| direction.map_or(vector(v).length(), |along| vector(v).dot(&vector(along)).abs());
+    let vibrating = motion
+        .vibrations
+        .iter()
+        .map(|v| TAU * v.frequency * part(&v.amplitude))
+        .sum::<f64>();
+    let servo = motion.servo.as_ref().map_or(0.0, |servo| servo.velocity_limit * part(&servo.along));
+    let of_path = WallMotion {
+        path: motion.path.clone(),
+        ..WallMotion::default()
+    };
+    let mut on_path = [0.0f64; 2];
+    for pair in motion.path.iter().flat_map(|path| path.time.windows(2)) {
+        for look in 0..=LOOKS {
+            let stance = Stance::at(&of_path, pair[0] + (pair[1] - pair[0]) * look as f64 / LOOKS as f64);
+            let Vector3 { x, y, z } = stance.velocity;
+            on_path = [on_path[0].max(part(&[x, y, z])), on_path[1].max(stance.rate.abs())];
+        }
+    }
+    let turning = vector(&motion.angular_velocity).length();
+    [part(&motion.velocity) + vibrating + servo + on_path[0], turning + on_path[1]]
+}
+
+/// The axis about which a motion turns the whole wall, if it does.
+pub fn axis_of_turning(motion: &WallMotion) -> Option<Vec3> {
+    let by_path = motion.path.as_ref().filter(|path| !path.angle.is_empty()).map(|path| path.axis);
+    Some(motion.angular_velocity).filter(|spin| *spin != [0.0; 3]).or(by_path)
 }
 
 /// Whether a motion is between its start and its stop.

@@ -26,6 +26,9 @@ impl Walls {
                 place_element::<f64>(element, &self.start, &self.at_rest, poses, 0, &self.servos, elements);
             }
         }
+        for image in self.images_to_place(all) {
+            place_element::<f64>(image, &self.start, &self.at_rest, poses, 0, &self.servos, elements);
+        }
     }
 
     /// Which walls are there.

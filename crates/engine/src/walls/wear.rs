@@ -10,6 +10,7 @@ use crate::simulation::Simulation;
 use crate::state::{Column, State, WallWear};
 use crate::world::{Frustum, Triangle, WallShape};
 use seixo_device::Ranges;
+use seixo_sweeps::views::ELEMENT;
 use seixo_sweeps::wear::wear_of;
 use std::f64::consts::PI;
 
@@ -67,17 +68,18 @@ impl Walls {
         !self.work.by_element.is_empty()
     }
 
-    /// Adds what the entries of this list have done to their elements.
-    pub fn book_wear(work: &mut [f64], list: &[u32], by_entry: &[f64]) {
+    /// Adds what the entries of this list have done to their elements, of which `elements` has the records; what was done to an image, its element
+    /// bears.
+    pub fn book_wear(work: &mut [f64], list: &[u32], elements: &[f64], by_entry: &[f64]) {
         for (&element, &more) in list.iter().zip(by_entry) {
-            work[element as usize] += more;
+            work[elements[element as usize * ELEMENT + 11] as usize] += more;
         }
     }
 
     /// Adds what the entries have done to their elements; the list is about to be made anew.
     pub fn book_wear_of_list(&mut self) {
         let mut by_entry = std::mem::take(&mut self.work.by_entry);
-        Walls::book_wear(&mut self.work.by_element, &self.list, &by_entry);
+        Walls::book_wear(&mut self.work.by_element, &self.list, &self.elements, &by_entry);
         by_entry.clear();
         self.work.by_entry = by_entry;
     }
@@ -86,7 +88,10 @@ impl Walls {
     pub fn give_back_wear(&mut self, i: usize, element: u32, work: f64) {
         match (self.row[i] as usize..self.row[i + 1] as usize).find(|&k| self.list[k] == element) {
             Some(k) => self.work.by_entry[k] = work,
-            None => self.work.by_element[element as usize] += work,
+            None => {
+                let origin = self.origin_of(element);
+                self.work.by_element[origin] += work;
+            }
         }
     }
 
@@ -97,7 +102,7 @@ impl Walls {
             return None;
         }
         let mut work = self.work.by_element.clone();
-        Walls::book_wear(&mut work, &self.list, &self.work.by_entry);
+        Walls::book_wear(&mut work, &self.list, &self.elements, &self.work.by_entry);
         let mut wear = WallWear::default();
         let elements = self.first[wall]..self.first[wall + 1];
         for (element, (area, shown)) in elements.zip(elements_shown(&self.given[wall].shape)) {

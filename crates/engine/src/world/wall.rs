@@ -117,6 +117,29 @@ impl WallShape {
         }
     }
 
+    /// How fast its surface moves along its normal at most when the shape turns once a second, 1 rad/s, about this unit axis through a point \[m/s\]; of a
+    /// plane within `reach` of the point \[m\]. What turns about an axis of its own stays where it is.
+    pub(crate) fn rim(&self, through: Vec3, axis: Vec3, reach: f64) -> f64 {
+        let (through, axis) = (vector(through), vector(axis));
+        let away = |point: Vec3| vector(point).minus(&through).cross(&axis).length();
+        match self {
+            WallShape::Plane { normal, .. } => reach * vector(*normal).cross(&axis).length(),
+            WallShape::Mesh(triangles) => triangles.iter().flatten().fold(0.0, |most: f64, corner| most.max(away(*corner))),
+            WallShape::Round(frusta) => {
+                let rims = frusta.iter().map(|frustum| {
+                    let along = vector(frustum.axis);
+                    let end = vector(frustum.base).plus(&along.times(frustum.height));
+                    let farthest = away(frustum.base).max(away([end.x, end.y, end.z]));
+                    let width = frustum.radii[0].max(frustum.radii[1]);
+                    let is_own = along.cross(&axis).length() < 1e-9 && farthest < 1e-9 * width;
+                    if is_own { 0.0 } else { farthest + width }
+                });
+                rims.fold(0.0, f64::max)
+            }
+            WallShape::Sphere { center, .. } => away(*center),
+        }
+    }
+
     /// The same shape elsewhere: where `point` takes its points and `direction` its directions.
     pub fn placed(&self, point: impl Fn(&Vec3) -> Vec3, direction: impl Fn(&Vec3) -> Vec3) -> WallShape {
         match self {

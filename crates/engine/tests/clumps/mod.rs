@@ -161,11 +161,9 @@ pub fn heap(count: usize, periodic: Option<Leaving>) -> World {
         (sides.min[2], sides.max[2]) = (0.0, 2.0 * length);
         world.domain = Some(sides);
         // A floor with a hole where leaving is allowed: what is beyond falls out of the domain.
-        let end = if leaving == Leaving::Delete { 0.5 * length } else { 2.0 * length };
-        world.walls[0].shape = WallShape::Mesh(vec![
-            [[-length, -length, 1e-4], [end, -length, 1e-4], [end, 2.0 * length, 1e-4]],
-            [[-length, -length, 1e-4], [end, 2.0 * length, 1e-4], [-length, 2.0 * length, 1e-4]],
-        ]);
+        let end = if leaving == Leaving::Delete { 0.5 * length } else { length };
+        let [a, b, c, d] = [[0.0, 0.0], [end, 0.0], [end, length], [0.0, length]].map(|[x, y]| [x, y, 1e-4]);
+        world.walls[0].shape = WallShape::Mesh(vec![[a, b, c], [a, c, d]]);
     } else {
         world.walls.extend([
             plane("left", [0.0; 3], [1.0, 0.0, 0.0]),

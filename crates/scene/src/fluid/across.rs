@@ -72,9 +72,8 @@ pub(super) fn refuse_changes(
                     findings.add(&path, of_gravity("gravity", axis).within(&within));
                 }
                 Act::Motion(walls, motion) if bounds(walls) => {
-                    let Some((name, _)) = ranges.iter().find(|(_, range)| *range == walls) else {
-                        continue;
-                    };
+                    let section = ranges.iter().find(|(_, range)| *range == walls);
+                    let name = section.map_or(&world.walls[walls.start].name, |(name, _)| name);
                     if let Some(key) = leaves_plane(motion, axis) {
                         let what = key.rsplit('.').next().unwrap_or(key);
                         let path = format!("stage.{number}.set.wall.{name}.{key}");

@@ -41,8 +41,8 @@ pub(super) struct Setting<'a> {
 
 /// Walls that move, come and go together: what is behind one of them need not be behind another.
 struct Company {
-    /// The first of the walls that a stage names with them.
-    named_with: Option<usize>,
+    /// The least range of walls that a stage names with them: a face of a box may go on its own.
+    named_with: Option<Range<usize>>,
     motion: WallMotion,
     walls: Vec<usize>,
 }
@@ -175,7 +175,8 @@ impl Setting<'_> {
             walls: Vec::new(),
         }];
         for (index, wall) in self.world.walls.iter().enumerate() {
-            let named_with = named.iter().find(|walls| walls.contains(&index)).map(|walls| walls.start);
+            let naming = named.iter().filter(|walls| walls.contains(&index));
+            let named_with = naming.min_by_key(|walls| walls.len()).cloned();
             // A surface that runs stays where it is.
             let motion = WallMotion {
                 surface: SurfaceMotion::default(),

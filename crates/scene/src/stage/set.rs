@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 pub(crate) struct SetSection {
     /// Gravitational acceleration.
     pub gravity: Option<Vector<Acceleration>>,
-    /// Walls, by name.
+    /// Walls, by name; the face of a box in quotes, as in "tank.top".
     #[serde(default)]
     pub wall: BTreeMap<String, SetWall>,
     /// Groups of grains, by name.
@@ -94,7 +94,7 @@ impl Cast<'_> {
     pub(super) fn settings(&self, set: &SetSection, standings: &mut BTreeMap<u32, Standing>, findings: &Findings) -> Result<Vec<Act>, At> {
         let mut acts: Vec<Act> = set.gravity.iter().map(|gravity| Act::Gravity(si(gravity))).collect();
         for (name, wall) in &set.wall {
-            let range = self.wall(name).map_err(|complaint| ("wall", complaint))?;
+            let range = self.walls.find(name).map_err(|complaint| ("wall", complaint))?;
             let motion = walls::motion_of_stage(&wall.motion).map_err(|(_, complaint)| ("wall", complaint.within(name)))?;
             // Belts and rollers go on running.
             let surface = self

@@ -3,7 +3,7 @@
 //! A grain that leaves, or a copy of one, is three words – id, material, group –, three records of coordinates – position, velocity and spin at half steps –
 //! and two of motion – velocity, spin. Other columns, where there are any, are packed one by one.
 
-use super::lists::is_outside;
+use super::lists::{entry_of_origin, is_outside};
 use crate::domain::{Block, is_in_block};
 use crate::entries::{first_entry, history_at};
 use crate::views::{Record, record, xyz};
@@ -385,27 +385,31 @@ pub fn take_wall_histories<R: Real>(
     }
 }
 
-/// As [`give_histories()`], of elements of walls.
+/// As [`give_histories()`], of elements of walls, or of their images where a grain was put back at a periodic side.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn give_wall_histories<R: Real>(
+pub fn give_wall_histories<R: Real, C: Real>(
     whose: &[u32],
     remembered: &[R],
     place: &[u32],
     row: &[u32],
     list: &[u32],
+    elements: &[C],
     history: &mut [R],
     entries: u32,
     #[comptime] numbers: usize,
 ) {
     let at = ABSOLUTE_POS;
+    let mark = comptime!(if numbers == 12usize { 9usize } else { 3usize });
     if at < entries as usize {
-        let i = place[whose[at * 2usize] as usize] as usize;
-        for q in row[i] as usize..row[i + 1usize] as usize {
-            if list[q] == whose[at * 2usize + 1usize] {
+        let remembers = remembered[at * numbers + mark] > R::new(0.0);
+        if remembers {
+            let i = place[whose[at * 2usize] as usize] as usize;
+            let q = entry_of_origin::<C>(whose[at * 2usize + 1usize], row[i], row[i + 1usize], list, elements);
+            if q < row[i + 1usize] {
                 #[unroll]
                 for c in 0..numbers {
-                    history[q * numbers + c] = remembered[at * numbers + c];
+                    history[q as usize * numbers + c] = remembered[at * numbers + c];
                 }
             }
         }

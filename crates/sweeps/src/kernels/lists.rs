@@ -411,12 +411,13 @@ pub fn have_rows(lengths: &mut [u32], n: u32) {
 }
 
 /// What grains remember of wall elements, from the old list to the new; nothing where an element is new, or a grain, whose place before is `known` or
-/// above.
+/// above. A grain that was put back at a periodic side has another image of the element beside it, which gets what it remembers.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn carry_wall_histories<R: Real>(
+pub fn carry_wall_histories<R: Real, C: Real>(
     row: &[u32],
     list: &[u32],
+    elements: &[C],
     history: &mut [R],
     old_of: &[u32],
     old_row: &[u32],
@@ -448,5 +449,37 @@ pub fn carry_wall_histories<R: Real>(
                 }
             }
         }
+        let mark = comptime!(if numbers == 12usize { 9usize } else { 3usize });
+        for q in from..to {
+            if old_history[q * numbers + mark] > R::new(0.0) {
+                let k = entry_of_origin::<C>(old_list[q], row[i], row[i + 1usize], list, elements);
+                if k < row[i + 1usize] {
+                    #[unroll]
+                    for c in 0..numbers {
+                        history[k as usize * numbers + c] = old_history[q * numbers + c];
+                    }
+                }
+            }
+        }
     }
+}
+
+/// Where in its row a grain has an element of walls: the element itself, or the first of its images and what they are images of; `end` where neither is.
+#[cube]
+pub(super) fn entry_of_origin<C: Real>(element: u32, first: u32, end: u32, list: &[u32], elements: &[C]) -> u32 {
+    let origin = elements[element as usize * 12usize + 11usize];
+    let mut found = end;
+    for k in first..end {
+        if elements[list[k as usize] as usize * 12usize + 11usize] == origin {
+            if found == end {
+                found = k;
+            }
+        }
+    }
+    for k in first..end {
+        if list[k as usize] == element {
+            found = k;
+        }
+    }
+    found
 }

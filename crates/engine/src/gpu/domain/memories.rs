@@ -143,7 +143,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             gpu.write_part(&parcel.remembered, 0, &remembered);
             let (count, dim) = units(entries);
             match &self.walls {
-                Some(near) if is_of_walls => give_wall_histories::launch::<R>(
+                Some(near) if is_of_walls => give_wall_histories::launch::<R, C>(
                     gpu.client(),
                     count,
                     dim,
@@ -152,6 +152,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                     parcel.start.argument(),
                     near.row.argument(),
                     near.list.argument(),
+                    near.elements.argument(),
                     near.history.argument(),
                     entries as u32,
                     numbers,

@@ -30,6 +30,7 @@ mod look;
 mod measure;
 mod opening;
 mod outputs;
+mod passage;
 mod probes;
 mod record;
 mod schedule;

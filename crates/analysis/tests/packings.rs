@@ -1,5 +1,7 @@
 //! What is known of packings without computing them: lattices, a bed at rest, labels drawn at random.
 
+mod periodic;
+
 use glam::{DMat3, DVec3};
 use seixo_analysis::*;
 use seixo_engine::state::GrainSnapshot;

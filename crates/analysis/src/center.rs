@@ -53,9 +53,10 @@ fn take_together(balls: &mut [(DVec3, f64)], axis: usize, cell: &PeriodicCell) -
         }
         reached = reached.max(end);
     }
-    for ball in balls.iter_mut() {
-        let count = f64::from(share(&*ball) < cut) - begins(&*ball).floor();
-        ball.0 += DVec3::from(cell.image(axis, count).shift);
+    for (place, radius) in balls.iter_mut() {
+        let ball = (*place, *radius);
+        let count = f64::from(share(&ball) < cut) - begins(&ball).floor();
+        *place += DVec3::from(cell.image(axis, count).shift);
     }
     widest > 0.0
 }

@@ -106,7 +106,7 @@ mod tests {
             [passed(1.6, 1.4), passed(1.4, -0.4), passed(0.0, -3.0), passed(-3.0, 1.6)],
             [1.0, 0.0, 2.0, -3.0]
         );
-        assert_eq!(down.near(down.height([0.5, 0.5, -0.4]), 0.25).collect::<Vec<_>>().len(), 1);
+        assert_eq!(down.near(down.height([0.5, 0.5, -0.4]), 0.25).count(), 1);
         assert_eq!(down.near(down.height([0.5, 0.5, 0.4]), 0.25).count(), 0);
         let open = Plane::in_cell([0.3, 0.0, 0.0], [1.0, 0.0, 0.0], &cell());
         assert_eq!(

@@ -188,19 +188,21 @@ impl RegionInCell {
 
     /// The share of a straight line between two points that is inside, of all of its images together.
     pub fn share_of_line(&self, start: DVec3, end: DVec3) -> f64 {
-        let share = |image: Image| {
+        let mut share = 0.0;
+        for image in self.reaching(start.min(end), start.max(end)) {
             let shift = DVec3::from(image.shift);
-            self.region.share_of_line(start + shift, end + shift)
-        };
-        self.reaching(start.min(end), start.max(end)).map(share).sum()
+            share += self.region.share_of_line(start + shift, end + shift);
+        }
+        share
     }
 
     /// Volume of a ball that is inside, of all of its images together \[m³\].
     pub fn volume_of_ball(&self, center: DVec3, radius: f64) -> f64 {
-        let images = self.reaching(center - radius, center + radius);
-        images
-            .map(|image| self.region.volume_of_ball(center + DVec3::from(image.shift), radius))
-            .sum()
+        let mut volume = 0.0;
+        for image in self.reaching(center - radius, center + radius) {
+            volume += self.region.volume_of_ball(center + DVec3::from(image.shift), radius);
+        }
+        volume
     }
 }
 

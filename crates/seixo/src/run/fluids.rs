@@ -143,11 +143,13 @@ impl KnownFluids {
         let plane = Plane::in_cell(point, normal, &self.cell);
         let of_particle = |i: usize| {
             let volume = self.mass[fluid.kind[i] as usize] / fluid.density[i];
-            let flux = volume * dot(fluid.velocity[i], normal);
-            let heights = plane.near(plane.height(fluid.position[i]), half);
-            heights.map(move |height| flux * (1.0 - height.abs() / half).max(0.0) / half)
+            let mut flux = 0.0;
+            for height in plane.near(plane.height(fluid.position[i]), half) {
+                flux += volume * dot(fluid.velocity[i], normal) * (1.0 - height.abs() / half).max(0.0) / half;
+            }
+            flux
         };
-        members(fluid, which).flat_map(of_particle).sum()
+        members(fluid, which).map(of_particle).sum()
     }
 }
 

@@ -5,7 +5,7 @@ use crate::stress::{Carried, carried};
 use crate::tensor::{outer, pressure};
 use glam::{DMat3, DVec3};
 use seixo_engine::state::GrainSnapshot;
-use seixo_engine::{BondSnapshot, ContactRecord};
+use seixo_engine::{BondSnapshot, ContactRecord, Image, PeriodicCell};
 
 /// Nodes and weights of Gauss's rule of three points on 0..1.
 const GAUSS: [(f64, f64); 3] = [
@@ -33,6 +33,11 @@ impl Grid {
             spacing,
             points: [0, 1, 2].map(|axis| ((max[axis] - min[axis]) / spacing * (1.0 + 1e-12)).max(1.0) as usize),
         }
+    }
+
+    /// The last point \[m\].
+    fn end(&self) -> DVec3 {
+        self.origin + DVec3::from(self.points.map(|points| points as f64 - 1.0)) * self.spacing
     }
 
     /// Number of points.
@@ -85,6 +90,13 @@ struct Kernel<'a> {
 }
 
 impl Kernel<'_> {
+    /// The images in which the kernel around what lies between two corners reaches the grid.
+    fn images(&self, cell: &PeriodicCell, [low, high]: [DVec3; 2]) -> impl Iterator<Item = Image> + use<> {
+        let thing = [low - self.reach, high + self.reach];
+        let into = [self.grid.origin, self.grid.end()];
+        cell.images(thing.map(|corner| corner.to_array()), into.map(|corner| corner.to_array()))
+    }
+
     /// Points near `center` and their weights \[1/m³\].
     fn spread(&mut self, center: DVec3) -> &[(usize, f64)] {
         self.near.clear();
@@ -126,7 +138,8 @@ fn rows(tensor: &DMat3) -> Rows {
 }
 
 /// Coarse-grains grains, contacts and bonds with Lucy's kernel of this width w \[m\], at least the spacing of the grid: the kernel ends at
-/// 2 w, and what is finer than w is lost. Along a branch the kernel is integrated by Gauss's rule on pieces no longer than half of w.
+/// 2 w, and what is finer than w is lost. Along a branch the kernel is integrated by Gauss's rule on pieces no longer than half of w. Across
+/// periodic sides images are spread as what they are images of.
 pub fn coarse_grain(grid: &Grid, width: f64, grains: &GrainSnapshot, contacts: &[ContactRecord], bonds: &[BondSnapshot]) -> CoarseFields {
     let mut kernel = Kernel {
         grid,
@@ -139,22 +152,26 @@ pub fn coarse_grain(grid: &Grid, width: f64, grains: &GrainSnapshot, contacts: &
     let mut flux = vec![DMat3::ZERO; grid.len()];
     let mut contact = vec![DMat3::ZERO; grid.len()];
     for i in 0..grains.id.len() {
-        let (mass, velocity) = (grains.mass[i], DVec3::from(grains.velocity[i]));
+        let (mass, center) = (grains.mass[i], DVec3::from(grains.position[i]));
         let volume = ball::volume(grains.radius[i]);
-        let carried = outer(velocity * mass, velocity);
-        for &(point, weight) in kernel.spread(grains.position[i].into()) {
-            solid_fraction[point] += volume * weight;
-            density[point] += mass * weight;
-            momentum[point] += velocity * (mass * weight);
-            flux[point] += carried * weight;
+        for image in kernel.images(&grains.cell, [center; 2]) {
+            let velocity = DVec3::from(grains.velocity[i]) + DVec3::from(image.velocity);
+            let carried = outer(velocity * mass, velocity);
+            for &(point, weight) in kernel.spread(center + DVec3::from(image.shift)) {
+                solid_fraction[point] += volume * weight;
+                density[point] += mass * weight;
+                momentum[point] += velocity * (mass * weight);
+                flux[point] += carried * weight;
+            }
         }
     }
     for Carried { force, end, branch } in carried(contacts, bonds) {
         let virial = outer(force, branch);
         let pieces = (2.0 * branch.length() / width).ceil().max(1.0);
-        for piece in 0..pieces as usize {
-            for (node, part) in GAUSS {
-                let at = end - branch * ((piece as f64 + node) / pieces);
+        let start = end - branch;
+        for image in kernel.images(&grains.cell, [start.min(end), start.max(end)]) {
+            for (piece, (node, part)) in (0..pieces as usize).flat_map(|piece| GAUSS.map(|node| (piece, node))) {
+                let at = end - branch * ((piece as f64 + node) / pieces) + DVec3::from(image.shift);
                 for &(point, weight) in kernel.spread(at) {
                     contact[point] += virial * (weight * part / pieces);
                 }

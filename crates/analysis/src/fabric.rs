@@ -4,7 +4,7 @@ use crate::region::Region;
 use crate::tensor::{deviatoric, outer};
 use glam::{DMat3, DVec3};
 use seixo_engine::state::GrainSnapshot;
-use seixo_engine::{ContactRecord, Partner};
+use seixo_engine::{ContactRecord, Partner, PeriodicCell};
 
 /// Numbers of contacts that are told apart: 0 to 11, and 12 or more.
 pub const SHARES: usize = 13;
@@ -27,20 +27,25 @@ impl Fabric {
     }
 }
 
-/// Fabric of the contacts between grains whose contact points are in a region, or of all.
-pub fn fabric(region: Option<&Region>, contacts: &[ContactRecord]) -> Fabric {
-    let (mut sum, mut count) = (DMat3::ZERO, 0u32);
-    for contact in contacts {
-        let is_inside = region.is_none_or(|region| region.contains(contact.point.into()));
-        if matches!(contact.b, Partner::Grain(_)) && is_inside {
-            let normal = DVec3::from(contact.normal);
-            sum += outer(normal, normal);
-            count += 1;
-        }
+/// In how many images a point is inside of a region of a cell, and once where there is no region.
+fn counter(region: Option<&Region>, cell: &PeriodicCell) -> impl Fn([f64; 3]) -> usize + use<> {
+    let region = region.map(|region| region.in_cell(cell));
+    move |point: [f64; 3]| region.map_or(1, |region| region.count(point.into()))
+}
+
+/// Fabric of the contacts between grains whose contact points are in a region, or of all, in the cell that the grains are in.
+pub fn fabric(region: Option<&Region>, cell: &PeriodicCell, contacts: &[ContactRecord]) -> Fabric {
+    let times_inside = counter(region, cell);
+    let (mut sum, mut count) = (DMat3::ZERO, 0);
+    for contact in contacts.iter().filter(|contact| matches!(contact.b, Partner::Grain(_))) {
+        let times = times_inside(contact.point);
+        let normal = DVec3::from(contact.normal);
+        sum += outer(normal, normal) * times as f64;
+        count += times;
     }
     Fabric {
-        tensor: sum * (1.0 / f64::from(count)),
-        contacts: count as usize,
+        tensor: sum * (1.0 / count as f64),
+        contacts: count,
     }
 }
 
@@ -59,12 +64,12 @@ pub struct Coordination {
 
 /// Coordination of the grains whose centers are in a region, or of all.
 pub fn coordination(region: Option<&Region>, grains: &GrainSnapshot) -> Coordination {
+    let times_inside = counter(region, &grains.cell);
     let (mut counts, mut contacts) = ([0.0; SHARES], 0.0);
     for (&center, &touches) in grains.position.iter().zip(&grains.coordination) {
-        if region.is_none_or(|region| region.contains(center.into())) {
-            counts[(touches as usize).min(SHARES - 1)] += 1.0;
-            contacts += f64::from(touches);
-        }
+        let times = times_inside(center) as f64;
+        counts[(touches as usize).min(SHARES - 1)] += times;
+        contacts += times * f64::from(touches);
     }
     let all: f64 = counts.iter().sum();
     let idle = counts[0] + counts[1];

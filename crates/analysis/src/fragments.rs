@@ -61,7 +61,7 @@ pub struct FragmentSizes {
 }
 
 /// The fragments of those grains of which `counts` says so, by their places in the snapshot: a bond joins two of them, and so does a rigid body
-/// that carries both. Grains of bodies are taken to be on one side of a periodic domain; bonds say where their grains are themselves.
+/// that carries both. Across periodic sides, grains of a body are where they are nearest to each other; bonds say where their grains are themselves.
 pub fn fragments(grains: &GrainSnapshot, bonds: &[BondSnapshot], counts: impl Fn(usize) -> bool) -> Fragments {
     let links = links(grains, bonds);
     let links_of = |k: usize| {
@@ -121,7 +121,8 @@ fn links(grains: &GrainSnapshot, bonds: &[BondSnapshot]) -> Vec<(usize, usize, D
     let mut before = HashMap::new();
     for (k, &body) in grains.body.iter().enumerate().filter(|(_, body)| **body >= 0) {
         if let Some(last) = before.insert(body, k) {
-            join(last, k, DVec3::from(grains.position[k]) - DVec3::from(grains.position[last]));
+            let apart = [0, 1, 2].map(|axis| grains.position[k][axis] - grains.position[last][axis]);
+            join(last, k, grains.cell.nearest(apart).of(apart).into());
         }
     }
     links.sort_by_key(|&(i, j, _)| (i, j));
@@ -168,6 +169,8 @@ impl Fragments {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seixo_engine::PeriodicCell;
+    use seixo_engine::world::{Domain, Leaving};
 
     /// Grains of one kilogram and one meter in a row along x, a meter apart, with every second id.
     fn row(count: u32) -> GrainSnapshot {
@@ -239,6 +242,21 @@ mod tests {
         let found = fragments(&grains, &[bond([0, 6], 3.0)], |_| true);
         assert_eq!(found.number_of, [0, 0, 4, 0, 8]);
         assert_eq!(found.list[0].center, DVec3::X * (4.0 / 3.0));
+    }
+
+    #[test]
+    fn a_body_across_a_periodic_side_is_whole() {
+        let domain = Domain {
+            periodic: [true, false, false],
+            ..Domain::open([0.0; 3], [5.0; 3], Leaving::Error)
+        };
+        let grains = GrainSnapshot {
+            body: vec![3, -1, -1, -1, 3],
+            cell: PeriodicCell::of(Some(&domain), 0.0),
+            ..row(5)
+        };
+        let found = fragments(&grains, &[], |_| true);
+        assert_eq!((found.list[0].grains, found.list[0].center), (2, DVec3::X * -0.5));
     }
 
     #[test]

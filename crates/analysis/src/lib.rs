@@ -4,11 +4,13 @@
 //! `docs/analysis.md` has the formulas with their sources.
 
 mod ball;
+mod center;
 mod chains;
 mod coarse;
 mod fabric;
 mod fragments;
 mod mixing;
+mod plane;
 mod region;
 mod scalar;
 mod solid;
@@ -17,11 +19,13 @@ mod stress;
 mod surface;
 mod tensor;
 
+pub use center::center_of_group;
 pub use chains::{Chains, force_chains};
 pub use coarse::{CoarseFields, Grid, coarse_grain};
 pub use fabric::{Coordination, Fabric, SHARES, coordination, fabric};
 pub use fragments::{Fragment, FragmentSizes, Fragments, fragments};
 pub use mixing::{Mixing, mixing};
+pub use plane::Plane;
 pub use region::{Region, solid_fraction};
 pub use scalar::Scalar;
 pub use solid::{Plate, Solid, connected_parts, plate_of_disks, solid_of_apart, solid_of_mesh, solid_of_spheres};

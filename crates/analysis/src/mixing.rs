@@ -1,5 +1,6 @@
 //! How well groups of grains are mixed.
 
+use crate::region::Region;
 use glam::DVec3;
 use seixo_engine::state::GrainSnapshot;
 
@@ -14,7 +15,8 @@ pub struct Mixing {
     pub cells: usize,
 }
 
-/// Mixing of the given groups in `cells` that divide the box `bounds`, or else the box around their centers.
+/// Mixing of the given groups in `cells` that divide the box `bounds`, or else the box around their centers; along periodic axes that is all of
+/// the domain, and across their sides images count.
 ///
 /// Lacey: M = (σ₀² − σ²) / (σ₀² − σ_r²) with the variance σ² of a group's share between cells, each weighted by its grains and summed over
 /// groups; σ₀² = Σ P (1 − P) when segregated; σ_r² = σ₀² (K − 1) / (N − 1), the exact mean of σ² when N grains fill K cells at random.
@@ -25,13 +27,25 @@ pub fn mixing(grains: &GrainSnapshot, groups: &[u32], cells: [usize; 3], bounds:
             Some((DVec3::from(grains.position[i]), group))
         })
     };
-    let (low, high) = bounds.unwrap_or_else(|| {
+    let (min, max) = bounds.unwrap_or_else(|| {
         let start = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-        members().fold(start, |(low, high), (center, _)| (low.min(center), high.max(center)))
+        let (mut low, mut high) = members().fold(start, |(low, high), (center, _)| (low.min(center), high.max(center)));
+        for axis in (0..3).filter(|&axis| grains.cell.is_periodic(axis)) {
+            low[axis] = grains.cell.low[axis];
+            high[axis] = low[axis] + grains.cell.length[axis];
+        }
+        (low, high)
+    });
+    let region = Region::Box { min, max }.in_cell(&grains.cell);
+    let [low, high] = region.bounds();
+    let inside = members().flat_map(|(center, group)| {
+        region
+            .images_of(center)
+            .map(move |image| (center + DVec3::from(image.shift), group))
     });
     let shape = cells.map(|count| count as f64);
     let mut counts = vec![0.0; cells.iter().product::<usize>() * groups.len()];
-    for (center, group) in members().filter(|(center, _)| center.cmpge(low).all() && center.cmple(high).all()) {
+    for (center, group) in inside {
         let place = (center - low) / (high - low) * DVec3::from(shape);
         // The box may be flat, and the upper faces belong to it.
         let index = |axis: usize| {

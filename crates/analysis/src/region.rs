@@ -3,6 +3,7 @@
 use crate::ball;
 use glam::DVec3;
 use seixo_engine::state::GrainSnapshot;
+use seixo_engine::{Image, PeriodicCell};
 use std::f64::consts::PI;
 
 /// A part of space.
@@ -71,13 +72,27 @@ impl Region {
         }
     }
 
-    /// Whether a point is inside.
+    /// Corners of the upright box around it \[m\].
+    pub fn bounds(&self) -> [DVec3; 2] {
+        match *self {
+            Region::Box { min, max } => [min, max],
+            Region::Cylinder { from, to, radius } => {
+                let along = (to - from).normalize();
+                // A disk reaches as far along an axis as its normal is turned away from it.
+                let half = DVec3::from([0, 1, 2].map(|axis| radius * (1.0 - along[axis].powi(2)).max(0.0).sqrt()));
+                [from.min(to) - half, from.max(to) + half]
+            }
+            Region::Sphere { center, radius } => [center - radius, center + radius],
+        }
+    }
+
+    /// Whether a point is inside, its images left aside.
     pub fn contains(&self, point: DVec3) -> bool {
         self.share_of_line(point, point) > 0.0
     }
 
     /// The share of a straight line between two points that is inside; of a line without length all or nothing.
-    pub fn share_of_line(&self, start: DVec3, end: DVec3) -> f64 {
+    fn share_of_line(&self, start: DVec3, end: DVec3) -> f64 {
         let rate = end - start;
         let spans = match *self {
             Region::Box { min, max } => [0, 1, 2].map(|axis| between(start[axis], rate[axis], min[axis], max[axis])),
@@ -118,8 +133,82 @@ impl Region {
     }
 }
 
+/// A region of space that a periodic cell fills with its images: what of the images of points, lines and balls is inside. All that is measured
+/// in a region is measured through this.
+///
+/// A box that is longer than the cell along a periodic axis is cut to one length of it, so that nothing counts twice; a cylinder or a sphere
+/// that is, meets some images twice, as it would in a lattice of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RegionInCell {
+    region: Region,
+    cell: PeriodicCell,
+}
+
+impl Region {
+    /// The region among the images of a cell.
+    pub(crate) fn in_cell(&self, cell: &PeriodicCell) -> RegionInCell {
+        let mut region = *self;
+        if let Region::Box { min, max } = &mut region {
+            *max = DVec3::min(*max, *min + DVec3::from(cell.length));
+        }
+        RegionInCell { region, cell: *cell }
+    }
+}
+
+impl RegionInCell {
+    /// The images in which what lies between two corners may reach into the region.
+    fn reaching(&self, low: DVec3, high: DVec3) -> impl Iterator<Item = Image> + use<> {
+        let into = self.region.bounds().map(|corner| corner.to_array());
+        self.cell.images([low.to_array(), high.to_array()], into)
+    }
+
+    /// Corners of the upright box around it \[m\].
+    pub fn bounds(&self) -> [DVec3; 2] {
+        self.region.bounds()
+    }
+
+    /// Volume \[m³\].
+    pub fn volume(&self) -> f64 {
+        self.region.volume()
+    }
+
+    /// The images in which a point is inside.
+    pub fn images_of(&self, point: DVec3) -> impl Iterator<Item = Image> + use<> {
+        let region = self.region;
+        // Boxes contain what reaches into them, and their faces are shared out there.
+        let is_box = matches!(region, Region::Box { .. });
+        self.reaching(point, point)
+            .filter(move |image| is_box || region.contains(point + DVec3::from(image.shift)))
+    }
+
+    /// In how many images a point is inside.
+    pub fn count(&self, point: DVec3) -> usize {
+        self.images_of(point).count()
+    }
+
+    /// The share of a straight line between two points that is inside, of all of its images together.
+    pub fn share_of_line(&self, start: DVec3, end: DVec3) -> f64 {
+        let mut share = 0.0;
+        for image in self.reaching(start.min(end), start.max(end)) {
+            let shift = DVec3::from(image.shift);
+            share += self.region.share_of_line(start + shift, end + shift);
+        }
+        share
+    }
+
+    /// Volume of a ball that is inside, of all of its images together \[m³\].
+    pub fn volume_of_ball(&self, center: DVec3, radius: f64) -> f64 {
+        let mut volume = 0.0;
+        for image in self.reaching(center - radius, center + radius) {
+            volume += self.region.volume_of_ball(center + DVec3::from(image.shift), radius);
+        }
+        volume
+    }
+}
+
 /// Volume of the grains inside a region over its volume \[-\]; where grains overlap, both count.
 pub fn solid_fraction(region: &Region, grains: &GrainSnapshot) -> f64 {
+    let region = region.in_cell(&grains.cell);
     let balls = grains.position.iter().zip(&grains.radius);
     balls
         .map(|(&center, &radius)| region.volume_of_ball(center.into(), radius))

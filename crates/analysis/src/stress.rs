@@ -49,23 +49,28 @@ pub(crate) fn branch_of(bond: &BondSnapshot) -> DVec3 {
 
 /// Mean stress in a region: (1/V) Σ f ⊗ l over contacts and bonds (Love 1927, Weber 1966), each with the share of its branch l that is inside,
 /// which makes it the exact mean of the field whose flux through every surface is the force across it; and (1/V) Σ m v′ ⊗ v′ over the grains
-/// whose centers are inside, v′ being the velocity apart from their mean by mass.
+/// whose centers are inside, v′ being the velocity apart from their mean by mass. Across periodic sides images count as what they are images of,
+/// with the velocity of the image.
 pub fn stress_in(region: &Region, grains: &GrainSnapshot, contacts: &[ContactRecord], bonds: &[BondSnapshot]) -> Stress {
     let mut stress = Stress {
         contact: DMat3::ZERO,
         kinetic: DMat3::ZERO,
     };
+    let region = region.in_cell(&grains.cell);
     for Carried { force, end, branch } in carried(contacts, bonds) {
         stress.contact += outer(force, branch) * region.share_of_line(end - branch, end);
     }
-    let inside: Vec<usize> = (0..grains.id.len())
-        .filter(|&i| region.contains(grains.position[i].into()))
-        .collect();
-    let mass: f64 = inside.iter().map(|&i| grains.mass[i]).sum();
-    let momentum: DVec3 = inside.iter().map(|&i| DVec3::from(grains.velocity[i]) * grains.mass[i]).sum();
-    for i in inside {
-        let apart = DVec3::from(grains.velocity[i]) - momentum / mass;
-        stress.kinetic += outer(apart * grains.mass[i], apart);
+    let moving = |i: usize| {
+        let (mass, velocity) = (grains.mass[i], DVec3::from(grains.velocity[i]));
+        let images = region.images_of(grains.position[i].into());
+        images.map(move |image| (mass, velocity + DVec3::from(image.velocity)))
+    };
+    let inside: Vec<(f64, DVec3)> = (0..grains.id.len()).flat_map(moving).collect();
+    let mass: f64 = inside.iter().map(|(mass, _)| mass).sum();
+    let momentum: DVec3 = inside.iter().map(|&(mass, velocity)| velocity * mass).sum();
+    for (its, velocity) in inside {
+        let apart = velocity - momentum / mass;
+        stress.kinetic += outer(apart * its, apart);
     }
     let volume = region.volume();
     stress.contact *= 1.0 / volume;

@@ -390,6 +390,7 @@ impl Simulation {
             temperature: order.iter().filter_map(|&i| fields.temperature.get(i as usize).copied()).collect(),
             pressure: Vec::new(),
             fragment: Vec::new(),
+            cell: self.cell(),
         }
     }
 

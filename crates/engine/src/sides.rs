@@ -1,5 +1,6 @@
 //! Periodic sides: where images of the domain are now, and grains that left put back.
 
+use crate::cell::PeriodicCell;
 use crate::refusal::Refusal;
 use crate::simulation::{Simulation, vector};
 use crate::world::{Domain, World};
@@ -21,19 +22,14 @@ pub(crate) fn kind_of(domain: Option<&Domain>) -> u32 {
 pub(crate) fn sides_of(domain: Option<&Domain>, time: f64) -> Sides<f64, f64> {
     let mut sides = Sides::open();
     let Some(domain) = domain else { return sides };
-    let pick = |axis: usize, open: f64, periodic: f64| if domain.periodic[axis] { periodic } else { open };
+    let cell = PeriodicCell::of(Some(domain), time);
+    let pick = |axis: usize, open: f64, periodic: f64| if cell.is_periodic(axis) { periodic } else { open };
     let far = f64::from(FAR);
-    let low = [0, 1, 2].map(|axis| pick(axis, -0.5 * far, domain.min[axis]));
-    let length = [0, 1, 2].map(|axis| pick(axis, far, domain.max[axis] - domain.min[axis]));
-    (sides.low, sides.length) = (vector(low), vector(length));
+    sides.low = vector([0, 1, 2].map(|axis| pick(axis, -0.5 * far, cell.low[axis])));
+    sides.length = vector([0, 1, 2].map(|axis| pick(axis, far, cell.length[axis])));
+    (sides.offset, sides.slide) = (vector(cell.offset), vector(cell.slide));
     if let Some(shear) = domain.shear {
-        let along = |axis: usize, value: f64| vector([0, 1, 2].map(|k| if k == axis { value } else { 0.0 }));
-        let speed = shear.rate * length[shear.gradient];
-        let way = speed * time;
-        let period = length[shear.flow];
-        sides.across = along(shear.gradient, 1.0);
-        sides.offset = along(shear.flow, way - period * (way / period).round());
-        sides.slide = along(shear.flow, speed);
+        sides.across = vector([0, 1, 2].map(|axis| if axis == shear.gradient { 1.0 } else { 0.0 }));
     }
     sides
 }
@@ -70,6 +66,11 @@ pub(crate) fn check_sides(world: &World, reach: f64) -> Result<(), Refusal> {
 }
 
 impl Simulation {
+    /// The periodic cell at [`Simulation::time`].
+    pub fn cell(&self) -> PeriodicCell {
+        PeriodicCell::of(self.domain.as_ref(), self.time())
+    }
+
     /// How far the sides slid since the lists were made \[m\]: grains across them move as far past each other.
     fn slid_since_listed(&self, time: f64) -> f64 {
         let speed = self.stepping.sides.slide.length();

@@ -1,5 +1,6 @@
 //! The state of a simulation as named sections: what a checkpoint holds.
 
+use crate::cell::PeriodicCell;
 use std::collections::VecDeque;
 use std::time::Instant;
 
@@ -81,6 +82,8 @@ pub struct GrainSnapshot {
     pub pressure: Vec<f64>,
     /// Smallest id of the grains that each hangs together with by bonds; empty where nobody asked for it, since it takes all bonds.
     pub fragment: Vec<u32>,
+    /// The periodic cell that they are in.
+    pub cell: PeriodicCell,
 }
 
 /// Particles of fluids as they stand, in the order of their ids.

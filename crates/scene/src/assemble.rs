@@ -233,7 +233,7 @@ fn check_names(file: &SceneFile, findings: &mut Findings) {
     }
 }
 
-fn domain(section: &mut WorldSection, findings: &mut Findings) -> Option<Domain> {
+pub(crate) fn domain(section: &mut WorldSection, findings: &mut Findings) -> Option<Domain> {
     let leaving = section.leaving.get_or_insert(Word(Leaving::Error)).0;
     let Some(shape) = &section.domain else {
         if leaving == Leaving::Delete {

@@ -45,7 +45,7 @@ pub use stage::{Act, Plan, Stage, Thing, Zone};
 pub use templates::{Template, templates};
 
 use seixo_analysis::{Grid, Region};
-use seixo_engine::world::{Settings, Vec3, World};
+use seixo_engine::world::{Domain, Settings, Vec3, World};
 use seixo_files::vtk::Field;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -261,17 +261,7 @@ pub struct Densities {
 /// # Errors
 /// As [`load`], but for what only the whole world shows.
 pub fn densities(path: &Path) -> Result<Densities, Diagnostics> {
-    let mut found = Diagnostics {
-        file: path.to_owned(),
-        ..Diagnostics::default()
-    };
-    match document::text_of(path) {
-        Ok(text) => found.text = text,
-        Err(complaint) => found.push(diagnostics::Place::Whole, None, complaint),
-    }
-    let root = document::Node::parse(&found.text.clone(), &mut found);
-    let read: Option<schema::SceneFile> = reader::read(root, &mut found);
-    let file = read.filter(|_| found.list.is_empty()).ok_or(found)?;
+    let (file, _) = sections(path)?;
     let mut named: Vec<_> = file.grains.values().map(|section| &section.material).collect();
     named.dedup();
     // The rows of a file may name materials of their own.
@@ -285,6 +275,36 @@ pub fn densities(path: &Path) -> Result<Densities, Diagnostics> {
         of_grains: only.map(|section| section.density.si),
         of_materials: file.material.values().map(|section| section.density.si).collect(),
     })
+}
+
+/// The domain of a scene that has one, without assembling its world.
+///
+/// # Errors
+/// As [`densities`].
+pub fn domain(path: &Path) -> Result<Option<Domain>, Diagnostics> {
+    let (mut file, root) = sections(path)?;
+    Ok(assemble::domain(
+        &mut file.world,
+        &mut assemble::Findings::new(root, Diagnostics::default()),
+    ))
+}
+
+/// The sections of a scene file whose every key is sound by itself, and the keys with their places.
+fn sections(path: &Path) -> Result<(schema::SceneFile, document::Node), Diagnostics> {
+    let mut found = Diagnostics {
+        file: path.to_owned(),
+        ..Diagnostics::default()
+    };
+    match document::text_of(path) {
+        Ok(text) => found.text = text,
+        Err(complaint) => found.push(diagnostics::Place::Whole, None, complaint),
+    }
+    let root = document::Node::parse(&found.text.clone(), &mut found);
+    let read: Option<schema::SceneFile> = reader::read(root.clone(), &mut found);
+    match read {
+        Some(file) if found.list.is_empty() => Ok((file, root)),
+        _ => Err(found),
+    }
 }
 
 /// As [`load`], from text that stands for the file at `path_for_messages`.

@@ -16,7 +16,7 @@ use crate::{
 };
 use glam::DVec3;
 use seixo_analysis as analysis;
-use seixo_engine::world::World;
+use seixo_engine::world::{Domain, World};
 use std::{collections::BTreeMap, ops::Range};
 
 /// What a probe logs, or which key is at fault and why.
@@ -59,7 +59,10 @@ pub(crate) fn probes(
 fn probe_kind(section: &ProbeSection, (world, absent): (&World, &[Thing]), walls: NamedWalls, is_sound: bool) -> Kind {
     let mut kinds = Vec::new();
     let mut add = |kind: Option<Kind>| kinds.extend(kind);
-    let region = |key: &str, region: &Region| region_of(region).map_err(|complaint| (format!("{key}.region"), complaint));
+    let region = |key: &str, region: &Region| {
+        let found = region_of(region).and_then(|region| check_fits(region, world.domain.as_ref()));
+        found.map_err(|complaint| (format!("{key}.region"), complaint))
+    };
     let optional = |key: &str, wanted: &Option<Region>| wanted.as_ref().map(|wanted| region(key, wanted)).transpose();
     add(section.position.map(|id| position(id.0 as u32, world, is_sound)));
     add(section.count_through.as_ref().map(|count| {
@@ -241,6 +244,28 @@ fn check_strained((group, region): (u32, Option<&analysis::Region>), world: &Wor
             .limit("four grains or more that do not lie in a plane")
             .remedy("choose a larger region, or a group whose grains are there from the start"),
     )
+}
+
+/// Refuses what is round and would meet itself across periodic sides; a box that is longer than the domain is all of it.
+fn check_fits(region: analysis::Region, domain: Option<&Domain>) -> Result<analysis::Region, Complaint> {
+    let (analysis::Region::Cylinder { .. } | analysis::Region::Sphere { .. }, Some(domain)) = (region, domain) else {
+        return Ok(region);
+    };
+    let [low, high] = region.bounds();
+    let length = |axis: usize| domain.max[axis] - domain.min[axis];
+    let is_long = |axis: &usize| domain.periodic[*axis] && high[*axis] - low[*axis] > (1.0 + 1e-9) * length(*axis);
+    match (0..3).find(is_long) {
+        None => Ok(region),
+        Some(axis) => {
+            let (name, long) = (["x", "y", "z"][axis], high[axis] - low[axis]);
+            let complaint = Complaint::new(format!(
+                "the region is {long} m long in {name}, where sides are periodic, and would count what is in it more than once"
+            ));
+            Err(complaint
+                .limit(format!("the length of the domain, {} m", length(axis)))
+                .remedy("use a smaller radius or length, or a box: one that is longer than the domain is all of it"))
+        }
+    }
 }
 
 fn region_of(region: &Region) -> Result<analysis::Region, Complaint> {

@@ -14,7 +14,7 @@ use crate::{
 };
 use schemars::JsonSchema;
 use seixo_engine::world::{Expected, Grains, Load, Vec3, WallMotion, World};
-use seixo_engine::{Melting, Seen};
+use seixo_engine::{Melting, PeriodicCell, Seen};
 use serde::{Deserialize, Serialize};
 use set::SetSection;
 pub(crate) use set::complete_paths;
@@ -170,9 +170,9 @@ pub struct Zone {
 }
 
 impl Zone {
-    /// Whether it takes a grain away.
-    pub fn takes(&self, grain: &Seen) -> bool {
-        self.groups.as_ref().is_none_or(|groups| groups.contains(&grain.group)) && self.volume.holds(grain.center, 0.0)
+    /// Whether it takes a grain in this cell away.
+    pub fn takes(&self, grain: &Seen, cell: &PeriodicCell) -> bool {
+        self.groups.as_ref().is_none_or(|groups| groups.contains(&grain.group)) && self.volume.holds_image(grain.center, cell)
     }
 }
 

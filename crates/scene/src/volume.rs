@@ -6,8 +6,12 @@ use crate::{
     schema::{BoxShape, CylinderRegion, SphereRegion},
 };
 use glam::DVec3;
+use seixo_engine::PeriodicCell;
 use seixo_engine::world::Vec3;
 use std::f64::consts::PI;
+
+/// Share of a length that rounding may take off it, or more.
+const ROUNDING: f64 = 1e-9;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Form {
@@ -112,6 +116,15 @@ impl Volume {
             Form::Cylinder => local.truncate().length() <= room.x && local.z.abs() <= room.z,
             Form::Sphere => local.length() <= room.x,
         }
+    }
+
+    /// Whether a point or one of its images in a cell is inside.
+    pub fn holds_image(&self, point: Vec3, cell: &PeriodicCell) -> bool {
+        let (low, high) = self.bounds();
+        // Bounds are rounded: what is found is looked at closely.
+        let margin = ROUNDING * (0..3).map(|axis| high[axis] - low[axis]).fold(0.0, f64::max);
+        let around = [-margin, margin].map(|margin| point.map(|x| x + margin));
+        cell.images(around, [low, high]).any(|image| self.holds(image.of(point), 0.0))
     }
 
     /// The place at these shares, from -1 to 1, of the ways that a sphere can go along the axes; outside of what is round for some.

@@ -31,6 +31,7 @@ mod measure;
 mod moved;
 mod opening;
 mod outputs;
+mod passage;
 mod probes;
 mod record;
 mod schedule;

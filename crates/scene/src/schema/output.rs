@@ -46,13 +46,13 @@ pub(crate) struct CoarseSection {
 pub(crate) struct ProbeSection {
     /// Simulated time between two lines; as the energy ledger if left out.
     pub every: Option<Quantity<Time, Positive>>,
-    /// Position of the grain with this id.
+    /// Position of the grain with this id; in the domain where sides are periodic.
     pub position: Option<Whole<0, { u32::MAX as u64 }>>,
-    /// Grains that passed a plane along its normal, their mass, and mass per time.
+    /// Grains that passed a plane along its normal, their mass, and mass per time; through periodic sides they pass each time that they come around.
     pub count_through: Option<CountThrough>,
     /// Energies.
     pub energy: Option<bool>,
-    /// Center of mass of a group of grains.
+    /// Center of mass of a group of grains; not a number along a periodic axis that the group reaches all the way around.
     pub group_center: Option<String>,
     /// Force on a group of grains by all that touches, bonds or loads it, fluids included, without gravity; of a boundary, what it is pushed with.
     pub group_force: Option<String>,

@@ -6,7 +6,7 @@ use crate::say;
 use clap::{Args, ValueEnum};
 use seixo::analysis::{Grid, Scalar, coarse_grain};
 use seixo::engine::state::GrainSnapshot;
-use seixo::engine::{BondSnapshot, ContactRecord, Partner};
+use seixo::engine::{BondSnapshot, ContactRecord, Partner, PeriodicCell};
 use seixo::files::vtk::{VtkBonds, VtkContacts, VtkPoints, read_bonds, read_contacts, read_grains};
 use seixo::view::{Map, bonds_of, contacts_of, frame_of, map};
 use std::path::{Path, PathBuf};
@@ -113,6 +113,12 @@ fn masses(folder: &Path, frame: &VtkPoints) -> Result<Vec<f64>, Failure> {
     })
 }
 
+/// The cell of a run at this time \[s\].
+fn cell_of(folder: &Path, time: f64) -> Result<PeriodicCell, Failure> {
+    let domain = seixo::scene::domain(&folder.join("scene.toml")).map_err(|found| Failure::Scene(Box::new(found)))?;
+    Ok(PeriodicCell::of(domain.as_ref(), time))
+}
+
 /// What the frame tells of its grains.
 fn grains_of(folder: &Path, frame: VtkPoints) -> Result<GrainSnapshot, Failure> {
     let mass = masses(folder, &frame)?;
@@ -124,6 +130,7 @@ fn grains_of(folder: &Path, frame: VtkPoints) -> Result<GrainSnapshot, Failure> 
         id: frame.id,
         position: frame.position,
         radius: frame.radius,
+        cell: cell_of(folder, frame.time)?,
         ..GrainSnapshot::default()
     })
 }
@@ -167,8 +174,12 @@ fn bonds_in(bonds: &VtkBonds) -> Vec<BondSnapshot> {
     (0..bonds.ends.len()).map(snapshot).collect()
 }
 
-/// The two ends of nearly all grains along an axis \[m\].
+/// The two ends of the domain along a periodic axis, or else of nearly all grains \[m\].
 fn ends(grains: &GrainSnapshot, axis: usize) -> [f64; 2] {
+    let PeriodicCell { low, length, .. } = &grains.cell;
+    if grains.cell.is_periodic(axis) {
+        return [low[axis], low[axis] + length[axis]];
+    }
     [-1.0, 1.0].map(|side| {
         let mut faces: Vec<f64> = grains
             .position

@@ -382,7 +382,8 @@ impl Course {
             return Ok(());
         }
         observe(simulation)?;
-        let zone_of = |seen: &Seen| (0..is_due.len()).find(|&index| is_due[index] && self.plan.zones[index].takes(seen));
+        let cell = simulation.cell();
+        let zone_of = |seen: &Seen| (0..is_due.len()).find(|&index| is_due[index] && self.plan.zones[index].takes(seen, &cell));
         let of_bodies: HashMap<u32, usize> = simulation.grains().filter_map(|seen| Some((seen.body?, zone_of(&seen)?))).collect();
         let taken = simulation.grains().map(|seen| match seen.body {
             Some(body) => (seen, of_bodies.get(&body).copied()),

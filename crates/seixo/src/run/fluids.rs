@@ -1,6 +1,8 @@
 //! What probes log of fluids.
 
 use super::outputs::Sample;
+use seixo_analysis::Plane;
+use seixo_engine::PeriodicCell;
 use seixo_engine::state::FluidSnapshot;
 use seixo_engine::world::{Fluid, World};
 use seixo_scene::FluidProbe;
@@ -21,6 +23,8 @@ pub(super) struct KnownFluids {
     support: f64,
     /// Axis across which nothing happens, where everything flows in a plane.
     across: Option<usize>,
+    /// The cell that they flow in, whose sides do not slide.
+    cell: PeriodicCell,
     /// Mass of a particle of each fluid \[kg\].
     mass: Vec<f64>,
     /// Density of each fluid at rest \[kg/m³\].
@@ -41,6 +45,7 @@ impl KnownFluids {
             spacing: fluids.spacing,
             support: fluids.support,
             across: fluids.across,
+            cell: PeriodicCell::of(world.domain.as_ref(), 0.0),
             mass: density.iter().map(|density| density * fluids.volume()).collect(),
             density,
             sound_speed: each(|fluid| fluid.sound_speed),
@@ -50,7 +55,10 @@ impl KnownFluids {
     /// A line of a probe, without the time.
     pub fn row(&self, what: &FluidProbe, sample: &Sample) -> Vec<f64> {
         let seen = |at: &[[f64; 3]]| {
-            let points: Vec<_> = at.iter().map(|&point| self.in_plane(point, sample.fluid())).collect();
+            let points: Vec<_> = at
+                .iter()
+                .map(|&point| self.cell.inside(self.in_plane(point, sample.fluid())))
+                .collect();
             sample.sample_fluid(&points)
         };
         match what {
@@ -98,7 +106,11 @@ impl KnownFluids {
     /// The largest height above a place at which this share of the surroundings is as at a surface; not a number where there is none.
     fn surface(&self, [x, y]: [f64; 2], fluid: &FluidSnapshot, share: impl Fn(f64) -> f64) -> f64 {
         let [x, y, _] = self.in_plane([x, y, 0.0], fluid);
-        let is_near = |place: &&[f64; 3]| (place[0] - x).hypot(place[1] - y) < self.support;
+        let is_near = |place: &&[f64; 3]| {
+            let apart = [place[0] - x, place[1] - y, 0.0];
+            let [x, y, _] = self.cell.nearest(apart).of(apart);
+            x.hypot(y) < self.support
+        };
         let heights = fluid.position.iter().filter(is_near).map(|place| place[2]);
         let [low, high] = heights.fold([f64::NAN; 2], |[low, high], z| [z.min(low), z.max(high)]);
         if low.is_nan() {
@@ -125,14 +137,17 @@ impl KnownFluids {
 
     /// Volume per time through a plane: Σ V v·n w(d), where a particle that far from the plane counts with w = (1 − |d|/2Δ)/2Δ within two
     /// spacings Δ on either side. It is the mean of v·n over the slab, times its area; and since the weights of particles that follow each other
-    /// at a distance of Δ add up to 1/Δ wherever the plane is between them, the number does not jump as they pass.
+    /// at a distance of Δ add up to 1/Δ wherever the plane is between them, the number does not jump as they pass. Images of the plane count as it does.
     fn flow_rate(&self, fluid: &FluidSnapshot, (point, normal): ([f64; 3], [f64; 3]), which: Option<u32>) -> f64 {
         let half = HALF_WIDTH * self.spacing;
+        let plane = Plane::in_cell(point, normal, &self.cell);
         let of_particle = |i: usize| {
-            let place = fluid.position[i];
-            let apart = dot([0, 1, 2].map(|k| place[k] - point[k]), normal).abs();
             let volume = self.mass[fluid.kind[i] as usize] / fluid.density[i];
-            volume * dot(fluid.velocity[i], normal) * (1.0 - apart / half).max(0.0) / half
+            let mut flux = 0.0;
+            for height in plane.near(plane.height(fluid.position[i]), half) {
+                flux += volume * dot(fluid.velocity[i], normal) * (1.0 - height.abs() / half).max(0.0) / half;
+            }
+            flux
         };
         members(fluid, which).map(of_particle).sum()
     }
@@ -185,6 +200,7 @@ fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seixo_engine::world::{Domain, Leaving};
 
     const SPACING: f64 = 0.1;
 
@@ -193,6 +209,7 @@ mod tests {
             spacing: SPACING,
             support: 0.3,
             across: None,
+            cell: PeriodicCell::open(),
             mass: vec![1.0, 0.8],
             density: vec![1000.0, 800.0],
             sound_speed: vec![20.0, 40.0],
@@ -228,6 +245,28 @@ mod tests {
         assert!((back + 0.12).abs() < 1e-12, "{back}");
         assert_eq!(known().flow_rate(&fluid, ([0.4, 0.0, 0.0], [-1.0, 0.0, 0.0]), Some(1)), 0.0);
         assert_eq!(known().flow_rate(&fluid, ([4.0, 0.0, 0.0], [1.0, 0.0, 0.0]), None), 0.0);
+    }
+
+    #[test]
+    fn what_flows_through_a_periodic_side_flows_through_every_plane() {
+        let mut fluid = block([2.0, 0.0, 0.5]);
+        fluid.kind.fill(0);
+        fluid.density.fill(1000.0);
+        // As long as the block: it goes on and on.
+        let domain = Domain {
+            periodic: [true, true, false],
+            ..Domain::open([0.0; 3], [0.8, 0.2, 1.0], Leaving::Error)
+        };
+        let known = KnownFluids {
+            cell: PeriodicCell::of(Some(&domain), 0.0),
+            ..known()
+        };
+        for x in [0.0, 0.04, 0.4, 0.77, 0.8, -5.3] {
+            let rate = known.flow_rate(&fluid, ([x, 9.0, 9.0], [1.0, 0.0, 0.0]), None);
+            assert!((rate - 2.0 * 0.2 * 0.3).abs() < 1e-12, "{x} {rate}");
+        }
+        // A place near the particles on the other side.
+        assert!((known.surface([-0.2, 0.35], &fluid, |z| 0.81 - z) - 0.31).abs() < 1e-6);
     }
 
     #[test]

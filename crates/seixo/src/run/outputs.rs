@@ -52,6 +52,9 @@ impl<'a> Sample<'a> {
     pub fn steps(&self) -> u64 {
         self.simulation.steps()
     }
+    pub fn gravity(&self) -> [f64; 3] {
+        self.simulation.gravity()
+    }
     pub fn grains(&self) -> &GrainSnapshot {
         self.grains.get_or_init(|| self.simulation.snapshot())
     }
@@ -140,7 +143,8 @@ impl Outputs {
     pub fn restore(&mut self, state: &State, simulation: &Simulation) {
         self.schedules().for_each(|schedule| schedule.pass(simulation.steps()));
         self.kinetic = simulation.ledger().kinetic;
-        self.probes.iter_mut().for_each(|probe| probe.restore(state));
+        let cell = simulation.cell();
+        self.probes.iter_mut().for_each(|probe| probe.restore(state, &cell));
     }
 
     /// Adds to a checkpoint what the next outputs depend on.
@@ -175,12 +179,15 @@ impl Outputs {
 
     /// The first step behind this one at which something is due.
     pub fn next_step_after(&mut self, step: u64) -> u64 {
-        self.schedules().map(|schedule| schedule.step_after(step)).min().unwrap_or(u64::MAX)
+        let written = self.schedules().map(|schedule| schedule.step_after(step)).min();
+        let looked_at = self.probes.iter().map(|probe| probe.next_look).filter(|&look| look > step).min();
+        written.into_iter().chain(looked_at).min().unwrap_or(u64::MAX)
     }
 
     /// Whether something is due at this step.
     pub fn is_due(&mut self, step: u64) -> bool {
-        self.schedules().any(|schedule| schedule.is_due(step))
+        let writes = self.schedules().any(|schedule| schedule.is_due(step));
+        writes || self.probes.iter().any(|probe| probe.next_look <= step)
     }
 
     /// Whether something is due at this step that needs single contacts, which take a while to find.
@@ -194,8 +201,12 @@ impl Outputs {
     pub fn write_due(&mut self, layer: &dyn FileLayer, simulation: &Simulation, contacts: &[ContactRecord]) -> Result<(), FilesError> {
         let steps = simulation.steps();
         let sample = Sample::of(simulation, contacts);
-        for probe in self.probes.iter_mut().filter(|probe| probe.schedule.is_due(steps)) {
-            probe.write(&sample)?;
+        for probe in &mut self.probes {
+            if probe.schedule.is_due(steps) {
+                probe.write(&sample)?;
+            } else if probe.next_look <= steps {
+                probe.look(&sample);
+            }
         }
         if self.energies_schedule.is_due(steps) {
             let ledger = sample.ledger();

@@ -3,11 +3,13 @@
 use super::fluids::{self, KnownFluids};
 use super::folder::PROBES;
 use super::outputs::{Marks, Sample, table};
+use super::passage::{Passage, time_to_look};
 use super::schedule::Schedule;
 use seixo_analysis::{
-    FragmentSizes, SHARES, Unstrained, components, coordination, deviatoric, fabric, fragments, mixing, pressure, solid_fraction, strain,
-    stress_in,
+    FragmentSizes, Plane, SHARES, Unstrained, center_of_group, components, coordination, deviatoric, fabric, fragments, mixing, pressure,
+    solid_fraction, strain, stress_in,
 };
+use seixo_engine::PeriodicCell;
 use seixo_engine::state::{Column, GrainSnapshot, HeatLedger, Ledger, Sections, State, WallSnapshot};
 use seixo_engine::world::World;
 use seixo_files::FilesError;
@@ -23,7 +25,10 @@ pub(super) struct ProbeLog {
     /// Place of the table in the run folder.
     pub place: String,
     what: ProbeKind,
+    time_step: f64,
     passage: Passage,
+    /// The step at which it is to be looked at what passes; far away where nothing is.
+    pub next_look: u64,
     /// Where the grains of a strain were at the first line, which is that of the start.
     unstrained: Option<Unstrained>,
     fluids: KnownFluids,
@@ -49,7 +54,9 @@ impl ProbeLog {
             name: probe.name.clone(),
             place,
             what: probe.what.clone(),
+            time_step,
             passage: Passage::default(),
+            next_look: u64::MAX,
             unstrained: None,
             fluids: KnownFluids::of(world),
             schedule,
@@ -57,16 +64,27 @@ impl ProbeLog {
         })
     }
 
+    /// Looks at what passes, which lines alone may be too far apart for.
+    pub fn look(&mut self, sample: &Sample) {
+        let ProbeKind::CountThrough { point, normal, radius } = &self.what else {
+            return;
+        };
+        let grains = sample.grains();
+        let plane = Plane::in_cell(*point, *normal, &grains.cell);
+        self.passage.look(grains, &plane, *radius);
+        let steps = time_to_look(grains, &plane, sample.gravity()) / self.time_step;
+        self.next_look = sample.steps().saturating_add(steps.max(1.0) as u64);
+    }
+
     /// Adds a line.
     pub fn write(&mut self, sample: &Sample) -> Result<(), FilesError> {
+        self.look(sample);
         let mut row = vec![sample.time()];
         match &self.what {
             ProbeKind::Position { grain } => row.extend(position(sample.grains(), *grain)),
-            ProbeKind::CountThrough { point, normal, radius } => {
-                row.extend(self.passage.count((sample.time(), sample.grains()), *point, *normal, *radius));
-            }
+            ProbeKind::CountThrough { .. } => row.extend(self.passage.line(sample.time())),
             ProbeKind::Energy => row.extend(sample.ledger().values()),
-            ProbeKind::GroupCenter { group } => row.extend(center(sample.grains(), *group)),
+            ProbeKind::GroupCenter { group } => row.extend(center_of_group(sample.grains(), *group)),
             ProbeKind::GroupForce { group } => row.extend(force(sample.grains(), *group)),
             ProbeKind::Bonds => row.extend(sample.bonds_made_and_holding().map(|count| count as f64)),
             ProbeKind::Fragments { groups } => row.extend(sizes(sample, groups.as_deref())),
@@ -103,7 +121,7 @@ impl ProbeLog {
                 row.push(strain.volumetric);
             }
             ProbeKind::Fabric(region) => {
-                let fabric = fabric(region.as_ref(), sample.contacts());
+                let fabric = fabric(region.as_ref(), &sample.grains().cell, sample.contacts());
                 row.push(fabric.anisotropy());
                 row.extend(components(&fabric.tensor));
                 row.push(fabric.contacts as f64);
@@ -131,49 +149,37 @@ impl ProbeLog {
     /// Adds to a checkpoint what the next lines depend on.
     pub fn save(&self, to: &mut dyn Sections) {
         if let Some(unstrained) = &self.unstrained {
-            let [grains, places] = self.sections(["grains", "places"]);
+            let [grains, places] = ["grains", "places"].map(|what| self.section(what));
             to.put(&grains, Column::U32(unstrained.id.clone()));
             to.put(&places, Column::F64(unstrained.position.as_flattened().to_vec()));
         }
         if let ProbeKind::CountThrough { .. } = self.what {
-            let [behind, ahead, passed] = self.sections(PASSAGE);
-            to.put(&behind, Column::U32(self.passage.behind.clone()));
-            to.put(&ahead, Column::U32(self.passage.ahead.clone()));
-            to.put(&passed, Column::F64(vec![self.passage.count, self.passage.mass, self.passage.time]));
+            self.passage.save(to, |what| self.section(what), self.next_look);
         }
     }
 
-    /// Takes it back from a checkpoint, if it is there.
-    pub fn restore(&mut self, state: &State) {
-        let [grains, places] = self.sections(["grains", "places"]);
+    /// Takes it back from a checkpoint of grains in this cell, if it is there.
+    pub fn restore(&mut self, state: &State, cell: &PeriodicCell) {
+        let [grains, places] = ["grains", "places"].map(|what| self.section(what));
         if let (Some(Column::U32(id)), Some(Column::F64(places))) = (state.get(&grains), state.get(&places)) {
             self.unstrained = Some(Unstrained {
                 id: id.clone(),
                 position: places.as_chunks::<3>().0.to_vec(),
             });
         }
-        let [behind, ahead, passed] = self.sections(PASSAGE);
-        let sides = (state.get(&behind), state.get(&ahead));
-        if let ((Some(Column::U32(behind)), Some(Column::U32(ahead))), Some(Column::F64(passed))) = (sides, state.get(&passed))
-            && let &[count, mass, time] = passed.as_slice()
-        {
-            self.passage = Passage {
-                behind: behind.clone(),
-                ahead: ahead.clone(),
-                count,
-                mass,
-                time,
-            };
+        if let ProbeKind::CountThrough { point, normal, .. } = &self.what {
+            let plane = Plane::in_cell(*point, *normal, cell);
+            if let Some((passage, next_look)) = Passage::restored(state, |what| self.section(what), &plane) {
+                (self.passage, self.next_look) = (passage, next_look);
+            }
         }
     }
 
-    fn sections<const N: usize>(&self, what: [&str; N]) -> [String; N] {
-        what.map(|what| format!("probe/{}/{what}", self.name))
+    /// The name of a section of a checkpoint.
+    fn section(&self, what: &str) -> String {
+        format!("probe/{}/{what}", self.name)
     }
 }
-
-/// Sections of what passed a plane.
-const PASSAGE: [&str; 3] = ["behind", "ahead", "passed"];
 
 const STRESS: [&str; 14] = [
     "pressure [Pa]",
@@ -271,21 +277,10 @@ fn total(walls: &[WallSnapshot], of: impl Fn(&WallSnapshot) -> [f64; 3]) -> [f64
     vectors.fold([0.0; 3], |sum, vector| [0, 1, 2].map(|k| sum[k] + vector[k]))
 }
 
-/// Center of a grain; not a number once it has left the domain.
+/// Center of a grain, in the domain where its sides are periodic; not a number once it has left.
 fn position(grains: &GrainSnapshot, id: u32) -> [f64; 3] {
-    grains.id.binary_search(&id).map_or([f64::NAN; 3], |index| grains.position[index])
-}
-
-/// Center of mass of a group; not a number once all of it has left the domain.
-fn center(grains: &GrainSnapshot, group: u32) -> [f64; 3] {
-    let (mut mass, mut moment) = (0.0, [0.0; 3]);
-    for index in (0..grains.id.len()).filter(|&index| grains.group[index] == group) {
-        mass += grains.mass[index];
-        for (sum, x) in moment.iter_mut().zip(grains.position[index]) {
-            *sum += grains.mass[index] * x;
-        }
-    }
-    moment.map(|sum| sum / mass)
+    let found = grains.id.binary_search(&id);
+    found.map_or([f64::NAN; 3], |index| grains.cell.inside(grains.position[index]))
 }
 
 /// Force on all grains of a group; zero once all of it has left the domain.
@@ -331,89 +326,4 @@ fn temperature(grains: &GrainSnapshot, group: u32) -> [f64; 3] {
         (low, high) = (temperature.min(low), temperature.max(high));
     }
     [moment / mass, low, high]
-}
-
-/// Counts grains that change the side of a plane between two samples: along its normal up, against it down.
-///
-/// A grain that passes and comes back between two samples is not seen, nor one that passes and leaves the domain: sample more often
-/// than that takes. One that comes in between, through an inlet or by a stage, has passed nothing. Where the plane is a disk, what counts is where the center is at the first sample behind the plane.
-#[derive(Default)]
-struct Passage {
-    /// Ids on the side that the normal points away from, ascending.
-    behind: Vec<u32>,
-    /// Ids on the other side, ascending; a grain on neither was not there yet.
-    ahead: Vec<u32>,
-    count: f64,
-    /// Mass of those counted \[kg\].
-    mass: f64,
-    /// When they were counted \[s\].
-    time: f64,
-}
-
-impl Passage {
-    /// Count, mass \[kg\], and mass per time since the last sample \[kg/s\]; none at the first.
-    fn count(&mut self, (time, grains): (f64, &GrainSnapshot), point: [f64; 3], normal: [f64; 3], radius: Option<f64>) -> [f64; 3] {
-        let (mass_before, since) = (self.mass, time - self.time);
-        let mut behind = Vec::with_capacity(self.behind.len());
-        let mut ahead = Vec::with_capacity(self.ahead.len());
-        let mut behind_before = self.behind.iter().copied().peekable();
-        let mut ahead_before = self.ahead.iter().copied().peekable();
-        for (index, &id) in grains.id.iter().enumerate() {
-            let from_point = [0, 1, 2].map(|k| grains.position[index][k] - point[k]);
-            let height: f64 = (0..3).map(|k| from_point[k] * normal[k]).sum();
-            let is_behind = height < 0.0;
-            let [was_behind, was_ahead] = [&mut behind_before, &mut ahead_before].map(|before| {
-                while before.next_if(|&other| other < id).is_some() {}
-                before.next_if_eq(&id).is_some()
-            });
-            if is_behind { &mut behind } else { &mut ahead }.push(id);
-            let aside = (0..3).map(|k| (from_point[k] - height * normal[k]).powi(2)).sum::<f64>().sqrt();
-            let passes = if is_behind { was_ahead } else { was_behind };
-            if passes && radius.is_none_or(|radius| aside <= radius) {
-                let direction = if was_behind { 1.0 } else { -1.0 };
-                self.count += direction;
-                self.mass += direction * grains.mass[index];
-            }
-        }
-        (self.behind, self.ahead, self.time) = (behind, ahead, time);
-        let flow = if since > 0.0 { (self.mass - mass_before) / since } else { 0.0 };
-        [self.count, self.mass, flow]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn grains(heights: &[(u32, f64, f64)]) -> GrainSnapshot {
-        GrainSnapshot {
-            id: heights.iter().map(|grain| grain.0).collect(),
-            position: heights.iter().map(|&(_, aside, height)| [aside, 0.0, height]).collect(),
-            mass: vec![0.5; heights.len()],
-            ..GrainSnapshot::default()
-        }
-    }
-
-    #[test]
-    fn grains_count_up_along_the_normal_and_down_against_it() {
-        let mut passage = Passage::default();
-        let mut count = |time: f64, heights: &[(u32, f64, f64)]| {
-            let grains = grains(heights);
-            passage.count((time, &grains), [0.0, 0.0, 1.0], [0.0, 0.0, -1.0], Some(2.0))
-        };
-        assert_eq!(
-            count(0.0, &[(1, 0.0, 2.0), (4, 0.0, 3.0), (7, 5.0, 2.0), (9, 0.0, 0.5)]),
-            [0.0, 0.0, 0.0]
-        );
-        assert_eq!(
-            count(0.5, &[(1, 0.0, 0.9), (4, 0.0, 0.8), (7, 5.0, 0.0), (9, 0.0, 0.4)]),
-            [2.0, 1.0, 2.0],
-            "7 passes outside the disk"
-        );
-        assert_eq!(
-            count(0.75, &[(4, 0.0, 1.1), (9, 0.0, 0.3)]),
-            [1.0, 0.5, -2.0],
-            "4 comes back, 1 and 7 left"
-        );
-    }
 }

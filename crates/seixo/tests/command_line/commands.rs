@@ -4,8 +4,8 @@ use crate::stage::Stage;
 use seixo::files::vtk;
 use serde_json::Value;
 
-/// The columns of a table as numbers, without its header.
-fn rows(text: &str) -> Vec<Vec<f64>> {
+/// The lines of a table as numbers, without its header.
+pub fn rows(text: &str) -> Vec<Vec<f64>> {
     text.lines()
         .skip(1)
         .map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect())

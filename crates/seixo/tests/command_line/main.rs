@@ -12,6 +12,7 @@ mod meshes;
 mod moved;
 mod output;
 mod owner;
+mod periodic;
 mod scaling;
 mod slice;
 mod spheres;

@@ -1,0 +1,89 @@
+//! What probes, slices and zones see across periodic sides.
+
+use crate::commands::rows;
+use crate::stage::Stage;
+
+/// A grain that falls at 0.5 m/s through a cell of 20 cm, past a plane 5 cm below its start.
+const FALLING: &str = include_str!("falling-through-a-periodic-side.toml");
+/// A chain of five grains that is closed through the side.
+const CHAIN: &str = include_str!("chain-through-a-periodic-side.toml");
+
+#[test]
+fn a_grain_that_goes_around_is_counted_each_time_however_rarely_lines_are_written() {
+    let stage = Stage::new();
+    stage.write("falling.toml", FALLING);
+    // It passes at 0.1 s and then every 0.4 s; in 0.8 s it goes around twice.
+    for every in ["10 ms", "0.8 s"] {
+        let setting = every.replace(' ', "");
+        stage.succeed(&format!("run falling.toml --quiet --force --set probe.q.every={setting}"));
+        let lines = rows(&stage.read("falling.out/probes/q.csv"));
+        assert!(lines.len() >= 3);
+        for line in &lines {
+            let passes = ((line[0] + 0.3) / 0.4).floor();
+            assert_eq!(line[1], passes, "every {every}, at {} s", line[0]);
+        }
+    }
+    // Interrupted between two lines.
+    stage.succeed("run falling.toml --quiet --out parts.out --set probe.q.every=0.8s --until 1s");
+    stage.succeed("resume parts.out --quiet --until 2s");
+    let [whole, parts] = ["falling.out", "parts.out"].map(|run| stage.read(&format!("{run}/probes/q.csv")));
+    assert_eq!(whole, parts);
+}
+
+#[test]
+fn a_chain_through_a_side_bears_the_same_everywhere() {
+    let stage = Stage::new();
+    stage.write("chain.toml", CHAIN);
+    stage.succeed("run chain.toml --quiet");
+    let first = |probe: &str| rows(&stage.read(&format!("chain.out/probes/{probe}.csv"))).remove(0);
+    // F/A of a Hertzian contact with an overlap of 2 µm, F = 4/3 E* √R* δ^1.5.
+    let (effective, radius, overlap) = (5e6 / (2.0 * (1.0 - 0.3 * 0.3)), 1.001e-3 / 2.0, 2e-6);
+    let expected = 4.0 / 3.0 * effective * f64::sqrt(radius) * f64::powf(overlap, 1.5) / 1e-4;
+    for region in ["all", "low", "top"] {
+        let stress = first(region)[5];
+        assert!((stress / expected - 1.0).abs() < 1e-9, "{region}: {stress} instead of {expected}");
+    }
+    let share = 5.0 * 4.0 / 3.0 * std::f64::consts::PI * 1.001e-3f64.powi(3) / 1e-6;
+    assert!((first("phi")[1] / share - 1.0).abs() < 1e-12);
+    assert_eq!(first("z")[1], 2.0);
+    assert_eq!(first("fab")[8], 5.0);
+    // It has a middle across, and none along.
+    let center = first("gc");
+    assert!(
+        (center[1] - 5e-3).abs() < 1e-15 && (center[2] - 5e-3).abs() < 1e-15 && center[3].is_nan(),
+        "{center:?}"
+    );
+
+    // Every 2 mm a slice is the same, at the sides as in the middle.
+    stage.succeed("slice chain.out --width 1mm --spacing 0.25mm --out slice.csv");
+    let table = rows(&stage.read("slice.csv"));
+    let (levels, long) = (40, table.len() / 40);
+    assert_eq!(table.len(), levels * long);
+    let densest = table.iter().fold(0.0, |most: f64, line| most.max(line[2]));
+    assert!(densest > 0.1, "{densest}");
+    for level in 0..levels {
+        for column in 0..long {
+            let [here, above] = [level, (level + 8) % levels].map(|level| table[level * long + column][2]);
+            assert!((here - above).abs() < 1e-6 * densest, "{column} {level}: {here} {above}");
+        }
+    }
+}
+
+#[test]
+fn a_zone_across_a_side_takes_from_both_and_a_ball_that_would_meet_itself_is_refused() {
+    let stage = Stage::new();
+    let zone = "[zone.drain]\nremove = true\nregion = { sphere = { center = [\"5 mm\", \"5 mm\", \"9.5 mm\"], radius = \"0.8 mm\" } }\n";
+    stage.write("chain.toml", &format!("{CHAIN}\n{zone}"));
+    stage.succeed("run chain.toml --quiet");
+    // The grain at 0 is 0.5 mm from the middle of the zone, that at 8 mm 1.5 mm.
+    let taken = rows(&stage.read("chain.out/exchange.csv")).pop().unwrap();
+    assert_eq!(taken[1], 1.0, "{taken:?}");
+
+    let wide = "[probe.wide]\nsolid_fraction = { region = { sphere = { center = [0, 0, 0], radius = \"6 mm\" } } }\n";
+    stage.write("chain.toml", &format!("{CHAIN}\n{wide}"));
+    let refused = stage.seixo("check chain.toml");
+    assert_eq!(refused.code, 2);
+    for phrase in ["probe.wide", "0.012 m long in x", "0.01 m", "or a box"] {
+        assert!(refused.err.contains(phrase), "no `{phrase}` in {}", refused.err);
+    }
+}

@@ -276,6 +276,7 @@ impl Simulation {
                 Change::Motion { wall, motion } => {
                     self.with_flow(|flow, simulation| flow.begin_from_here(simulation, *wall));
                     self.walls.set_motion(*wall, motion, time);
+                    self.tune_servos();
                     self.with_flow(|flow, simulation| flow.move_otherwise(simulation, *wall));
                 }
                 Change::Inlet { inlet, is_open } => {
@@ -302,6 +303,7 @@ impl Simulation {
         if meets != Meets::Nothing {
             self.meet(meets)?;
         }
+        self.tune_servos();
         self.hand_over()?;
         let after = self.held_energies();
         // What springs had or have more is neither lost to friction nor won from it.

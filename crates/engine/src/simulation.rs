@@ -157,6 +157,7 @@ impl Simulation {
         let (mut simulation, found) = Simulation::planned(&world, settings, Fields::default())?;
         simulation.notices.extend(tried);
         simulation.fields = fields_of(&world.grains, &simulation.densities, simulation.frictional);
+        simulation.tune_servos();
         if simulation.carries {
             simulation.put_bodies_up(&world.grains);
         }
@@ -256,7 +257,6 @@ impl Simulation {
             .chain(world.later.grains.iter().map(|kind| kind.reach))
             .fold(0.0, |most: f64, x| most.max(2.0 * x.abs()));
         let mut walls = Walls::new(world.walls.clone(), reach, skin_of_walls, gap_to_walls, remembered(is_compound));
-        walls.put_servos_up(world, &table, time_step.value);
         world.later.walls.iter().for_each(|&wall| walls.set_there(wall, false));
         let highest_ids = world.later.grains.iter().filter_map(|kind| kind.highest_id.as_ref());
         let kinds_of_material = world.later.grains.iter().map(|kind| kind.material);

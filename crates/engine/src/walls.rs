@@ -18,7 +18,7 @@ use seixo_laws::wall::rotated;
 use seixo_sweeps::pose::{POSE, SERVO};
 use seixo_sweeps::views::{ELEMENT, FRUSTUM, PLANE, SPHERE, TOUCH, TRIANGLE, WALL, load};
 use seixo_sweeps::wall::elements_near;
-pub(crate) use servo::Borne;
+pub(crate) use servo::{Borne, ended_ways};
 use wear::SlidingWork;
 
 /// All walls, their elements, and the list of (grain, element) that are near each other.
@@ -58,6 +58,8 @@ pub struct Walls {
     pub at_rest: Vec<f64>,
     /// Records of the servos now, see [`SERVO`]; all zero for walls that have none.
     pub servos: Vec<f64>,
+    /// How far servos had gone whose motions ended, in the order in which they did \[m\].
+    ended_ways: Vec<f64>,
     /// What grains of other domains press on each wall with a servo; empty in a world that is not divided.
     pub borne_elsewhere: Vec<Borne>,
     /// Poses of the walls now, see [`POSE`].
@@ -206,6 +208,7 @@ impl Walls {
         let shape = self.given[wall]
             .shape
             .placed(|point| self.moved(wall, point), |direction| self.turned(wall, direction));
+        self.end_servo(wall);
         let given = &mut self.given[wall];
         given.shape = shape;
         given.motion = WallMotion {
@@ -216,7 +219,6 @@ impl Walls {
         let elements = self.first[wall] * ELEMENT..self.first[wall + 1] * ELEMENT;
         self.start[elements].copy_from_slice(&elements_of(&given.shape, wall));
         self.at_rest[wall * WALL..][..WALL].copy_from_slice(&record_at_rest(given));
-        self.servos[wall * SERVO..][..SERVO].fill(0.0);
         self.farthest[wall] = farthest_of(given, self.reach);
         self.middle[wall] = given.shape.middle();
         self.place(time, true);

@@ -1,5 +1,6 @@
 //! Bonded grains from the scene to tables, frames and pictures.
 
+use crate::rows;
 use crate::stage::Stage;
 use seixo::files::vtk;
 
@@ -65,13 +66,6 @@ fn stage() -> Stage {
     stage.write("bar.toml", &BAR.replace("BONDS", BONDS).replace("FIELDS", ", \"fragment\""));
     stage.write("loose.toml", &BAR.replace("BONDS", "").replace("FIELDS", ""));
     stage
-}
-
-fn rows(text: &str) -> Vec<Vec<f64>> {
-    let lines = text.lines().skip(1);
-    lines
-        .map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect())
-        .collect()
 }
 
 #[test]

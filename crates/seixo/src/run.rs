@@ -11,7 +11,6 @@
 //! Nothing a run writes depends on wall time, threads or interruptions, except `run.json`, `log.jsonl`, `profile.csv` and `trace.csv`:
 //! outputs belong to step numbers, and those follow from the scene alone.
 
-mod acts;
 mod agreement;
 mod audience;
 mod breaks;

@@ -14,7 +14,14 @@ Examples:
   seixo resume silo.out                  to the end that the scene gives
   seixo resume silo.out --until \"10 s\"   further than that
   seixo resume silo.out --threads 8      on other threads: the results stay the same bits
-  seixo resume silo.out --device gpu     on another device: the same state goes on, with other rounding")]
+  seixo resume silo.out --device gpu     on another device: the same state goes on, with other rounding
+
+What is the same bits as in a run that never stopped:
+  on the CPU           all files
+  on a GPU, on both,   the state, and with it frames and probes. Sums over time in energies.csv (damping, friction, viscosity,
+  or among domains     wall_work, residual) are to rounding: a checkpoint adds them up in other groups. In f64 that is some
+                       1e-14 of the energies, in mixed and f32 some 1e-7
+Where bodies or small grains are in fluids on a GPU, lists may be made at other steps: then all is to rounding.")]
 pub struct ResumeArguments {
     /// The run folder
     folder: PathBuf,

@@ -31,6 +31,10 @@ pub struct Forecast<'a> {
     group_of: HashMap<u32, u32>,
     /// Whether some grain of each group may be there.
     may_be_there: Vec<bool>,
+    /// Whether the grains of each group, or some of them, come one by one.
+    by_inlet: Vec<bool>,
+    /// Whether each group is held as one body.
+    is_one: Vec<bool>,
     /// Whether each wall is there, and whether it stands where the world has it.
     walls: Vec<[bool; 2]>,
     refused: Vec<(Planned, Refusal)>,
@@ -39,22 +43,32 @@ pub struct Forecast<'a> {
 impl<'a> Forecast<'a> {
     /// A world at time zero.
     pub fn of(world: &'a World) -> Forecast<'a> {
-        let grains = &world.grains;
+        let (grains, groups) = (&world.grains, world.groups.len());
         let mut forecast = Forecast {
             world,
             group_of: HashMap::new(),
-            may_be_there: vec![false; world.groups.len()],
+            may_be_there: vec![false; groups],
+            by_inlet: vec![false; groups],
+            is_one: vec![false; groups],
             walls: world.walls.iter().map(|wall| [true, !is_moving(&wall.motion)]).collect(),
             refused: Vec::new(),
         };
         world.later.walls.iter().for_each(|&wall| forecast.walls[wall][0] = false);
         forecast.know(grains);
+        for body in grains.bodies.iter().filter(|body| body.motion.is_some()) {
+            let Some(&group) = body.carries.first().and_then(|(id, _)| forecast.group_of.get(id)) else {
+                continue;
+            };
+            let of_group = grains.group.iter().filter(|other| **other == group).count();
+            forecast.is_one[group as usize] = body.carries.len() == of_group;
+        }
         forecast
     }
 
     /// Grains of a group may come from now on, one by one.
     pub fn open(&mut self, group: u32) {
         self.may_be_there[group as usize] = true;
+        self.by_inlet[group as usize] = true;
     }
 
     /// Grains of these groups go.
@@ -71,6 +85,8 @@ impl<'a> Forecast<'a> {
             match change {
                 Change::Wall { wall, is_there } => self.walls[*wall][0] = *is_there,
                 Change::Motion { wall, motion } => self.walls[*wall][1] &= !is_moving(motion),
+                Change::Hold { group, .. } => self.is_one[*group as usize] = !self.by_inlet[*group as usize],
+                Change::Free { group } => self.is_one[*group as usize] = false,
                 _ => {}
             }
         }
@@ -152,8 +168,15 @@ impl<'a> Forecast<'a> {
         let bonds = &self.world.bonds[kind];
         let may_be = |group: &u32| self.may_be_there[*group as usize];
         match &bonds.between {
-            Bonded::Near { groups, .. } if !groups.iter().any(may_be) => Err(nothing_near(bonds)),
-            Bonded::Near { .. } => Ok(()),
+            Bonded::Near { groups, .. } => {
+                let there: Vec<usize> = groups.iter().filter(|group| may_be(group)).map(|&group| group as usize).collect();
+                // What one body carries is joined already.
+                let is_one = |group: &usize| self.is_one[*group];
+                if there.is_empty() || there.len() == 1 && there.iter().all(is_one) {
+                    return Err(nothing_near(bonds));
+                }
+                Ok(())
+            }
             Bonded::Pairs(pairs) => {
                 // Of grains that come through inlets nobody knows the ids.
                 let is_gone = |id: &u32| self.group_of.get(id).is_some_and(|group| !may_be(group));

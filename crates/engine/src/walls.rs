@@ -58,6 +58,8 @@ pub struct Walls {
     pub at_rest: Vec<f64>,
     /// Records of the servos now, see [`SERVO`]; all zero for walls that have none.
     pub servos: Vec<f64>,
+    /// Angle that each wall had turned when it began to move as it does \[rad\].
+    turned_before: Vec<f64>,
     /// How far servos had gone whose motions ended, in the order in which they did \[m\].
     ended_ways: Vec<f64>,
     /// What grains of other domains press on each wall with a servo; empty in a world that is not divided.
@@ -176,6 +178,7 @@ impl Walls {
             first: vec![0],
             servos: vec![0.0; given.len() * SERVO],
             listed_way: vec![0.0; given.len()],
+            turned_before: vec![0.0; given.len()],
             ..Walls::default()
         };
         for (index, wall) in given.iter().enumerate() {
@@ -208,6 +211,7 @@ impl Walls {
         let shape = self.given[wall]
             .shape
             .placed(|point| self.moved(wall, point), |direction| self.turned(wall, direction));
+        self.turned_before[wall] += Stance::at(&self.given[wall].motion, time).angle;
         self.end_servo(wall);
         let given = &mut self.given[wall];
         given.shape = shape;
@@ -463,10 +467,10 @@ impl Walls {
         (triangles, plane)
     }
 
-    /// Where the middle of a wall is now \[m\], see [`WallShape::middle`], and the angle that the wall turned \[rad\].
+    /// Where the middle of a wall is now \[m\], see [`WallShape::middle`], and the angle that the wall turned by all of its motions \[rad\].
     pub fn whereabouts(&self, wall: usize, time: f64) -> (Vec3, f64) {
         let angle = Stance::at(&self.given[wall].motion, time).angle;
-        (self.moved(wall, &self.middle[wall]), angle)
+        (self.moved(wall, &self.middle[wall]), self.turned_before[wall] + angle)
     }
 
     /// Bytes held.

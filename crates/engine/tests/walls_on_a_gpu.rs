@@ -193,6 +193,22 @@ fn a_servo_whose_wall_is_moved_on_is_where_it_was_when_resumed() {
     }
 }
 
+#[test]
+fn the_angle_that_a_wall_turned_outlasts_its_motion() {
+    let world = among_walls_of_all_kinds(TangentialLaw::Mindlin);
+    let (mut simulation, drum) = (after(&world, on_cpu(), 900), 0);
+    let turned = simulation.walls()[drum].angle;
+    assert!(turned > 0.0);
+    let stop = vec![Change::Motion {
+        wall: drum,
+        motion: Box::default(),
+    }];
+    simulation.change(&stop).unwrap();
+    simulation.advance(20).unwrap();
+    assert_eq!(simulation.walls()[drum].angle, turned);
+    assert_same_when_resumed_after(&world, &on_cpu(), &[(900, stop)], [920, 20]);
+}
+
 /// Force that the press is to reach [N], and the fastest that it goes [m/s].
 const PRESSED: f64 = 1e-3;
 const FASTEST: f64 = 0.05;
@@ -260,13 +276,13 @@ fn a_servo_reaches_its_force_on_grains_that_came_later() {
         // Two come, a small one below the press, and a larger one, which is stiffer and leaves the domain.
         let mut coming = Grains::default();
         coming.push(0, [0.0, 0.0, 2.501e-4], [0.0; 3], [0.0; 3], 2.5e-4, 0, 0);
-        coming.push(1, [0.095, 0.0, 5.1e-4], [5.0, 0.0, 0.0], [0.0; 3], 5e-4, 0, 0);
+        coming.push(1, [0.098, 0.0, 5.1e-4], [5.0, 0.0, 0.0], [0.0; 3], 5e-4, 0, 0);
         simulation.insert(&coming).unwrap();
         simulation.advance((2e-3 / simulation.time_step().value) as u64).unwrap();
         let mut second = Simulation::restore(press(), settings, &simulation.save().unwrap()).unwrap();
         assert_eq!((simulation.len(), second.len()), (1, 1));
         for simulation in [&mut simulation, &mut second] {
-            simulation.advance((0.03 / simulation.time_step().value) as u64).unwrap();
+            simulation.advance((0.016 / simulation.time_step().value) as u64).unwrap();
         }
         assert!(simulation.save().unwrap() == second.save().unwrap(), "it is tuned to what left");
         // With the gain of a press that meets nothing, it would go to and fro at its limit: a step of that is a tenth of the force.

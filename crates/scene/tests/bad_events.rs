@@ -206,6 +206,11 @@ const CASES: &[Case] = &[
         "[grains.late]\nmaterial = \"glass\"\nat = [[0, 0, 0.01]]\nradius = \"1 mm\"\n[bonds.glue]\namong = [\"late\"]\nyoungs_modulus = \"1 MPa\"\n[[stage]]\nname = \"a\"\nuntil = \"duration 0.1 s\"\nadd = [\"bonds.glue\"]\n[[stage]]\nname = \"b\"\nadd = [\"grains.late\"]\n[output]",
         &["scene.toml:30:", "stage a: bonds glue: no two grains are near enough for it"],
     ),
+    (
+        "[output]",
+        "[bonds.glue]\namong = [\"bed\"]\ntolerance = 1\nyoungs_modulus = \"1 MPa\"\n[[stage]]\nname = \"a\"\nuntil = \"duration 0.1 s\"\nset = { grains.bed = { fixed = true } }\n[[stage]]\nname = \"b\"\nadd = [\"bonds.glue\"]\n[output]",
+        &["scene.toml:30:", "stage b: bonds glue: no two grains are near enough for it"],
+    ),
 ];
 
 #[test]

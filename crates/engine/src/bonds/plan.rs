@@ -120,7 +120,7 @@ pub(crate) fn nothing_near(bonds: &Bonds) -> Refusal {
 pub(crate) fn missing(bonds: &Bonds, id: u32) -> Refusal {
     Refusal::Bond {
         name: bonds.name.clone(),
-        what: format!("it bonds grain {id}, which is not there"),
+        what: format!("it bonds grain {id}, which is not there; leave the pair out, or make the bonds while it is"),
     }
 }
 

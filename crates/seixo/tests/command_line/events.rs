@@ -399,7 +399,9 @@ fn grains_that_come_later_bring_their_heat() {
     stage.write("later.toml", &(stage.read("later.toml") + probe));
     stage.succeed("run later.toml --quiet --out later.out");
     let temperatures = rows(&stage.read("later.out/probes/later.csv"));
-    assert_eq!(temperatures.last().unwrap()[1], 400.0, "nothing touches them");
+    let mean = temperatures.last().unwrap()[1];
+    // Nothing touches them.
+    assert!((mean - 400.0).abs() < 1e-9, "{mean} K");
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub enum Change {
     /// Gravitational acceleration from now on \[m/s²\].
     Gravity(Vec3),
     /// The grains of a group are held from where they are: those that move on their own as one body, and what is held already in this way in place
-    /// of the one before. Start and stop of the motion count from now.
+    /// of the one before. Start and stop of the motion count from now. Of a group without grains nothing is held.
     Hold {
         /// Index into [`crate::world::World::groups`].
         group: u32,

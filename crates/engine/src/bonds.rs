@@ -7,7 +7,7 @@ mod plan;
 
 pub(crate) use limit::{likely_limit, limit_of_bonds};
 pub(crate) use network::Network;
-pub(crate) use plan::{Found, Standing, check_bonds, pairs_at_start};
+pub(crate) use plan::{Found, Standing, check_bonds, missing, nothing_near, pairs_at_start};
 
 use crate::contact_records::array;
 use crate::fields::{Fields, PART, part_range, parts};

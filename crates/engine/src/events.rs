@@ -10,7 +10,7 @@ use crate::measure::NO_CONTACT;
 use crate::refusal::Refusal;
 use crate::simulation::{Simulation, vector};
 use crate::state::State;
-use crate::world::{Expected, Grains, Load, Vec3, WallMotion, check_temperatures};
+use crate::world::{Domain, Expected, Grains, Load, Vec3, WallMotion, check_temperatures};
 use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::views::{RECORD, TOUCH};
 use std::collections::HashSet;
@@ -42,7 +42,7 @@ pub enum Change {
     /// Gravitational acceleration from now on \[m/s²\].
     Gravity(Vec3),
     /// The grains of a group are held from where they are: those that move on their own as one body, and what is held already in this way in place
-    /// of the one before. Start and stop of the motion count from now.
+    /// of the one before. Start and stop of the motion count from now. Of a group without grains nothing is held.
     Hold {
         /// Index into [`crate::world::World::groups`].
         group: u32,
@@ -69,8 +69,17 @@ pub(crate) enum Meets {
     Grains,
 }
 
-/// How much smaller than they are grains count when they come: what touches by rounding is no overlap.
-const SHRUNK: f64 = 1.0 - 1e-6;
+/// Refuses grains that could never be added where heat flows, or does not, whatever is there.
+pub(crate) fn check_newcomers(grains: &Grains, domain: Option<&Domain>, conducts: bool) -> Result<(), Refusal> {
+    if !grains.bodies.is_empty() {
+        return Err(Refusal::WithBodies {
+            what: "inlets and groups that are added later",
+            remedy: "let bodies be there from the start",
+        });
+    }
+    check_grains(grains, domain)?;
+    if conducts { check_temperatures(grains) } else { Ok(()) }
+}
 
 pub(crate) fn stopped(stop: Stop) -> Refusal {
     Refusal::Stopped(Box::new(stop))
@@ -88,29 +97,14 @@ impl Simulation {
     /// If a grain is not of a kind that was expected, and unlike all that are there, has the id of another, is outside of the domain, or is where something
     /// else is; and as [`Simulation::observe`].
     pub fn check_coming(&mut self, grains: &Grains) -> Result<(), Refusal> {
-        if !grains.bodies.is_empty() {
-            return Err(Refusal::WithBodies {
-                what: "inlets and groups that are added later",
-                remedy: "let bodies be there from the start",
-            });
-        }
-        check_grains(grains, self.domain.as_ref())?;
-        if self.conducts() {
-            check_temperatures(grains)?;
-        }
+        check_newcomers(grains, self.domain.as_ref(), self.conducts())?;
         let largest = grains.radius.iter().copied().fold(0.0, f64::max);
         let bound = |of: fn(f64, f64) -> f64, start: f64| {
             let start = [start; 3];
             grains.position.iter().fold(start, |most, x| [0, 1, 2].map(|k| of(most[k], x[k])))
         };
         let mut room = self.room(bound(f64::min, f64::INFINITY), bound(f64::max, f64::NEG_INFINITY), largest)?;
-        for (k, &id) in grains.id.iter().enumerate() {
-            let (at, radius) = (grains.position[k], grains.radius[k]);
-            if !room.is_free(at, radius * SHRUNK) {
-                return Err(Refusal::Taken { id, at });
-            }
-            room.take(at, radius * SHRUNK);
-        }
+        room.take_all(grains)?;
         let coming: HashSet<u32> = grains.id.iter().copied().collect();
         if let Some(&id) = self.fields.id.iter().find(|id| coming.contains(id)) {
             return Err(Refusal::DuplicateId { id });
@@ -281,6 +275,7 @@ impl Simulation {
                 Change::Motion { wall, motion } => {
                     self.with_flow(|flow, simulation| flow.begin_from_here(simulation, *wall));
                     self.walls.set_motion(*wall, motion, time)?;
+                    self.tune_servos();
                     self.with_flow(|flow, simulation| flow.move_otherwise(simulation, *wall));
                 }
                 Change::Inlet { inlet, is_open } => {
@@ -308,6 +303,7 @@ impl Simulation {
         if meets != Meets::Nothing {
             self.meet(meets)?;
         }
+        self.tune_servos();
         self.push_fluids_anew();
         self.hand_over()?;
         let after = self.held_energies();

@@ -19,6 +19,7 @@ mod shared;
 mod suspension;
 mod tension;
 
+pub(crate) use boundary::check_motion;
 use boundary::check_running;
 use hulls::Hulls;
 pub(crate) use measure::{FlowEnergies, FlowEnergy};

@@ -4,7 +4,7 @@ use crate::events::stopped;
 use crate::refusal::Refusal;
 use crate::simulation::Simulation;
 use crate::walls::Walls;
-use crate::world::{Vec3, Wall};
+use crate::world::{Grains, Vec3, Wall};
 use seixo_sweeps::views::RECORD;
 use std::collections::HashMap;
 
@@ -27,6 +27,9 @@ pub struct Seen {
     pub is_bound: bool,
 }
 
+/// How much smaller than they are grains count when they come: what touches by rounding is no overlap.
+const SHRUNK: f64 = 1.0 - 1e-6;
+
 /// Free places among the grains and walls of a simulation.
 pub struct Room<'a> {
     walls: &'a Walls,
@@ -35,7 +38,31 @@ pub struct Room<'a> {
     cells: HashMap<[i64; 3], Vec<(Vec3, f64)>>,
 }
 
-impl Room<'_> {
+impl<'a> Room<'a> {
+    /// Places among these walls, sorted, without grains of more than the `largest` radius.
+    fn among(walls: &'a Walls, largest: f64) -> Room<'a> {
+        Room {
+            walls,
+            edge: 2.0 * largest,
+            cells: HashMap::new(),
+        }
+    }
+
+    /// Takes the places of grains that come.
+    ///
+    /// # Errors
+    /// If a place is taken already.
+    pub(crate) fn take_all(&mut self, grains: &Grains) -> Result<(), Refusal> {
+        for (k, &id) in grains.id.iter().enumerate() {
+            let (at, radius) = (grains.position[k], grains.radius[k] * SHRUNK);
+            if !self.is_free(at, radius) {
+                return Err(Refusal::Taken { id, at });
+            }
+            self.take(at, radius);
+        }
+        Ok(())
+    }
+
     /// Whether a sphere would touch nothing.
     pub fn is_free(&self, center: Vec3, radius: f64) -> bool {
         let [x, y, z] = self.cell_of(center);
@@ -91,22 +118,32 @@ impl Simulation {
             (0..3).all(|k| seen.center[k] >= low[k] - reach && seen.center[k] <= high[k] + reach)
         };
         let near: Vec<Seen> = self.grains().filter(is_near).collect();
-        let mut room = Room {
-            walls: &self.walls,
-            edge: 2.0 * near.iter().fold(largest, |most, seen| most.max(seen.radius)),
-            cells: HashMap::new(),
-        };
+        let mut room = Room::among(&self.walls, near.iter().fold(largest, |most, seen| most.max(seen.radius)));
         near.iter().for_each(|seen| room.take(seen.center, seen.radius));
         Ok(room)
     }
 }
 
+/// Walls where a world has them at time zero, sorted for spheres by center and radius \[m\].
+fn walls_for(walls: Vec<Wall>, spheres: impl Iterator<Item = (Vec3, f64)>) -> Walls {
+    let (reach, largest) = spheres.fold((0.0f64, 0.0f64), |(reach, largest), (center, radius)| {
+        (center.iter().fold(reach, |most, x| most.max(x.abs())), largest.max(radius))
+    });
+    let mut walls = Walls::new(walls, reach, 0.0, 0.0, RECORD);
+    walls.sort(largest);
+    walls
+}
+
 /// How many of these spheres, by center and radius \[m\], touch none of these walls at time zero.
 pub fn free_of_walls(walls: &[Wall], spheres: &[(Vec3, f64)]) -> usize {
-    let (reach, largest) = spheres.iter().fold((0.0f64, 0.0f64), |(reach, largest), (center, radius)| {
-        (center.iter().fold(reach, |most, x| most.max(x.abs())), largest.max(*radius))
-    });
-    let mut walls = Walls::new(walls.to_vec(), reach, 0.0, 0.0, RECORD);
-    walls.sort(largest);
+    let walls = walls_for(walls.to_vec(), spheres.iter().copied());
     spheres.iter().filter(|(center, radius)| walls.is_free(*center, *radius)).count()
+}
+
+/// Refuses grains that have no room among these walls, which stand, and each other.
+pub(crate) fn check_places(walls: Vec<Wall>, grains: &Grains) -> Result<(), Refusal> {
+    let spheres = grains.position.iter().copied().zip(grains.radius.iter().copied());
+    let walls = walls_for(walls, spheres);
+    let largest = grains.radius.iter().copied().fold(0.0, f64::max);
+    Room::among(&walls, largest).take_all(grains)
 }

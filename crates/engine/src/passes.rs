@@ -119,10 +119,19 @@ impl Simulation {
 
     /// Puts the walls where they are at the new time; servos go by the loads of the step before.
     pub(crate) fn move_walls(&mut self) {
+        self.move_walls_by(1);
+    }
+
+    /// As [`Simulation::move_walls`], so many steps after they were moved last: servos take each of them.
+    pub(crate) fn move_walls_by(&mut self, steps: u64) {
+        if self.walls.has_servos() {
+            let dt = self.stepping.dt;
+            for step in self.steps - steps + 1..=self.steps {
+                self.walls.control(step as f64 * dt, dt);
+            }
+        }
         if self.walls.has_moving() {
-            let time = self.time();
-            self.walls.control(time, self.stepping.dt);
-            self.walls.place(time, false);
+            self.walls.place(self.time(), false);
         }
     }
 

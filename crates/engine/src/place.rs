@@ -194,7 +194,7 @@ impl Simulation {
         if let Some(network) = &mut self.bonds {
             network.last = BondTally::default();
         }
-        self.move_walls();
+        self.move_walls_by(steps);
         self.hold_bodies(false);
     }
 

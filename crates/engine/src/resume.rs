@@ -14,6 +14,7 @@ use crate::refusal::Refusal;
 use crate::search::Pairs;
 use crate::simulation::Simulation;
 use crate::state::{Column, Sections, State};
+use crate::walls::ended_ways;
 use crate::world::{Settings, World};
 use seixo_sweeps::contact::Tally;
 use seixo_sweeps::fluid::WALL;
@@ -22,14 +23,11 @@ use seixo_sweeps::views::{COMPOUND, ELEMENT, RECORD, TOUCH, remembered};
 /// Sections of the work of sliding on walls that wear: of each element, of entries of the list, and which those are by grain and element.
 pub(crate) const WEAR: [&str; 3] = ["walls/wear", "walls/wear_since_listed", "walls/wearing"];
 
-/// Section of the servos' states.
-const SERVOS: &str = "walls/servos";
-
 pub(crate) fn misfit(what: &str) -> Refusal {
     Refusal::State { what: what.into() }
 }
 
-fn numbers<'a>(state: &'a State, name: &str, len: Option<usize>) -> Result<&'a [f64], Refusal> {
+pub(crate) fn numbers<'a>(state: &'a State, name: &str, len: Option<usize>) -> Result<&'a [f64], Refusal> {
     match state.get(name) {
         Some(Column::F64(values)) if len.is_none_or(|len| values.len() == len) => Ok(values),
         _ => Err(misfit(&format!("section {name} is missing or of the wrong size"))),
@@ -124,9 +122,7 @@ impl Simulation {
         if let Some(flow) = &self.flow {
             flow.save(to);
         }
-        if self.walls.has_servos() {
-            to.put(SERVOS, Column::F64(self.walls.servo_state()));
-        }
+        self.walls.save_servos(to);
         self.save_wear(to);
         to.put("clock/steps", Column::U64(vec![self.steps, self.rebuilds(), self.next_id]));
         to.put("clock/time_step", Column::F64(vec![self.stepping.dt, self.walls.listed_at]));
@@ -330,18 +326,18 @@ impl Simulation {
             return Err(misfit("section clock/steps has the wrong size"));
         };
 
+        simulation.tune_servos();
+        let mut ways = ended_ways(state);
         for (step, changes) in past {
             let then = *step as f64 * dt;
             simulation.walls.place(then, true);
-            simulation.change_surroundings(changes, then)?;
+            for change in changes {
+                simulation.walls.recall_servo(change, &mut ways)?;
+                simulation.change_surroundings(std::slice::from_ref(change), then)?;
+            }
             simulation.switch_again(changes, then, state)?;
         }
-        let servos = if simulation.walls.has_servos() {
-            numbers(state, SERVOS, Some(simulation.walls.servo_state().len()))?
-        } else {
-            &[]
-        };
-        simulation.walls.set_servos(servos, false);
+        simulation.walls.restore_servos(state)?;
         simulation.steps = steps;
         simulation.list_from_references(listed_at);
         simulation.rebuilds = rebuilds;

@@ -159,6 +159,7 @@ impl Simulation {
         let (mut simulation, found) = Simulation::planned(&world, settings, Fields::default())?;
         simulation.notices.extend(tried);
         simulation.fields = fields_of(&world.grains, &simulation.densities, simulation.frictional);
+        simulation.tune_servos();
         if simulation.carries {
             simulation.put_bodies_up(&world.grains);
         }
@@ -263,7 +264,6 @@ impl Simulation {
         if !world.grains.is_empty() || !world.later.grains.is_empty() {
             notices.extend(walls.repeat(world.domain.as_ref(), &world.later.motions, cells.largest_radius())?);
         }
-        walls.put_servos_up(world, &table, time_step.value);
         world.later.walls.iter().for_each(|&wall| walls.set_there(wall, false));
         let highest_ids = world.later.grains.iter().filter_map(|kind| kind.highest_id.as_ref());
         let kinds_of_material = world.later.grains.iter().map(|kind| kind.material);

@@ -7,6 +7,7 @@ use crate::assemble::mass_of_sphere;
 use crate::bodies::{Bodies, HELD_BODIES};
 use crate::events::Change;
 use crate::fields::Fields;
+use crate::flow::check_motion;
 use crate::held::HELD;
 use crate::refusal::Refusal;
 use crate::resume::misfit;
@@ -17,6 +18,7 @@ use seixo_laws::Vector3;
 use seixo_sweeps::bodies::{FREE, LOAD, turn_at};
 use seixo_sweeps::sides::SHEARED;
 use seixo_sweeps::views::{RECORD, load, store};
+use std::collections::BTreeSet;
 
 /// A motion whose start and stop count from this time \[s\], as one whose start and stop are times.
 fn begun(motion: &WallMotion, time: f64) -> WallMotion {
@@ -31,9 +33,6 @@ impl Bodies {
     /// Makes a body of grains at these places that no body carries yet, with the axes of space: products of inertia do not matter to what is
     /// not turned by torques.
     fn gather(&mut self, grains: &[usize], fields: &mut Fields) {
-        if self.row.is_empty() {
-            self.row.push(0);
-        }
         let of_grain = |i: usize| {
             let place = load::<f64>(&fields.position, i * RECORD);
             (place, fields.position[i * RECORD + 3], fields.velocity[i * RECORD + 3])
@@ -85,48 +84,41 @@ impl Bodies {
     }
 }
 
-impl Simulation {
-    /// Refuses to hold, free or load what cannot be held, freed or loaded, and motions that walls of fluids cannot have.
-    pub(crate) fn check_switches(&self, changes: &[Change]) -> Result<(), Refusal> {
-        for change in changes {
-            if let Change::Motion { wall, motion } = change {
-                self.check_motion(*wall, motion)?;
+/// What decides whether the grains of a group can be held, set free or loaded: as a simulation has them, or as a plan will.
+pub(crate) struct Circumstances {
+    /// Whether heat flows through grains.
+    pub conducts: bool,
+    /// Whether sides slide past each other.
+    pub slides: bool,
+    /// Whether rigid bodies that move carry some of them.
+    pub are_carried: bool,
+    /// Whether fluids feel some of these bodies, be they held or not.
+    pub are_felt: bool,
+}
+
+impl Circumstances {
+    /// Why grains cannot be held, set free or loaded like this.
+    pub fn flaw_of(&self, change: &Change) -> Option<String> {
+        match change {
+            Change::Hold { motion, .. } => self.flaw_of_holding(motion),
+            Change::Free { .. } if self.are_felt => Some(
+                "grains that displace a fluid cannot be set free, as each would go its own way and the fluid into it; let them move from the start, or hold them for good"
+                    .to_owned(),
+            ),
+            Change::Load(Load { force, torque, .. }) if !force.iter().chain(torque).all(|x| x.is_finite()) => {
+                Some("a number of their load is not finite".to_owned())
             }
-            let (Change::Hold { group, .. } | Change::Free { group } | Change::Load(Load { group, .. })) = change else {
-                continue;
-            };
-            let known = self.switched.iter().find(|(known, _)| known == group);
-            let refused = |what: &str| Refusal::Switch {
-                group: known.map_or_else(|| format!("of group {group}"), |(_, name)| name.clone()),
-                what: what.to_owned(),
-            };
-            if known.is_none() {
-                return Err(refused(
-                    "nobody announced that they may be held, set free or loaded; add their group to World::later",
-                ));
-            }
-            let flaw = match change {
-                Change::Hold { motion, .. } => self.flaw_of_holding(*group, motion),
-                Change::Load(Load { force, torque, .. }) if !force.iter().chain(torque).all(|x| x.is_finite()) => {
-                    Some("a number of their load is not finite".to_owned())
-                }
-                _ => None,
-            };
-            if let Some(what) = flaw {
-                return Err(refused(&what));
-            }
+            _ => None,
         }
-        Ok(())
     }
 
-    /// Why grains of a group cannot be held like this.
-    fn flaw_of_holding(&self, group: u32, motion: &WallMotion) -> Option<String> {
+    fn flaw_of_holding(&self, motion: &WallMotion) -> Option<String> {
         let told = |what: &str| Some(what.to_owned());
-        if self.conducts() {
-            return told("grains through which heat flows cannot be held; leave the temperatures out");
+        if self.conducts {
+            return told("grains through which heat flows cannot be held; leave the temperatures out, or use a wall");
         }
-        if self.sides == SHEARED {
-            return told("grains cannot be held between sides that slide past each other; remove world.domain.shear");
+        if self.slides {
+            return told("grains cannot be held between sides that slide past each other; let the sides stand, or use a wall");
         }
         if motion.servo.is_some() || motion.surface != SurfaceMotion::default() {
             return told("servos and surfaces that run are for walls");
@@ -134,15 +126,56 @@ impl Simulation {
         if let Some(flaw) = motion.flaw() {
             return Some(flaw);
         }
-        let of_group: Vec<usize> = (0..self.fields.len()).filter(|&i| self.fields.group[i] == group).collect();
-        if of_group.is_empty() {
-            return told("none of them is there to be held; hold them later, or leave it out");
+        if self.are_carried && self.are_felt {
+            return told("grains that fluids push cannot be held while they move; hold them from the start, or use a wall");
         }
-        let is_clump = |i: usize| self.body_of(i).is_some_and(|b| !self.bodies.held.holds(b));
-        if of_group.into_iter().any(is_clump) {
-            return told("clumps cannot be held while they move; hold them from the start, or use spheres");
+        if self.are_carried {
+            return told(
+                "clumps, and bodies on joints, cannot be held while they move; hold them from the start, or use spheres or a wall",
+            );
         }
         None
+    }
+}
+
+impl Simulation {
+    /// Refuses to hold, free or load what cannot be held, freed or loaded, and motions that walls of fluids cannot have.
+    pub(crate) fn check_switches(&self, changes: &[Change]) -> Result<(), Refusal> {
+        for change in changes {
+            if let Change::Motion { wall, motion } = change {
+                let boundary = self.flow.as_deref().map(|flow| &flow.plan.boundary);
+                check_motion(boundary, (*wall, &self.walls.given[*wall]), motion)?;
+            }
+            let (Change::Hold { group, .. } | Change::Free { group } | Change::Load(Load { group, .. })) = change else {
+                continue;
+            };
+            let Some((_, name)) = self.switched.iter().find(|(known, _)| known == group) else {
+                return Err(Refusal::Switch {
+                    group: format!("of group {group}"),
+                    what: "nobody announced that they may be held, set free or loaded; add their group to World::later".to_owned(),
+                });
+            };
+            if let Some(what) = self.circumstances(*group).flaw_of(change) {
+                return Err(Refusal::Switch { group: name.clone(), what });
+            }
+        }
+        Ok(())
+    }
+
+    /// What decides about the grains of a group.
+    fn circumstances(&self, group: u32) -> Circumstances {
+        let grains = (0..self.fields.len()).filter(|&i| self.fields.group[i] == group);
+        let bodies: BTreeSet<usize> = grains.filter_map(|i| self.body_of(i)).collect();
+        let is_felt = |b: &usize| {
+            let hulls = self.flow.as_deref().map(|flow| &flow.hulls);
+            hulls.is_some_and(|hulls| hulls.of_body(self.bodies.id[*b]).is_some())
+        };
+        Circumstances {
+            conducts: self.conducts(),
+            slides: self.sides == SHEARED,
+            are_carried: bodies.iter().any(|b| !self.bodies.held.holds(*b)),
+            are_felt: bodies.iter().any(is_felt),
+        }
     }
 
     /// Holds, frees and loads grains at this time \[s\].
@@ -243,6 +276,9 @@ impl Simulation {
         self.carries = true;
         let n = self.fields.len();
         self.fields.member.resize(n, FREE);
+        if self.bodies.row.is_empty() {
+            self.bodies.row.push(0);
+        }
         let is_loose = |i: &usize| self.fields.group[*i] == group && self.fields.member[*i] == FREE;
         let loose: Vec<usize> = (0..n).filter(is_loose).collect();
         if !loose.is_empty() {

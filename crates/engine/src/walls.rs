@@ -21,7 +21,7 @@ use seixo_laws::wall::rotated;
 use seixo_sweeps::pose::{POSE, SERVO};
 use seixo_sweeps::views::{ELEMENT, FRUSTUM, PLANE, SPHERE, TOUCH, TRIANGLE, WALL, load};
 use seixo_sweeps::wall::elements_near;
-pub(crate) use servo::Borne;
+pub(crate) use servo::{Borne, ended_ways};
 use wear::SlidingWork;
 
 /// All walls, their elements, and the list of (grain, element) that are near each other.
@@ -61,6 +61,10 @@ pub struct Walls {
     pub at_rest: Vec<f64>,
     /// Records of the servos now, see [`SERVO`]; all zero for walls that have none.
     pub servos: Vec<f64>,
+    /// Angle that each wall had turned when it began to move as it does \[rad\].
+    turned_before: Vec<f64>,
+    /// How far servos had gone whose motions ended, in the order in which they did \[m\].
+    ended_ways: Vec<f64>,
     /// What grains of other domains press on each wall with a servo; empty in a world that is not divided.
     pub borne_elsewhere: Vec<Borne>,
     /// Poses of the walls now, see [`POSE`].
@@ -179,6 +183,7 @@ impl Walls {
             first: vec![0],
             servos: vec![0.0; given.len() * SERVO],
             listed_way: vec![0.0; given.len()],
+            turned_before: vec![0.0; given.len()],
             ..Walls::default()
         };
         for (index, wall) in given.iter().enumerate() {
@@ -215,6 +220,8 @@ impl Walls {
         let shape = self.given[wall]
             .shape
             .placed(|point| self.moved(wall, point), |direction| self.turned(wall, direction));
+        self.turned_before[wall] += Stance::at(&self.given[wall].motion, time).angle;
+        self.end_servo(wall);
         let given = &mut self.given[wall];
         given.shape = shape;
         given.motion = WallMotion {
@@ -225,7 +232,6 @@ impl Walls {
         let elements = self.first[wall] * ELEMENT..self.first[wall + 1] * ELEMENT;
         self.start[elements].copy_from_slice(&elements_of(&given.shape, wall, self.first[wall]));
         self.at_rest[wall * WALL..][..WALL].copy_from_slice(&record_at_rest(given));
-        self.servos[wall * SERVO..][..SERVO].fill(0.0);
         self.farthest[wall] = farthest_of(given, self.reach);
         self.middle[wall] = given.shape.middle();
         self.repeat_wall(wall)?;
@@ -473,10 +479,10 @@ impl Walls {
         (triangles, plane)
     }
 
-    /// Where the middle of a wall is now \[m\], see [`WallShape::middle`], and the angle that the wall turned \[rad\].
+    /// Where the middle of a wall is now \[m\], see [`WallShape::middle`], and the angle that the wall turned by all of its motions \[rad\].
     pub fn whereabouts(&self, wall: usize, time: f64) -> (Vec3, f64) {
         let angle = Stance::at(&self.given[wall].motion, time).angle;
-        (self.moved(wall, &self.middle[wall]), angle)
+        (self.moved(wall, &self.middle[wall]), self.turned_before[wall] + angle)
     }
 
     /// Bytes held.

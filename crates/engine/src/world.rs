@@ -137,6 +137,19 @@ impl Grains {
         self.material.push(material);
         self.group.push(group);
     }
+    /// Appends grain k of another table, with its temperature, but without what carries it.
+    pub fn push_from(&mut self, other: &Grains, k: usize) {
+        self.push(
+            other.id[k],
+            other.position[k],
+            other.velocity[k],
+            other.angular_velocity[k],
+            other.radius[k],
+            other.material[k],
+            other.group[k],
+        );
+        self.temperature.extend(other.temperature.get(k));
+    }
 }
 
 /// What happens to a grain whose center leaves the domain.

@@ -5,9 +5,12 @@ mod devices;
 mod resumed;
 
 use devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
-use resumed::assert_same_when_resumed;
-use seixo_engine::Simulation;
-use seixo_engine::world::{Frustum, Precision, Servo, Settings, SurfaceMotion, Vibration, Wall, WallMotion, WallPath, WallShape, World};
+use resumed::{assert_same_when_resumed, assert_same_when_resumed_after};
+use seixo_engine::world::{
+    Domain, Expected, Frustum, Grains, Leaving, Precision, Servo, Settings, SurfaceMotion, Vibration, Wall, WallMotion, WallPath,
+    WallShape, World,
+};
+use seixo_engine::{Change, Simulation};
 use seixo_laws::contact::TangentialLaw;
 
 /// Grains that fall onto walls of every kind, which move in every way: a drum that turns, a cone on a path, a sphere that vibrates, a belt,
@@ -164,5 +167,130 @@ fn going_on_among_walls_of_all_kinds_is_the_same_to_the_bit() {
     let world = among_walls_of_all_kinds(TangentialLaw::Mindlin);
     for settings in [on_cpu(), on_gpu(Precision::F64), on_gpu(Precision::Mixed), on_gpu(Precision::F32)] {
         assert_same_when_resumed(&world, &settings, [421, 400]);
+    }
+}
+
+#[test]
+fn a_servo_whose_wall_is_moved_on_is_where_it_was_when_resumed() {
+    let world = among_walls_of_all_kinds(TangentialLaw::Mindlin);
+    let lid = 4;
+    let to = |motion: WallMotion| {
+        let motion = Box::new(motion);
+        vec![Change::Motion { wall: lid, motion }]
+    };
+    let up = WallMotion {
+        velocity: [0.0, 0.0, 0.1],
+        ..WallMotion::default()
+    };
+    let pressing = world.walls[lid].motion.clone();
+    // The servo presses it down, then it is moved up, pressed down again, and moved up at last.
+    let past = [(200, to(up.clone())), (280, to(pressing)), (360, to(up))];
+    for settings in [on_cpu(), on_gpu(Precision::F64)] {
+        for count in 1..=past.len() {
+            let began = past[count - 1].0;
+            assert_same_when_resumed_after(&world, &settings, &past[..count], [began + 30, 60]);
+        }
+    }
+}
+
+#[test]
+fn the_angle_that_a_wall_turned_outlasts_its_motion() {
+    let world = among_walls_of_all_kinds(TangentialLaw::Mindlin);
+    let (mut simulation, drum) = (after(&world, on_cpu(), 900), 0);
+    let turned = simulation.walls()[drum].angle;
+    assert!(turned > 0.0);
+    let stop = vec![Change::Motion {
+        wall: drum,
+        motion: Box::default(),
+    }];
+    simulation.change(&stop).unwrap();
+    simulation.advance(20).unwrap();
+    assert_eq!(simulation.walls()[drum].angle, turned);
+    assert_same_when_resumed_after(&world, &on_cpu(), &[(900, stop)], [920, 20]);
+}
+
+/// Force that the press is to reach [N], and the fastest that it goes [m/s].
+const PRESSED: f64 = 1e-3;
+const FASTEST: f64 = 0.05;
+
+/// A press that a servo moves down to a floor, with nothing in between: grains are yet to come.
+fn press() -> World {
+    let mut world = beds::falling(1, TangentialLaw::Mindlin);
+    world.gravity = [0.0; 3];
+    world.grains = Grains::default();
+    world.domain = Some(Domain::open([-0.1; 3], [0.1; 3], Leaving::Delete));
+    world.later.grains.push(Expected {
+        material: 0,
+        radius: [2.5e-4, 5e-4],
+        speed: 1.0,
+        reach: 0.1,
+        highest_id: None,
+    });
+    let plane = |name: &str, height: f64, up: f64| Wall {
+        name: name.into(),
+        material: 0,
+        shape: WallShape::Plane {
+            point: [0.0, 0.0, height],
+            normal: [0.0, 0.0, up],
+        },
+        motion: WallMotion::default(),
+        specific_wear_rate: 0.0,
+    };
+    world.walls = vec![plane("floor", 0.0, 1.0), plane("press", 1.05e-3, -1.0)];
+    world.walls[1].motion.servo = Some(Servo {
+        along: [0.0, 0.0, -1.0],
+        force: PRESSED,
+        velocity_limit: FASTEST,
+        gain: None,
+    });
+    world
+}
+
+#[test]
+fn a_servo_without_grains_goes_as_far_whoever_looks() {
+    for settings in [on_cpu(), on_gpu(Precision::F64)] {
+        let [mut seldom, mut often] = [(); 2].map(|()| Simulation::new(press(), settings.clone()).unwrap());
+        seldom.advance(1000).unwrap();
+        for _ in 0..200 {
+            often.advance(5).unwrap();
+            often.advance(0).unwrap();
+            often.observe().unwrap();
+        }
+        seldom.observe().unwrap();
+        assert_eq!(seldom.walls(), often.walls());
+        // It lacks all of its force, so it goes as fast as it may.
+        let way = 1.05e-3 - seldom.walls()[1].position[2];
+        assert!(
+            (way / (FASTEST * seldom.time()) - 1.0).abs() < 1e-9,
+            "{way} m in {} s",
+            seldom.time()
+        );
+    }
+}
+
+#[test]
+fn a_servo_reaches_its_force_on_grains_that_came_later() {
+    for settings in [on_cpu(), on_gpu(Precision::F64)] {
+        let mut simulation = Simulation::new(press(), settings.clone()).unwrap();
+        simulation.advance(10).unwrap();
+        // Two come, a small one below the press, and a larger one, which is stiffer and leaves the domain.
+        let mut coming = Grains::default();
+        coming.push(0, [0.0, 0.0, 2.501e-4], [0.0; 3], [0.0; 3], 2.5e-4, 0, 0);
+        coming.push(1, [0.098, 0.0, 5.1e-4], [5.0, 0.0, 0.0], [0.0; 3], 5e-4, 0, 0);
+        simulation.insert(&coming).unwrap();
+        simulation.advance((2e-3 / simulation.time_step().value) as u64).unwrap();
+        let mut second = Simulation::restore(press(), settings, &simulation.save().unwrap()).unwrap();
+        assert_eq!((simulation.len(), second.len()), (1, 1));
+        for simulation in [&mut simulation, &mut second] {
+            simulation.advance((0.016 / simulation.time_step().value) as u64).unwrap();
+        }
+        assert!(simulation.save().unwrap() == second.save().unwrap(), "it is tuned to what left");
+        // With the gain of a press that meets nothing, it would go to and fro at its limit: a step of that is a tenth of the force.
+        for _ in 0..20 {
+            simulation.advance(7).unwrap();
+            simulation.observe().unwrap();
+            let force = simulation.walls()[1].force[2];
+            assert!((force / PRESSED - 1.0).abs() < 1e-6, "{force} N");
+        }
     }
 }

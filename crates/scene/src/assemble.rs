@@ -151,10 +151,10 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
     let (device, precision) = place(&file, &mut findings);
     let output = output_plan(&mut file, &mut findings);
     let probes = probes(&mut file, &world, &ranges, &plan.absent, &mut findings);
+    stage::set_aside(&mut world, &mut plan, &ranges, &mut findings);
     if !findings.diagnostics.list().is_empty() {
         return Err(findings.diagnostics);
     }
-    plan.reserve = stage::set_aside(&mut world, &plan.absent);
     let settings = Settings {
         device,
         precision,

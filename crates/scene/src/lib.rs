@@ -41,7 +41,7 @@ pub use probes::FluidProbe;
 pub use rate::Rate;
 pub use schema::schema;
 pub use spheres::{SphereWish, SpheresOfMesh, spheres_of_mesh};
-pub use stage::{Act, Plan, Stage, Thing, Zone};
+pub use stage::{Act, Plan, Stage, Staged, Thing, Zone};
 pub use templates::{Template, templates};
 
 use seixo_analysis::{Grid, Region};

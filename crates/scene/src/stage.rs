@@ -1,6 +1,9 @@
 //! Stages, one after the other, and zones that take grains away: what a scene plans to happen while it runs.
 
+mod acts;
 mod set;
+
+pub use acts::Staged;
 
 use crate::{
     assemble::Findings,
@@ -444,9 +447,10 @@ pub(crate) fn motions(stages: &[Stage]) -> Vec<(usize, WallMotion)> {
         .collect()
 }
 
-/// Takes what is not there at the start out of the world, which knows of it as what may come later; returns the grains.
-pub(crate) fn set_aside(world: &mut World, absent: &[Thing]) -> Grains {
-    for thing in absent {
+/// Takes what is not there at the start out of the world, which knows of it as what may come later, and keeps the grains of it for stages; refuses what
+/// these could not do.
+pub(crate) fn set_aside(world: &mut World, plan: &mut Plan, ranges: &BTreeMap<String, Range<usize>>, findings: &mut Findings) {
+    for thing in &plan.absent {
         match thing {
             Thing::Walls(walls) => world.later.walls.extend(walls.clone()),
             Thing::Bonds(kind) => world.later.bonds.push(*kind),
@@ -454,25 +458,15 @@ pub(crate) fn set_aside(world: &mut World, absent: &[Thing]) -> Grains {
         }
     }
     let all = std::mem::take(&mut world.grains);
-    let mut reserve = Grains::default();
     for k in 0..all.len() {
-        let is_absent = absent.contains(&Thing::Group(all.group[k]));
-        let into = if is_absent { &mut reserve } else { &mut world.grains };
-        into.push(
-            all.id[k],
-            all.position[k],
-            all.velocity[k],
-            all.angular_velocity[k],
-            all.radius[k],
-            all.material[k],
-            all.group[k],
-        );
-        into.temperature.extend(all.temperature.get(k));
+        let is_absent = plan.absent.contains(&Thing::Group(all.group[k]));
+        let into = if is_absent { &mut plan.reserve } else { &mut world.grains };
+        into.push_from(&all, k);
     }
     // Groups of clumps, and boundaries, are there from the start.
     world.grains.bodies = all.bodies;
-    world.later.grains.extend(kinds_of(&reserve));
-    reserve
+    world.later.grains.extend(kinds_of(&plan.reserve));
+    acts::refuse_impossible(plan, world, ranges, findings);
 }
 
 /// The kinds of grains, one for each of their materials.

@@ -202,6 +202,35 @@ const CASES: &[Case] = &[
         "[[stage]]\nname = \"a\"\nset = { wall.floor.motion = { rotate = 1 } }\n[output]",
         &["scene.toml:22:", "a rotation needs `axis` and `through`"],
     ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\nuntil = \"duration 0.1 s\"\nremove = [\"grains.bed\"]\n[[stage]]\nname = \"b\"\nset = { grains.bed = { fixed = true } }\n[output]",
+        &[
+            "scene.toml:26:",
+            "stage b: grains bed: none of them is there to be held",
+            "hold them when they are",
+        ],
+    ),
+    (
+        "[output]",
+        "[grains.late]\nmaterial = \"glass\"\nat = [[0, 0, 0.01], [0, 0, 0.0115]]\nradius = \"1 mm\"\n[[stage]]\nname = \"a\"\nuntil = \"duration 0.1 s\"\n[[stage]]\nname = \"b\"\nadd = [\"grains.late\"]\n[output]",
+        &[
+            "scene.toml:29:",
+            "stage b: grain 3 cannot come at",
+            "a grain or wall is there",
+            "move it",
+        ],
+    ),
+    (
+        "[output]",
+        "[grains.late]\nmaterial = \"glass\"\nat = [[0, 0, 0.01]]\nradius = \"1 mm\"\n[bonds.glue]\namong = [\"late\"]\nyoungs_modulus = \"1 MPa\"\n[[stage]]\nname = \"a\"\nuntil = \"duration 0.1 s\"\nadd = [\"bonds.glue\"]\n[[stage]]\nname = \"b\"\nadd = [\"grains.late\"]\n[output]",
+        &["scene.toml:30:", "stage a: bonds glue: no two grains are near enough for it"],
+    ),
+    (
+        "[output]",
+        "[bonds.glue]\namong = [\"bed\"]\ntolerance = 1\nyoungs_modulus = \"1 MPa\"\n[[stage]]\nname = \"a\"\nuntil = \"duration 0.1 s\"\nset = { grains.bed = { fixed = true } }\n[[stage]]\nname = \"b\"\nadd = [\"bonds.glue\"]\n[output]",
+        &["scene.toml:30:", "stage b: bonds glue: no two grains are near enough for it"],
+    ),
 ];
 
 #[test]

@@ -159,7 +159,7 @@ fn impossible_joints_are_refused() {
         ),
         (
             "[[stage]]\nname = \"a\"\nset = { grains = { bed = { fixed = true } } }\n",
-            "clumps, and bodies on joints, cannot be held by a stage",
+            "clumps, and bodies on joints, cannot be held while they move",
         ),
     ] {
         let found = refused(&format!("{tied}{stages}"));

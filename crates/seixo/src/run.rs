@@ -9,9 +9,9 @@
 //! ```
 //!
 //! Nothing a run writes depends on wall time, threads or interruptions, except `run.json`, `log.jsonl`, `profile.csv` and `trace.csv`:
-//! outputs belong to step numbers, and those follow from the scene alone.
+//! outputs belong to step numbers, and those follow from the scene alone. On GPUs and among domains sums over time, as `energies.csv` has them, depend on
+//! interruptions by rounding.
 
-mod acts;
 mod agreement;
 mod audience;
 mod breaks;

@@ -108,6 +108,22 @@ pub(crate) fn pairs_at_start(device: &Cpu, world: &World) -> Result<Vec<Found>, 
     pairs_to_bond(device, &Standing::at_start(world), (&world.bonds, &kinds), &HashMap::new())
 }
 
+/// That bonds of a kind find nothing to join.
+pub(crate) fn nothing_near(bonds: &Bonds) -> Refusal {
+    Refusal::Bond {
+        name: bonds.name.clone(),
+        what: "no two grains are near enough for it; give a larger tolerance, or grains that touch".into(),
+    }
+}
+
+/// That a grain is missing that bonds of a kind join.
+pub(crate) fn missing(bonds: &Bonds, id: u32) -> Refusal {
+    Refusal::Bond {
+        name: bonds.name.clone(),
+        what: format!("it bonds grain {id}, which is not there; leave the pair out, or make the bonds while it is"),
+    }
+}
+
 /// The pairs that bonds of some `kinds` of `all` join, in the order of these kinds and of ids. `joined` are the pairs of ids that are bonded
 /// already, the lower one first, and by which kind: where neighbors are joined, they are passed over.
 pub(crate) fn pairs_to_bond(
@@ -135,7 +151,7 @@ pub(crate) fn pairs_to_bond(
                 let places: HashMap<u32, usize> = standing.id.iter().copied().zip(0..).collect();
                 let place = |id: u32| {
                     let found = places.get(&id).copied();
-                    found.ok_or_else(|| refused(format!("it bonds grain {id}, which is not there")))
+                    found.ok_or_else(|| missing(bonds, id))
                 };
                 let pairs: Vec<[usize; 2]> = ids
                     .iter()
@@ -158,9 +174,7 @@ pub(crate) fn pairs_to_bond(
             pairs.dedup();
         }
         if pairs.is_empty() {
-            return Err(refused(
-                "no two grains are near enough for it; give a larger tolerance, or grains that touch".into(),
-            ));
+            return Err(nothing_near(bonds));
         }
         if bonds.one_piece {
             refuse_parts(bonds, standing, &pairs)?;

@@ -7,7 +7,7 @@ use crate::refusal::Refusal;
 use crate::search::{cells_between, is_small};
 use crate::simulation::Simulation;
 use crate::walls::is_moving;
-use crate::world::{Wall, WallMotion};
+use crate::world::{Boundary, Wall, WallMotion};
 use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_sweeps::fluid::{Carried, WALL, carried, drag_velocity, fluid_before, is_outward, is_passing, is_suspended, led_on};
@@ -27,18 +27,15 @@ pub fn check_running(wall: &Wall) -> Result<(), Refusal> {
     )))
 }
 
-impl Simulation {
-    /// Refuses a motion of a wall that bounds a fluid, see [`check_running()`].
-    pub(crate) fn check_motion(&self, wall: usize, motion: &WallMotion) -> Result<(), Refusal> {
-        let bounds = |flow: &&Flow| flow.plan.boundary.wall.contains(&(wall as u32));
-        if self.flow.as_deref().filter(bounds).is_none() {
-            return Ok(());
-        }
-        check_running(&Wall {
-            motion: motion.clone(),
-            ..self.walls.given[wall].clone()
-        })
+/// Refuses a motion that a wall, by its number, cannot have where it bounds fluids, see [`check_running()`].
+pub(crate) fn check_motion(boundary: Option<&Boundary>, (number, wall): (usize, &Wall), motion: &WallMotion) -> Result<(), Refusal> {
+    if !boundary.is_some_and(|boundary| boundary.wall.contains(&(number as u32))) {
+        return Ok(());
     }
+    check_running(&Wall {
+        motion: motion.clone(),
+        ..wall.clone()
+    })
 }
 
 impl Flow {

@@ -3,10 +3,15 @@
 use super::motion::is_on;
 use super::{Walls, vector};
 use crate::assemble::mass_of_sphere;
-use crate::world::World;
+use crate::events::Change;
+use crate::refusal::Refusal;
+use crate::resume::{misfit, numbers};
+use crate::simulation::Simulation;
+use crate::state::{Column, Sections, State};
 use seixo_laws::contact::{Touch, normal_force};
 use seixo_sweeps::pose::{SERVO, steer};
-use seixo_sweeps::views::{TOUCH, coefficients, load};
+use seixo_sweeps::views::{RECORD, TOUCH, coefficients, load};
+use std::slice::Iter;
 
 /// Share of the lacking force that a step makes up for, where the scene gives no gain. What a contact answers to a change of the wall's speed
 /// comes a step late; the control is stable while this share is below one, and contacts stiffer than foreseen need a margin.
@@ -14,6 +19,11 @@ const SHARE_OF_STEP: f64 = 0.5;
 
 /// Numbers of a servo's state: how far it went, its speed, and how far it had gone when the lists were made.
 const SERVO_STATE: usize = 3;
+
+/// Sections of a state: those numbers, gains, and how far servos had gone whose motions ended, in the order in which they did.
+const SERVOS: &str = "walls/servos";
+const GAINS: &str = "walls/servo_gains";
+const ENDED: &str = "walls/ended_servos";
 
 /// Into how many parts the force that a servo is to reach is cut: 2⁷², so that a load has as many digits as forces have.
 const PARTS_OF_FORCE: f64 = (1u128 << 72) as f64;
@@ -69,46 +79,79 @@ impl Borne {
     }
 }
 
-/// What a step's motion of the wall at unit speed adds to the force of the stiffest contact that can bear `force` alone, k Δt + c \[N s/m\]:
-/// tangent stiffness and dashpot of the largest grain of each material.
-fn resistance(world: &World, table: &[f64], material: u32, force: f64, dt: f64) -> f64 {
-    let grains = &world.grains;
-    let of_material = |a: usize| grains.material.iter().zip(&grains.radius).filter(move |(m, _)| **m as usize == a);
-    let resists = |a: usize, radius: f64| {
-        let pair = coefficients::<f64>(table, a * world.materials.len() + material as usize);
-        let mass = mass_of_sphere(radius, world.materials[a].density);
-        let law = |overlap: f64| {
-            let touch = Touch {
-                overlap,
-                contact_radius: (radius * overlap).sqrt(),
-                effective_mass: mass,
+/// The largest grain of every material that is there.
+struct Largest<'a> {
+    /// By material, zero where there is none \[m\].
+    radius: Vec<f64>,
+    /// By material \[kg/m³\].
+    densities: &'a [f64],
+    /// Coefficients of the interactions.
+    table: &'a [f64],
+}
+
+impl Largest<'_> {
+    /// What a step's motion of a wall of this material at unit speed adds to the force of the stiffest contact that can bear `force` alone,
+    /// k Δt + c \[N s/m\]: tangent stiffness and dashpot of the largest grain of each material. Zero where no grain is.
+    fn resistance(&self, material: u32, force: f64, dt: f64) -> f64 {
+        let resists = |a: usize, radius: f64| {
+            let pair = coefficients::<f64>(self.table, a * self.densities.len() + material as usize);
+            let mass = mass_of_sphere(radius, self.densities[a]);
+            let law = |overlap: f64| {
+                let touch = Touch {
+                    overlap,
+                    contact_radius: (radius * overlap).sqrt(),
+                    effective_mass: mass,
+                };
+                normal_force::<f64>(&touch, &pair)
             };
-            normal_force::<f64>(&touch, &pair)
-        };
-        // The overlap that bears the force, or the radius where none below it does.
-        let (mut low, mut high) = (0.0, radius);
-        for _ in 0..60 {
-            let middle = 0.5 * (low + high);
-            if law(middle).elastic < force {
-                low = middle;
-            } else {
-                high = middle;
+            // The overlap that bears the force, or the radius where none below it does.
+            let (mut low, mut high) = (0.0, radius);
+            for _ in 0..60 {
+                let middle = 0.5 * (low + high);
+                if law(middle).elastic < force {
+                    low = middle;
+                } else {
+                    high = middle;
+                }
             }
+            let (more, less) = (law(1.001 * high).elastic, law(0.999 * high).elastic);
+            (more - less) / (0.002 * high) * dt + law(high).damping
+        };
+        let present = self.radius.iter().enumerate().filter(|(_, radius)| **radius > 0.0);
+        present.fold(0.0, |most, (a, &radius)| most.max(resists(a, radius)))
+    }
+}
+
+impl Simulation {
+    /// Tunes the servos of walls to the grains that are there, as gains follow from how these push back: at the start, and whenever something was
+    /// changed between two steps. Between changes grains only go, and gains stay below what would be stable.
+    pub(crate) fn tune_servos(&mut self) {
+        if !self.walls.has_servos() {
+            return;
         }
-        let (more, less) = (law(1.001 * high).elastic, law(0.999 * high).elastic);
-        (more - less) / (0.002 * high) * dt + law(high).damping
-    };
-    let largest = (0..world.materials.len()).map(|a| of_material(a).fold(0.0, |most: f64, (_, &radius)| most.max(radius)));
-    let present = largest.enumerate().filter(|(_, radius)| *radius > 0.0);
-    present.fold(0.0, |most, (a, radius)| most.max(resists(a, radius)))
+        let mut radius = vec![0.0f64; self.densities.len()];
+        for (&material, record) in self.fields.material.iter().zip(self.fields.position.chunks_exact(RECORD)) {
+            let most = &mut radius[material as usize];
+            *most = most.max(record[3]);
+        }
+        let (densities, table) = (&self.densities[..], &self.table[..]);
+        let largest = Largest { radius, densities, table };
+        self.walls.put_servos_up(&largest, self.stepping.dt);
+    }
 }
 
 impl Walls {
-    /// Puts the servos up: gains follow from the interactions of the world, whose coefficients `table` holds, and the time step.
-    pub(crate) fn put_servos_up(&mut self, world: &World, table: &[f64], dt: f64) {
+    /// Puts the servos up: gains follow from the largest grains and the time step.
+    fn put_servos_up(&mut self, largest: &Largest, dt: f64) {
         for (wall, record) in self.given.iter().zip(self.servos.chunks_exact_mut(SERVO)) {
             let Some(servo) = &wall.motion.servo else { continue };
-            let for_each = SHARE_OF_STEP / resistance(world, table, wall.material, servo.force, dt);
+            let resistance = largest.resistance(wall.material, servo.force, dt);
+            let for_each = if resistance > 0.0 {
+                SHARE_OF_STEP / resistance
+            } else {
+                // Nothing pushes back: the wall goes as fast as it may.
+                2.0 * servo.velocity_limit / servo.force
+            };
             record[..3].copy_from_slice(&servo.along);
             record[3..7].copy_from_slice(&[
                 servo.force,
@@ -165,6 +208,67 @@ impl Walls {
         put_up.flat_map(|((record, &listed), _)| [record[7], record[8], listed]).collect()
     }
 
+    /// Ends the motion of a wall, which may have a servo, for another one; it stands where it is.
+    pub(super) fn end_servo(&mut self, wall: usize) {
+        let record = &mut self.servos[wall * SERVO..][..SERVO];
+        if self.given[wall].motion.servo.is_some() {
+            self.ended_ways.push(record[7]);
+        }
+        record.fill(0.0);
+    }
+
+    /// Before a change that was made before: puts the servo that it ends, if it ends one, to where that was then. `ways` has how far each had gone, in
+    /// the order in which they ended.
+    ///
+    /// # Errors
+    /// If there is none left.
+    pub(crate) fn recall_servo(&mut self, change: &Change, ways: &mut Iter<'_, f64>) -> Result<(), Refusal> {
+        if let Change::Motion { wall, .. } = change
+            && self.given[*wall].motion.servo.is_some()
+        {
+            let name = &self.given[*wall].name;
+            let way = ways.next().ok_or_else(|| {
+                misfit(&format!(
+                    "wall {name} got another motion, and it does not tell how far its servo had gone by then, as versions before this one did not"
+                ))
+            })?;
+            self.servos[*wall * SERVO + 7] = *way;
+        }
+        Ok(())
+    }
+
+    /// Saves servos, if there are or were any.
+    pub(crate) fn save_servos(&self, to: &mut dyn Sections) {
+        if self.has_servos() {
+            to.put(SERVOS, Column::F64(self.servo_state()));
+            let servos = self.servos.chunks_exact(SERVO).zip(&self.given);
+            let put_up = servos.filter(|(_, wall)| wall.motion.servo.is_some());
+            to.put(GAINS, Column::F64(put_up.map(|(record, _)| record[4]).collect()));
+        }
+        if !self.ended_ways.is_empty() {
+            to.put(ENDED, Column::F64(self.ended_ways.clone()));
+        }
+    }
+
+    /// Takes servos back as they were saved, with the motions that walls have now.
+    ///
+    /// # Errors
+    /// If the state is of other servos.
+    pub(crate) fn restore_servos(&mut self, state: &State) -> Result<(), Refusal> {
+        if !self.has_servos() {
+            return Ok(());
+        }
+        let count = self.given.iter().filter(|wall| wall.motion.servo.is_some()).count();
+        self.set_servos(numbers(state, SERVOS, Some(count * SERVO_STATE))?, false);
+        if state.get(GAINS).is_some() {
+            let gains = numbers(state, GAINS, Some(count))?;
+            let servos = self.servos.chunks_exact_mut(SERVO).zip(&self.given);
+            let put_up = servos.filter(|(_, wall)| wall.motion.servo.is_some());
+            put_up.zip(gains).for_each(|((record, _), &gain)| record[4] = gain);
+        }
+        Ok(())
+    }
+
     /// Puts the servos where a state has them, or had them when the lists were made. The state has its numbers for every servo.
     pub(crate) fn set_servos(&mut self, state: &[f64], as_listed: bool) {
         let servos = self.servos.chunks_exact_mut(SERVO).zip(&mut self.listed_way).zip(&self.given);
@@ -174,6 +278,14 @@ impl Walls {
             record[8] = state[1];
             *listed = state[2];
         }
+    }
+}
+
+/// How far servos had gone whose motions ended, in the order in which they did, as a state tells.
+pub(crate) fn ended_ways(state: &State) -> Iter<'_, f64> {
+    match state.get(ENDED) {
+        Some(Column::F64(ways)) => ways.iter(),
+        _ => [].iter(),
     }
 }
 

@@ -1,20 +1,30 @@
 //! Going on from a saved state.
 
-use seixo_engine::Simulation;
 use seixo_engine::state::State;
 use seixo_engine::world::{Settings, World};
+use seixo_engine::{Change, Simulation};
 
 /// Fails where a run that is saved after some steps, and then goes on for some more, differs by a bit from one that takes these up from what was
 /// saved, on another number of threads. Returns the state at the end.
 #[track_caller]
-pub fn assert_same_when_resumed(world: &World, settings: &Settings, [before, after]: [u64; 2]) -> State {
+pub fn assert_same_when_resumed(world: &World, settings: &Settings, steps: [u64; 2]) -> State {
+    assert_same_when_resumed_after(world, settings, &[], steps)
+}
+
+/// As [`assert_same_when_resumed()`], where the surroundings change at some steps before.
+#[track_caller]
+pub fn assert_same_when_resumed_after(world: &World, settings: &Settings, past: &[(u64, Vec<Change>)], [before, after]: [u64; 2]) -> State {
     let mut whole = Simulation::new(world.clone(), settings.clone()).unwrap();
-    whole.advance(before).unwrap();
+    for (step, changes) in past {
+        whole.advance(step - whole.steps()).unwrap();
+        whole.change(changes).unwrap();
+    }
+    whole.advance(before - whole.steps()).unwrap();
     let elsewhere = Settings {
         threads: 3,
         ..settings.clone()
     };
-    let mut second = Simulation::restore(world.clone(), elsewhere, &whole.save().unwrap()).unwrap();
+    let mut second = Simulation::restore_changed(world.clone(), elsewhere, &whole.save().unwrap(), past).unwrap();
     second.observe().unwrap();
     assert_eq!(whole.walls(), second.walls());
     for simulation in [&mut whole, &mut second] {

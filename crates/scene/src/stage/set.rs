@@ -140,7 +140,6 @@ impl Cast<'_> {
             (None, None) => None,
         };
         if let Some(motion) = motion {
-            self.refuse_unholdable(group)?;
             standing.is_held = true;
             acts.push(Act::Hold(group, Box::new(motion)));
         }
@@ -183,23 +182,5 @@ impl Cast<'_> {
     /// The section of a group.
     fn section_of(&self, group: u32) -> &GrainsSection {
         &self.file.grains[&self.world.groups[group as usize]]
-    }
-
-    /// Refuses to hold grains that cannot be held by a stage.
-    fn refuse_unholdable(&self, group: u32) -> Result<(), Complaint> {
-        let section = self.section_of(group);
-        if section.shape.is_some() || section.joint.is_some() {
-            let complaint = Complaint::new("clumps, and bodies on joints, cannot be held by a stage").limit("spheres");
-            return Err(complaint.remedy("leave `shape` and `joint` out, or use a wall"));
-        }
-        if self.world.conduction.is_some() {
-            let complaint = Complaint::new("grains through which heat flows cannot be held");
-            return Err(complaint.remedy("leave the temperatures out, or use a wall"));
-        }
-        if self.world.domain.is_some_and(|domain| domain.shear.is_some()) {
-            let complaint = Complaint::new("grains that are held do not cross sides that slide past each other");
-            return Err(complaint.remedy("remove world.domain.shear, or use a wall"));
-        }
-        Ok(())
     }
 }

@@ -13,7 +13,7 @@ use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Check a scene: units, geometry, overlaps, time step; size, memory and estimated time. Writes nothing
+/// Check a scene: units, geometry, overlaps, time step, stages; size, memory and estimated time. Writes nothing
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

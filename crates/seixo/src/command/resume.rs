@@ -17,7 +17,14 @@ Examples:
   seixo resume silo.out --device gpu     on another device: the same state goes on, with other rounding
   seixo resume silo.out --moved /old/meshes=/new/meshes   what the scene names is elsewhere now
 
-A run folder may be moved, alone or with the files that its scene names: what moved along is found relative to it.")]
+A run folder may be moved, alone or with the files that its scene names: what moved along is found relative to it.
+
+What is the same bits as in a run that never stopped:
+  on the CPU           all files
+  on a GPU, on both,   the state, and with it frames and probes. Sums over time in energies.csv (damping, friction, viscosity,
+  or among domains     wall_work, residual) are to rounding: a checkpoint adds them up in other groups. In f64 that is some
+                       1e-14 of the energies, in mixed and f32 some 1e-7
+Where bodies or small grains are in fluids on a GPU, lists may be made at other steps: then all is to rounding.")]
 pub struct ResumeArguments {
     /// The run folder
     folder: PathBuf,

@@ -16,7 +16,6 @@
 //! ```
 
 use super::Event;
-use super::acts;
 use super::measure::value;
 use super::schedule::Schedule;
 use seixo_engine::state::{Column, Passed, Sections, State};
@@ -175,7 +174,7 @@ impl Course {
     pub fn past(&self) -> Vec<(u64, Vec<Change>)> {
         let stages = self.began.iter().zip(&self.plan.stages);
         let by_hand = self.by_hand.iter().map(|&(step, gravity)| (step, vec![Change::Gravity(gravity)]));
-        let mut past: Vec<_> = stages.map(|(&step, stage)| (step, acts::changes(stage))).chain(by_hand).collect();
+        let mut past: Vec<_> = stages.map(|(&step, stage)| (step, stage.changes())).chain(by_hand).collect();
         past.sort_by_key(|&(step, _)| step);
         past
     }
@@ -330,7 +329,7 @@ impl Course {
     fn begin(&mut self, simulation: &mut Simulation, told: &mut Vec<Event>) -> Result<(), Refusal> {
         let (time, steps) = (simulation.time(), simulation.steps());
         let stage = self.plan.stages[self.began.len()].clone();
-        acts::begin(&stage, &self.plan.reserve, simulation)?;
+        stage.begin(&self.plan.reserve, simulation)?;
         let goes = |group: u32| stage.acts.contains(&Act::Remove(Thing::Group(group)));
         let ends = |group: u32| goes(group) || stage.acts.contains(&Act::Remove(Thing::Inlet(group)));
         told.extend(self.shortfalls(ends, time, steps));

@@ -1,6 +1,6 @@
 //! Bonded grains from the scene to tables, frames and pictures.
 
-use crate::commands::rows;
+use crate::rows;
 use crate::stage::Stage;
 use seixo::files::vtk;
 

@@ -1,16 +1,9 @@
 //! Each command with good and bad input.
 
+use crate::rows;
 use crate::stage::Stage;
 use seixo::files::vtk;
 use serde_json::Value;
-
-/// The lines of a table as numbers, without its header.
-pub fn rows(text: &str) -> Vec<Vec<f64>> {
-    text.lines()
-        .skip(1)
-        .map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect())
-        .collect()
-}
 
 #[test]
 fn a_run_writes_all_that_was_asked_for() {

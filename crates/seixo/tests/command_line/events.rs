@@ -1,5 +1,6 @@
 //! Inlets, zones and stages, as who runs a scene meets them.
 
+use crate::rows;
 use crate::stage::{Dice, Stage};
 use serde_json::Value;
 
@@ -386,5 +387,55 @@ fn a_tap_is_opened_and_shut_and_the_table_tells_what_came_and_went() {
         stage.succeed(&format!("resume {run} --quiet --until 0.3 --threads 2"));
         std::fs::copy(stage.path("whole/scene.toml"), stage.path(&format!("{run}/scene.toml"))).unwrap();
         stage.assert_same(&run, "whole");
+    }
+}
+
+#[test]
+fn grains_that_come_later_bring_their_heat() {
+    let stage = Stage::new();
+    stage.write("later.toml", include_str!("scenes/heat-and-later-grains.toml"));
+    stage.succeed("check later.toml");
+    let probe = "[probe.later]\ngroup_temperature = \"later\"\n";
+    stage.write("later.toml", &(stage.read("later.toml") + probe));
+    stage.succeed("run later.toml --quiet --out later.out");
+    let temperatures = rows(&stage.read("later.out/probes/later.csv"));
+    let mean = temperatures.last().unwrap()[1];
+    // Nothing touches them.
+    assert!((mean - 400.0).abs() < 1e-9, "{mean} K");
+}
+
+#[test]
+fn what_a_stage_cannot_do_is_refused_before_the_run() {
+    let stage = Stage::new();
+    for (name, text, phrases) in [
+        (
+            "carried.toml",
+            include_str!("scenes/stage-holds-carried-grains.toml"),
+            [
+                "stage two: grains g: grains that fluids push cannot be held while they move",
+                "hold them from the start",
+            ],
+        ),
+        (
+            "belt.toml",
+            include_str!("scenes/stage-moves-a-running-belt.toml"),
+            [
+                "stage two: wall roll bounds a fluid and moves while its surface runs",
+                "make two walls of it",
+            ],
+        ),
+    ] {
+        stage.write(name, text);
+        let line = 1 + text.lines().position(|line| line.starts_with("set = ")).unwrap();
+        for command in ["check", "run"] {
+            let done = stage.seixo(&format!("{command} {name}"));
+            assert_eq!(done.code, 2, "{}", done.err);
+            let place = format!("{name}:{line}:");
+            assert!(
+                done.err.contains(&place) && phrases.iter().all(|phrase| done.err.contains(phrase)),
+                "{}",
+                done.err
+            );
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Runs that are stopped, killed and continued, on other threads: the results are the same bits.
 
+use crate::rows;
 use crate::stage::{Dice, Stage, signal};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
@@ -86,6 +87,36 @@ fn a_finished_run_goes_further_when_asked_to() {
     // The resolved scene names the end.
     std::fs::copy(stage.path("long/scene.toml"), stage.path("short/scene.toml")).unwrap();
     stage.assert_same("short", "long");
+}
+
+/// Among domains and on a GPU frames and probes are the same bytes; what was taken since the start is added up in other groups.
+#[test]
+fn among_domains_and_on_a_gpu_only_sums_over_time_are_to_rounding() {
+    let stage = Stage::new();
+    // Shares of the energies that came in.
+    for (name, options, rounding) in [("domains", "--domains 2", 1e-13), ("gpu", "--device gpu --precision mixed", 1e-6)] {
+        let (whole, split) = (format!("whole-{name}"), format!("split-{name}"));
+        stage.succeed(&format!("run heap.toml --quiet --until 0.04 --out {whole} {options}"));
+        stage.succeed(&format!("run heap.toml --quiet --until 0.0253 --out {split} {options}"));
+        stage.succeed(&format!("resume {split} --quiet --until 0.04"));
+        std::fs::copy(
+            stage.path(&format!("{whole}/scene.toml")),
+            stage.path(&format!("{split}/scene.toml")),
+        )
+        .unwrap();
+        let (resumed, expected) = (stage.results(&split), stage.results(&whole));
+        let ledgers = ["energies.csv", "probes/ledger.csv"];
+        for (file, bytes) in expected.iter().filter(|(file, _)| !ledgers.contains(&file.as_str())) {
+            assert!(resumed.get(file) == Some(bytes), "{name}: {file} differs");
+        }
+        let [resumed, expected] = [split, whole].map(|run| rows(&stage.read(&format!("{run}/energies.csv"))));
+        assert_eq!(resumed.len(), expected.len());
+        for (row, right) in resumed.iter().zip(&expected) {
+            let budget = right[20].abs() + right[17].abs();
+            let off = row.iter().zip(right).fold(0.0, |most: f64, (a, b)| most.max((a - b).abs()));
+            assert!(off < rounding * budget, "{name}: {off} J of {budget} J at {} s", right[0]);
+        }
+    }
 }
 
 #[test]

@@ -14,8 +14,15 @@ mod output;
 mod owner;
 mod periodic;
 mod scaling;
+mod servos;
 mod slice;
 mod spheres;
 mod stage;
 mod surface;
 mod together;
+
+/// The columns of a table as numbers, without its header.
+fn rows(text: &str) -> Vec<Vec<f64>> {
+    let numbers = |line: &str| line.split(',').map(|cell| cell.parse().unwrap()).collect::<Vec<f64>>();
+    text.lines().skip(1).map(numbers).collect()
+}

@@ -7,6 +7,7 @@ pub mod assembly;
 pub mod bins;
 pub mod bodies;
 pub mod bonds;
+pub mod boundary;
 pub mod dfsph;
 pub mod domain;
 pub mod flow;

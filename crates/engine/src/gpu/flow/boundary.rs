@@ -8,7 +8,7 @@ use crate::gpu::{Number, numbers, stepping};
 use crate::simulation::Simulation;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
 use seixo_laws::Coordinate;
-use seixo_sweeps::kernels::flow::{place_boundary, press_walls};
+use seixo_sweeps::kernels::boundary::{place_boundary, press_walls};
 use seixo_sweeps::pose::POSE;
 
 /// What tells where the particles of walls are.

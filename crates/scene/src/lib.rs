@@ -33,7 +33,7 @@ mod words;
 
 pub use condition::{Condition, Measure};
 pub use device::Device;
-pub use diagnostics::{Complaint, Diagnostic, Diagnostics};
+pub use diagnostics::{Complaint, Diagnostic, Diagnostics, escape_controls};
 pub use inlet::{Inlet, Poured};
 pub use outline::{Outlined, Outlines};
 pub use probes::FluidProbe;

@@ -1,10 +1,15 @@
 //! What the commands say, and how: numbers a reader takes in at a glance, errors with their exit code.
 
 use crate::command::Failure;
+use seixo::scene::{Diagnostics, escape_controls};
 use std::io::{IsTerminal, Write};
 
 /// Prints text and a line end; a reader that went away (`seixo schema | head`) is no error.
 pub fn out(text: &str) -> Result<(), Failure> {
+    write(&escape_controls(text))
+}
+
+fn write(text: &str) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.trim_end().as_bytes()).and_then(|()| stdout.write_all(b"\n")) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -16,7 +21,17 @@ pub fn out(text: &str) -> Result<(), Failure> {
 
 /// Prints one JSON object on a line of its own.
 pub fn json(value: &impl serde::Serialize) -> Result<(), Failure> {
-    out(&serde_json::to_string(value).unwrap_or_default())
+    let text = serde_json::to_string(value).unwrap_or_default();
+    // What JSON itself lets through, such as U+009B, which is ESC [ to some terminals.
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() {
+            escaped.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            escaped.push(c);
+        }
+    }
+    write(&escaped)
 }
 
 /// Prints an error to the error stream, in red where that can be seen and is wanted.
@@ -24,12 +39,17 @@ pub fn error(text: &str) {
     let is_colored = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let label = if is_colored { "\u{1b}[1;31merror\u{1b}[0m" } else { "error" };
     // Where even the error stream is gone, the exit code has to do.
-    let _ = writeln!(std::io::stderr(), "{label}: {text}");
+    let _ = writeln!(std::io::stderr(), "{label}: {}", escape_controls(text));
 }
 
 /// Prints a remark to the error stream.
 pub fn note(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = writeln!(std::io::stderr(), "{}", escape_controls(text));
+}
+
+/// Prints what is wrong with a scene to the error stream; it has escaped what it quotes, and colors of its own.
+pub fn found(diagnostics: &Diagnostics) {
+    let _ = writeln!(std::io::stderr(), "{diagnostics}");
 }
 
 /// A whole number in groups of three digits.

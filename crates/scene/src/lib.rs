@@ -23,6 +23,7 @@ mod range;
 mod rate;
 mod reader;
 mod schema;
+mod sections;
 mod shape;
 mod spheres;
 mod stage;

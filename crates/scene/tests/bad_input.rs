@@ -115,7 +115,7 @@ const CASES: &[Case] = &[
     (
         "restitution = 0.5",
         "restitution = 0",
-        &["scene.toml:11:15", "0 is out of range", "> 0 and <= 1"],
+        &["scene.toml:11:15", "0 is out of range", ">= 0.000001 and <= 1"],
     ),
     (
         "friction = 0.3",

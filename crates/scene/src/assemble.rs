@@ -13,6 +13,7 @@ use crate::{
     quantity::Quantity,
     schema::{BoxShape, CoarseSection, GrainsSection, SceneFile, WorldSection},
     sections,
+    source::Source,
     stage::{self, Plan},
     walls,
     words::{Side, Word},
@@ -60,6 +61,11 @@ impl Findings {
         self.diagnostics.push(place, node.shown(), complaint);
     }
 
+    /// All that was found.
+    pub fn into_diagnostics(self) -> Diagnostics {
+        self.diagnostics
+    }
+
     /// A path of the scene, which is relative to the scene's folder, made absolute.
     pub fn absolute(&self, file: &str) -> PathBuf {
         let folder = self.diagnostics.file.parent().unwrap_or(Path::new(""));
@@ -69,7 +75,7 @@ impl Findings {
 }
 
 /// The scene of a file whose every key is sound by itself.
-pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Scene, Diagnostics> {
+pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: Findings) -> Result<Scene, Diagnostics> {
     sections::refuse_too_many(&file, &mut findings);
     if !findings.is_sound() {
         return Err(findings.diagnostics);
@@ -156,6 +162,7 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
     if !findings.diagnostics.list().is_empty() {
         return Err(findings.diagnostics);
     }
+    let source = source.of(&world);
     plan.reserve = stage::set_aside(&mut world, &plan.absent);
     let settings = Settings {
         device,
@@ -199,6 +206,7 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
         outlines,
         resolved,
         notices: findings.notices,
+        source,
     })
 }
 

@@ -25,6 +25,7 @@ mod reader;
 mod schema;
 mod sections;
 mod shape;
+mod source;
 mod spheres;
 mod stage;
 mod templates;
@@ -40,6 +41,7 @@ pub use outline::{Outlined, Outlines};
 pub use probes::FluidProbe;
 pub use rate::Rate;
 pub use schema::schema;
+pub use source::Source;
 pub use spheres::{SphereWish, SpheresOfMesh, spheres_of_mesh};
 pub use stage::{Act, Plan, Stage, Thing, Zone};
 pub use templates::{Template, templates};
@@ -74,6 +76,8 @@ pub struct Scene {
     pub resolved: String,
     /// What the user should know although nothing is wrong.
     pub notices: Vec<String>,
+    /// Where it says what, for what the engine refuses.
+    pub source: Source,
 }
 
 /// How long a scene runs.
@@ -291,23 +295,14 @@ pub fn densities(path: &Path) -> Result<Densities, Diagnostics> {
 /// # Errors
 /// Everything that is wrong, with places.
 pub fn load_text(text: &str, path_for_messages: &Path, overrides: &[(String, String)]) -> Result<Scene, Diagnostics> {
-    let mut found = Diagnostics {
-        file: path_for_messages.to_owned(),
-        text: text.to_owned(),
-        ..Diagnostics::default()
-    };
-    let mut root = document::Node::parse(text, &mut found);
-    for (index, (path, value)) in overrides.iter().enumerate() {
-        found.overrides.push(format!("{path}={value}"));
-        let place = diagnostics::Place::Override(index);
-        if let Err(complaint) = root.set(path, value, &place) {
-            found.push(place, None, complaint);
-        }
-    }
+    let (root, mut found) = source::tree(text, path_for_messages, overrides);
     let is_sound = found.list.is_empty();
     let file = if is_sound { reader::read(root.clone(), &mut found) } else { None };
     let scene = match file {
-        Some(file) if found.list.is_empty() => assemble::assemble(file, assemble::Findings::new(root, found)),
+        Some(file) if found.list.is_empty() => {
+            let source = Source::new(text, path_for_messages, overrides);
+            assemble::assemble(file, source, assemble::Findings::new(root, found))
+        }
         _ => Err(found),
     };
     scene.map_err(|mut found| {

@@ -8,6 +8,7 @@ mod faults;
 mod hands;
 mod interruptions;
 mod leaks;
+mod refusals;
 mod scaling;
 mod slice;
 mod spheres;

@@ -28,12 +28,27 @@ impl std::fmt::Display for CpuError {
 
 impl std::error::Error for CpuError {}
 
+/// Most threads for each core, and on any machine: what is beyond waits for the others instead of working.
+const MOST_PER_CORE: usize = 8;
+const MOST_ANYWHERE: usize = 64;
+
 impl Cpu {
+    /// Most threads that a pool may have on this machine.
+    pub fn most_threads() -> usize {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        MOST_ANYWHERE.max(MOST_PER_CORE * cores)
+    }
+
     /// A pool of this many threads; 0 = one per core.
     ///
     /// # Errors
-    /// If the system refuses the threads.
+    /// If they are more than [`Cpu::most_threads`], or the system refuses the threads.
     pub fn new(threads: usize) -> Result<Cpu, CpuError> {
+        let most = Cpu::most_threads();
+        if threads > most {
+            let cause = format!("at most {most} are of any use on this machine");
+            return Err(CpuError { threads, cause });
+        }
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .thread_name(|k| format!("seixo-{k}"))

@@ -5,8 +5,24 @@ use crate::fields::Fields;
 use crate::refusal::Refusal;
 use crate::world::{Domain, Grains, Interaction, Material, Settings, World, check_conduction, check_fluids};
 use seixo_laws::contact::cohesion::longest_gap;
+use seixo_laws::contact::restitution::LEAST_RESTITUTION;
 use seixo_laws::contact::{Adhesive, COEFFICIENTS, NormalLaw, PairOfMaterials, TangentialLaw, derive};
 use seixo_sweeps::views::{RECORD, supplement};
+use std::ops::RangeInclusive;
+
+/// Radii that are simulated \[m\]: cubes and squares of masses stay far from the ends of what numbers hold.
+const RADII: RangeInclusive<f64> = 1e-12..=1e12;
+/// Densities \[kg/m³\] and moduli of elasticity \[Pa\] that are.
+const OF_MATERIALS: RangeInclusive<f64> = 1e-12..=1e21;
+/// The speed that all is slower than at the start \[m/s\]: at a tenth of that of light Newton's energies are off by 0.8 %.
+pub(crate) const SPEED_LIMIT: f64 = 0.1 * 299_792_458.0;
+/// The same in words.
+pub(crate) const BELOW_SPEED_LIMIT: &str = "below 2.998e7 m/s, a tenth of the speed of light";
+
+/// How fast a velocity is \[m/s\].
+pub(crate) fn speed_of(velocity: &[f64; 3]) -> f64 {
+    velocity.iter().map(|c| c * c).sum::<f64>().sqrt()
+}
 
 /// Volume of a sphere \[m³\].
 pub(crate) fn volume_of_sphere(radius: f64) -> f64 {
@@ -204,21 +220,33 @@ pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), Refusal> {
             must: "at least 0 and below 1",
         });
     }
-    if let Some(&value) = world.gravity.iter().find(|g| !g.is_finite()) {
+    if let Some(&value) = world.gravity.iter().find(|g| !g.is_finite() || g.abs() > 1e15) {
         return Err(Refusal::Setting {
             what: "world.gravity",
             value,
-            must: "finite numbers",
+            must: "finite, at most 1e15 m/s^2",
+        });
+    }
+    if let Some(kind) = world
+        .later
+        .grains
+        .iter()
+        .find(|kind| kind.speed.is_nan() || kind.speed >= SPEED_LIMIT)
+    {
+        return Err(Refusal::Setting {
+            what: "speed of grains that come later",
+            value: kind.speed,
+            must: BELOW_SPEED_LIMIT,
         });
     }
     for material in &world.materials {
         let numbers = [("density", material.density), ("youngs_modulus", material.youngs_modulus)];
-        if let Some((what, value)) = numbers.into_iter().find(|(_, value)| !(value.is_finite() && *value > 0.0)) {
+        if let Some((what, value)) = numbers.into_iter().find(|(_, value)| !OF_MATERIALS.contains(value)) {
             return Err(Refusal::Material {
                 name: material.name.clone(),
                 what,
                 value,
-                must: "a positive number",
+                must: "from 1e-12 to 1e21 in SI units",
             });
         }
         if !(material.poisson_ratio > -1.0 && material.poisson_ratio <= 0.5) {
@@ -269,12 +297,12 @@ pub(crate) fn check_grains(grains: &Grains, domain: Option<&Domain>) -> Result<(
     for k in 0..grains.len() {
         let id = grains.id[k];
         let radius = grains.radius[k];
-        if !(radius.is_finite() && radius > 0.0) {
+        if !RADII.contains(&radius) {
             return Err(Refusal::Grain {
                 id,
                 what: "radius",
                 value: radius,
-                must: "a positive length",
+                must: "from 1e-12 to 1e12 m",
             });
         }
         for (what, vector) in [
@@ -290,6 +318,15 @@ pub(crate) fn check_grains(grains: &Grains, domain: Option<&Domain>) -> Result<(
                     must: "finite, below 1e15",
                 });
             }
+        }
+        let speed = speed_of(&grains.velocity[k]);
+        if speed >= SPEED_LIMIT {
+            return Err(Refusal::Grain {
+                id,
+                what: "velocity",
+                value: speed,
+                must: BELOW_SPEED_LIMIT,
+            });
         }
         if let Some(domain) = domain {
             // Of bodies, the center counts.
@@ -326,12 +363,11 @@ fn positive_numbers(i: &Interaction) -> impl Iterator<Item = (&'static str, f64,
     springs.into_iter().chain(sticky).flatten()
 }
 
+/// Largest contact angle of a liquid bridge \[rad\].
+const LARGEST_CONTACT_ANGLE: f64 = 1.57;
+
 /// Numbers of an interaction that have a range.
-fn limited_numbers(i: &Interaction) -> impl Iterator<Item = (&'static str, f64, std::ops::RangeInclusive<f64>)> {
-    let angle = match i.cohesion {
-        Some(Adhesive::Capillary { contact_angle, .. }) => Some(("cohesion.contact_angle", contact_angle, 0.0..=1.57)),
-        _ => None,
-    };
+fn limited_numbers(i: &Interaction) -> impl Iterator<Item = (&'static str, f64, RangeInclusive<f64>)> {
     let of_resistance = |names: [&'static str; 2], coefficient: f64, damping: f64| {
         [Some((names[0], coefficient, 0.0..=f64::MAX)), Some((names[1], damping, 0.0..=10.0))]
     };
@@ -349,7 +385,18 @@ fn limited_numbers(i: &Interaction) -> impl Iterator<Item = (&'static str, f64, 
             twisting.damping_ratio,
         )
     });
-    rolling.into_iter().chain(twisting).chain([angle]).flatten()
+    rolling.into_iter().chain(twisting).flatten()
+}
+
+/// What is wrong with the angle at which a liquid bridge meets grains, in degrees, as angles are read.
+fn flaw_of_contact_angle(i: &Interaction) -> Option<String> {
+    let Some(Adhesive::Capillary { contact_angle, .. }) = i.cohesion else {
+        return None;
+    };
+    (!(0.0..=LARGEST_CONTACT_ANGLE).contains(&contact_angle)).then(|| {
+        let [angle, most] = [contact_angle, LARGEST_CONTACT_ANGLE].map(f64::to_degrees);
+        format!("cohesion.contact_angle is {angle:.2} deg, must be from 0 to {most:.2} deg")
+    })
 }
 
 fn check_interactions(world: &World) -> Result<(), Refusal> {
@@ -377,8 +424,8 @@ fn check_interactions(world: &World) -> Result<(), Refusal> {
                 None if grains[a] > 0 && (is_wall[b] || grains[b] > usize::from(a == b)) => {
                     return Err(Refusal::NoInteraction { a: names.0, b: names.1 });
                 }
-                Some(i) if !(i.restitution > 0.0 && i.restitution <= 1.0) => {
-                    let what = format!("restitution is {}, must be above 0 and at most 1", i.restitution);
+                Some(i) if !(LEAST_RESTITUTION..=1.0).contains(&i.restitution) => {
+                    let what = format!("restitution is {}, must be from {LEAST_RESTITUTION} to 1", i.restitution);
                     return Err(Refusal::Interaction {
                         a: names.0,
                         b: names.1,
@@ -404,6 +451,13 @@ fn check_interactions(world: &World) -> Result<(), Refusal> {
                     }
                     if let Some((what, value, limits)) = limited_numbers(i).find(|(_, value, limits)| !limits.contains(value)) {
                         let what = format!("{what} is {value}, must be from {} to {}", limits.start(), limits.end());
+                        return Err(Refusal::Interaction {
+                            a: names.0,
+                            b: names.1,
+                            what,
+                        });
+                    }
+                    if let Some(what) = flaw_of_contact_angle(i) {
                         return Err(Refusal::Interaction {
                             a: names.0,
                             b: names.1,

@@ -179,6 +179,12 @@ impl Simulation {
     /// Divides grains and fluids, if there are any, among as many domains as are asked for.
     pub(crate) fn divide(&mut self) -> Result<(), Refusal> {
         let count = self.settings.domains;
+        let most = Cpu::most_threads();
+        if count > most && self.settings.ranks.is_none() {
+            return Err(Refusal::Division(format!(
+                "{count} domains are too many for this machine: each takes a thread, and at most {most} are of any use; use --domains {most} or fewer"
+            )));
+        }
         if let Some(what) = self.why_whole() {
             return Err(Refusal::Division(format!(
                 "a world with {what} is not divided among domains; leave --domains out"

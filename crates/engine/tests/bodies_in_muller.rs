@@ -343,7 +343,7 @@ fn what_cannot_touch_is_refused_with_a_remedy() {
     let uneven = refused(&|fluids| fluids.hulls[0].radius.clear(), None);
     assert!(uneven.contains("0 radii for 1 spheres"), "{uneven}");
     let springy = refused(&|fluids| fluids.kinds[0].body_restitution = 1.0, None);
-    assert!(springy.contains("above 0 and below 1"), "{springy}");
+    assert!(springy.contains("at least 0.000001 and below 1"), "{springy}");
     let soft = refused(&|fluids| fluids.kinds[0].body_stiffness = 0.0, None);
     assert!(soft.contains("it must be positive"), "{soft}");
     // With so little damping explicit Euler is stable in steps of some ten microseconds.

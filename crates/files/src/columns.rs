@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Longest line of a text file \[bytes\].
 const LONGEST_LINE: u64 = 64 << 10;
 
-/// Opens what a user names: regular files only, no longer than `limit`; gives the file and its length \[bytes\].
+/// Opens what a user names: regular files only that hold something, no longer than `limit`; gives the file and its length \[bytes\].
 pub(crate) fn open_input(path: &Path, what: &'static str, limit: u64) -> Result<(File, u64), FilesError> {
     // Looked at before it is opened, because opening a pipe waits for its other end.
     let metadata = std::fs::metadata(path).map_err(FilesError::disk(path, "read it"))?;
@@ -27,6 +27,14 @@ pub(crate) fn open_input(path: &Path, what: &'static str, limit: u64) -> Result<
             size: metadata.len(),
             limit,
         });
+    }
+    // Files in which the system tells of itself say that they are empty, and some of them wait for news when they are read.
+    if metadata.len() == 0 {
+        return Err(FilesError::content(
+            path,
+            "the file is empty and says nothing",
+            "give the path of a file with something in it, other than those by which the system tells of itself",
+        ));
     }
     let file = File::open(path).map_err(FilesError::disk(path, "read it"))?;
     Ok((file, metadata.len()))

@@ -1,6 +1,6 @@
 //! Restitution and damping against published closed forms.
 
-use seixo_laws::contact::restitution::{Spring, damping_ratio, restitution};
+use seixo_laws::contact::restitution::{LEAST_RESTITUTION, Spring, damping_ratio, restitution};
 
 /// Restitution of a Hookean spring-dashpot that is cut off where its force would turn attractive: Schwager & Pöschel 2007, Granular Matter
 /// 9:465, eq. 19, for underdamped contacts.
@@ -51,5 +51,19 @@ fn damping_ratio_inverts_restitution() {
             assert!((restitution(spring, damping_ratio(spring, e)) - e).abs() < 1e-6, "{spring:?} {e}");
         }
         assert_eq!(damping_ratio(spring, 1.0), 0.0);
+    }
+}
+
+#[test]
+fn the_least_restitution_is_reached() {
+    // Hooke's dashpot comes to e = exp(−2ζ arcosh ζ/√(ζ² − 1)), eq. 19 of Schwager & Pöschel for overdamped contacts, which is 1/(4ζ²) far beyond
+    // critical damping. With u = δ^{5/4} Hertz's equation of motion in the plane of u and velocity is Hooke's with ζ√(6/5).
+    let closed_form = |ratio: f64| (-2.0 * ratio * ratio.acosh() / (ratio * ratio - 1.0).sqrt()).exp();
+    for (spring, factor) in [(Spring::Hooke, 1.0), (Spring::Hertz, 1.2_f64.sqrt())] {
+        for (e, tolerance) in [(1e-2, 1e-3), (1e-4, 5e-3), (LEAST_RESTITUTION, 0.03)] {
+            let found = closed_form(factor * damping_ratio(spring, e));
+            // Steps of 1e-3 follow the first moments of a Hertzian contact the worse, the stiffer its dashpot.
+            assert!((found / e - 1.0).abs() < tolerance, "{spring:?} {e}: {found}");
+        }
     }
 }

@@ -12,6 +12,8 @@ use crate::{
     probes::probes,
     quantity::Quantity,
     schema::{BoxShape, CoarseSection, GrainsSection, SceneFile, WorldSection},
+    sections,
+    source::Source,
     stage::{self, Plan},
     walls,
     words::{Side, Word},
@@ -30,9 +32,6 @@ pub(crate) const MOST_LINES: f64 = 1e8;
 const MOST_POINTS: f64 = 1e7;
 /// Widest kernel in spacings of its grid: each grain is spread over some 30 of its cube.
 const MOST_SPACINGS: f64 = 20.0;
-/// Longest name of a section: names become file names.
-const LONGEST_NAME: usize = 64;
-
 /// What was found so far, and where keys stand.
 pub(crate) struct Findings<'a> {
     root: Node,
@@ -62,6 +61,11 @@ impl<'a> Findings<'a> {
         self.diagnostics.push(place, node.shown(), complaint);
     }
 
+    /// All that was found.
+    pub fn into_diagnostics(self) -> Diagnostics {
+        self.diagnostics
+    }
+
     /// A path of the scene, which is relative to the scene's folder, made absolute; or where it is now, if it was moved.
     pub fn absolute(&self, file: &str) -> PathBuf {
         let folder = self.diagnostics.file.parent().unwrap_or(Path::new(""));
@@ -71,8 +75,12 @@ impl<'a> Findings<'a> {
 }
 
 /// The scene of a file whose every key is sound by itself.
-pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Scene, Diagnostics> {
-    check_names(&file, &mut findings);
+pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: Findings) -> Result<Scene, Diagnostics> {
+    sections::refuse_too_many(&file, &mut findings);
+    if !findings.is_sound() {
+        return Err(findings.diagnostics);
+    }
+    sections::check_names(&file, &mut findings);
     let title = file
         .title
         .get_or_insert_with(|| {
@@ -151,6 +159,7 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
     let (device, precision) = place(&file, &mut findings);
     let output = output_plan(&mut file, &mut findings);
     let probes = probes(&mut file, &world, &ranges, &plan.absent, &mut findings);
+    let source = source.of(&world);
     stage::set_aside(&mut world, &mut plan, &ranges, &mut findings);
     if !findings.diagnostics.list().is_empty() {
         return Err(findings.diagnostics);
@@ -197,40 +206,8 @@ pub(crate) fn assemble(mut file: SceneFile, mut findings: Findings) -> Result<Sc
         outlines,
         resolved,
         notices: findings.notices,
+        source,
     })
-}
-
-fn check_names(file: &SceneFile, findings: &mut Findings) {
-    let tables = [
-        ("material", file.material.keys().collect::<Vec<_>>()),
-        ("interaction", file.interaction.keys().collect()),
-        ("shape", file.shape.keys().collect()),
-        ("grains", file.grains.keys().collect()),
-        ("wall", file.wall.keys().collect()),
-        ("fluid", file.fluid.keys().collect()),
-        ("inlet", file.inlet.keys().collect()),
-        ("outlet", file.outlet.keys().collect()),
-        ("bonds", file.bonds.keys().collect()),
-        ("zone", file.zone.keys().collect()),
-        ("probe", file.probe.keys().collect()),
-    ];
-    for (table, names) in tables {
-        let most = if table == "interaction" {
-            2 * LONGEST_NAME + 1
-        } else {
-            LONGEST_NAME
-        };
-        for name in names {
-            let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-            if !is_plain || name.is_empty() || name.len() > most {
-                let complaint = Complaint::new(format!("{table}: {name:?} cannot be a name, because names become file names"));
-                findings.add(
-                    table,
-                    complaint.limit(format!("1 to {most} letters, digits, _ and -")).remedy("rename it"),
-                );
-            }
-        }
-    }
 }
 
 pub(crate) fn domain(section: &mut WorldSection, findings: &mut Findings) -> Option<Domain> {

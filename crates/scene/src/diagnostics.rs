@@ -1,10 +1,17 @@
 //! What is wrong with a scene: message, place, value, limit, remedy.
 
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet, renderer::DecorStyle};
-use std::{fmt, io::IsTerminal, ops::Range, path::PathBuf};
+use std::{borrow::Cow, fmt, io::IsTerminal, ops::Range, path::PathBuf};
 
 /// Most errors that one look at a scene collects.
 pub(crate) const MOST: usize = 30;
+/// Most that are kept where they come faster than they can be counted; the others are counted only.
+const MOST_KEPT: usize = 100;
+/// Longest part of a message \[characters\].
+const LONGEST_PART: usize = 2000;
+/// Most names that are compared with a misspelled one, and most that are listed.
+const MOST_COMPARED: usize = 1000;
+const MOST_LISTED: usize = 60;
 /// Longest line of a scene that is shown in a message \[bytes\].
 const LONGEST_LINE: usize = 2000;
 
@@ -122,6 +129,8 @@ pub struct Diagnostics {
     pub(crate) text: String,
     pub(crate) overrides: Vec<String>,
     pub(crate) list: Vec<Diagnostic>,
+    /// How many more there are.
+    pub(crate) left_out: usize,
 }
 
 impl Diagnostics {
@@ -135,18 +144,32 @@ impl Diagnostics {
         let Place::Span(span) = &diagnostic.place else { return None };
         let before = self.text.get(..span.start)?;
         let start = before.rfind('\n').map_or(0, |at| at + 1);
-        Some((before.matches('\n').count() + 1, before[start..].chars().count() + 1))
+        Some((line_number(before), before[start..].chars().count() + 1))
+    }
+
+    /// Whether so much is wrong that looking further would only cost time.
+    fn is_full(&self) -> bool {
+        self.list.len() >= MOST_KEPT
     }
 
     pub(crate) fn push(&mut self, place: Place, value: Option<String>, complaint: Complaint) {
+        if self.is_full() {
+            self.left_out += 1;
+            return;
+        }
         let Complaint { message, limit, remedy } = complaint;
         self.list.push(Diagnostic {
-            message,
-            value,
-            limit,
-            remedy,
+            message: shortened(message, LONGEST_PART),
+            value: value.map(|value| shortened(value, LONGEST_PART)),
+            limit: limit.map(|limit| shortened(limit, LONGEST_PART)),
+            remedy: shortened(remedy, LONGEST_PART),
             place,
         });
+    }
+
+    /// Counts more that is wrong without keeping it.
+    pub(crate) fn leave_out(&mut self, count: usize) {
+        self.left_out += count;
     }
 
     /// Sorts by place, keeping overrides and the scene as a whole last.
@@ -183,35 +206,41 @@ impl Diagnostics {
     fn render(&self, renderer: &Renderer) -> String {
         let renderer = renderer.clone().decor_style(DecorStyle::Ascii);
         let mut rendered: Vec<String> = self.list.iter().take(MOST).map(|d| self.render_one(d, &renderer)).collect();
-        if self.list.len() > MOST {
-            rendered.push(format!("… and {} more", self.list.len() - MOST));
+        let more = self.list.len().saturating_sub(MOST) + self.left_out;
+        if more > 0 {
+            rendered.push(format!("… and {more} more"));
         }
         rendered.join("\n\n")
     }
 
     fn render_one(&self, diagnostic: &Diagnostic, renderer: &Renderer) -> String {
-        let clean = |text: &str| annotate_snippets::normalize_untrusted_str(text);
+        let clean = |text: &str| escape_controls(text).replace('\n', "\\n");
         let label = match (&diagnostic.value, &diagnostic.limit) {
             (Some(value), Some(limit)) => format!("{value}; accepted: {limit}"),
             (Some(value), None) => value.clone(),
             (None, Some(limit)) => format!("accepted: {limit}"),
             (None, None) => String::new(),
         };
-        let file = self.file.display().to_string();
+        let (label, file) = (clean(&label), clean(&self.file.display().to_string()));
         let mut group = Level::ERROR
             .primary_title(clean(&diagnostic.message))
             .elements([] as [Origin<'_>; 0]);
         let mut is_labeled = true;
         match &diagnostic.place {
             Place::Override(index) => {
-                let text = self.overrides.get(*index).map_or("", String::as_str);
+                let text = self.overrides.get(*index).map_or(String::new(), |text| clean(text));
                 let annotation = AnnotationKind::Primary.span(0..text.len()).label(label.clone());
                 group = group.element(Snippet::source(text).path("--set").annotation(annotation));
             }
             Place::Span(span) => match self.line_of(span) {
                 Some((line, start, within)) => {
                     let annotation = AnnotationKind::Primary.span(within).label(label.clone());
-                    group = group.element(Snippet::source(line).line_start(start).path(file).annotation(annotation));
+                    group = group.element(
+                        Snippet::source(shown_source(line))
+                            .line_start(start)
+                            .path(file)
+                            .annotation(annotation),
+                    );
                 }
                 None => {
                     is_labeled = false;
@@ -225,7 +254,7 @@ impl Diagnostics {
             }
         }
         if !is_labeled && !label.is_empty() {
-            group = group.element(Level::NOTE.message(clean(&label)));
+            group = group.element(Level::NOTE.message(label));
         }
         if !diagnostic.remedy.is_empty() {
             group = group.element(Level::HELP.message(clean(&diagnostic.remedy)));
@@ -241,8 +270,57 @@ impl Diagnostics {
         let from = (span.start - start).min(line.len());
         let to = (span.end.max(span.start) - start).min(line.len()).max(from);
         let is_whole = line.is_char_boundary(from) && line.is_char_boundary(to);
-        (line.len() <= LONGEST_LINE && is_whole).then(|| (line, before.matches('\n').count() + 1, from..to))
+        (line.len() <= LONGEST_LINE && is_whole).then(|| (line, line_number(before), from..to))
     }
+}
+
+/// The number of the line that follows this text, from 1.
+fn line_number(before: &str) -> usize {
+    before.bytes().filter(|byte| *byte == b'\n').count() + 1
+}
+
+/// Cuts what is longer than so many characters.
+pub(crate) fn shortened(text: String, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+/// Whether a character does something to a terminal instead of being shown: control characters but line ends and tabs, and those that turn the
+/// direction of writing.
+fn is_control(c: char) -> bool {
+    (c.is_control() && c != '\n' && c != '\t') || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A text as it may go to a terminal: what would act on it, as escape sequences do, is spelled out, as in `\u{1b}`.
+pub fn escape_controls(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_control) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if is_control(c) {
+            escaped.extend(c.escape_unicode());
+        } else {
+            escaped.push(c);
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+/// A line of the scene as it may go to a terminal, of the same length in bytes, because annotations count them: the renderer replaces the control
+/// characters of ASCII itself.
+fn shown_source(line: &str) -> Cow<'_, str> {
+    if !line.contains(|c: char| is_control(c) && !c.is_ascii()) {
+        return Cow::Borrowed(line);
+    }
+    let shown = |c: char| match c.len_utf8() {
+        2 if is_control(c) => '·',
+        3 if is_control(c) => '\u{fffd}',
+        _ => c,
+    };
+    Cow::Owned(line.chars().map(shown).collect())
 }
 
 impl fmt::Display for Diagnostics {
@@ -263,16 +341,28 @@ impl std::error::Error for Diagnostics {}
 /// The candidate that a misspelled word most likely means.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word: String = word.chars().take(64).collect::<String>().to_lowercase();
-    let scored = candidates
+    let short = candidates
         .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(&word, candidate), candidate));
+        .take(MOST_COMPARED)
+        .filter(|candidate| candidate.len() <= 256);
+    let scored = short.map(|candidate| (strsim::damerau_levenshtein(&word, candidate), candidate));
     let (distance, candidate) = scored.min_by_key(|(distance, _)| *distance)?;
     (distance <= word.chars().count().max(4) / 2 || strsim::jaro_winkler(&word, candidate) > 0.9).then_some(candidate)
 }
 
+/// Names in a row, as many as can be taken in.
+pub(crate) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let mut names = names.into_iter();
+    let first = names.by_ref().take(MOST_LISTED).collect::<Vec<_>>().join(", ");
+    match names.count() {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}
+
 /// The remedy for an unknown word: the nearest known one, and all of them.
 pub(crate) fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> String {
-    let all = candidates.clone().into_iter().collect::<Vec<_>>().join(", ");
+    let all = listed(candidates.clone());
     match nearest(word, candidates) {
         Some(known) => format!("did you mean `{known}`? Known here: {all}"),
         None if all.is_empty() => "none is known here".to_owned(),

@@ -1,7 +1,7 @@
 //! The scene file as a tree whose every node knows where it stands; `--set` edits the tree.
 
 use crate::diagnostics::{Complaint, Diagnostics, MOST, Place};
-use std::{collections::BTreeMap, ops::Range, path::Path};
+use std::{collections::BTreeMap, io::Read, ops::Range, path::Path};
 use toml::{
     Spanned,
     de::{DeTable, DeValue},
@@ -35,27 +35,29 @@ pub(crate) struct Entry {
 impl Node {
     /// The root of a scene file; syntax errors are pushed to `found`, and the tree then lacks what could not be read.
     pub fn parse(text: &str, found: &mut Diagnostics) -> Node {
-        if let Some(span) = too_deep(text) {
-            let complaint = Complaint::new("tables and lists are nested too deeply").limit(format!("{MOST_LEVELS} levels"));
-            found.push(
-                Place::Span(span),
-                None,
-                complaint.remedy("no key of a scene is nested deeper than 6 levels"),
-            );
-            return Node {
-                value: Value::Table(BTreeMap::new()),
-                place: Place::Whole,
-            };
+        let whole = |table: BTreeMap<String, Entry>| Node {
+            value: Value::Table(table),
+            place: Place::Whole,
+        };
+        if let Err((span, complaint)) = look_over(text) {
+            found.push(Place::Span(span), None, complaint);
+            return whole(BTreeMap::new());
         }
-        let (table, errors) = DeTable::parse_recoverable(text);
+        // A parser that goes on after errors keeps them all: of a long text it says the first one only.
+        let (table, errors) = if text.len() <= LONGEST_RECOVERED {
+            DeTable::parse_recoverable(text)
+        } else {
+            match DeTable::parse(text) {
+                Ok(table) => (table, Vec::new()),
+                Err(error) => (Spanned::new(0..0, DeTable::new()), vec![error]),
+            }
+        };
+        found.leave_out(errors.len().saturating_sub(MOST));
         for error in errors.into_iter().take(MOST) {
             let complaint = Complaint::new(format!("this is not TOML: {}", error.message())).remedy("see https://toml.io for the syntax");
             found.push(error.span().map_or(Place::Whole, Place::Span), None, complaint);
         }
-        Node {
-            value: Value::Table(table.into_inner().into_iter().map(entry).collect()),
-            place: Place::Whole,
-        }
+        whole(table.into_inner().into_iter().map(entry).collect())
     }
 
     /// Sets the value at a dotted path, making the tables on the way.
@@ -83,7 +85,7 @@ impl Node {
             };
             node = &mut table.entry(key.to_owned()).or_insert_with(fresh).node;
         }
-        let parsed = if too_deep(value).is_none() {
+        let parsed = if look_over(value).is_ok() {
             DeValue::parse(value).ok()
         } else {
             None
@@ -143,9 +145,9 @@ impl Node {
     /// The value as written, shortened; `None` for tables, which are too much to show.
     pub fn shown(&self) -> Option<String> {
         let text = match &self.value {
-            Value::Text(text) => format!("\"{text}\""),
+            Value::Text(text) => format!("\"{}\"", text.chars().take(60).collect::<String>()),
             Value::Integer(value) => value.to_string(),
-            Value::Float(value) => value.to_string(),
+            Value::Float(value) => format!("{value:?}"),
             Value::Boolean(value) => value.to_string(),
             Value::List(list) => format!("[{}]", list.iter().take(4).filter_map(Node::shown).collect::<Vec<_>>().join(", ")),
             Value::Table(_) => return None,
@@ -160,15 +162,20 @@ impl Node {
 
 /// Deepest nesting of tables and lists; a scene has at most 6 levels.
 const MOST_LEVELS: usize = 32;
+/// Most words, numbers and signs of a scene: the parser takes some 100 bytes for each.
+const MOST_WORDS: usize = 2_000_000;
+/// Longest text of which all syntax errors are looked for \[bytes\].
+const LONGEST_RECOVERED: usize = 1 << 18;
 
-/// Where the text nests more deeply than [`MOST_LEVELS`], counting brackets and the dots of keys: found without recursion and before
-/// parsing, because the tree is walked by recursion. Tokens end where the TOML parser ends them, also in text that is not TOML.
-fn too_deep(text: &str) -> Option<Range<usize>> {
-    let (mut at, mut depth, mut dots) = (0, 0, 0);
+/// Refuses a text that nests more deeply than [`MOST_LEVELS`], counting brackets and the dots of keys, or has more than [`MOST_WORDS`]: found without
+/// recursion and before parsing, because the tree is walked by recursion. Tokens end where the TOML parser ends them, also in text that is not TOML.
+fn look_over(text: &str) -> Result<(), (Range<usize>, Complaint)> {
+    let (mut at, mut depth, mut dots, mut words) = (0, 0, 0, 0);
     let mut open: Vec<(char, usize)> = Vec::new();
     while let Some(first) = text[at..].chars().next() {
         let rest = &text[at..];
         let mut length = first.len_utf8();
+        words += usize::from(!matches!(first, ' ' | '\t'));
         match first {
             '.' => dots += 1,
             '[' | '{' => {
@@ -191,12 +198,24 @@ fn too_deep(text: &str) -> Option<Range<usize>> {
             }
         }
         if depth + dots > MOST_LEVELS {
-            return Some(at..at + length);
+            let complaint = Complaint::new("tables and lists are nested too deeply").limit(format!("{MOST_LEVELS} levels"));
+            return Err((
+                at..at + length,
+                complaint.remedy("no key of a scene is nested deeper than 6 levels"),
+            ));
+        }
+        if words > MOST_WORDS {
+            let complaint = Complaint::new("up to here the scene has more words, numbers and signs than are read");
+            let complaint = complaint.limit(format!("{MOST_WORDS} of them"));
+            return Err((at..at + length, complaint.remedy(IN_A_FILE)));
         }
         at += length;
     }
-    None
+    Ok(())
 }
+
+/// What to do with a scene that is too long.
+const IN_A_FILE: &str = "keep grains in a file of their own and name it with `file`";
 
 /// Length of the string at the start of `text`; one that is not closed ends with its line, or with the text if it has three quotes.
 fn string_length(text: &str, quote: char) -> usize {
@@ -257,7 +276,7 @@ const LARGEST: u64 = 16 << 20;
 /// The text of a scene file.
 ///
 /// # Errors
-/// When it is missing, not a regular file, too large, or not UTF-8.
+/// When it is missing, not a regular file, empty, too large, or not UTF-8.
 pub(crate) fn text_of(path: &Path) -> Result<String, Complaint> {
     let metadata = std::fs::metadata(path).map_err(|error| {
         Complaint::new(format!("the scene file \"{}\" cannot be opened: {error}", path.display()))
@@ -269,9 +288,17 @@ pub(crate) fn text_of(path: &Path) -> Result<String, Complaint> {
     if metadata.len() > LARGEST {
         return Err(Complaint::new(format!("the scene file holds {} bytes", metadata.len()))
             .limit(format!("{LARGEST} bytes"))
-            .remedy("keep grains in a file of their own and name it with `file`"));
+            .remedy(IN_A_FILE));
     }
-    let bytes = std::fs::read(path).map_err(|error| {
+    // Files in which the system tells of itself say that they are empty, and some of them wait for news when they are read.
+    if metadata.len() == 0 {
+        return Err(Complaint::new(format!("the scene file \"{}\" is empty", path.display()))
+            .limit("at least [run], and grains or a fluid")
+            .remedy("name a scene file, such as scene.toml, or write one to start from with `seixo new`"));
+    }
+    let mut bytes = Vec::new();
+    let read = std::fs::File::open(path).and_then(|file| file.take(LARGEST).read_to_end(&mut bytes));
+    read.map_err(|error| {
         Complaint::new(format!("the scene file \"{}\" cannot be read: {error}", path.display())).remedy("check its permissions")
     })?;
     String::from_utf8(bytes).map_err(|error| {

@@ -26,6 +26,8 @@ use std::f64::consts::PI;
 
 /// Memory that a grain with its contacts takes in a run, generously \[bytes\].
 const BYTES_PER_GRAIN: f64 = 1000.0;
+/// Most parts that are taken away from a region: whether a place is in one is asked of each.
+const MOST_TAKEN_AWAY: usize = 256;
 /// Memory taken for available where the system does not tell \[bytes\].
 const MEMORY_IF_UNKNOWN: f64 = 16e9;
 
@@ -167,6 +169,14 @@ pub(crate) fn fill(
     findings: &mut Findings,
 ) -> Result<Vec<(Vec3, f64)>, (&'static str, Complaint)> {
     let whole = |complaint| ("fill", complaint);
+    if wish.minus.len() > MOST_TAKEN_AWAY {
+        let complaint = Complaint::new(format!("`minus` takes {} parts away", wish.minus.len()));
+        let complaint = complaint.limit(format!("{MOST_TAKEN_AWAY} parts"));
+        return Err((
+            "fill.minus",
+            complaint.remedy("take fewer away, or the space between them as one mesh"),
+        ));
+    }
     let mut space =
         Space::new(&mut wish.region, &mut wish.minus, wish.periodic, findings).map_err(|complaint| ("fill.region", complaint))?;
     let sizes = sizes(&mut wish.radius, findings).map_err(|complaint| ("fill.radius", complaint))?;

@@ -2,7 +2,7 @@
 
 use crate::{
     assemble::Findings,
-    diagnostics::{Complaint, did_you_mean},
+    diagnostics::{Complaint, did_you_mean, listed},
     quantity::Quantity,
     schema::{CohesionSection, InteractionSection, SceneFile},
     words::Word,
@@ -20,14 +20,18 @@ impl Materials {
     }
 
     pub fn index(&self, name: &str) -> Result<u32, Complaint> {
-        let found = self.0.iter().position(|known| known == name);
-        found
-            .map(|index| index as u32)
+        self.find(name)
             .ok_or_else(|| Complaint::new(format!("no material is named `{name}`")).remedy(self.hint(name)))
     }
 
+    /// Names stand in alphabetical order.
+    fn find(&self, name: &str) -> Option<u32> {
+        let found = self.0.binary_search_by(|known| known.as_str().cmp(name));
+        found.ok().map(|index| index as u32)
+    }
+
     pub fn known(&self) -> String {
-        format!("materials are: {}", self.0.join(", "))
+        format!("materials are: {}", listed(self.0.iter().map(String::as_str)))
     }
 
     fn hint(&self, name: &str) -> String {
@@ -41,10 +45,7 @@ impl Materials {
     /// The two materials that an interaction's name joins; names may hold hyphens themselves.
     fn pair(&self, name: &str) -> Result<(u32, u32), Complaint> {
         let splits = name.match_indices('-').map(|(at, _)| (&name[..at], &name[at + 1..]));
-        let known: Vec<_> = splits
-            .clone()
-            .filter_map(|(a, b)| Some((self.index(a).ok()?, self.index(b).ok()?)))
-            .collect();
+        let known: Vec<_> = splits.clone().filter_map(|(a, b)| Some((self.find(a)?, self.find(b)?))).collect();
         match known.as_slice() {
             [(a, b)] => Ok((*a.min(b), *a.max(b))),
             [] => {

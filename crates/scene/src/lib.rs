@@ -24,7 +24,9 @@ mod range;
 mod rate;
 mod reader;
 mod schema;
+mod sections;
 mod shape;
+mod source;
 mod spheres;
 mod stage;
 mod templates;
@@ -34,12 +36,13 @@ mod words;
 
 pub use condition::{Condition, Measure};
 pub use device::Device;
-pub use diagnostics::{Complaint, Diagnostic, Diagnostics};
+pub use diagnostics::{Complaint, Diagnostic, Diagnostics, escape_controls};
 pub use inlet::{Inlet, Poured};
 pub use outline::{Outlined, Outlines};
 pub use probes::FluidProbe;
 pub use rate::Rate;
 pub use schema::schema;
+pub use source::Source;
 pub use spheres::{SphereWish, SpheresOfMesh, spheres_of_mesh};
 pub use stage::{Act, Plan, Stage, Staged, Thing, Zone};
 pub use templates::{Template, templates};
@@ -75,6 +78,8 @@ pub struct Scene {
     pub resolved: String,
     /// What the user should know although nothing is wrong.
     pub notices: Vec<String>,
+    /// Where it says what, for what the engine refuses.
+    pub source: Source,
 }
 
 /// How long a scene runs.
@@ -285,7 +290,7 @@ pub fn domain(path: &Path) -> Result<Option<Domain>, Diagnostics> {
     let (mut file, root) = sections(path)?;
     Ok(assemble::domain(
         &mut file.world,
-        &mut assemble::Findings::new(root, Diagnostics::default()),
+        &mut assemble::Findings::new(root, Diagnostics::default(), &|path| path),
     ))
 }
 
@@ -325,23 +330,14 @@ pub fn load_text_from(
     overrides: &[(String, String)],
     place: &(dyn Fn(PathBuf) -> PathBuf + Sync),
 ) -> Result<Scene, Diagnostics> {
-    let mut found = Diagnostics {
-        file: path_for_messages.to_owned(),
-        text: text.to_owned(),
-        ..Diagnostics::default()
-    };
-    let mut root = document::Node::parse(text, &mut found);
-    for (index, (path, value)) in overrides.iter().enumerate() {
-        found.overrides.push(format!("{path}={value}"));
-        let place = diagnostics::Place::Override(index);
-        if let Err(complaint) = root.set(path, value, &place) {
-            found.push(place, None, complaint);
-        }
-    }
+    let (root, mut found) = source::tree(text, path_for_messages, overrides);
     let is_sound = found.list.is_empty();
     let file = if is_sound { reader::read(root.clone(), &mut found) } else { None };
     let scene = match file {
-        Some(file) if found.list.is_empty() => assemble::assemble(file, assemble::Findings::new(root, found, place)),
+        Some(file) if found.list.is_empty() => {
+            let source = Source::new(text, path_for_messages, overrides);
+            assemble::assemble(file, source, assemble::Findings::new(root, found, place))
+        }
         _ => Err(found),
     };
     scene.map_err(|mut found| {

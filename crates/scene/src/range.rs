@@ -1,5 +1,6 @@
 //! The ranges of values that keys accept.
 
+use seixo_laws::contact::restitution::LEAST_RESTITUTION;
 use std::ops::Bound;
 
 /// The values that a key accepts.
@@ -55,6 +56,8 @@ ranges! {
     NotNegative Bound::Included(0.0), Bound::Unbounded;
     /// Above zero, at most one.
     UpToOne Bound::Excluded(0.0), Bound::Included(1.0);
+    /// Restitution of a contact.
+    Restitution Bound::Included(LEAST_RESTITUTION), Bound::Included(1.0);
     /// Zero or above, below one.
     BelowOne Bound::Included(0.0), Bound::Excluded(1.0);
     /// Zero to one, with both.

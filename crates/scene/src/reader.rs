@@ -1,16 +1,24 @@
 //! Reads the tree of a scene into the schema with serde, and goes on after an error to find the next.
 
 use crate::{
-    diagnostics::{Complaint, Diagnostics, MOST, Place, did_you_mean},
+    diagnostics::{Complaint, Diagnostics, MOST, Place, did_you_mean, shortened},
     document::{Entry, Node, Value},
 };
-use serde::de::{self, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer};
+use serde::Deserialize;
+use serde::de::{self, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess, SeqAccess, VariantAccess, Visitor};
 use std::{collections::BTreeSet, fmt};
+
+/// Longest text that is read again after each error \[bytes\], and most errors of longer ones.
+const LONGEST_REREAD: usize = 1 << 20;
+const MOST_OF_LONG: usize = 5;
+/// Longest key that is shown whole \[characters\].
+const LONGEST_KEY: usize = 64;
 
 /// Reads the tree. Each error is noted, the part at fault taken out, and the rest read again, so that one look finds many.
 /// What is wrong with a table only because a part was taken out is not reported again.
 pub(crate) fn read<T: for<'de> de::Deserialize<'de>>(mut root: Node, found: &mut Diagnostics) -> Option<T> {
     let mut taken_out = BTreeSet::new();
+    let most = if found.text.len() > LONGEST_REREAD { MOST_OF_LONG } else { MOST };
     loop {
         let mut error = match T::deserialize(Reader(&root)) {
             Ok(value) => return Some(value),
@@ -25,7 +33,8 @@ pub(crate) fn read<T: for<'de> de::Deserialize<'de>>(mut root: Node, found: &mut
         };
         if !is_known {
             let (node, place) = root.find(error.path.iter().map(String::as_str));
-            let name = error.path.join(".");
+            let keys: Vec<String> = error.path.iter().map(|key| shortened(key.clone(), LONGEST_KEY)).collect();
+            let name = keys.join(".");
             let complaint = if name.is_empty() {
                 *error.complaint
             } else {
@@ -33,7 +42,7 @@ pub(crate) fn read<T: for<'de> de::Deserialize<'de>>(mut root: Node, found: &mut
             };
             found.push(error.key.unwrap_or(place), node.shown(), complaint);
         }
-        if error.path.is_empty() || found.list.len() >= MOST {
+        if error.path.is_empty() || found.list.len() >= most {
             return None;
         }
         while error.path.last().is_some_and(|key| key.parse::<usize>().is_ok()) {
@@ -189,24 +198,99 @@ impl<'de> Deserializer<'de> for Reader<'_> {
 
     fn deserialize_enum<V: Visitor<'de>>(
         self,
-        _: &'static str,
+        name: &'static str,
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ReadError> {
         match &self.0.value {
-            Value::Table(table) if table.len() == 1 => visitor.visit_enum(MapAccessDeserializer::new(self.entries()?)),
-            _ => {
-                let choices: Vec<String> = variants.iter().map(|variant| format!("{{ {variant} = … }}")).collect();
-                Err(ReadError::new(
-                    Complaint::new("a table with exactly one choice belongs here").remedy(format!("write one of {}", choices.join(", "))),
-                ))
-            }
+            Value::Table(_) => OneChoice(self.entries()?).deserialize_enum(name, variants, visitor),
+            _ => Err(de::Error::custom(one_choice(variants))),
         }
     }
 
     serde::forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple_struct map identifier ignored_any
     }
+}
+
+/// A table that makes one of several choices, and holds nothing else: what visitors read enums with that take other forms, too.
+pub(crate) struct OneChoice<A>(pub A);
+
+impl<'de, A: MapAccess<'de>> Deserializer<'de> for OneChoice<A> {
+    type Error = A::Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, A::Error> {
+        visitor.visit_map(self.0)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, A::Error> {
+        visitor.visit_enum(Choice { entries: self.0, variants })
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct newtype_struct seq tuple
+        tuple_struct map struct identifier ignored_any
+    }
+}
+
+/// The entries of such a table, of which the first is the choice.
+struct Choice<A> {
+    entries: A,
+    variants: &'static [&'static str],
+}
+
+impl<'de, A: MapAccess<'de>> EnumAccess<'de> for Choice<A> {
+    type Error = A::Error;
+    type Variant = Self;
+    fn variant_seed<T: DeserializeSeed<'de>>(mut self, seed: T) -> Result<(T::Value, Self), A::Error> {
+        match self.entries.next_key_seed(seed)? {
+            Some(choice) => Ok((choice, self)),
+            None => Err(de::Error::custom(one_choice(self.variants))),
+        }
+    }
+}
+
+impl<'de, A: MapAccess<'de>> VariantAccess<'de> for Choice<A> {
+    type Error = A::Error;
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(mut self, seed: T) -> Result<T::Value, A::Error> {
+        let value = self.entries.next_value_seed(seed)?;
+        self.entries.next_key_seed(NoFurther(self.variants))?;
+        Ok(value)
+    }
+    fn unit_variant(self) -> Result<(), A::Error> {
+        Err(de::Error::custom(one_choice(self.variants)))
+    }
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, A::Error> {
+        Err(de::Error::custom(one_choice(self.variants)))
+    }
+    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], _: V) -> Result<V::Value, A::Error> {
+        Err(de::Error::custom(one_choice(self.variants)))
+    }
+}
+
+/// Reads a key that should not be there; these are the choices of its table.
+struct NoFurther(&'static [&'static str]);
+
+impl<'de> DeserializeSeed<'de> for NoFurther {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        let key = String::deserialize(deserializer)?;
+        Err(if self.0.contains(&key.as_str()) {
+            de::Error::custom(one_choice(self.0))
+        } else {
+            de::Error::unknown_field(&key, self.0)
+        })
+    }
+}
+
+fn one_choice(variants: &[&str]) -> Complaint {
+    let choices: Vec<String> = variants.iter().map(|variant| format!("{{ {variant} = … }}")).collect();
+    Complaint::new("a table with exactly one choice belongs here").remedy(format!("write one of {}", choices.join(", ")))
 }
 
 struct Items<'a> {

@@ -21,8 +21,8 @@ use crate::{
     inlet::InletSection,
     quantity::{
         Acceleration, Angle, AngularVelocity, Any, BelowOne, Conductivity, Density, Energy, Force, Frequency, HeatCapacity, Length,
-        NotNegative, Number, PoissonRatio, Positive, Pressure, Quantity, Stiffness, SurfaceEnergy, Temperature, Time, Torque, UpToOne,
-        Velocity, Volume,
+        NotNegative, Number, PoissonRatio, Positive, Pressure, Quantity, Restitution, Stiffness, SurfaceEnergy, Temperature, Time, Torque,
+        UpToOne, Velocity, Volume,
     },
     stage::{StageSection, ZoneSection},
     words::{AutoOr, Axis, LARGEST_WHOLE, Scale, Side, Whole, Word},
@@ -244,7 +244,7 @@ pub(crate) struct InteractionSection {
     pub tangential: Option<Word<TangentialLaw>>,
     /// Speed of separation over speed of approach; needed unless the normal law is "viscoelastic", which has a dissipative time in its
     /// place, or "potential", which loses nothing.
-    pub restitution: Option<Quantity<Number, UpToOne>>,
+    pub restitution: Option<Quantity<Number, Restitution>>,
     /// Coulomb coefficient; needed unless tangential = "none".
     pub friction: Option<Quantity<Number, NotNegative>>,
     /// Normal spring of the linear law, or the one of the hysteretic law while it loads.

@@ -58,6 +58,31 @@ fn every_bad_fill_is_refused_with_place_and_remedy() {
         ),
         (
             REGION,
+            "count = 9, radius = { uniform = [0.1, 0.2], wiebull = [0.1, 2] }",
+            &["radius.wiebull: unknown key", "did you mean `weibull`?", "uniform, normal"],
+        ),
+        (
+            REGION,
+            "count = 9, radius = { normal = [0.1, 0.01], uniform = [0.1, 0.2] }",
+            &["a table with exactly one choice belongs here", "{ uniform = … }"],
+        ),
+        (
+            REGION,
+            "count = 9, radius = {}",
+            &["a table with exactly one choice belongs here", "{ uniform = … }"],
+        ),
+        (
+            REGION,
+            "count = 9, radius = { discrete = { radii = [0.1], shares = [1], by = \"mass\", bye = 1 } }",
+            &["radius.discrete.bye: unknown key", "did you mean `by`?"],
+        ),
+        (
+            "region = { box = { min = [0, 0, 0], max = [1, 1, 1] }, cylindre = {} }, ",
+            "count = 9, radius = 0.1",
+            &["region.cylindre: unknown key", "did you mean `cylinder`?"],
+        ),
+        (
+            REGION,
             "count = 9, radius = { psd = \"none.csv\" }",
             &["none.csv", "check the path"],
         ),

@@ -77,7 +77,7 @@ const CASES: &[Case] = &[
     (
         "[wall.floor]",
         keys!("joint = { ball = {}, slider = { along = [1, 0, 0] } }"),
-        &["scene.toml:17:1", ONE],
+        &["scene.toml:17:22", ONE],
     ),
     (
         "[wall.floor]",

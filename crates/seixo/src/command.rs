@@ -65,7 +65,7 @@ impl Failure {
     pub fn exit(&self) -> ExitCode {
         match self {
             Failure::Input(text) | Failure::Run(text) => say::error(text),
-            Failure::Scene(diagnostics) => say::note(&diagnostics.to_string()),
+            Failure::Scene(diagnostics) => say::found(diagnostics),
             Failure::Interrupted(text) => say::note(text),
             Failure::Told(_) => {}
         }

@@ -1,6 +1,7 @@
 //! What the commands say, and how: numbers a reader takes in at a glance, errors with their exit code.
 
 use crate::command::Failure;
+use seixo::scene::{Diagnostics, escape_controls};
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -12,16 +13,29 @@ fn printed(done: io::Result<()>) -> Result<(), Failure> {
     }
 }
 
-/// Prints text and a line end.
-pub fn out(text: &str) -> Result<(), Failure> {
+fn write(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     printed(stdout.write_all(text.trim_end().as_bytes()).and_then(|()| stdout.write_all(b"\n")))
 }
 
+/// Prints text and a line end.
+pub fn out(text: &str) -> Result<(), Failure> {
+    write(&escape_controls(text))
+}
+
 /// Prints one JSON object on a line of its own.
 pub fn json(value: &impl serde::Serialize) -> Result<(), Failure> {
-    let line = serde_json::to_string(value).map_err(|error| Failure::Run(format!("cannot be written as JSON: {error}")))?;
-    out(&line)
+    let text = serde_json::to_string(value).map_err(|error| Failure::Run(format!("cannot be written as JSON: {error}")))?;
+    // What JSON itself lets through, such as U+009B, which is ESC [ to some terminals.
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() {
+            escaped.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            escaped.push(c);
+        }
+    }
+    write(&escaped)
 }
 
 /// Prints what a command line alone comes to: help, the version, or what is wrong with it; and gives the exit code.
@@ -36,12 +50,17 @@ pub fn error(text: &str) {
     let is_colored = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let label = if is_colored { "\u{1b}[1;31merror\u{1b}[0m" } else { "error" };
     // Where even the error stream is gone, the exit code has to do.
-    let _ = writeln!(io::stderr(), "{label}: {text}");
+    let _ = writeln!(io::stderr(), "{label}: {}", escape_controls(text));
 }
 
 /// Prints a remark to the error stream.
 pub fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", escape_controls(text));
+}
+
+/// Prints what is wrong with a scene to the error stream; it has escaped what it quotes, and colors of its own.
+pub fn found(diagnostics: &Diagnostics) {
+    let _ = writeln!(io::stderr(), "{diagnostics}");
 }
 
 /// A whole number in groups of three digits.

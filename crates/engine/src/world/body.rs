@@ -1,7 +1,7 @@
 //! Rigid bodies made of spheres.
 
 use super::{Domain, Grains, Joint, Material, Vec3, WallMotion};
-use crate::assemble::mass_of_sphere;
+use crate::assemble::{BELOW_SPEED_LIMIT, SPEED_LIMIT, mass_of_sphere, speed_of};
 use crate::contact_records::array;
 use crate::joints::start_of;
 use crate::refusal::Refusal;
@@ -58,6 +58,10 @@ impl Body {
             if let Some(&value) = vector.iter().find(|x| x.is_nan() || x.abs() >= 1e15) {
                 return Some((what, value, "finite, below 1e15"));
             }
+        }
+        let speed = speed_of(&self.velocity);
+        if speed >= SPEED_LIMIT {
+            return Some(("velocity", speed, BELOW_SPEED_LIMIT));
         }
         if !(self.mass.is_finite() && self.mass > 0.0) {
             return Some(("mass", self.mass, "positive"));

@@ -7,6 +7,7 @@ mod tension;
 use super::Vec3;
 use super::body::Body;
 use super::passage::{FluidInlet, FluidOutlet, check_passages};
+use crate::assemble::{BELOW_SPEED_LIMIT, SPEED_LIMIT, speed_of};
 use crate::refusal::Refusal;
 use hull::check_hulls;
 pub use hull::{Hull, LARGEST_SUSPENDED};
@@ -324,6 +325,13 @@ pub(crate) fn check_fluids(fluids: &Fluids, walls: usize, bodies: &[Body]) -> Re
             return refuse(format!(
                 "particle {} at {:?} has a place, a velocity, a pressure or a fluid that is none",
                 id[i], position[i]
+            ));
+        }
+        let speed = speed_of(&velocity[i]);
+        if speed >= SPEED_LIMIT {
+            return refuse(format!(
+                "particle {} of a fluid moves at {speed:e} m/s, must be {BELOW_SPEED_LIMIT}; check the unit",
+                id[i]
             ));
         }
     }

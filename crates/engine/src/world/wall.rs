@@ -1,6 +1,7 @@
 //! Walls as a world gives them: shape, motion, and how a surface runs.
 
 use super::Vec3;
+use crate::assemble::{BELOW_SPEED_LIMIT, SPEED_LIMIT, speed_of};
 use seixo_laws::Vector3;
 use seixo_laws::wall::perpendicular;
 use std::borrow::Cow;
@@ -214,6 +215,9 @@ impl WallShape {
     }
 }
 
+/// Fastest that a wall, or its surface, turns \[rad/s\]: no axis is thin enough to turn faster.
+const FASTEST_SPIN: f64 = 1e12;
+
 /// A harmonic oscillation: the displacement a (sin(2πf t + φ) − sin φ), so that the wall starts from where the scene puts it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Vibration {
@@ -316,6 +320,17 @@ impl WallMotion {
         ];
         if !is_finite(vectors.as_flattened()) || !self.start.is_finite() {
             return Some("a number of its motion is not finite".to_owned());
+        }
+        let of_vibrations = self.vibrations.iter().map(|v| TAU * v.frequency * speed_of(&v.amplitude));
+        let mut speeds = [speed_of(&self.velocity), speed_of(&velocity)].into_iter().chain(of_vibrations);
+        if let Some(speed) = speeds.find(|speed| *speed >= SPEED_LIMIT) {
+            return Some(format!("it moves at {speed:e} m/s, must be {BELOW_SPEED_LIMIT}; check the unit"));
+        }
+        let spins = [speed_of(&self.angular_velocity), speed_of(&angular_velocity)];
+        if let Some(spin) = spins.into_iter().find(|spin| *spin > FASTEST_SPIN) {
+            return Some(format!(
+                "it turns at {spin:e} rad/s, must be at most {FASTEST_SPIN:e} rad/s; check the unit"
+            ));
         }
         if let Some(stop) = self.stop.filter(|&stop| stop.is_nan() || stop <= self.start) {
             return Some(format!("its motion stops at {stop} s, must be after its start at {} s", self.start));

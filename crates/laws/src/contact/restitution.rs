@@ -9,6 +9,10 @@ pub enum Spring {
     Hertz,
 }
 
+/// The least restitution \[-\] to which a damping ratio is found: below, a dashpot is so stiff that a collision cannot be followed in steps of 1e-3 of its time,
+/// and speeds after it are nothing beside those before it.
+pub const LEAST_RESTITUTION: f64 = 1e-6;
+
 /// Restitution of the collision δ̈ = −max(f(δ) + 2 ζ √f′(δ) δ̇, 0), δ(0) = 0, δ̇(0) = 1, in units of the pair's mass and stiffness:
 /// of two bodies whose dashpot is the share ζ of critical damping at every overlap and that never attract each other.
 /// Independent of speed, mass, radius and stiffness (Thornton, Cummins & Cleary 2013; Schwager & Pöschel 2007 for Hooke).
@@ -40,12 +44,15 @@ pub fn restitution(spring: Spring, damping_ratio: f64) -> f64 {
     }
 }
 
-/// The damping ratio ζ that gives the restitution e, 0 < e ≤ 1: the inverse of [`restitution`], by bisection.
+/// The damping ratio ζ that gives the restitution e, [`LEAST_RESTITUTION`] ≤ e ≤ 1: the inverse of [`restitution`], by bisection.
 ///
 /// # Panics
-/// If e is not in (0, 1]; scenes are checked before.
+/// If e is outside; scenes and worlds are checked before.
 pub fn damping_ratio(spring: Spring, e: f64) -> f64 {
-    assert!(e > 0.0 && e <= 1.0, "restitution {e} is not in (0, 1]");
+    assert!(
+        (LEAST_RESTITUTION..=1.0).contains(&e),
+        "restitution {e} is not from {LEAST_RESTITUTION} to 1"
+    );
     if e == 1.0 {
         return 0.0;
     }

@@ -348,7 +348,9 @@ impl Space {
     /// A ball and its images across the sides that wrap, as far as they come within `reach` of the box.
     pub(super) fn images(&self, at: DVec3, reach: f64) -> impl Iterator<Item = DVec3> {
         let (half, wraps) = (self.shape.half, self.wraps);
-        (0..27)
+        // Where nothing wraps, the ball itself is the only one.
+        let shifts = if wraps.any() { 0..27 } else { 13..14 };
+        shifts
             .map(|n| DVec3::new(f64::from(n % 3), f64::from(n / 3 % 3), f64::from(n / 9)) - 1.0)
             .filter(move |shift| (shift.cmpeq(DVec3::ZERO) | wraps).all())
             .map(move |shift| (shift, at + 2.0 * half * shift))

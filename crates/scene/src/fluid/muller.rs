@@ -12,6 +12,7 @@ use crate::{
 use seixo_engine::world::{Frustum, Particles, Solver, StateLaw, Vec3, WallShape, World};
 use seixo_laws::{
     Vector3,
+    contact::restitution::LEAST_RESTITUTION,
     wall::{beside_frustum, beside_sphere},
 };
 use std::{collections::BTreeMap, ops::Range};
@@ -39,17 +40,20 @@ pub(super) fn refuse_values(file: &SceneFile, findings: &mut Findings) {
             let remedy = format!("write stiffness = \"{} J/kg\", the square of it, instead", speed.si * speed.si);
             refuse(name, "sound_speed", Solver::Muller2003, remedy, findings);
         }
-        if let Some(share) = section.body_restitution.filter(|share| share.si == 0.0 || share.si == 1.0) {
+        if let Some(share) = section
+            .body_restitution
+            .filter(|share| !(LEAST_RESTITUTION..1.0).contains(&share.si))
+        {
             let complaint = Complaint::new(format!(
                 "fluid.{name}: with `body_restitution` {} {}",
                 share.si,
-                if share.si == 0.0 {
+                if share.si < LEAST_RESTITUTION {
                     "no damping is enough"
                 } else {
                     "explicit Euler lets springs grow at any time step"
                 }
             ));
-            let complaint = complaint.limit("above 0 and below 1");
+            let complaint = complaint.limit(format!(">= {LEAST_RESTITUTION} and < 1"));
             findings.add(
                 &format!("fluid.{name}.body_restitution"),
                 complaint.remedy(format!("write body_restitution = {USUAL_BODY_RESTITUTION}, or leave it out")),

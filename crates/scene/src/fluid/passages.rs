@@ -21,6 +21,8 @@ use std::f64::consts::PI;
 const SHARE: f64 = 0.02;
 /// Most particles that may come: ids are numbers below 2^31.
 const MOST: f64 = 1e9;
+/// Most particles of a layer in an inlet or outlet: some have to be found at every step.
+const MOST_ACROSS: f64 = 1e6;
 
 /// A complaint with the key it is about.
 type At = (&'static str, Complaint);
@@ -95,6 +97,15 @@ impl Patch {
     /// Places of particles in it, a spacing apart, and its area – in a plane its length.
     fn sites(&self, shared: &Shared) -> Result<(Vec<DVec3>, f64), Complaint> {
         let spacing = shared.spacing;
+        let refuse_many = |particles: f64| {
+            if particles <= MOST_ACROSS {
+                return Ok(());
+            }
+            let complaint = Complaint::new(format!("with a spacing of {spacing} m it is {particles:.4e} particles large"));
+            Err(complaint
+                .limit(format!("{MOST_ACROSS:.0e} particles in one layer"))
+                .remedy("use a larger spacing, or make it smaller"))
+        };
         let refuse_narrow = |half: f64| {
             if 2.0 * half >= spacing * (1.0 - 1e-6) {
                 return Ok(());
@@ -110,6 +121,7 @@ impl Patch {
         if let Some(across) = shared.across {
             let (direction, half) = self.cut(across)?;
             refuse_narrow(half)?;
+            refuse_many(2.0 * half / spacing)?;
             let place = |x: f64| {
                 let mut at = self.center + x * direction;
                 at[across] = 0.0;
@@ -118,6 +130,7 @@ impl Patch {
             return Ok((row(count(2.0 * half, spacing)).map(place).collect(), 2.0 * half));
         }
         refuse_narrow(self.half[0].min(self.half[1]))?;
+        refuse_many(4.0 * self.half[0] * self.half[1] / spacing.powi(2))?;
         let [u, v] = self.along;
         let lattice = |[along_u, along_v]: [f64; 2]| -> Vec<DVec3> {
             let is_in = |x: f64, y: f64| !self.is_round || x * x + y * y <= self.half[0].powi(2);

@@ -3,10 +3,11 @@
 use super::{BoxShape, Vector};
 use crate::{
     quantity::{Length, NotNegative, Number, Positive, Quantity, UpToOne},
+    reader::OneChoice,
     words::{LARGEST_WHOLE, Lattice, Method, Scale, Share, Whole, Word},
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::{self, Deserializer, IntoDeserializer, MapAccess, Visitor, value::MapAccessDeserializer};
+use serde::de::{self, Deserializer, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use std::{borrow::Cow, fmt};
 
@@ -152,7 +153,7 @@ impl<'de> Deserialize<'de> for Radius {
                 Quantity::deserialize(value.into_deserializer()).map(Radius::One)
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Radius, A::Error> {
-                Spread::deserialize(MapAccessDeserializer::new(map)).map(Radius::Spread)
+                Spread::deserialize(OneChoice(map)).map(Radius::Spread)
             }
         }
         deserializer.deserialize_any(Reader)

@@ -83,10 +83,16 @@ pub fn check(arguments: &CheckArguments) -> Done {
 }
 
 fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure> {
-    let refused = |refusal: seixo::Refusal| Failure::Input(format!("{}: {refusal}", arguments.scene.display()));
+    let refused = |refusal: seixo::Refusal| match scene.source.explain(&refusal) {
+        Some(found) => Failure::Scene(Box::new(found)),
+        None => Failure::Input(format!("{}: {refusal}", arguments.scene.display())),
+    };
     let world = scene.world.clone();
     let mut simulation = Simulation::new(scene.world.clone(), scene.settings.clone()).map_err(refused)?;
     let step = simulation.time_step().clone();
+    if let Some(found) = scene.source.endless(scene.run.until, step.value) {
+        return Err(Failure::Scene(Box::new(found)));
+    }
     let memory = simulation.bytes();
     let later = world.later.grains.iter().flat_map(|kind| &kind.radius);
     let radius = world

@@ -18,7 +18,7 @@ use seixo_engine::{Ranks, Refusal, Simulation, Stop};
 use seixo_files::FilesError;
 use seixo_files::checkpoint::{self, Header};
 use seixo_files::owner::Ownership;
-use seixo_scene::Scene;
+use seixo_scene::{Scene, Source};
 use seixo_view::live::Status;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -56,6 +56,8 @@ pub(super) struct Driver<'a> {
     last_checkpoint: (Instant, f64),
     warnings: Warnings,
     audience: Option<Audience>,
+    /// Where the scene says what, for what is refused on the way.
+    source: Source,
 }
 
 impl<'a> Driver<'a> {
@@ -81,6 +83,7 @@ impl<'a> Driver<'a> {
             last_checkpoint: (Instant::now(), simulation.time()),
             warnings: Warnings::default(),
             audience,
+            source: scene.source.clone(),
             simulation,
             course,
             books,
@@ -312,6 +315,7 @@ impl<'a> Driver<'a> {
         match refusal {
             Refusal::Stopped(stop) => self.stopped(*stop),
             refusal => RunError::Event {
+                place: self.source.place_of(&refusal),
                 refusal: Box::new(refusal),
                 time: self.simulation.time(),
                 checkpoint_time: self.last_checkpoint.1,

@@ -5,7 +5,7 @@ use seixo_device::gpu::GpuError;
 use seixo_engine::{Refusal, Stop};
 use seixo_files::FilesError;
 use seixo_files::owner::Holder;
-use seixo_scene::Diagnostics;
+use seixo_scene::{Diagnostics, Source};
 use seixo_transport::Lost;
 use std::path::{Path, PathBuf};
 
@@ -98,8 +98,10 @@ pub enum RunError {
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// What should have come as a stage began, or through an inlet, could not; or what somebody did by hand left nothing that can go on.
-    #[error("t = {time:.6e} s: {refusal}\nthe last good state, t = {checkpoint_time:.6e} s, is in {}", folder.display())]
+    #[error("{}t = {time:.6e} s: {refusal}\nthe last good state, t = {checkpoint_time:.6e} s, is in {}", before(place), folder.display())]
     Event {
+        /// Where the scene asks for it, as `file:line:column`, if it does.
+        place: Option<String>,
         /// Why.
         refusal: Box<Refusal>,
         /// Simulated time \[s\].
@@ -147,6 +149,11 @@ pub enum RunError {
     Files(#[from] FilesError),
 }
 
+/// A place as it stands before what is said of it.
+fn before(place: &Option<String>) -> String {
+    place.as_ref().map_or_else(String::new, |place| format!("{place}: "))
+}
+
 impl RunError {
     /// A folder that another process has.
     pub(super) fn owned(folder: &Path, holder: Holder) -> RunError {
@@ -164,6 +171,14 @@ impl RunError {
                     lock.display()
                 )
             },
+        }
+    }
+
+    /// What the engine refuses, with the place of the scene where that is the cause.
+    pub(super) fn refused(refusal: Refusal, source: &Source) -> RunError {
+        match source.explain(&refusal) {
+            Some(found) => RunError::Scene(found),
+            None => RunError::Refused(refusal),
         }
     }
 

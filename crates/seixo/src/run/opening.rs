@@ -35,7 +35,9 @@ pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<Ending
     compare(options.ranks.as_ref(), "the scene, or a file that it names,", || scene_hash.clone())?;
     scene.settings.ranks = options.ranks.clone();
     let (bounds, grains) = (bounds(&scene), scene.world.grains.len());
-    let mut simulation = Simulation::new(world_of(&mut scene), scene.settings.clone())?;
+    let simulation = Simulation::new(world_of(&mut scene), scene.settings.clone());
+    let mut simulation = simulation.map_err(|refusal| RunError::refused(refusal, &scene.source))?;
+    refuse_endless(&scene, &simulation)?;
     let needed = expected_output(&scene, grains, simulation.time_step().value);
     let free = folder::free_space(layer, folder)?;
     if needed > free {
@@ -137,8 +139,10 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
         return Err(RunError::OtherScene { folder: folder.to_owned() });
     };
     let bounds = bounds(&scene);
-    let mut simulation = Simulation::restore_changed(world_of(&mut scene), scene.settings.clone(), &state, &course.past())?;
+    let simulation = Simulation::restore_changed(world_of(&mut scene), scene.settings.clone(), &state, &course.past());
+    let mut simulation = simulation.map_err(|refusal| RunError::refused(refusal, &scene.source))?;
 
+    refuse_endless(&scene, &simulation)?;
     let mut record = Record::new(&mut simulation, &scene.title, &scene_hash, scene.run.until);
     record.folder = Some(first);
     if let Some(before) = before {
@@ -171,6 +175,11 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
         record,
     };
     Driver::new(folder, (&scene, bounds), (simulation, course), books, options).drive(&resumed)
+}
+
+fn refuse_endless(scene: &Scene, simulation: &Simulation) -> Result<(), RunError> {
+    let endless = scene.source.endless(scene.run.until, simulation.time_step().value);
+    endless.map_or(Ok(()), |found| Err(RunError::Scene(found)))
 }
 
 /// The scene's world, with its grains: a million of them are not kept twice.

@@ -3,6 +3,7 @@
 use super::{Fluid, Fluids, Solver};
 use crate::refusal::Refusal;
 use crate::world::{Body, Vec3};
+use seixo_laws::contact::restitution::LEAST_RESTITUTION;
 use seixo_laws::fluid::spring::{damping, longest_braked_step, longest_step};
 use std::collections::HashMap;
 use std::f64::consts::PI;
@@ -227,10 +228,10 @@ fn check_spheres(fluids: &Fluids) -> Result<(), Refusal> {
                 "fluid {name:?} has a stiffness of {stiffness} N/m at bodies; it must be positive"
             ));
         }
-        if !(restitution > 0.0 && restitution < 1.0) {
+        if !(LEAST_RESTITUTION..1.0).contains(&restitution) {
             return refuse(format!(
-                "fluid {name:?} has a restitution of {restitution} at bodies; it must be above 0 and below 1: with 1 explicit Euler lets springs grow at \
-                 any time step"
+                "fluid {name:?} has a restitution of {restitution} at bodies; it must be at least {LEAST_RESTITUTION} and below 1: with 1 explicit Euler lets \
+                 springs grow at any time step"
             ));
         }
     }

@@ -95,7 +95,7 @@ impl Source {
     pub fn explain(&self, refusal: &Refusal) -> Option<Diagnostics> {
         let (root, found) = tree(&self.text, &self.file, &self.overrides);
         let (path, complaint) = self.cause(refusal, &root)?;
-        let mut findings = Findings::new(root, found);
+        let mut findings = Findings::new(root, found, &|path| path);
         findings.add(&path, complaint);
         Some(findings.into_diagnostics())
     }
@@ -121,7 +121,7 @@ impl Source {
         } else {
             "until"
         };
-        let mut findings = Findings::new(root, found);
+        let mut findings = Findings::new(root, found, &|path| path);
         findings.add(
             &format!("run.{key}"),
             complaint.remedy("let the run end earlier, or use a longer time step or softer materials, which allow one"),
@@ -150,7 +150,7 @@ impl Source {
         let of_body = |id: &u32, key: &str| of_group(self.bodies.of(*id), key);
         let must = |message: String, must: &str| Complaint::new(message).limit(must).remedy("give a value that is accepted");
         Some(match refusal {
-            Refusal::Precision { .. } | Refusal::HeatInSingle => ("run.precision".to_owned(), told()),
+            Refusal::Precision { .. } | Refusal::HeatInSingle | Refusal::Digits { .. } => ("run.precision".to_owned(), told()),
             Refusal::Fluid(_) | Refusal::WallInFluid { .. } | Refusal::FluidBehindWall { .. } => ("fluid".to_owned(), told()),
             Refusal::Division(_) => ("run.domains".to_owned(), told()),
             Refusal::Threads(_) => ("run.threads".to_owned(), told()),

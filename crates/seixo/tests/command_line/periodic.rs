@@ -1,6 +1,6 @@
 //! What probes, slices and zones see across periodic sides.
 
-use crate::commands::rows;
+use crate::rows;
 use crate::stage::Stage;
 
 /// A grain that falls at 0.5 m/s through a cell of 20 cm, past a plane 5 cm below its start.

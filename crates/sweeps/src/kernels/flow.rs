@@ -1,14 +1,14 @@
 //! Fluids.
 
-use super::{begins, is_halted, note, raise};
+use super::{begins, note, raise};
 use crate::entries::first_entry;
 use crate::fluid::{FlowPlan, drifted, flown, is_passing, is_suspended, medium_at, medium_of, parcel};
 use crate::motion::Stepping;
 use crate::sides::near_image;
-use crate::views::{Record, four_numbers, last, load, record, xyz};
+use crate::views::{Record, four_numbers, last, record, xyz};
 use cubecl::prelude::*;
 use seixo_laws::fluid::{Apart, Smoother, exchange, surface_energy};
-use seixo_laws::{Coordinate, Real, Vector3, near_vector};
+use seixo_laws::{Coordinate, Real, Vector3};
 
 /// Adds what was done to particle i to its sums: the powers that viscosity and diffusion took, and that it gained.
 #[cube]

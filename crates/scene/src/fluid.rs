@@ -2,6 +2,7 @@
 
 mod across;
 mod boundary;
+mod cells;
 mod cut;
 mod fill;
 pub(crate) mod hulls;

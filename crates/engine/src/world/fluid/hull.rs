@@ -1,6 +1,6 @@
 //! What of rigid bodies fluids feel.
 
-use super::{Fluid, Fluids, Solver};
+use super::{Fluid, Fluids, Solver, are_volumes};
 use crate::refusal::Refusal;
 use crate::world::{Body, Vec3};
 use seixo_laws::fluid::spring::{damping, longest_braked_step, longest_step};
@@ -19,8 +19,10 @@ pub struct Hull {
     pub body: u32,
     /// Where they are from its center, in the frame of its principal axes \[m\].
     pub offset: Vec<Vec3>,
-    /// Radii of the spheres \[m\], with [`Solver::Muller2003`]; with others, whose particles are all alike, empty.
+    /// Radii of the spheres \[m\], with [`Solver::Muller2003`]; with others empty.
     pub radius: Vec<f64>,
+    /// What its particles stand for \[m³\], in a plane \[m²\]; empty where each stands for as much as one of a fluid, see [`Fluids::volume`].
+    pub volume: Vec<f64>,
     /// Whether fluids slip along it freely; else they stick to it. Not asked for by [`Solver::Muller2003`].
     pub slips: bool,
     /// Radius of a grain that is smaller than the particles of fluids \[m\]: it has one particle, at its center, and drag and buoyancy stand for what fluids
@@ -178,6 +180,7 @@ pub(super) fn check_hulls(fluids: &Fluids, bodies: &[Body]) -> Result<(), Refusa
             None => Some("is not there"),
             Some(true) => Some("has another hull"),
             Some(false) if hull.offset.iter().flatten().any(|x| !x.is_finite()) => Some("has a particle at a place that is none"),
+            Some(false) if !are_volumes(&hull.volume, hull.offset.len()) => Some("has a particle without a volume"),
             Some(false) => None,
         };
         if let Some(flaw) = flaw {

@@ -5,14 +5,17 @@
 use glam::DVec3;
 use std::collections::BTreeMap;
 
-/// How often cells at a surface are halved to measure what is filled of them, in space and in a plane.
-const HALVINGS: [u32; 2] = [3, 4];
 /// The least share of a cell that is a particle of its own, where it has neighbors that are.
 const LEAST: f64 = 0.5;
 /// The least share of a cell that counts.
 const NOTHING: f64 = 1e-9;
 /// By how much thresholds are passed, so that rounding does not decide \[-\].
 pub(super) const ROUNDING: f64 = 1e-6;
+
+/// Volume of a particle of fluids with this spacing \[m³\], in a plane its area \[m²\].
+pub(super) fn volume(spacing: f64, across: Option<usize>) -> f64 {
+    spacing.powi(if across.is_some() { 2 } else { 3 })
+}
 
 /// How deep a place is in what is filled, negative outside \[m\]; beyond the distance that goes with it any number will do that is as large.
 pub(super) type Depth<'a> = &'a dyn Fn(DVec3, f64) -> f64;
@@ -34,6 +37,8 @@ pub(super) struct Cells {
     pub step: DVec3,
     /// Axis across which nothing flows: there is one layer of cells, at zero.
     pub across: Option<usize>,
+    /// How often cells at a surface are halved to measure what is filled of them.
+    pub halvings: u32,
 }
 
 impl Cells {
@@ -60,21 +65,15 @@ impl Cells {
         (0..3).filter(|axis| self.across != Some(*axis)).map(|axis| edges[axis]).product()
     }
 
-    /// The particles of all of these cells that are not deeper than `band` \[m\], in the order of z, y, x.
-    pub(super) fn portions(&self, cells: impl Iterator<Item = [i64; 3]>, band: f64, depth: Depth) -> Vec<Portion> {
+    /// The particles of what is filled of these cells, in the order of z, y, x.
+    pub(super) fn portions(&self, cells: impl Iterator<Item = [i64; 3]>, depth: Depth<'_>) -> Vec<Portion> {
         let mut edges = self.step;
         if let Some(axis) = self.across {
             edges[axis] = 0.0;
         }
-        let halvings = HALVINGS[usize::from(self.across.is_some())];
         let mut found = BTreeMap::new();
         for [x, y, z] in cells {
-            let middle = self.middle([x, y, z]);
-            let deepest = band * (1.0 + ROUNDING);
-            if depth(middle, 1.5 * deepest) > deepest {
-                continue;
-            }
-            let (volume, moment) = self.measure(depth, middle, edges, halvings);
+            let (volume, moment) = self.measure(depth, self.middle([x, y, z]), edges, self.halvings);
             if volume > NOTHING * self.volume(self.step) {
                 found.insert([z, y, x], (volume, moment));
             }
@@ -84,13 +83,13 @@ impl Cells {
 
     /// The volume of what is filled of a block with this middle and these edges, and its first moment. Where the surface passes, blocks are halved; of
     /// the smallest that share is filled which a surface across their edges leaves.
-    fn measure(&self, depth: Depth, middle: DVec3, edges: DVec3, halvings: u32) -> (f64, DVec3) {
+    fn measure(&self, depth: Depth<'_>, middle: DVec3, edges: DVec3, halvings: u32) -> (f64, DVec3) {
         let reach = 0.5 * edges.length();
         let at = depth(middle, reach);
         let is_cut = at.abs() < reach;
         if is_cut && halvings > 0 {
             let (mut volume, mut moment) = (0.0, DVec3::ZERO);
-            for corner in 0..8 {
+            for corner in 0..8_u32 {
                 if self.across.is_some_and(|axis| corner >> axis & 1 == 1) {
                     continue;
                 }
@@ -155,6 +154,7 @@ mod tests {
             corner: DVec3::ZERO,
             step,
             across: None,
+            halvings: 3,
         };
         let ranges = [0, 1, 2].map(|axis| cells.between(axis, -half[axis] - step[axis], half[axis] + step[axis]));
         let mut all = Vec::new();
@@ -171,7 +171,7 @@ mod tests {
         for shift in [DVec3::ZERO, DVec3::new(0.13, -0.41, 0.27), DVec3::splat(0.5)] {
             let (cells, all) = around(DVec3::splat(4.0), DVec3::ONE);
             let ball = |at: DVec3, _: f64| 2.6 - at.distance(shift);
-            let found = cells.portions(all.into_iter(), f64::INFINITY, &ball);
+            let found = cells.portions(all.into_iter(), &ball);
             let volume: f64 = found.iter().map(|portion| portion.volume).sum();
             let exact = 4.0 / 3.0 * std::f64::consts::PI * 2.6_f64.powi(3);
             assert!((volume / exact - 1.0).abs() < 1e-3, "{volume} of {exact} at {shift}");
@@ -188,7 +188,7 @@ mod tests {
     fn a_block_of_whole_cells_is_these_cells() {
         let (cells, all) = around(DVec3::new(3.0, 2.0, 2.0), DVec3::ONE);
         let block = |at: DVec3, _: f64| (DVec3::new(3.0, 2.0, 2.0) - at.abs()).min_element();
-        let found = cells.portions(all.into_iter(), f64::INFINITY, &block);
+        let found = cells.portions(all.into_iter(), &block);
         assert_eq!(found.len(), 6 * 4 * 4);
         for portion in found {
             assert!((portion.volume - 1.0).abs() < 1e-12, "{portion:?}");
@@ -201,7 +201,7 @@ mod tests {
     fn what_is_thinner_than_half_a_cell_is_not_lost() {
         let (cells, all) = around(DVec3::splat(3.0), DVec3::ONE);
         let plate = |at: DVec3, _: f64| (DVec3::new(3.0, 3.0, 0.1) - (at - DVec3::new(0.0, 0.0, 0.3)).abs()).min_element();
-        let found = cells.portions(all.into_iter(), f64::INFINITY, &plate);
+        let found = cells.portions(all.into_iter(), &plate);
         let volume: f64 = found.iter().map(|portion| portion.volume).sum();
         assert!((volume / (6.0 * 6.0 * 0.2) - 1.0).abs() < 0.02, "{volume}");
         assert!(found.iter().all(|portion| (portion.place.z - 0.3).abs() < 0.01), "{found:?}");

@@ -27,6 +27,8 @@ use std::collections::{BTreeMap, HashMap, btree_map::Entry};
 const NEAREST: f64 = 0.25;
 /// By how much more than a whole number of spacings wide a body may be for as many cells \[spacings\]: they are a quarter wider at most.
 const WIDER: f64 = 0.2;
+/// How often cells at a surface are halved, in space and in a plane: volumes are then right to a thousandth.
+const HALVINGS: [u32; 2] = [3, 4];
 /// How much of the volume of a particle of fluid the largest of a body has at least.
 const LEAST: f64 = 0.5;
 /// How far beyond a surface a place is looked at that tells whether the surface is one \[spacings\].
@@ -130,8 +132,9 @@ impl Form {
         let spacing = shared.spacing;
         let (cells, counts) = self.cells(spacing, shared.across)?;
         let depth = |at: DVec3, reach: f64| self.depth(at, reach, spacing);
-        let band = (shared.support - 1e-9).ceil() * spacing;
-        let portions = cells.portions(each(counts), band, &depth);
+        let deepest = (shared.support - 1e-9).ceil() * spacing * (1.0 + ROUNDING);
+        let is_seen = |cell: &[i64; 3]| depth(cells.middle(*cell), 1.5 * deepest) <= deepest;
+        let portions = cells.portions(each(counts).filter(is_seen), &depth);
         let enough = LEAST * shared.volume() * (1.0 - ROUNDING);
         if portions.iter().all(|portion| portion.volume < enough) {
             return Err(too_thin());
@@ -155,6 +158,7 @@ impl Form {
             corner: low,
             step: (high - low) / counts,
             across,
+            halvings: HALVINGS[usize::from(across.is_some())],
         };
         Ok((cells, counts.to_array().map(|count| count as i64)))
     }
@@ -172,6 +176,7 @@ impl Form {
             corner: 0.5 * (low + high - counts * spacing),
             step: DVec3::splat(spacing),
             across: None,
+            halvings: 0,
         };
         let sites = each(counts.to_array().map(|count| count as i64)).map(|cell| cells.middle(cell));
         let sites: Vec<DVec3> = sites.filter(|at| self.depth(*at, spacing, spacing) > 0.0).collect();

@@ -11,8 +11,8 @@ use std::f64::consts::PI;
 /// around them with half of their own velocity, see [`seixo_laws::fluid::suspension`].
 pub const LARGEST_SUSPENDED: f64 = 0.25;
 
-/// The particles of a rigid body that fluids feel, as they feel those of walls: all that is within a support of its surface, half a spacing and more
-/// inside. Or a grain that is too small for that. With [`Solver::Muller2003`] its own spheres.
+/// The particles of a rigid body that fluids feel, as they feel those of walls: all that is within a support of its surface, inside.
+/// Or a grain that is too small for that. With [`Solver::Muller2003`] its own spheres.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hull {
     /// Id of the body, one of [`crate::world::Grains::bodies`].

@@ -5,6 +5,7 @@ mod dfsph;
 mod guard;
 mod hulls;
 mod lattice;
+mod layout;
 mod leaks;
 mod measure;
 mod melting;

@@ -68,6 +68,7 @@ fn put(world: &mut World, center: Vec3, velocity: Vec3, spheres: &[(Vec3, f64)],
         body: id,
         offset: spheres.iter().map(|(at, _)| *at).collect(),
         radius: spheres.iter().map(|(_, radius)| *radius).collect(),
+        volume: Vec::new(),
         slips: true,
         suspended: None,
     });

@@ -184,6 +184,7 @@ fn bodies_in_a_tank_may_touch_the_fluid_each_other_both_or_nothing() {
         offset: vec![[0.0; 3]],
         slips: true,
         radius: Vec::new(),
+        volume: Vec::new(),
         suspended: None,
     }));
     // The water makes way.

@@ -205,6 +205,40 @@ fn going_on_from_a_checkpoint_and_more_threads_change_no_bit() {
 }
 
 #[test]
+fn going_on_from_a_checkpoint_keeps_the_particles_that_it_has() {
+    let in_tank = || {
+        let mut world = pool([14, 1, 18], 13, Some(1));
+        let block = Block {
+            low: [5, -1, 5],
+            cells: [4, 2, 4],
+            density_ratio: 0.5,
+        };
+        block.put(&mut world, [0.0; 3], false);
+        world
+    };
+    let worlds: [&dyn Fn() -> World; 2] = [&in_tank, &pushed];
+    for of_scene in worlds {
+        let mut one = started(of_scene());
+        one.advance(100).unwrap();
+        let state = one.save().unwrap();
+        // Another version would make other particles of the same walls and bodies.
+        let mut world = of_scene();
+        let fluids = world.fluids.as_mut().unwrap();
+        fluids.boundary.position.pop();
+        fluids.boundary.wall.pop();
+        fluids.hulls[0].offset.truncate(5);
+        let mut again = Simulation::restore(world, Settings::default(), &state).unwrap();
+        one.advance(100).unwrap();
+        again.advance(100).unwrap();
+        let (one, again) = (one.bodies()[0], again.bodies()[0]);
+        for axis in 0..3 {
+            let off = (one.center[axis] - again.center[axis]).abs();
+            assert!(off < 1e-9, "{off} m");
+        }
+    }
+}
+
+#[test]
 fn in_a_plane_a_block_is_lifted_by_the_weight_of_the_water_in_its_section() {
     let mut world = pool([14, 1, 18], 13, Some(1));
     let block = Block {

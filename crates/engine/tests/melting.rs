@@ -27,6 +27,7 @@ fn put_block(world: &mut World, low: [i64; 3], cells: [i64; 3], density_ratio: f
         offset: offset.clone(),
         slips: true,
         radius: Vec::new(),
+        volume: Vec::new(),
         suspended: None,
     });
     let old = std::mem::take(&mut fluids.particles);

@@ -2,7 +2,9 @@
 
 mod across;
 mod boundary;
+mod cells;
 mod cut;
+mod facets;
 mod fill;
 pub(crate) mod hulls;
 mod muller;
@@ -14,6 +16,7 @@ mod shells;
 mod solver;
 mod surface;
 mod tension;
+mod thickness;
 mod ways;
 
 use crate::{
@@ -74,7 +77,7 @@ impl Shared {
 
     /// Volume of a particle \[m³\], in a plane its area \[m²\].
     fn volume(&self) -> f64 {
-        self.spacing.powi(if self.across.is_some() { 2 } else { 3 })
+        cells::volume(self.spacing, self.across)
     }
 }
 

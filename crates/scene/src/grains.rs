@@ -16,15 +16,20 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha12Rng;
 use seixo_engine::world::{Domain, Expected, Grains, Load, Vec3, WallMotion};
 use seixo_files::grains_in::{self, GrainRow, Limits};
-use std::{collections::BTreeMap, collections::BTreeSet, path::Path};
+use std::{collections::BTreeMap, collections::BTreeSet, ops::RangeInclusive, path::Path};
 
 /// Turns of clumps are drawn from a stream beside that of their places.
 const TURNS: u64 = 0x7465_726e_7321_0001;
+
+/// By what share a clump may be larger or smaller than its mesh, in meters, and be meant to be as large.
+const ALIKE: RangeInclusive<f64> = 1e-3..=0.1;
 
 /// A grain before it is numbered.
 struct Loose {
     row: GrainRow,
     radius: f64,
+    /// Whether it is as large as its shape is drawn.
+    is_as_drawn: bool,
     material: u32,
     orientation: DQuat,
     temperature: Option<f64>,
@@ -60,7 +65,9 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
             grains: &so_far,
         };
         let motion = boundary::motion(section, findings);
-        let found = motion.and_then(|motion| Ok((motion, loose(name, section, &around, materials, findings)?)));
+        // What is wrong with the shape is told of it.
+        let drawn = shape.as_ref().map(|shape| shapes.get(shape).map_or(1.0, |shape| shape.drawn));
+        let found = motion.and_then(|motion| Ok((motion, loose(name, section, drawn, &around, materials, findings)?)));
         let (motion, loose) = found.unwrap_or_else(|(key, complaint)| {
             let complaint = complaint.within(&format!("grains.{name}"));
             findings.add(&format!("grains.{name}.{key}"), complaint);
@@ -133,11 +140,19 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
             let shape = flat.as_ref().unwrap_or(shape);
             let has_mesh = !shape.outline.is_empty();
             let mesh = has_mesh.then(|| outlines.add_mesh(group as u32, &shape.outline));
+            let scale = loose.first().map_or(1.0, |one| one.radius / shape.drawn);
+            if has_mesh && ALIKE.contains(&(scale - 1.0).abs()) {
+                findings.notices.push(format!(
+                    "grains.{name}: its radius makes it {scale:.4} times as large as its mesh is drawn, in meters; leave `radius` out for that size"
+                ));
+            }
             for one in loose {
                 let ids: Vec<u32> = one.row.id.into_iter().chain(free.by_ref()).take(shape.len()).collect();
+                // Of what is flat, that is not the radius in space.
+                let radius = if one.is_as_drawn { shape.drawn } else { one.radius };
                 let placed = Placement {
                     center: one.row.position,
-                    radius: one.radius,
+                    radius,
                     orientation: one.orientation,
                     velocity: one.row.velocity,
                     angular_velocity: one.row.angular_velocity,
@@ -151,7 +166,7 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
                     (one.material, group as u32),
                 );
                 if let (Some(mesh), Some(body)) = (mesh, grains.bodies.last()) {
-                    outlines.add_body(mesh, one.radius, body);
+                    outlines.add_body(mesh, radius, body);
                 }
                 if is_warm {
                     let temperature = one.temperature.unwrap_or(f64::NAN);
@@ -218,9 +233,11 @@ pub(crate) fn is_inside(position: &Vec3, domain: &Domain) -> bool {
 /// A complaint with the key it is about.
 type At = (&'static str, Complaint);
 
+/// The grains of a section, whose shape is drawn so large.
 fn loose(
     name: &str,
     section: &mut GrainsSection,
+    drawn_size: Option<f64>,
     around: &Surroundings,
     materials: &Materials,
     findings: &mut Findings,
@@ -334,8 +351,8 @@ fn loose(
                     )
                 })?,
             };
-            let radius = row.radius.or(section.radius.map(|radius| radius.si));
-            let radius = radius.ok_or_else(|| {
+            let given = row.radius.or(section.radius.map(|radius| radius.si));
+            let radius = given.or(drawn_size).ok_or_else(|| {
                 (
                     "",
                     Complaint::new("`radius` is missing").remedy("add radius = \"2 mm\", or a radius column to the file"),
@@ -367,6 +384,7 @@ fn loose(
             Ok(Loose {
                 row,
                 radius,
+                is_as_drawn: given.is_none(),
                 material,
                 orientation,
                 temperature,

@@ -326,7 +326,7 @@ pub(crate) struct GrainsSection {
     /// How clumps are turned from the way that their shape is drawn; columns qw, qx, qy, qz of a file go first. At random in a fill, as
     /// drawn elsewhere if left out.
     pub orientation: Option<Turn>,
-    /// Radius of the grains of `at`, or of a file without radii.
+    /// Radius of the grains of `at`, or of a file without radii. If left out, clumps are as large as their shape is drawn, its lengths being meters.
     pub radius: Option<Quantity<Length, Positive>>,
     /// Velocity at the start, added to that of the file.
     #[serde(default)]

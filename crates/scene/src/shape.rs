@@ -37,6 +37,8 @@ pub(crate) struct Shape {
     is_given: bool,
     /// Whether it is what a plane flow sees, a meter deep.
     is_flat: bool,
+    /// How large it is drawn: the radius of the sphere that just holds it, in its own lengths.
+    pub drawn: f64,
     /// The mesh that it was made from, as the spheres are; empty where there was none.
     pub outline: Arc<[Triangle]>,
 }
@@ -68,6 +70,7 @@ impl Shape {
             axes: DQuat::IDENTITY,
             is_given: false,
             is_flat: false,
+            drawn: 1.0,
             outline: Arc::default(),
         }
     }
@@ -107,6 +110,7 @@ impl Shape {
             volume: plate.area / reach.powi(2),
             moments,
             is_flat: true,
+            drawn: self.drawn * reach,
             ..Shape::ball()
         })
     }
@@ -302,6 +306,7 @@ fn shape(section: &ShapeSection, drawn: Drawn, path: &str, findings: &mut Findin
         axes: DQuat::from_mat3(&axes).normalize(),
         is_given: section.solid.is_some(),
         is_flat: false,
+        drawn: reach,
         outline: outline
             .iter()
             .map(|triangle| triangle.map(|corner| (to_axes * (DVec3::from(corner) - solid.center) / reach).to_array()))

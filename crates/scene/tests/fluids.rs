@@ -1,5 +1,7 @@
 //! Fluids: where their particles are, what they start with, and the particles of walls that bound them.
 
+mod vessels;
+
 use glam::DVec3;
 use seixo_engine::world::{Fluids, Projection, Solver, WallShape};
 use seixo_laws::fluid::Smoothing;

@@ -74,7 +74,7 @@ impl Flow {
         }
         self.there = simulation.walls.all_there().to_vec();
         self.pose_walls(simulation);
-        let volume = -self.plan.volume();
+        let whole = self.plan.volume();
         let mut walls = FluidFields::default();
         for k in 0..self.plan.boundary.position.len() {
             let wall = self.plan.boundary.wall[k];
@@ -85,7 +85,8 @@ impl Flow {
             let ([x, y, z], [u, v, w]) = (array(&now.position), array(&now.velocity));
             let kept = array(&now.acceleration);
             let id = WALL | k as u32;
-            self.put(&mut walls, [id, WALL | wall], [x, y, z, volume], [u, v, w, 0.0], kept);
+            let volume = self.plan.boundary.volume.get(k).copied().unwrap_or(whole);
+            self.put(&mut walls, [id, WALL | wall], [x, y, z, -volume], [u, v, w, 0.0], kept);
         }
         self.fields.append(&walls);
         self.find_running(simulation);

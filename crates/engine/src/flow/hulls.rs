@@ -71,8 +71,9 @@ impl Hulls {
         for hull in &plan.hulls {
             hulls.body.push(hull.body);
             hulls.is_suspended.push(hull.suspended.is_some());
-            let volume = hull.suspended.map_or(plan.volume(), volume_of_sphere);
-            let beside = |k: usize| -hull.radius.get(k).map_or(volume, |radius| radius + 0.5 * plan.spacing);
+            let whole = hull.suspended.map_or(plan.volume(), volume_of_sphere);
+            let volume = |k: usize| hull.volume.get(k).copied().unwrap_or(whole);
+            let beside = |k: usize| -hull.radius.get(k).map_or_else(|| volume(k), |radius| radius + 0.5 * plan.spacing);
             let records = hull.offset.iter().enumerate().map(|(k, [x, y, z])| [*x, *y, *z, beside(k)]);
             hulls.offset.extend(records.flatten());
             hulls.row.push(hulls.particles() as u32);

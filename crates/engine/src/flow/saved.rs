@@ -1,6 +1,6 @@
 //! Saving fluids, and going on from what was saved.
 
-use super::{Feeding, Flow, Passages};
+use super::{Feeding, Flow, Passages, layout};
 use crate::fields::FluidFields;
 use crate::refusal::Refusal;
 use crate::resume::misfit;
@@ -15,7 +15,7 @@ use seixo_sweeps::views::RECORD;
 const BOOKS: &str = "fluid/books";
 
 /// Section of where particles of walls are when the motions of their walls begin.
-const BOUNDARY: &str = "fluid/boundary";
+pub(super) const BOUNDARY: &str = "fluid/boundary";
 
 /// Sections of inlets and outlets, where there are any: the next id and look, and of each inlet whether it is open, whether it runs, since when,
 /// and its layers, then how many passed each; the energy that came, how far the layers of each inlet are, and the mass that passed each.
@@ -107,7 +107,13 @@ impl Flow {
 impl Simulation {
     /// Takes fluids back as they were saved.
     pub(crate) fn restore_fluids(&mut self, fluids: Option<Fluids>, state: &State) -> Result<(), Refusal> {
-        let Some(fluids) = fluids else { return Ok(()) };
+        let Some(mut fluids) = fluids else { return Ok(()) };
+        layout::as_saved(
+            &mut fluids,
+            state,
+            self.walls.all_there().len(),
+            (&self.bodies, self.domain.as_ref()),
+        );
         let mut flow = Flow::new(fluids, self)?;
         flow.plan.particles = Default::default();
         flow.fields = FluidFields::load(state).map_err(|name| misfit(&format!("section {name} is missing or of the wrong size")))?;

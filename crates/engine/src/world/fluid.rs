@@ -42,6 +42,13 @@ pub struct Boundary {
     pub position: Vec<Vec3>,
     /// Index into [`super::World::walls`]: they move with it.
     pub wall: Vec<u32>,
+    /// What they stand for \[m³\], in a plane \[m²\]; empty where each stands for as much as one of a fluid, see [`Fluids::volume`].
+    pub volume: Vec<f64>,
+}
+
+/// Whether there are volumes for so many particles, all above zero, or none at all.
+fn are_volumes(volumes: &[f64], particles: usize) -> bool {
+    volumes.is_empty() || volumes.len() == particles && volumes.iter().all(|volume| volume.is_finite() && *volume > 0.0)
 }
 
 /// How well an incompressible fluid is to keep its volume, see [`Solver::Incompressible`].
@@ -359,6 +366,12 @@ fn check_columns(fluids: &Fluids, walls: usize) -> Result<(), Refusal> {
     if let Some((what, count, wanted, of)) = lengths.into_iter().find(|(_, count, wanted, _)| count != wanted) {
         return Err(Refusal::Fluid(format!(
             "fluids have {count} times a {what} for {wanted} times a {of}; give every {of} one"
+        )));
+    }
+    if !are_volumes(&boundary.volume, bounding) {
+        return Err(Refusal::Fluid(format!(
+            "{} volumes are given for {bounding} particles of walls; give each one above zero, or none",
+            boundary.volume.len()
         )));
     }
     if kinds.is_empty() {

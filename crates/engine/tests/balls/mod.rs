@@ -45,6 +45,7 @@ impl Ball {
             offset: vec![[0.0; 3]],
             slips: false,
             radius: Vec::new(),
+            volume: Vec::new(),
             suspended: Some(self.radius),
         });
     }
@@ -104,6 +105,7 @@ pub fn put_cube(world: &mut World, low: [i64; 3], cells: i64, density_ratio: f64
         offset: offset.clone(),
         slips: true,
         radius: Vec::new(),
+        volume: Vec::new(),
         suspended: None,
     });
     let old = std::mem::take(&mut fluids.particles);

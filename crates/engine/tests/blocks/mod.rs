@@ -46,6 +46,7 @@ impl Block {
             offset,
             slips: true,
             radius: Vec::new(),
+            volume: Vec::new(),
             suspended: None,
         });
         remove_inside(fluids, self);

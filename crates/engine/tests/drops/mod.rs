@@ -65,6 +65,7 @@ pub fn droplet(radius: i64, contact_angle: Option<f64>) -> World {
         boundary: Boundary {
             wall: vec![0; layers.len()],
             position: layers,
+            volume: Vec::new(),
         },
         slips: contact_angle.iter().map(|_| true).collect(),
         inside: Vec::new(),

@@ -2,10 +2,12 @@
 
 use super::{
     Layout,
+    cells::{Cells, Portion, ROUNDING, volume},
     places::Places,
     planes::{self, Flat},
     shells,
     surface::{SURFACE, Surface},
+    thickness,
     ways::Ways,
 };
 use crate::{
@@ -23,6 +25,8 @@ use std::{collections::BTreeMap, ops::Range};
 const NEAREST: f64 = 0.5;
 /// How near a particle of a wall one of a fluid may start \[spacings\].
 const INSIDE: f64 = 0.3;
+/// How often cells at the surface of a mesh are halved, in space and in a plane.
+const HALVINGS: [u32; 2] = [2, 3];
 /// Particles of fluid that tell on which side of a wall they are.
 const VOTERS: usize = 100;
 
@@ -66,22 +70,32 @@ impl Setting<'_> {
     /// The particles of all walls. Complains of fluid behind walls or in their particles.
     pub(super) fn bound(&self, findings: &mut Findings) -> Boundary {
         self.stand_all(findings).unwrap_or_else(|(wall, complaint)| {
-            let section = self.ranges.iter().find(|(_, range)| range.contains(&(wall as usize)));
-            let path = section.map_or_else(String::new, |(name, _)| format!("wall.{name}"));
-            findings.add(&path, complaint.within(&path));
+            self.complain(wall, complaint, findings);
             Boundary::default()
         })
     }
 
+    /// Adds a complaint of a wall.
+    pub(super) fn complain(&self, wall: u32, complaint: Complaint, findings: &mut Findings) {
+        let section = self.ranges.iter().find(|(_, range)| range.contains(&(wall as usize)));
+        let path = section.map_or_else(String::new, |(name, _)| format!("wall.{name}"));
+        findings.add(&path, complaint.within(&path));
+    }
+
     fn stand_all(&self, findings: &mut Findings) -> Result<Boundary, At> {
-        let enclosure = self.enclosure()?;
         let companies = self.companies();
+        let enclosure = self.enclosure(&companies)?;
         let (mut boundary, mut taken) = (Boundary::default(), Vec::new());
         for company in &companies {
             taken.push(self.stand(company, &companies[0], &enclosure, &mut boundary)?);
         }
+        let whole = volume(self.layout.spacing, self.layout.across);
+        if boundary.volume.iter().all(|volume| (volume / whole - 1.0).abs() < ROUNDING) {
+            boundary.volume.clear();
+        }
         self.note_open_planes(&companies[0], &enclosure, findings);
         self.refuse_inside(&enclosure, &taken, findings);
+        thickness::refuse_thin(self, &enclosure.surfaces, &boundary, findings);
         Ok(boundary)
     }
 
@@ -101,7 +115,7 @@ impl Setting<'_> {
     ///
     /// # Errors
     /// When a wall is too large.
-    fn enclosure(&self) -> Result<Enclosure, At> {
+    fn enclosure(&self, companies: &[Company]) -> Result<Enclosure, At> {
         let Setting {
             layout, particles, world, ..
         } = *self;
@@ -152,10 +166,11 @@ impl Setting<'_> {
         for (index, wall) in world.walls.iter().enumerate() {
             if let WallShape::Plane { point, normal } = wall.shape {
                 flats.extend(Flat::new(index as u32, (point, normal), extent_of(index), layout.across));
-            } else {
-                let surface = Surface::new(index as u32, &wall.shape, layout, &voters);
-                surfaces.push(surface.map_err(|complaint| (index as u32, complaint))?);
             }
+        }
+        for company in companies {
+            let walls: Vec<(u32, &WallShape)> = company.walls.iter().map(|&wall| (wall as u32, &world.walls[wall].shape)).collect();
+            surfaces.extend(Surface::all(&walls, layout, &voters)?);
         }
         Ok(Enclosure { flats, surfaces })
     }
@@ -211,12 +226,14 @@ impl Setting<'_> {
             .filter(|flat| is_seen(flat.wall))
             .partition(|flat| company.has(flat.wall));
         let surfaces: Vec<&Surface> = enclosure.surfaces.iter().filter(|surface| is_seen(surface.wall)).collect();
+        let whole = volume(spacing, layout.across);
         let mut places = Places::new(spacing, layout.periods);
         let mut keep = |at: DVec3, wall: u32, nearest: f64| {
             if layout.holds(at) && !self.ways.crosses(at) && places.nearer_than((nearest - 1e-6) * spacing, at).is_none() {
                 places.add(at, wall);
                 boundary.position.push(at.to_array());
                 boundary.wall.push(wall);
+                boundary.volume.push(whole);
             }
         };
         planes::visit(&flats, layout, &mut |at, wall| {
@@ -224,7 +241,8 @@ impl Setting<'_> {
                 keep(at, wall, NEAREST);
             }
         })?;
-        for surface in surfaces.iter().filter(|surface| company.has(surface.wall)) {
+        let (faceted, round): (Vec<&Surface>, Vec<&Surface>) = surfaces.iter().copied().partition(|surface| surface.is_faceted());
+        for surface in round.iter().filter(|surface| company.has(surface.wall)) {
             shells::offer(surface, layout, &mut |at, nearest| {
                 let is_behind = surface.has_layer_at(at, layout);
                 let is_clear = || flats.iter().chain(&others).all(|flat| flat.before(at) > SURFACE * spacing);
@@ -234,14 +252,72 @@ impl Setting<'_> {
                             .look(at)
                             .is_none_or(|look| look.is_behind || look.distance > SURFACE * spacing)
                     };
-                    other.wall == surface.wall || is_far()
+                    other.wall == surface.wall || other.is_faceted() || is_far()
                 };
                 if is_behind && is_clear() && surfaces.iter().all(is_clear_of) {
                     keep(at, surface.wall, nearest);
                 }
             });
         }
+        // What is behind several is of the first: one that is there all the time, or a round one.
+        let mut before: Vec<&Surface> = surfaces
+            .iter()
+            .copied()
+            .filter(|surface| !(company.has(surface.wall) && surface.is_faceted()))
+            .collect();
+        let flats: Vec<&Flat> = flats.iter().chain(&others).copied().collect();
+        for surface in faceted.into_iter().filter(|surface| company.has(surface.wall)) {
+            for Portion { place, volume } in self.portions(surface, &flats, &before) {
+                if layout.holds(place) && !self.ways.crosses(place) {
+                    let wall = surface.look(place).map_or(surface.wall, |look| look.wall);
+                    if surface.depth(place) > SURFACE * spacing {
+                        places.add(place, wall);
+                    }
+                    boundary.position.push(place.to_array());
+                    boundary.wall.push(wall);
+                    boundary.volume.push(volume);
+                }
+            }
+            before.push(surface);
+        }
         Ok(places)
+    }
+
+    /// The particles behind a surface of flat faces: of the cells of the lattice of the fluid, as far as they are behind it, before all planes, and not
+    /// behind those surfaces that come first.
+    fn portions(&self, surface: &Surface, flats: &[&Flat], first: &[&Surface]) -> Vec<Portion> {
+        let layout = self.layout;
+        let band = layout.band() * (1.0 + ROUNDING);
+        let cells = Cells {
+            corner: layout.origin,
+            step: DVec3::splat(layout.spacing),
+            across: layout.across,
+            halvings: HALVINGS[usize::from(layout.across.is_some())],
+        };
+        let depth = |at: DVec3, _: f64| {
+            let before = flats.iter().map(|flat| flat.before(at));
+            let beside = first
+                .iter()
+                .map(|other| other.depth(at))
+                .filter(|depth| *depth < band)
+                .map(|depth| -depth);
+            let within = layout.periods.iter().enumerate().filter(|(axis, _)| layout.across != Some(*axis));
+            let within = within.filter_map(|(axis, ends)| ends.map(|[min, max]| (at[axis] - min).min(max - at[axis])));
+            before.chain(beside).chain(within).fold(surface.depth(at), f64::min)
+        };
+        let is_seen = |cell: &[i64; 3]| surface.depth(cells.middle(*cell)) < band;
+        let near = surface.cells().into_iter().flat_map(|cell| {
+            let ends = cell.map(|index| [index, index + 1].map(|index| index as f64 * surface.edge));
+            let [along_x, along_y, along_z] = [0, 1, 2].map(|axis| cells.between(axis, ends[axis][0], ends[axis][1]));
+            let mut inside = Vec::new();
+            for z in along_z {
+                for y in along_y.clone() {
+                    inside.extend(along_x.clone().map(|x| [x, y, z]));
+                }
+            }
+            inside
+        });
+        cells.portions(near.filter(is_seen), &depth)
     }
 
     /// Tells where particles of planes end although nothing closes them.
@@ -278,9 +354,10 @@ impl Setting<'_> {
         let flats: Vec<&Flat> = enclosure.flats.iter().filter(|flat| is_there(&flat.wall)).collect();
         let surfaces: Vec<&Surface> = enclosure.surfaces.iter().filter(|surface| is_there(&surface.wall)).collect();
         let wall_at = |place: DVec3| -> Option<u32> {
-            let is_behind = |surface: &&&Surface| surface.look(place).is_some_and(|look| look.is_behind && look.distance > near);
             let behind_flat = flats.iter().find(|flat| flat.before(place) < 0.0).map(|flat| flat.wall);
-            let behind = behind_flat.or_else(|| surfaces.iter().find(is_behind).map(|surface| surface.wall));
+            let mut looks = surfaces.iter().filter_map(|surface| surface.look(place));
+            let behind_surface = || looks.find(|look| look.is_behind && look.distance > near).map(|look| look.wall);
+            let behind = behind_flat.or_else(behind_surface);
             let owner = |places: &Places| places.nearer_than(near, place).filter(is_there);
             behind.or_else(|| taken.iter().find_map(owner))
         };

@@ -1,7 +1,12 @@
 //! Hulls of bodies: the particles, or with Müller's solver the spheres, with which fluids feel them, and the room that these take. Small grains that
 //! fluids carry have one, and take no room.
 
-use super::{AXES, Layout, Shared, across::leaves_plane, cut::kept, places::Places, shells, surface::Surface};
+use super::{
+    AXES, Shared,
+    across::leaves_plane,
+    cells::{Cells, ROUNDING},
+    cut::kept,
+};
 use crate::{
     assemble::Findings,
     diagnostics::Complaint,
@@ -14,14 +19,20 @@ use crate::{
 use glam::{DQuat, DVec3};
 use seixo_engine::{
     Melting,
-    world::{Body, Hull, LARGEST_SUSPENDED, Particles, Solver, Triangle, Vec3, WallShape, World},
+    world::{Body, Hull, LARGEST_SUSPENDED, Particles, Solver, Triangle, Vec3, World},
 };
 use std::collections::{BTreeMap, HashMap, btree_map::Entry};
 
-/// How near the particles of a hull one of a fluid may start \[spacings\]. Side by side on a lattice they are a spacing apart.
-const NEAREST: f64 = 0.75;
-/// By how much of half a spacing particles may be nearer to spheres than they touch, for rounding.
-const ROUNDING: f64 = 1e-6;
+/// How near the surface of a body a particle of a fluid may start \[spacings\]. Beside a lattice that goes on in the body it is half a spacing away.
+const NEAREST: f64 = 0.25;
+/// By how much more than a whole number of spacings wide a body may be for as many cells \[spacings\]: they are a quarter wider at most.
+const WIDER: f64 = 0.2;
+/// How often cells at a surface are halved, in space and in a plane: volumes are then right to a thousandth.
+const HALVINGS: [u32; 2] = [3, 4];
+/// How much of the volume of a particle of fluid the largest of a body has at least.
+const LEAST: f64 = 0.5;
+/// How far beyond a surface a place is looked at that tells whether the surface is one \[spacings\].
+const BEYOND: f64 = 1e-3;
 
 /// What a body fills, in the frame of its principal axes.
 enum Form {
@@ -54,19 +65,31 @@ impl Form {
         }
     }
 
-    /// Whether a place is inside.
-    fn holds(&self, at: DVec3) -> bool {
-        self.reaches(at, 0.0)
-    }
-
-    /// Whether a place is inside, or nearer than this to one of its spheres \[m\].
-    fn reaches(&self, at: DVec3, margin: f64) -> bool {
+    /// How deep inside a place is, negative outside \[m\], as far as it is less than `reach` either way.
+    fn depth(&self, at: DVec3, reach: f64, spacing: f64) -> f64 {
         match self {
-            Form::Mesh { inside, .. } => inside.is_inside(at).unwrap_or(true),
             Form::Spheres(spheres) => spheres
                 .iter()
-                .any(|(center, radius)| center.distance_squared(at) < (radius + margin).powi(2)),
+                .map(|(center, radius)| radius - center.distance(at))
+                .fold(f64::NEG_INFINITY, f64::max),
+            Form::Mesh { inside, overlaps, .. } => {
+                let is_inside = |at: DVec3| inside.is_inside(at).unwrap_or(true);
+                let is_within = is_inside(at);
+                let mut near: Vec<(f64, DVec3)> = Vec::new();
+                inside.visit_near(at, reach, |distance, away| near.push((distance, away)));
+                // Where closed parts overlap, some of their surfaces are inside.
+                let is_end = |distance: f64, away: DVec3| !overlaps || is_inside(at - away * (distance + BEYOND * spacing)) != is_within;
+                near.sort_by(|a, b| a.0.total_cmp(&b.0));
+                let end = near.iter().find(|(distance, away)| is_end(*distance, *away));
+                let distance = end.map_or(reach, |(distance, _)| *distance);
+                if is_within { distance } else { -distance }
+            }
         }
+    }
+
+    /// Whether a place is inside, or nearer to it than this \[m\].
+    fn reaches(&self, at: DVec3, margin: f64, spacing: f64) -> bool {
+        self.depth(at, margin, spacing) > -margin
     }
 
     /// Centers and radii of its spheres \[m\]; of a mesh there are none.
@@ -78,11 +101,11 @@ impl Form {
     }
 
     /// The middles of its spheres, if fluid looks far enough to touch each.
-    fn middles(&self, shared: &Shared) -> Result<Vec<DVec3>, Complaint> {
+    fn middles(&self, shared: &Shared) -> Result<Vec<Vec3>, Complaint> {
         let largest = shared.support * shared.spacing - 0.5 * shared.spacing;
         match self.spheres().iter().find(|(_, radius)| *radius > largest * (1.0 + 1e-9)) {
             Some((_, radius)) => Err(too_large(*radius, largest)),
-            None => Ok(self.spheres().iter().map(|(center, _)| *center).collect()),
+            None => Ok(self.spheres().iter().map(|(center, _)| center.to_array()).collect()),
         }
     }
 
@@ -104,93 +127,75 @@ impl Form {
         bounds
     }
 
-    /// Places inside, as deep as fluids see, that follow the surface where that is a mesh or a sphere, and stand on a lattice where it is that of
-    /// several spheres, or of parts of a mesh that overlap: from within one, nothing tells what of the other is hidden.
-    fn places(&self, shared: &Shared) -> Result<Vec<DVec3>, Complaint> {
-        let [low, high] = self.bounds();
-        let layout = Layout {
-            spacing: shared.spacing,
-            layers: (shared.support - 1e-9).ceil() as u32,
-            across: shared.across,
-            origin: low,
-            periods: [None; 3],
-        };
-        let shape = match self {
-            Form::Mesh { overlaps: true, .. } => return self.lattice(&layout),
-            Form::Mesh { triangles, .. } => WallShape::Mesh(triangles.clone()),
-            Form::Spheres(spheres) => match spheres[..] {
-                [(center, radius)] => WallShape::Sphere {
-                    center: center.to_array(),
-                    radius,
-                },
-                _ => return self.lattice(&layout),
-            },
-        };
-        // Fluids are outside.
-        let corner = |k: u32| DVec3::from_array([0, 1, 2].map(|axis| if k >> axis & 1 == 0 { low[axis] } else { high[axis] }));
-        let voters: Vec<DVec3> = (0..8).map(|k| 2.0 * corner(k) - 0.5 * (low + high)).collect();
-        let surface = Surface::new(0, &shape, &layout, &voters)?;
-        let (mut taken, mut places) = (Places::new(layout.spacing, layout.periods), Vec::new());
-        shells::offer(&surface, &layout, &mut |at, nearest| {
-            if surface.has_layer_at(at, &layout) && taken.nearer_than((nearest - 1e-6) * layout.spacing, at).is_none() && self.holds(at) {
-                taken.add(at, 0);
-                places.push(at);
-            }
-        });
-        Ok(places)
+    /// Places and volumes of particles that fill it as deep as fluids see: of cells that go into the box around it evenly.
+    fn portions(&self, shared: &Shared) -> Result<(Vec<Vec3>, Vec<f64>), Complaint> {
+        let spacing = shared.spacing;
+        let (cells, counts) = self.cells(spacing, shared.across)?;
+        let depth = |at: DVec3, reach: f64| self.depth(at, reach, spacing);
+        let deepest = (shared.support - 1e-9).ceil() * spacing * (1.0 + ROUNDING);
+        let is_seen = |cell: &[i64; 3]| depth(cells.middle(*cell), 1.5 * deepest) <= deepest;
+        let portions = cells.portions(each(counts).filter(is_seen), &depth);
+        let enough = LEAST * shared.volume() * (1.0 - ROUNDING);
+        if portions.iter().all(|portion| portion.volume < enough) {
+            return Err(too_thin());
+        }
+        Ok(portions.iter().map(|portion| (portion.place.to_array(), portion.volume)).unzip())
     }
 
-    /// Those of a lattice that are inside, but no deeper than fluids see.
-    fn lattice(&self, layout: &Layout) -> Result<Vec<DVec3>, Complaint> {
-        let band = layout.band();
-        let depth = |at: DVec3| match self {
-            Form::Spheres(spheres) => spheres
-                .iter()
-                .map(|(center, radius)| radius - center.distance(at))
-                .fold(f64::NEG_INFINITY, f64::max),
-            Form::Mesh { inside, .. } if self.holds(at) => {
-                let mut nearest = f64::INFINITY;
-                inside.visit_near(at, band, |distance, _| nearest = nearest.min(distance));
-                nearest
-            }
-            Form::Mesh { .. } => f64::NEG_INFINITY,
-        };
-        let mut places = self.sites(layout.spacing, layout.across)?;
-        places.retain(|at| (0.0..band).contains(&depth(*at)));
-        Ok(places)
-    }
-
-    /// A lattice about the middle of the box around it, of one layer across an axis across which nothing flows.
-    fn sites(&self, spacing: f64, across: Option<usize>) -> Result<Vec<DVec3>, Complaint> {
+    /// A lattice of cells that fills the box around it evenly, and how many cells that are along the axes.
+    fn cells(&self, spacing: f64, across: Option<usize>) -> Result<(Cells, [i64; 3]), Complaint> {
         let [low, high] = self.bounds();
-        let middle = 0.5 * (low + high);
-        let mut counts = ((high - low) / spacing).ceil().to_array();
+        let mut counts = ((high - low) / spacing - WIDER).ceil().max(DVec3::ONE);
         if let Some(axis) = across {
             counts[axis] = 1.0;
         }
         refuse_too_many_of(
             "particles of bodies",
-            counts.iter().product(),
+            counts.element_product(),
             "use a larger spacing, or smaller bodies",
         )?;
-        let site = |k: u64, axis: usize| middle[axis] + (k as f64 + 0.5 - 0.5 * counts[axis]) * spacing;
-        let mut sites = Vec::new();
-        for z in 0..counts[2] as u64 {
-            for y in 0..counts[1] as u64 {
-                for x in 0..counts[0] as u64 {
-                    sites.push(DVec3::new(site(x, 0), site(y, 1), site(z, 2)));
-                }
-            }
-        }
-        Ok(sites)
+        let cells = Cells {
+            corner: low,
+            step: (high - low) / counts,
+            across,
+            halvings: HALVINGS[usize::from(across.is_some())],
+        };
+        Ok((cells, counts.to_array().map(|count| count as i64)))
     }
 
-    /// Where particles have room if all of it becomes fluid.
+    /// Where particles have room if all of it becomes fluid: on a lattice about the middle of the box around it.
     fn room(&self, spacing: f64) -> Result<Vec<DVec3>, Complaint> {
-        let mut sites = self.sites(spacing, None)?;
-        sites.retain(|at| self.holds(*at));
+        let [low, high] = self.bounds();
+        let counts = ((high - low) / spacing - ROUNDING).ceil().max(DVec3::ONE);
+        refuse_too_many_of(
+            "particles of bodies",
+            counts.element_product(),
+            "use a larger spacing, or smaller bodies",
+        )?;
+        let cells = Cells {
+            corner: 0.5 * (low + high - counts * spacing),
+            step: DVec3::splat(spacing),
+            across: None,
+            halvings: 0,
+        };
+        let sites = each(counts.to_array().map(|count| count as i64)).map(|cell| cells.middle(cell));
+        let sites: Vec<DVec3> = sites.filter(|at| self.depth(*at, spacing, spacing) > 0.0).collect();
         if sites.is_empty() { Err(too_thin()) } else { Ok(sites) }
     }
+}
+
+/// All cells of a block of so many, along x first, then y, then z.
+fn each([along_x, along_y, along_z]: [i64; 3]) -> impl Iterator<Item = [i64; 3]> {
+    (0..along_z).flat_map(move |z| (0..along_y).flat_map(move |y| (0..along_x).map(move |x| [x, y, z])))
+}
+
+/// What a body fills, and what fluids feel of it.
+struct Felt {
+    form: Form,
+    /// Places of its particles \[m\].
+    offset: Vec<Vec3>,
+    /// What they stand for \[m³\], in a plane \[m²\]; empty of spheres that are felt as such.
+    volume: Vec<f64>,
 }
 
 /// The hulls of all bodies of sections that displace fluids, and of all grains that fluids carry.
@@ -205,7 +210,7 @@ pub(super) fn hulls(
     let sections: Vec<_> = file.grains.iter().collect();
     let known: HashMap<u32, usize> = world.grains.id.iter().copied().zip(0..).collect();
     let radii: HashMap<u32, f64> = world.grains.id.iter().copied().zip(world.grains.radius.iter().copied()).collect();
-    let mut forms: BTreeMap<(u32, u64), (Form, Vec<DVec3>)> = BTreeMap::new();
+    let mut forms: BTreeMap<(u32, u64), Felt> = BTreeMap::new();
     let (mut hulls, mut room) = (Vec::new(), Vec::new());
     for body in &world.grains.bodies {
         let Some(&(first, offset)) = body.carries.first() else { continue };
@@ -219,6 +224,7 @@ pub(super) fn hulls(
                     slips: false,
                     suspended: Some(radius),
                     radius: Vec::new(),
+                    volume: Vec::new(),
                 }),
                 Err(complaint) => {
                     findings.add(
@@ -245,14 +251,13 @@ pub(super) fn hulls(
             Entry::Vacant(entry) => {
                 let outline = outlines.of_group(group).filter(|_| !shared.is_muller());
                 let form = Form::of(body, &radii, outline);
-                let places = if shared.is_muller() {
-                    form.middles(shared)
+                let felt = if shared.is_muller() {
+                    form.middles(shared).map(|offset| (offset, Vec::new()))
                 } else {
-                    form.places(shared)
+                    form.portions(shared)
                 };
-                let places = places.and_then(|places| if places.is_empty() { Err(too_thin()) } else { Ok(places) });
-                match places {
-                    Ok(places) => entry.insert((form, places)),
+                match felt {
+                    Ok((offset, volume)) => entry.insert(Felt { form, offset, volume }),
                     Err(complaint) => {
                         findings.add(&path, complaint.within(&format!("grains.{name}")));
                         return Vec::new();
@@ -260,13 +265,14 @@ pub(super) fn hulls(
                 }
             }
         };
-        let (form, places) = &*entry;
-        let spheres = if shared.is_muller() { form.spheres() } else { &[] };
+        let felt = &*entry;
+        let spheres = if shared.is_muller() { felt.form.spheres() } else { &[] };
         room.push((body, key));
         hulls.push(Hull {
             body: body.id,
-            offset: places.iter().map(|place| place.to_array()).collect(),
+            offset: felt.offset.clone(),
             radius: spheres.iter().map(|(_, radius)| *radius).collect(),
+            volume: felt.volume.clone(),
             slips: false,
             suspended: None,
         });
@@ -278,7 +284,7 @@ pub(super) fn hulls(
 /// What is wrong with a body in which no particle of a hull has room.
 fn too_thin() -> Complaint {
     Complaint::new("a body has no room for a particle that fluids could feel")
-        .limit("bodies thicker than a spacing")
+        .limit("bodies that fill half of a cube of a spacing at least")
         .remedy("use a smaller spacing, or leave displaces_fluid out")
 }
 
@@ -334,7 +340,7 @@ fn beside_plane(body: &Body, axis: usize) -> Option<Complaint> {
 /// Takes fluid away that starts where bodies are; ids count what stays.
 fn make_room(
     room: &[(&Body, (u32, u64))],
-    forms: &BTreeMap<(u32, u64), (Form, Vec<DVec3>)>,
+    forms: &BTreeMap<(u32, u64), Felt>,
     shared: &Shared,
     particles: &mut Particles,
     findings: &mut Findings,
@@ -344,32 +350,22 @@ fn make_room(
     }
     let spacing = shared.spacing;
     // Spheres are touched half a spacing away.
-    let margin = if shared.is_muller() {
-        0.5 * spacing * (1.0 - ROUNDING)
-    } else {
-        0.0
-    };
-    let mut hulls = Places::new(spacing, [None; 3]);
+    let near = if shared.is_muller() { 0.5 } else { NEAREST };
+    let margin = near * spacing * (1.0 - ROUNDING);
     let mut bodies = Vec::new();
     for (body, key) in room {
-        let (form, places) = &forms[key];
+        let form = &forms[key].form;
         let [w, x, y, z] = body.orientation;
         let (turn, center) = (DQuat::from_xyzw(x, y, z, w), DVec3::from(body.center));
-        if !shared.is_muller() {
-            places.iter().for_each(|place| hulls.add(center + turn * *place, 0));
-        }
         let [low, high] = form.bounds();
         bodies.push((form, turn.inverse(), center, low.abs().max(high.abs()).length()));
     }
     let is_in_body = |at: DVec3| {
-        bodies
-            .iter()
-            .any(|(form, back, center, reach)| at.distance(*center) < *reach + margin && form.reaches(*back * (at - *center), margin))
+        bodies.iter().any(|(form, back, center, reach)| {
+            at.distance(*center) < *reach + margin && form.reaches(*back * (at - *center), margin, spacing)
+        })
     };
-    let stays = |k: &usize| {
-        let at = DVec3::from(particles.position[*k]);
-        hulls.nearer_than(NEAREST * spacing, at).is_none() && !is_in_body(at)
-    };
+    let stays = |k: &usize| !is_in_body(particles.position[*k].into());
     let order: Vec<usize> = (0..particles.len()).filter(stays).collect();
     let gone = particles.len() - order.len();
     if gone > 0 {

@@ -1,23 +1,16 @@
-//! Places for particles behind curved walls and meshes: layers that follow the surface, and what fills the gaps that they leave.
+//! Places for particles behind round walls: layers that follow the surface, and what fills the gaps that they leave.
 
 use super::{
     Layout, count,
     surface::{Mantle, Outline, Surface},
 };
-use crate::fill::nearest_on_triangle;
 use glam::{DVec2, DVec3};
 use std::f64::consts::{PI, TAU};
 
 /// How far from all others the particles of an even layer are at least \[spacings\].
 const EVEN: f64 = 0.7;
-/// The same for those that fill a layer where triangles are small or end: it then gets as many as an even one.
-const FILLED: f64 = 0.84;
-/// The same for those that fill a line, and for those of a lattice that fill what is left, for the same reason.
+/// The same for those of a lattice that fill what is left: that then gets as many as an even layer.
 const LEFT: f64 = 0.9;
-/// Places to be tried along a spacing of a piece that is small or ends.
-const TRIALS: f64 = 3.0;
-/// How far from its edges a piece is taken to be full of even layers \[spacings\].
-const RIM: f64 = 1.5;
 
 /// Offers places behind a surface, the best first, each with the distance that it needs from all that were taken before \[spacings\]. Some are
 /// not behind the surface, as the layers of one piece may reach beyond others.
@@ -27,107 +20,16 @@ pub(super) fn offer(surface: &Surface, layout: &Layout, offer: &mut dyn FnMut(DV
         for piece in &surface.pieces {
             let even = &mut |place: DVec3| offer(place, EVEN);
             match &piece.outline {
-                Outline::Triangle(corners, normal) => on_triangle(corners, *normal, piece.away * depth, layout, even),
-                Outline::Segment(ends, normal) => on_segment(ends, *normal * (piece.away * depth), layout, even),
+                // Those are of surfaces of cells.
+                Outline::Triangle(..) | Outline::Segment(..) => {}
                 Outline::Mantle(mantle) => rings(mantle, piece.away * depth, layout, even),
                 Outline::Sphere { center, radius } => shell(*center, *radius + piece.away * depth, layout, even),
-            }
-        }
-    }
-    for &depth in &depths {
-        for piece in &surface.pieces {
-            match &piece.outline {
-                Outline::Triangle(corners, normal) => {
-                    let filling = &mut |place: DVec3| offer(place, FILLED);
-                    finely_on_triangle(corners, *normal * (piece.away * depth), layout, filling);
-                }
-                Outline::Segment(ends, normal) => {
-                    let filling = &mut |place: DVec3| offer(place, LEFT);
-                    finely_on_segment(ends, *normal * (piece.away * depth), layout, filling);
-                }
-                Outline::Mantle(_) | Outline::Sphere { .. } => {}
             }
         }
     }
     // The lattice of the fluid, then one twice as fine.
     in_cells(surface, layout, (layout.spacing, 0.5), &mut |place| offer(place, LEFT));
     in_cells(surface, layout, (0.5 * layout.spacing, 0.0), &mut |place| offer(place, LEFT));
-}
-
-/// The coordinates of the sites along a direction that are between the ends of what has these corners.
-fn sites(corners: &[DVec3], direction: DVec3, layout: &Layout) -> impl Iterator<Item = f64> {
-    let spacing = layout.spacing;
-    let origin = layout.origin.dot(direction);
-    let along = corners.iter().map(|corner| corner.dot(direction));
-    let [low, high] = along.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)]);
-    let [first, last] = [low, high].map(|end| ((end - origin) / spacing).floor() as i64);
-    (first..=last).map(move |k| origin + (k as f64 + 0.5) * spacing)
-}
-
-/// Visits the sites of a lattice on a triangle, moved along its normal. All triangles of a plane share it; along the axes it is that of the
-/// fluid.
-fn on_triangle(corners: &[DVec3; 3], normal: DVec3, along: f64, layout: &Layout, visit: &mut dyn FnMut(DVec3)) {
-    let axis = normal.abs().max_position();
-    let (u, v) = if normal[axis].abs() > 1.0 - 1e-9 {
-        (DVec3::AXES[(axis + 1) % 3], DVec3::AXES[(axis + 2) % 3])
-    } else {
-        (normal * normal[axis].signum()).any_orthonormal_pair()
-    };
-    let height = normal * corners[0].dot(normal);
-    for y in sites(corners, v, layout) {
-        for x in sites(corners, u, layout) {
-            let place = u * x + v * y + height;
-            if nearest_on_triangle(corners, place).distance(place) < 1e-6 * layout.spacing {
-                visit(place + normal * along);
-            }
-        }
-    }
-}
-
-/// Visits the sites of a lattice on a segment, moved. All segments of a line share it.
-fn on_segment([from, to]: &[DVec3; 2], shift: DVec3, layout: &Layout, visit: &mut dyn FnMut(DVec3)) {
-    let direction = (*to - *from).normalize_or_zero();
-    let direction = direction * direction[direction.abs().max_position()].signum();
-    let [start, end] = [from.dot(direction), to.dot(direction)];
-    for x in sites(&[*from, *to], direction, layout) {
-        if (start.min(end)..=start.max(end)).contains(&x) {
-            visit(*from + direction * (x - start) + shift);
-        }
-    }
-}
-
-/// Visits places close together on a triangle, moved, but not those far from all edges.
-fn finely_on_triangle([a, b, c]: &[DVec3; 3], shift: DVec3, layout: &Layout, visit: &mut dyn FnMut(DVec3)) {
-    let edges = [*c - *b, *a - *c, *b - *a].map(DVec3::length);
-    let longest = edges.iter().copied().fold(0.0, f64::max);
-    // Over the edges opposite to the corners.
-    let heights = edges.map(|edge| (*b - *a).cross(*c - *a).length() / edge);
-    let parts = (TRIALS * longest / layout.spacing).ceil().max(1.0) as u64;
-    for j in 0..parts {
-        for i in 0..parts - j {
-            let [of_b, of_c] = [i, j].map(|k| (k as f64 + 1.0 / 3.0) / parts as f64);
-            let of_a = 1.0 - of_b - of_c;
-            let is_far = [of_a, of_b, of_c]
-                .iter()
-                .zip(heights)
-                .all(|(share, height)| share * height > RIM * layout.spacing);
-            if !is_far {
-                visit(*a * of_a + *b * of_b + *c * of_c + shift);
-            }
-        }
-    }
-}
-
-/// Visits places close together on a segment, moved, but not those far from both ends.
-fn finely_on_segment([from, to]: &[DVec3; 2], shift: DVec3, layout: &Layout, visit: &mut dyn FnMut(DVec3)) {
-    let length = from.distance(*to);
-    let parts = (TRIALS * length / layout.spacing).ceil().max(1.0) as u64;
-    for k in 0..parts {
-        let share = (k as f64 + 0.5) / parts as f64;
-        if share.min(1.0 - share) * length < RIM * layout.spacing {
-            visit(from.lerp(*to, share) + shift);
-        }
-    }
 }
 
 /// Visits rings around an axis, moved along the normal of the mantle; they go on beyond its ends, where caps or other walls may go on.

@@ -1,12 +1,11 @@
 //! Walls that are no planes, as fluids see them: how far a place is from the surface, and whether it is behind it.
 
-use super::Layout;
+use super::{Layout, facets};
 use crate::{
     diagnostics::Complaint,
     fill::{nearest_on_triangle, refuse_too_many_of},
 };
 use glam::{DVec2, DVec3};
-use seixo_engine::voxels::Parts;
 use seixo_engine::world::{Frustum, Triangle, WallShape};
 use std::{collections::HashMap, f64::consts::PI};
 
@@ -18,8 +17,6 @@ const EDGE: f64 = 2.0;
 const SIGHT: f64 = 0.5;
 /// Two points of a surface this close are one \[spacings\].
 const SAME: f64 = 1e-6;
-/// Corners of triangles this close are one \[spacings\].
-const SAME_CORNER: f64 = 1e-4;
 /// Flat faces around what is round, where a plane flow cuts it aslant.
 const SEGMENTS: u64 = 256;
 
@@ -139,7 +136,21 @@ pub(super) struct Piece {
     /// 1 where its normal points away from the fluid, -1 where it points to it.
     pub away: f64,
     /// Which part of the surface it belongs to: all of a part have their fluid on the same side.
-    part: usize,
+    pub part: usize,
+    /// Index into the walls of the world.
+    pub wall: u32,
+}
+
+impl Piece {
+    /// One of which it is not known yet where the fluid is.
+    pub(super) fn new(outline: Outline, part: usize, wall: u32) -> Piece {
+        Piece {
+            outline,
+            away: 1.0,
+            part,
+            wall,
+        }
+    }
 }
 
 /// What is seen of a surface from a place.
@@ -148,11 +159,15 @@ pub(super) struct Look {
     pub distance: f64,
     /// Whether the place is on the far side, seen from the fluid, and not beside a rim.
     pub is_behind: bool,
+    /// The way from the fluid into the wall, about.
+    pub away: DVec3,
+    /// The wall that is nearest.
+    pub wall: u32,
 }
 
-/// A wall that is no plane.
+/// A wall that is no plane, a closed part of one, or several that hang together.
 pub(super) struct Surface {
-    /// Index into the walls of the world.
+    /// The first of the walls that it is of.
     pub wall: u32,
     pub pieces: Vec<Piece>,
     /// Edge of a cell \[m\].
@@ -165,28 +180,45 @@ pub(super) struct Surface {
 }
 
 impl Surface {
-    /// A wall that is no plane; its far side is the one where less of the `voters` are, particles of fluid.
+    /// The surfaces of walls that move as one. The far side of each is the one where less of the `voters` are, particles of fluid.
     ///
     /// # Errors
-    /// When it is too large for particles.
-    pub(super) fn new(wall: u32, shape: &WallShape, layout: &Layout, voters: &[DVec3]) -> Result<Surface, Complaint> {
-        let outlines = outlines(shape, layout);
-        let particles: f64 = outlines.iter().map(|(outline, _)| outline.particles(layout)).sum();
+    /// When one is too large for particles, with its wall.
+    pub(super) fn all(walls: &[(u32, &WallShape)], layout: &Layout, voters: &[DVec3]) -> Result<Vec<Surface>, (u32, Complaint)> {
+        let (mut of_pieces, mut meshes) = (Vec::new(), Vec::new());
+        for (wall, shape) in walls {
+            match outlines(shape, layout) {
+                Outlines::Round(outlines) => {
+                    let pieces = outlines
+                        .into_iter()
+                        .zip(0..)
+                        .map(|(outline, part)| Piece::new(outline, part, *wall));
+                    of_pieces.push(pieces.collect());
+                }
+                Outlines::Faceted(triangles) => meshes.push((*wall, triangles)),
+            }
+        }
+        of_pieces.extend(facets::surfaces(&meshes, layout));
+        let is_seen = |pieces: &Vec<Piece>| !pieces.is_empty();
+        let of_walls = of_pieces.into_iter().filter(is_seen);
+        of_walls.map(|pieces| Surface::new(pieces, layout, voters)).collect()
+    }
+
+    fn new(pieces: Vec<Piece>, layout: &Layout, voters: &[DVec3]) -> Result<Surface, (u32, Complaint)> {
+        let wall = pieces.first().map_or(0, |piece| piece.wall);
+        let particles: f64 = pieces.iter().map(|piece| piece.outline.particles(layout)).sum();
         let remedy = "use a larger spacing, or a smaller wall";
-        refuse_too_many_of("particles of walls", particles * f64::from(layout.layers), remedy)?;
-        let pieces = outlines.into_iter().map(|(outline, part)| Piece { outline, away: 1.0, part });
+        refuse_too_many_of("particles of walls", particles * f64::from(layout.layers), remedy).map_err(|complaint| (wall, complaint))?;
         let mut surface = Surface {
             wall,
-            pieces: pieces.collect(),
+            pieces,
             edge: EDGE * layout.spacing,
             near: HashMap::new(),
             sight: layout.band() + SIGHT * layout.spacing,
             spacing: layout.spacing,
         };
         surface.turn_from(voters);
-        if let (WallShape::Round(_), None) = (shape, layout.across) {
-            surface.turn_caps();
-        }
+        surface.turn_caps();
         for index in 0..surface.pieces.len() {
             let (center, radius) = surface.pieces[index].outline.ball();
             let [low, high] = [-1.0, 1.0].map(|side| surface.cell(center + side * (radius + surface.sight)));
@@ -270,6 +302,18 @@ impl Surface {
         cells
     }
 
+    /// Whether it is of flat faces: a mesh, or what a plane flow sees of one.
+    pub(super) fn is_faceted(&self) -> bool {
+        let is_flat = |piece: &Piece| matches!(piece.outline, Outline::Triangle(..) | Outline::Segment(..));
+        self.pieces.iter().all(is_flat)
+    }
+
+    /// How deep a place is behind it, negative before it and beside it \[m\]; afar without an end.
+    pub(super) fn depth(&self, at: DVec3) -> f64 {
+        let signed = |look: Look| if look.is_behind { look.distance } else { -look.distance };
+        self.look(at).map_or(f64::NEG_INFINITY, signed)
+    }
+
     /// Whether a place is behind it as particles of its layers are: neither at the surface nor deeper than fluids see.
     pub(super) fn has_layer_at(&self, at: DVec3, layout: &Layout) -> bool {
         self.look(at)
@@ -282,18 +326,18 @@ impl Surface {
     /// nothing beside a rim.
     pub(super) fn look(&self, at: DVec3) -> Option<Look> {
         let near = self.near.get(&self.cell(at))?;
-        let feet: Vec<(DVec3, DVec3)> = near
+        let feet: Vec<(DVec3, DVec3, u32)> = near
             .iter()
             .map(|&index| {
                 let piece = &self.pieces[index as usize];
                 let (point, normal) = piece.outline.nearest(at);
-                (point, normal * piece.away)
+                (point, normal * piece.away, piece.wall)
             })
             .collect();
-        let distance_to = |foot: &(DVec3, DVec3)| foot.0.distance_squared(at);
-        let (nearest, _) = *feet.iter().min_by(|a, b| distance_to(a).total_cmp(&distance_to(b)))?;
+        let distance_to = |foot: &(DVec3, DVec3, u32)| foot.0.distance_squared(at);
+        let (nearest, _, wall) = *feet.iter().min_by(|a, b| distance_to(a).total_cmp(&distance_to(b)))?;
         let mut ways: Vec<DVec3> = Vec::new();
-        for (point, away) in feet {
+        for (point, away, _) in feet {
             let is_same = point.distance(nearest) < SAME * self.spacing;
             if is_same && ways.iter().all(|way| way.dot(away) < 1.0 - 1e-6) {
                 ways.push(away);
@@ -307,24 +351,30 @@ impl Surface {
         Some(Look {
             distance,
             is_behind: distance > 0.0 && sum.length() > 1e-3 && is_within,
+            away: middle,
+            wall,
         })
     }
 }
 
-/// The pieces of a wall, each with the part of the surface that it belongs to.
-fn outlines(shape: &WallShape, layout: &Layout) -> Vec<(Outline, usize)> {
+/// What fluids see of a wall that is no plane.
+enum Outlines {
+    /// Pieces, each a part of the surface of its own.
+    Round(Vec<Outline>),
+    /// Triangles.
+    Faceted(Vec<Triangle>),
+}
+
+fn outlines(shape: &WallShape, layout: &Layout) -> Outlines {
     let circle = |center: DVec3, radius: f64, axis: usize| {
         let mut center = center;
         center[axis] = 0.0;
         Outline::Sphere { center, radius }
     };
     match (shape, layout.across) {
-        (WallShape::Plane { .. }, _) => Vec::new(),
-        (WallShape::Mesh(triangles), _) => of_triangles(triangles, layout),
-        (WallShape::Round(frusta), None) => {
-            let mantles = frusta.iter().map(|frustum| Outline::Mantle(Mantle::new(frustum)));
-            mantles.zip(0..).collect()
-        }
+        (WallShape::Plane { .. }, _) => Outlines::Round(Vec::new()),
+        (WallShape::Mesh(triangles), _) => Outlines::Faceted(triangles.clone()),
+        (WallShape::Round(frusta), None) => Outlines::Round(frusta.iter().map(|frustum| Outline::Mantle(Mantle::new(frustum))).collect()),
         (WallShape::Round(frusta), Some(axis)) if frusta.iter().all(|frustum| frustum.axis[axis].abs() > 1.0 - 1e-9) => {
             let cut = frusta.iter().filter(|frustum| frustum.height != 0.0).filter_map(|frustum| {
                 let share = -frustum.base[axis] / (frustum.axis[axis] * frustum.height);
@@ -332,65 +382,17 @@ fn outlines(shape: &WallShape, layout: &Layout) -> Vec<(Outline, usize)> {
                 let radius = from + (to - from) * share;
                 ((0.0..=1.0).contains(&share) && radius > 0.0).then(|| circle(frustum.base.into(), radius, axis))
             });
-            cut.zip(0..).collect()
+            Outlines::Round(cut.collect())
         }
-        (WallShape::Round(frusta), Some(_)) => {
-            let triangles: Vec<Triangle> = frusta.iter().flat_map(|frustum| frustum.triangles(SEGMENTS)).collect();
-            of_triangles(&triangles, layout)
-        }
+        (WallShape::Round(frusta), Some(_)) => Outlines::Faceted(frusta.iter().flat_map(|frustum| frustum.triangles(SEGMENTS)).collect()),
         (WallShape::Sphere { center, radius }, None) => {
             let (center, radius) = (DVec3::from(*center), *radius);
-            vec![(Outline::Sphere { center, radius }, 0)]
+            Outlines::Round(vec![Outline::Sphere { center, radius }])
         }
         (WallShape::Sphere { center, radius }, Some(axis)) => {
             let square = radius * radius - center[axis] * center[axis];
             let cut = (square > 0.0).then(|| circle(DVec3::from(*center), square.sqrt(), axis));
-            cut.into_iter().zip(0..).collect()
+            Outlines::Round(cut.into_iter().collect())
         }
     }
-}
-
-/// Triangles, or what a plane flow sees of them.
-fn of_triangles(triangles: &[Triangle], layout: &Layout) -> Vec<(Outline, usize)> {
-    let piece = |(corners, part): ([DVec3; 3], usize)| {
-        let [a, b, c] = corners;
-        let normal = (b - a).cross(c - a);
-        let outline = match layout.across {
-            None => Outline::Triangle(corners, normal.try_normalize()?),
-            Some(axis) => cut(&corners, normal, axis)?,
-        };
-        Some((outline, part))
-    };
-    turned(triangles, SAME_CORNER * layout.spacing)
-        .into_iter()
-        .filter_map(piece)
-        .collect()
-}
-
-/// What the plane across an axis cuts out of a triangle.
-fn cut(corners: &[DVec3; 3], mut normal: DVec3, axis: usize) -> Option<Outline> {
-    normal[axis] = 0.0;
-    let mut ends = Vec::with_capacity(2);
-    for k in 0..3 {
-        let (a, b) = (corners[k], corners[(k + 1) % 3]);
-        // A corner in the plane counts as above it, so that an edge there is cut out of one of its triangles only.
-        if (a[axis] >= 0.0) != (b[axis] >= 0.0) {
-            let mut end = a + (b - a) * (a[axis] / (a[axis] - b[axis]));
-            end[axis] = 0.0;
-            ends.push(end);
-        }
-    }
-    let [from, to] = ends[..] else { return None };
-    (from != to).then_some(Outline::Segment([from, to], normal.try_normalize()?))
-}
-
-/// Triangles turned so that neighbors face the same way, each with the connected part that it belongs to. Corners closer than `tolerance` are
-/// one.
-fn turned(triangles: &[Triangle], tolerance: f64) -> Vec<([DVec3; 3], usize)> {
-    let parts = Parts::by(triangles, |corner| corner.map(|coordinate| (coordinate / tolerance).round() as i64));
-    let turn = |(triangle, (part, is_over)): (&Triangle, (usize, bool))| {
-        let [a, b, c] = triangle.map(DVec3::from);
-        (if is_over { [a, c, b] } else { [a, b, c] }, part)
-    };
-    triangles.iter().zip(parts.triangles).map(turn).collect()
 }

@@ -8,8 +8,9 @@ use seixo::files::layer::Disk;
 use seixo::run::folder;
 use seixo::scene::{Inlet, Scene};
 use seixo_engine::deepest_overlap;
-use seixo_engine::world::{FluidInlet, Fluids};
+use seixo_engine::world::{FluidInlet, Fluids, World};
 use serde::Serialize;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -44,6 +45,8 @@ struct Findings {
     grains: usize,
     groups: Vec<(String, usize)>,
     radius: [f64; 2],
+    /// Rigid bodies by groups: how many, and masses of the lightest and the heaviest.
+    bodies: Vec<(String, usize, [f64; 2])>,
     /// Particles of fluids, by their names.
     fluids: Vec<(String, usize)>,
     /// Particles of walls.
@@ -120,6 +123,7 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
         grains: world.grains.len(),
         groups: groups.map(|(index, name)| (name.clone(), size_of(index))).collect(),
         radius,
+        bodies: bodies(&world),
         fluids,
         boundary_particles: world.fluids.as_ref().map_or(0, |fluids| fluids.boundary.wall.len()),
         inlets: inlets(&scene),
@@ -146,6 +150,24 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
             .filter(|time| time.is_finite()),
         notices,
     })
+}
+
+/// The rigid bodies of each group that has some: how many, and masses of the lightest and the heaviest.
+fn bodies(world: &World) -> Vec<(String, usize, [f64; 2])> {
+    let groups: HashMap<u32, u32> = world.grains.id.iter().copied().zip(world.grains.group.iter().copied()).collect();
+    let mut masses: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for body in &world.grains.bodies {
+        let group = body.carries.first().and_then(|(id, _)| groups.get(id));
+        if let Some(group) = group {
+            masses.entry(*group).or_default().push(body.mass);
+        }
+    }
+    let of_group = |(group, masses): (u32, Vec<f64>)| {
+        let lightest = masses.iter().copied().fold(f64::INFINITY, f64::min);
+        let heaviest = masses.iter().copied().fold(0.0, f64::max);
+        (world.groups[group as usize].clone(), masses.len(), [lightest, heaviest])
+    };
+    masses.into_iter().map(of_group).collect()
 }
 
 /// An inlet of grains in a line.
@@ -218,6 +240,7 @@ impl Findings {
                     groups.join(", ")
                 )),
             ),
+            ("bodies", self.bodies()),
             ("fluids", self.fluids()),
             ("materials", of_grains(self.materials.join(", "))),
             (
@@ -276,6 +299,16 @@ impl Findings {
     /// Grains, and particles of fluids.
     fn particles(&self) -> usize {
         self.grains + self.fluids.iter().map(|(_, size)| size).sum::<usize>()
+    }
+
+    /// Rigid bodies and their masses, in a line.
+    fn bodies(&self) -> String {
+        let named = |(name, count, [lightest, heaviest]): &(String, usize, [f64; 2])| {
+            let [from, to] = [lightest, heaviest].map(|mass| say::scaled(1e3 * mass, "g"));
+            let masses = if from == to { from } else { format!("{from} to {to}") };
+            format!("{} {name} of {masses}", say::count(*count as u64))
+        };
+        self.bodies.iter().map(named).collect::<Vec<String>>().join(", ")
     }
 
     /// Particles of fluids and of what bounds them, in a line.

@@ -80,6 +80,7 @@ impl Block {
             body: 0,
             offset: self.lattice(spacing),
             radius: Vec::new(),
+            volume: Vec::new(),
             slips: true,
             suspended: None,
         });

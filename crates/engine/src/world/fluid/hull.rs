@@ -1,6 +1,6 @@
 //! What of rigid bodies fluids feel.
 
-use super::{Fluid, Fluids, Solver};
+use super::{Fluid, Fluids, Solver, are_volumes};
 use crate::refusal::Refusal;
 use crate::world::{Body, Vec3};
 use seixo_laws::contact::restitution::LEAST_RESTITUTION;
@@ -12,16 +12,18 @@ use std::f64::consts::PI;
 /// around them with half of their own velocity, see [`seixo_laws::fluid::suspension`].
 pub const LARGEST_SUSPENDED: f64 = 0.25;
 
-/// The particles of a rigid body that fluids feel, as they feel those of walls: all that is within a support of its surface, half a spacing and more
-/// inside. Or a grain that is too small for that. With [`Solver::Muller2003`] its own spheres.
+/// The particles of a rigid body that fluids feel, as they feel those of walls: all that is within a support of its surface, inside.
+/// Or a grain that is too small for that. With [`Solver::Muller2003`] its own spheres.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hull {
     /// Id of the body, one of [`crate::world::Grains::bodies`].
     pub body: u32,
     /// Where they are from its center, in the frame of its principal axes \[m\].
     pub offset: Vec<Vec3>,
-    /// Radii of the spheres \[m\], with [`Solver::Muller2003`]; with others, whose particles are all alike, empty.
+    /// Radii of the spheres \[m\], with [`Solver::Muller2003`]; with others empty.
     pub radius: Vec<f64>,
+    /// What its particles stand for \[m³\], in a plane \[m²\]; empty where each stands for as much as one of a fluid, see [`Fluids::volume`].
+    pub volume: Vec<f64>,
     /// Whether fluids slip along it freely; else they stick to it. Not asked for by [`Solver::Muller2003`].
     pub slips: bool,
     /// Radius of a grain that is smaller than the particles of fluids \[m\]: it has one particle, at its center, and drag and buoyancy stand for what fluids
@@ -179,6 +181,7 @@ pub(super) fn check_hulls(fluids: &Fluids, bodies: &[Body]) -> Result<(), Refusa
             None => Some("is not there"),
             Some(true) => Some("has another hull"),
             Some(false) if hull.offset.iter().flatten().any(|x| !x.is_finite()) => Some("has a particle at a place that is none"),
+            Some(false) if !are_volumes(&hull.volume, hull.offset.len()) => Some("has a particle without a volume"),
             Some(false) => None,
         };
         if let Some(flaw) = flaw {

@@ -119,6 +119,7 @@ fn together(line: &Line, shape: &Shape, coupling: Coupling) -> World {
             Coupling::Muller2003 => vec![0.5 * SPACING; shape.offsets.len()],
             Coupling::Wcsph => Vec::new(),
         },
+        volume: Vec::new(),
         suspended: None,
     };
     fluids.hulls = pile.grains.bodies.iter().map(|body| hull(body.id)).collect();

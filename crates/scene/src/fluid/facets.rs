@@ -1,0 +1,131 @@
+//! Walls of meshes: the pieces of their surfaces, which hang together over edges.
+
+use super::{
+    Layout,
+    surface::{Outline, Piece},
+};
+use glam::DVec3;
+use seixo_engine::world::Triangle;
+use std::collections::{BTreeMap, HashMap};
+
+/// Corners of triangles this close are one \[spacings\].
+const SAME_CORNER: f64 = 1e-4;
+
+/// The pieces of the surfaces of walls that move as one, each with its triangles. Every closed part is a surface: what is behind it is, whatever else
+/// is there. The others are, wall by wall; those walls are one whose edges meet, as those of sheets that make a box.
+pub(super) fn surfaces(meshes: &[(u32, Vec<Triangle>)], layout: &Layout) -> Vec<Vec<Piece>> {
+    let of_mesh = |(wall, triangles): &(u32, Vec<Triangle>)| triangles.iter().map(|triangle| (*triangle, *wall)).collect::<Vec<_>>();
+    let triangles: Vec<(Triangle, u32)> = meshes.iter().flat_map(of_mesh).collect();
+    let (turned, is_closed) = turned(&triangles, SAME_CORNER * layout.spacing);
+    let mut group: BTreeMap<u32, u32> = meshes.iter().map(|(wall, _)| (*wall, *wall)).collect();
+    let mut first: HashMap<usize, u32> = HashMap::new();
+    for ((_, part), (_, wall)) in turned.iter().zip(&triangles).filter(|((_, part), _)| !is_closed[*part]) {
+        let (from, to) = (group[wall], group[&*first.entry(*part).or_insert(*wall)]);
+        group.values_mut().filter(|group| **group == from).for_each(|group| *group = to);
+    }
+    let (mut place, mut surfaces) = (HashMap::new(), Vec::new());
+    for ((corners, part), (_, wall)) in turned.into_iter().zip(&triangles) {
+        let key = if is_closed[part] {
+            (true, part)
+        } else {
+            (false, group[wall] as usize)
+        };
+        let at = *place.entry(key).or_insert_with(|| {
+            surfaces.push(Vec::new());
+            surfaces.len() - 1
+        });
+        let pieces: &mut Vec<Piece> = &mut surfaces[at];
+        pieces.extend(outline(&corners, layout).map(|outline| Piece::new(outline, if key.0 { 0 } else { part }, *wall)));
+    }
+    surfaces
+}
+
+/// A triangle, or what a plane flow sees of it.
+fn outline(corners: &[DVec3; 3], layout: &Layout) -> Option<Outline> {
+    let [a, b, c] = *corners;
+    let normal = (b - a).cross(c - a);
+    match layout.across {
+        None => Some(Outline::Triangle(*corners, normal.try_normalize()?)),
+        Some(axis) => cut(corners, normal, axis),
+    }
+}
+
+/// What the plane across an axis cuts out of a triangle.
+fn cut(corners: &[DVec3; 3], mut normal: DVec3, axis: usize) -> Option<Outline> {
+    normal[axis] = 0.0;
+    let mut ends = Vec::with_capacity(2);
+    for k in 0..3 {
+        let (a, b) = (corners[k], corners[(k + 1) % 3]);
+        // A corner in the plane counts as above it, so that an edge there is cut out of one of its triangles only.
+        if (a[axis] >= 0.0) != (b[axis] >= 0.0) {
+            let mut end = a + (b - a) * (a[axis] / (a[axis] - b[axis]));
+            end[axis] = 0.0;
+            ends.push(end);
+        }
+    }
+    let [from, to] = ends[..] else { return None };
+    (from != to).then_some(Outline::Segment([from, to], normal.try_normalize()?))
+}
+
+/// Triangles turned so that neighbors face the same way, each with the connected part that it belongs to, and of every part whether it is closed.
+/// Corners closer than `tolerance` are one.
+fn turned(triangles: &[(Triangle, u32)], tolerance: f64) -> (Vec<([DVec3; 3], usize)>, Vec<bool>) {
+    let key = |corner: &[f64; 3]| corner.map(|coordinate| (coordinate / tolerance).round() as i64);
+    // The edge after a corner: its ends in a fixed order, and whether it is run along in that order.
+    let edge = |triangle: &Triangle, k: usize| {
+        let (a, b) = (key(&triangle[k]), key(&triangle[(k + 1) % 3]));
+        if a < b { ([a, b], true) } else { ([b, a], false) }
+    };
+    let mut sides: HashMap<[[i64; 3]; 2], Vec<(usize, bool)>> = HashMap::new();
+    for (index, (triangle, _)) in triangles.iter().enumerate() {
+        for k in 0..3 {
+            let (ends, is_forward) = edge(triangle, k);
+            sides.entry(ends).or_default().push((index, is_forward));
+        }
+    }
+    // Where three or more of a wall meet, nobody knows which two are neighbors; of several walls those are that end there.
+    let neighbor = |index: usize, ends: &[[i64; 3]; 2]| -> Option<(usize, bool)> {
+        let around = &sides[ends];
+        let of_wall: Vec<_> = around
+            .iter()
+            .filter(|(other, _)| triangles[*other].1 == triangles[index].1)
+            .collect();
+        let near: Vec<_> = if of_wall.len() == 1 { around.iter().collect() } else { of_wall };
+        match near[..] {
+            [one, other] => Some(if one.0 == index { *other } else { *one }),
+            _ => None,
+        }
+    };
+    let mut found: Vec<Option<(usize, bool)>> = vec![None; triangles.len()];
+    let mut is_closed = Vec::new();
+    for start in 0..triangles.len() {
+        if found[start].is_some() {
+            continue;
+        }
+        let part = is_closed.len();
+        is_closed.push(true);
+        found[start] = Some((part, false));
+        let mut left = vec![start];
+        while let Some(index) = left.pop() {
+            let is_over = found[index].is_some_and(|(_, is_over)| is_over);
+            for k in 0..3 {
+                let (ends, is_forward) = edge(&triangles[index].0, k);
+                let Some((next, is_next_forward)) = neighbor(index, &ends) else {
+                    is_closed[part] = false;
+                    continue;
+                };
+                if found[next].is_none() {
+                    // Neighbors that face the same way run along their edge in opposite directions.
+                    found[next] = Some((part, is_over ^ (is_forward == is_next_forward)));
+                    left.push(next);
+                }
+            }
+        }
+    }
+    let turn = |((triangle, _), found): (&(Triangle, u32), Option<(usize, bool)>)| {
+        let (part, is_over) = found.unwrap_or_default();
+        let [a, b, c] = triangle.map(DVec3::from);
+        (if is_over { [a, c, b] } else { [a, b, c] }, part)
+    };
+    (triangles.iter().zip(found).map(turn).collect(), is_closed)
+}

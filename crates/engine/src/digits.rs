@@ -73,10 +73,10 @@ impl Digits {
             farthest,
             quantum,
             what,
-            instead: if precision == Precision::F32 {
-                "use --precision mixed or f64, or "
-            } else {
-                ""
+            instead: match (precision, stands_still) {
+                (Precision::F32, _) => "use --precision mixed or f64, or ",
+                (_, true) => "use a longer time step, or ",
+                (_, false) => "",
             },
         })
     }

@@ -157,6 +157,7 @@ impl Simulation {
         let again = |settings| Simulation::new(world.clone(), settings);
         let (settings, tried) = placed(settings, [world.grains.len(), fluid], again);
         let (mut simulation, found) = Simulation::planned(&world, settings, Fields::default())?;
+        simulation.digits.check(Precision::F64)?;
         simulation.notices.extend(tried);
         simulation.fields = fields_of(&world.grains, &simulation.densities, simulation.frictional);
         simulation.tune_servos();
@@ -209,7 +210,6 @@ impl Simulation {
             time_step.value = value;
         }
         let digits = Digits::asked_by(world, time_step.value);
-        digits.check(Precision::F64)?;
         let (table, is_compound) = table_of(world)?;
         let frictional = is_frictional(world) || !world.bonds.is_empty();
         let usual_skin = usual_skin(world);

@@ -228,19 +228,20 @@ fn an_inlet_that_cannot_keep_its_rate_says_what_it_reached() {
 }
 
 #[test]
-fn a_stage_that_cannot_begin_stops_the_run_and_says_why() {
+fn a_stage_that_could_not_begin_is_refused_before_the_run() {
     let stage = stage();
     let scene = stage
         .read("course.toml")
         .replace("at = [[\"5 cm\", 0, 0]", "at = [[\"5 cm\", 0, \"8 mm\"]");
     stage.write("taken.toml", &scene);
     let done = stage.seixo("run taken.toml");
-    assert_eq!(done.code, 1, "{}", done.err);
+    assert_eq!(done.code, 2, "{}", done.err);
     assert!(
-        done.err.contains("cannot come at") && done.err.contains("last good state"),
+        done.err.contains("cannot come at") && done.err.contains("taken.toml:57:7"),
         "{}",
         done.err
     );
+    assert!(!stage.path("taken.out").exists());
 }
 
 /// Grains rest in two layers, are glued, and lifted by the upper layer, which is held, led on, and let go of; then the glue dissolves.

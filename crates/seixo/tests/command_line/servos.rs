@@ -13,16 +13,16 @@ fn over_time(stage: &Stage, run: &str, probe: &str) -> Vec<[f64; 2]> {
 fn a_wall_that_a_stage_drives_on_begins_where_its_servo_left_it_when_resumed_too() {
     let stage = Stage::new();
     stage.write("lid.toml", include_str!("scenes/servo-then-driven.toml"));
-    // The time step is longer: a row for each.
     let all = "--set probe.lid.every=0.1ms";
     stage.succeed(&format!("run lid.toml --quiet --threads 1 --out whole {all}"));
     stage.succeed(&format!("run lid.toml --quiet --until 0.05 --out half {all}"));
     stage.succeed("resume half --quiet --until 0.1 --threads 2");
     let lid = over_time(&stage, "half", "lid");
-    let [time, height] = lid[549];
+    // The time step is a little longer: a row for each.
+    let [time, height] = *lid.iter().find(|[time, _]| *time > 0.0549).unwrap();
     // The servo takes it from 4 cm down onto the grain for 20 ms, at 20 cm/s at most; then it goes up at 1 cm/s.
     assert!(
-        (time - 0.0549).abs() < 5e-5 && (height - 0.03613).abs() < 1e-5,
+        (time - 0.0549).abs() < 2e-4 && (height - 0.03613).abs() < 1e-5,
         "{height} m at {time} s"
     );
     std::fs::copy(stage.path("whole/scene.toml"), stage.path("half/scene.toml")).unwrap();

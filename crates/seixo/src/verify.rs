@@ -23,6 +23,7 @@ mod gas;
 mod granular;
 mod heat;
 mod incompressible;
+mod measuring;
 mod motion;
 mod normal;
 mod pile;
@@ -143,6 +144,7 @@ pub const CASES: &[Case] = &[
     case!("rolling_decay", resistance::rolling_decay),
     case!("rolling_incline", resistance::rolling_incline),
     case!("twisting_decay", resistance::twisting_decay),
+    case!("twist_mixed", resistance::twist_mixed),
     case!("block", resistance::block),
     case!("mesh_floor", wall::mesh_floor),
     case!("mesh_edges", wall::mesh_edges),
@@ -154,6 +156,7 @@ pub const CASES: &[Case] = &[
     case!("asymmetric_top", clump::asymmetric_top),
     case!("clump_impact", clump::impact),
     case!("voxels", voxels::converging),
+    case!("periodic_measurement", measuring::periodic_measurement),
     case!("cluster", balance::cluster),
     case!("heap", balance::heap),
     case!("haff", gas::haff),

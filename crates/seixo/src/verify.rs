@@ -32,6 +32,7 @@ mod shear;
 mod silo;
 mod specimen;
 mod stand;
+mod turning;
 mod voxels;
 mod wall;
 mod wave;
@@ -167,6 +168,10 @@ pub const CASES: &[Case] = &[
     case!("incompressible", incompressible::incompressible),
     case!("poiseuille", fluid::poiseuille),
     case!("taylor_green", fluid::taylor_green),
+    case!("spinning_drop", turning::spinning_drop),
+    case!("taylor_couette", turning::taylor_couette),
+    case!("spun_up_drum", turning::spun_up_drum),
+    case!("standing_wave", wave::standing),
     case!("drop", droplet::drop),
     case!("archimedes", archimedes::short),
     case!("dam_break_front", dam::front),

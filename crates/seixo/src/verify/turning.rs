@@ -21,7 +21,7 @@ const STEADY_FROM: f64 = 0.5;
 const LOOKS: u32 = 50;
 /// Order with which errors of velocities fall with the spacing, and by how much it may be off, see the case's README.
 const ORDER: f64 = 2.0;
-const ORDER_TOLERANCE: f64 = 0.7;
+const ORDER_TOLERANCE: f64 = 0.8;
 
 /// Radius of a drum \[m\].
 const DRUM: f64 = 0.05;

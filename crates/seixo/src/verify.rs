@@ -9,6 +9,7 @@
 //! Tolerances are those of double precision. Where another precision is asked for, what its rounding may do to a figure is added, and the
 //! heading says so.
 
+mod afloat;
 mod archimedes;
 mod balance;
 mod bond;
@@ -174,6 +175,7 @@ pub const CASES: &[Case] = &[
     case!("standing_wave", wave::standing),
     case!("drop", droplet::drop),
     case!("archimedes", archimedes::short),
+    case!("box_stability", afloat::box_stability),
     case!("dam_break_front", dam::front),
     case!(long "stack", motion::stacked),
     case!(long "janssen", silo::janssen),

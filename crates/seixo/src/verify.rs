@@ -196,6 +196,7 @@ pub const CASES: &[Case] = &[
     case!(long "lobovsky", dam::impact),
     case!(long "wave_paddle", wave::paddled),
     case!(long "archimedes_long", archimedes::long),
+    case!(long "sphere_in_tube", afloat::sphere_in_tube),
 ];
 
 /// What a case came to.

@@ -1,12 +1,17 @@
-//! Bodies in fluids as scenes describe them: boxes that float.
+//! Bodies in fluids as scenes describe them: boxes that float, and a sphere in a tube.
 
-use super::stand::{Done, Stand, along, mean, run_until};
+use super::fluid::fluids_of;
+use super::stand::{Done, Outcome, Stand, advance, along, mean, run_until};
 use seixo_engine::Simulation;
 use seixo_engine::state::GrainSnapshot;
+use std::f64::consts::PI;
 
 /// Share of a run after which a box is looked at, and how often then.
 const AT_REST: f64 = 2.0 / 3.0;
 const LOOKS: u32 = 50;
+
+/// From when on the drag on a sphere is averaged, as a share of the run.
+const DRAWN_FROM: f64 = 0.5;
 
 /// Spheres with a radius of half a centimeter whose union is a box with these edges \[cm\], as a scene lists them, row by row from below; and how far they
 /// reach from its center \[cm\].
@@ -49,4 +54,33 @@ pub fn box_stability(stand: &mut Stand) -> Done {
         stand.row(format!("{name}: angle at rest [deg]"), angle, expected, tolerance);
     }
     Ok(())
+}
+
+/// Drag on a sphere that is drawn along the axis of a closed tube, over Stokes' in a fluid without bounds.
+pub fn sphere_in_tube(stand: &mut Stand) -> Done {
+    let scene = stand.scene()?;
+    let until = scene.run.until;
+    let grains = &scene.world.grains;
+    let motion = grains.bodies.first().and_then(|body| body.motion.as_ref());
+    let speed = motion.ok_or("nothing is drawn along the tube")?.velocity[2];
+    let stokes = 6.0 * PI * fluids_of(&scene.world)?.kinds[0].viscosity * grains.radius[0] * speed;
+    let mut simulation = Simulation::new(scene.world, scene.settings)?;
+    while simulation.time() < DRAWN_FROM * until {
+        let next = simulation.time() + 0.1 * until;
+        run_until(&mut simulation, next)?;
+        stand.tell("a sphere", &simulation, until);
+    }
+    let mut drags: Vec<f64> = Vec::new();
+    while simulation.time() < until {
+        advance(&mut simulation, 1)?;
+        drags.push(-drag(&simulation)?);
+    }
+    stand.compare(&[mean(&drags, |drag| *drag) / stokes])
+}
+
+/// Force of the fluid on the only body, upward \[N\].
+fn drag(simulation: &Simulation) -> Outcome<f64> {
+    let loads = simulation.loads_of_fluids_on_bodies();
+    let [force, _] = loads.first().ok_or("the fluid feels no body")?;
+    Ok(force[2])
 }

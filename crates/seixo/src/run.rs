@@ -31,7 +31,7 @@ mod measure;
 mod moved;
 mod opening;
 mod outputs;
-mod passage;
+pub(crate) mod passage;
 mod probes;
 mod record;
 mod schedule;

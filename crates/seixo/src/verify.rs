@@ -9,6 +9,7 @@
 //! Tolerances are those of double precision. Where another precision is asked for, what its rounding may do to a figure is added, and the
 //! heading says so.
 
+mod afloat;
 mod archimedes;
 mod balance;
 mod bond;
@@ -23,6 +24,7 @@ mod gas;
 mod granular;
 mod heat;
 mod incompressible;
+mod measuring;
 mod motion;
 mod normal;
 mod pile;
@@ -31,6 +33,7 @@ mod shear;
 mod silo;
 mod specimen;
 mod stand;
+mod turning;
 mod voxels;
 mod wall;
 mod wave;
@@ -143,6 +146,7 @@ pub const CASES: &[Case] = &[
     case!("rolling_decay", resistance::rolling_decay),
     case!("rolling_incline", resistance::rolling_incline),
     case!("twisting_decay", resistance::twisting_decay),
+    case!("twist_mixed", resistance::twist_mixed),
     case!("block", resistance::block),
     case!("mesh_floor", wall::mesh_floor),
     case!("mesh_edges", wall::mesh_edges),
@@ -154,6 +158,7 @@ pub const CASES: &[Case] = &[
     case!("asymmetric_top", clump::asymmetric_top),
     case!("clump_impact", clump::impact),
     case!("voxels", voxels::converging),
+    case!("periodic_measurement", measuring::periodic_measurement),
     case!("cluster", balance::cluster),
     case!("heap", balance::heap),
     case!("haff", gas::haff),
@@ -164,8 +169,13 @@ pub const CASES: &[Case] = &[
     case!("incompressible", incompressible::incompressible),
     case!("poiseuille", fluid::poiseuille),
     case!("taylor_green", fluid::taylor_green),
+    case!("spinning_drop", turning::spinning_drop),
+    case!("taylor_couette", turning::taylor_couette),
+    case!("spun_up_drum", turning::spun_up_drum),
+    case!("standing_wave", wave::standing),
     case!("drop", droplet::drop),
     case!("archimedes", archimedes::short),
+    case!("box_stability", afloat::box_stability),
     case!("dam_break_front", dam::front),
     case!(long "stack", motion::stacked),
     case!(long "janssen", silo::janssen),
@@ -186,6 +196,7 @@ pub const CASES: &[Case] = &[
     case!(long "lobovsky", dam::impact),
     case!(long "wave_paddle", wave::paddled),
     case!(long "archimedes_long", archimedes::long),
+    case!(long "sphere_in_tube", afloat::sphere_in_tube),
 ];
 
 /// What a case came to.

@@ -14,7 +14,7 @@ const FARTHEST: f64 = 0.25;
 /// count does not change, nor one that passes and leaves the domain. One that comes in between, through an inlet or by a stage, has passed
 /// nothing. Where the plane is a disk, what counts is where the center is at the first look behind the plane.
 #[derive(Default)]
-pub(super) struct Passage {
+pub(crate) struct Passage {
     /// Grains that were there at the last look, by their ids, ascending.
     id: Vec<u32>,
     /// Their centers then \[m\].

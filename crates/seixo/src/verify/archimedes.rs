@@ -1,6 +1,6 @@
 //! Rigid bodies in water: what lifts them, how deep they float, and what they hand over.
 
-use super::fluid::{extent, fluids_of};
+use super::fluid::{extent, fluids_of, fluids_of_mut};
 use super::stand::{Done, Outcome, Stand, advance, length, run_until};
 use seixo_engine::Simulation;
 use seixo_engine::world::{Body, Boundary, Domain, Fluids, Hull, Interaction, Leaving, Particles, Sphere, Vec3, WallMotion, World};
@@ -72,7 +72,7 @@ impl Block {
 
     /// Puts it into a world of one fluid, in place of what is there: held, unless it has a velocity and an angular velocity.
     fn put(&self, world: &mut World, moves: Option<[Vec3; 2]>) -> Done {
-        let fluids = world.fluids.as_mut().ok_or("the scene has no fluid")?;
+        let fluids = fluids_of_mut(world)?;
         let spacing = fluids.spacing;
         let mass = self.density_ratio * fluids.kinds[0].density * self.volume();
         let squares = self.size.map(|side| side * side);
@@ -180,7 +180,7 @@ fn draft(stand: &mut Stand, mut scene: Scene) -> Outcome<f64> {
 fn without_tank(world: &mut World) -> Done {
     world.gravity = [0.0; 3];
     world.walls.clear();
-    let fluids = world.fluids.as_mut().ok_or("the scene has no fluid")?;
+    let fluids = fluids_of_mut(world)?;
     fluids.boundary = Boundary::default();
     fluids.slips.clear();
     fluids.inside.clear();

@@ -1,9 +1,9 @@
 //! Drops that their surface tension holds together.
 
+use super::fluid::{fluid_now, fluids_of, fluids_of_mut};
 use super::stand::{Done, Line, Outcome, Stand, length, mean, run_until};
 use seixo_engine::Simulation;
-use seixo_engine::state::FluidSnapshot;
-use seixo_engine::world::{Fluid, Fluids, World};
+use seixo_engine::world::{Fluid, Fluids};
 use std::f64::consts::{PI, TAU};
 
 /// Rate at which a drop is stretched at first, over √(σ/(ρR³)): it gets a fifth longer than wide.
@@ -26,14 +26,6 @@ fn size(fluids: &Fluids) -> (f64, f64) {
     (radius, (density * radius.powi(3) / surface_tension).sqrt())
 }
 
-fn fluids_of(world: &mut World) -> Result<&mut Fluids, &'static str> {
-    world.fluids.as_mut().ok_or("the scene has no fluid")
-}
-
-fn fluid_now(simulation: &Simulation) -> Result<FluidSnapshot, &'static str> {
-    simulation.fluid().ok_or("the scene has no fluid")
-}
-
 /// How much longer than wide a drop is: of an ellipse, the difference of the squares of its axes over their sum.
 fn elongation(simulation: &Simulation) -> Outcome<f64> {
     let now = fluid_now(simulation)?;
@@ -45,7 +37,7 @@ fn elongation(simulation: &Simulation) -> Outcome<f64> {
 pub fn drop(stand: &mut Stand) -> Done {
     let mut scene = stand.scene()?;
     let until = scene.run.until;
-    let fluids = fluids_of(&mut scene.world)?;
+    let fluids = fluids_of_mut(&mut scene.world)?;
     let (radius, time) = size(fluids);
     let (tension, mass) = (fluids.kinds[0].surface_tension, fluids.kinds[0].density * PI * radius * radius);
     let rate = STRETCHING / time;
@@ -74,8 +66,8 @@ pub fn drop(stand: &mut Stand) -> Done {
     let residual = simulation.ledger().residual / (TAU * radius * tension);
 
     let calmed = ("fluid.water.artificial_viscosity".to_owned(), CALMING.to_owned());
-    let mut scene = stand.scene_with(&[calmed])?;
-    let inside = radius - BELOW * fluids_of(&mut scene.world)?.support;
+    let scene = stand.scene_with(&[calmed])?;
+    let inside = radius - BELOW * fluids_of(&scene.world)?.support;
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
     let [from, during] = REST;
     let (mut pressures, mut squares) = (Vec::new(), Vec::new());

@@ -11,8 +11,13 @@ pub(super) fn fluids_of(world: &World) -> Result<&Fluids, &'static str> {
     world.fluids.as_ref().ok_or("the scene has no fluid")
 }
 
+/// The same, to be changed before a run.
+pub(super) fn fluids_of_mut(world: &mut World) -> Result<&mut Fluids, &'static str> {
+    world.fluids.as_mut().ok_or("the scene has no fluid")
+}
+
 /// The fluid as it is now.
-fn fluid_now(simulation: &Simulation) -> Result<FluidSnapshot, &'static str> {
+pub(super) fn fluid_now(simulation: &Simulation) -> Result<FluidSnapshot, &'static str> {
     simulation.fluid().ok_or("the scene has no fluid")
 }
 
@@ -160,7 +165,7 @@ pub fn taylor_green(stand: &mut Stand) -> Done {
     let until = scene.run.until;
     let domain = scene.world.domain.ok_or("the scene has no domain")?;
     let side = domain.max[0] - domain.min[0];
-    let fluids = scene.world.fluids.as_mut().ok_or("the scene has no fluid")?;
+    let fluids = fluids_of_mut(&mut scene.world)?;
     let kinematic = fluids.kinds[0].viscosity / fluids.kinds[0].density;
     let (fastest, mass) = (fluids.fastest, fluids.kinds[0].density * side * side);
     set_vortices_going(fluids, side, fastest);
@@ -215,7 +220,7 @@ fn lay_out_wave(fluids: &mut Fluids, [level, ceiling, width]: [f64; 3], gravity:
 pub fn rayleigh_taylor(stand: &mut Stand) -> Done {
     let mut scene = stand.scene()?;
     let (until, gravity) = (scene.run.until, -scene.world.gravity[2]);
-    let fluids = scene.world.fluids.as_mut().ok_or("the scene has no fluid")?;
+    let fluids = fluids_of_mut(&mut scene.world)?;
     let ([left, right], [floor, ceiling]) = (extent(fluids, 0), extent(fluids, 2));
     lay_out_wave(fluids, [0.5 * (floor + ceiling), ceiling, right - left], gravity);
     let [heavy, light] = [0, 1].map(|kind| fluids.kinds[kind].density);

@@ -73,6 +73,21 @@ pub fn twisting_decay(stand: &mut Stand) -> Done {
     Ok(())
 }
 
+/// What brakes rolling and twisting at once, in steps that change velocities by 10⁻⁷ of themselves.
+pub fn twist_mixed(stand: &mut Stand) -> Done {
+    let scene = stand.scene()?;
+    let until = scene.run.until;
+    let mut simulation = Simulation::new(scene.world, scene.settings)?;
+    let mut look = |time: f64| -> Outcome<[f64; 3]> {
+        run_until(&mut simulation, time)?;
+        let ball = simulation.snapshot();
+        Ok([simulation.time(), ball.velocity[0][0], ball.angular_velocity[0][2]])
+    };
+    let (first, last) = (look(0.5 * until)?, look(until)?);
+    let rates = [1, 2].map(|k| (first[k] - last[k]) / (last[0] - first[0]));
+    stand.compare(&rates)
+}
+
 /// Spheres stuck together, which cannot roll, on a slope.
 pub fn block(stand: &mut Stand) -> Done {
     for (name, [angle, acceleration, tolerance]) in stand.reference()? {

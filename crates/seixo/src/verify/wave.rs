@@ -1,8 +1,9 @@
-//! Waves that a paddle makes.
+//! Waves: those that a paddle makes, and one that stands.
 
-use super::stand::{Done, Line, Stand, run_until};
+use super::fluid::{extent, fluids_of_mut};
+use super::stand::{Done, Line, Stand, run_until, straight};
 use seixo_engine::Simulation;
-use seixo_engine::world::World;
+use seixo_engine::world::{Fluids, World};
 use std::f64::consts::{PI, TAU};
 
 /// Where the surface is looked at \[m\]: more than three depths from the paddle, where nothing is left of what does not travel, and a quarter of a wave
@@ -16,6 +17,13 @@ const LOOKS: [u32; 2] = [3, 50];
 const STEPS_A_SPACING: f64 = 4.0;
 /// Share of the surroundings that is fluid at a free surface.
 const AT_SURFACE: f64 = 0.5;
+
+/// Largest speed of a standing wave over its speed of travel: so much of its wavelength over 2π is its amplitude.
+const STEEPNESS: f64 = 0.06;
+/// Half periods of a standing wave that are looked at, and looks in each. The first one is left out: until then particles leave their lattice, which takes
+/// energy of its own.
+const HALF_PERIODS: u32 = 6;
+const LOOKS_AT_WAVE: u32 = 60;
 
 /// The paddle, and how finely its water is divided.
 struct Paddle {
@@ -99,5 +107,61 @@ pub fn paddled(stand: &mut Stand) -> Done {
         .map(|(gauge, x)| (format!("{x} m from the {}", paddle.name), gauge))
         .collect();
     stand.curve("surface", ["time [s]", "height of the surface [m]"], lines);
+    Ok(())
+}
+
+/// Sets a standing wave going, at the moment at which its surface is flat: the potential flow over a free-slip bottom with this wave number \[1/m\] and
+/// this largest speed along the surface \[m/s\].
+fn set_standing(fluids: &mut Fluids, wave_number: f64, speed: f64) {
+    let [floor, surface] = extent(fluids, 2);
+    let bottom = (wave_number * (surface - floor)).sinh();
+    let particles = &mut fluids.particles;
+    for (place, velocity) in particles.position.iter().zip(&mut particles.velocity) {
+        let (sin, cos) = (wave_number * place[0]).sin_cos();
+        let height = wave_number * (place[2] - floor);
+        *velocity = [-speed * height.cosh() / bottom * sin, 0.0, speed * height.sinh() / bottom * cos];
+    }
+}
+
+/// A small standing wave decays by viscosity.
+pub fn standing(stand: &mut Stand) -> Done {
+    let mut scene = stand.scene()?;
+    let gravity = -scene.world.gravity[2];
+    let domain = scene.world.domain.ok_or("the scene has no domain")?;
+    let fluids = fluids_of_mut(&mut scene.world)?;
+    let wave_number = TAU / (domain.max[0] - domain.min[0]);
+    let [floor, surface] = extent(fluids, 2);
+    let frequency = (gravity * wave_number * (wave_number * (surface - floor)).tanh()).sqrt();
+    let rate = 2.0 * fluids.kinds[0].viscosity / fluids.kinds[0].density * wave_number * wave_number;
+    set_standing(fluids, wave_number, STEEPNESS * frequency / wave_number);
+    let half = PI / frequency;
+    let until = (f64::from(HALF_PERIODS) + 0.5) * half;
+    let mut simulation = Simulation::new(scene.world, scene.settings)?;
+    let given = simulation.ledger().kinetic;
+    let mut energies = Vec::new();
+    for k in 0..HALF_PERIODS * LOOKS_AT_WAVE {
+        run_until(&mut simulation, half * (0.5 + f64::from(k) / f64::from(LOOKS_AT_WAVE)))?;
+        energies.push((simulation.time(), simulation.ledger().kinetic));
+        stand.tell("a wave", &simulation, until);
+    }
+    // Around each whole half period the kinetic energy has a maximum.
+    let peaks: Vec<(f64, f64)> = energies
+        .chunks(LOOKS_AT_WAVE as usize)
+        .filter_map(|around| around.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1)))
+        .collect();
+    let logarithms: Vec<(f64, f64)> = peaks.iter().map(|(time, energy)| (*time, 0.5 * energy.ln())).collect();
+    let numbered: Vec<(f64, f64)> = peaks.iter().zip(1u32..).map(|((time, _), n)| (f64::from(n), *time)).collect();
+    stand.compare(&[
+        -straight(&logarithms).0 / rate,
+        straight(&numbered).0 / half,
+        simulation.ledger().residual / given,
+    ])?;
+    let first = peaks.first().copied().unwrap_or_default();
+    let solution = energies
+        .iter()
+        .map(|(time, _)| (*time, first.1 * (-2.0 * rate * (time - first.0)).exp()))
+        .collect();
+    let lines: Vec<Line> = vec![("measured".to_owned(), energies), ("exp(-4νk²t)".to_owned(), solution)];
+    stand.curve("decay", ["time [s]", "kinetic energy [J/m]"], lines);
     Ok(())
 }

@@ -244,7 +244,7 @@ fn what_cannot_be_divided_is_refused_by_name() {
     let world = gas(1000);
     let refusal = Simulation::new(world.clone(), among(40_000)).err().unwrap();
     assert!(
-        matches!(&refusal, Refusal::Division(what) if what.contains("use at most")),
+        matches!(&refusal, Refusal::Division(what) if what.contains("domains are too many")),
         "{refusal}"
     );
     let mut damped = world;

@@ -27,7 +27,7 @@ use crate::{
     quantity::Quantity,
     schema::{FluidSection, SceneFile},
     stage::Plan,
-    words::{InitialPressure, Slip, Word},
+    words::{InitialPressure, Word},
 };
 use glam::DVec3;
 use seixo_engine::world::{
@@ -160,7 +160,7 @@ pub(crate) fn fluids(
         muller::refuse_surroundings(file, world, ranges, findings);
     }
     let projection = solver::projection(file, shared.solver, findings);
-    let slips = slips(file, &shared, world.walls.len(), ranges);
+    let slips = boundary::slips(file, shared.is_muller(), world.walls.len(), ranges);
     complete(file, &shared, world.gravity);
     tension::complete(file, &shared, findings);
     if let Some(axis) = shared.across {
@@ -257,19 +257,6 @@ fn refuse_nowhere(file: &SceneFile, inlets: &[FluidInlet], findings: &mut Findin
             findings.add(&format!("fluid.{name}"), complaint.remedy(remedy));
         }
     }
-}
-
-/// By wall of the world, whether fluids slip along it freely.
-fn slips(file: &mut SceneFile, shared: &Shared, walls: usize, ranges: &BTreeMap<String, Range<usize>>) -> Vec<bool> {
-    let usual = if shared.is_muller() { Slip::Free } else { Slip::None };
-    let mut slips = vec![false; walls];
-    for (name, section) in &mut file.wall {
-        let slip = section.slip.get_or_insert(Word(usual)).0;
-        if let Some(range) = ranges.get(name) {
-            slips[range.clone()].fill(slip == Slip::Free);
-        }
-    }
-    slips
 }
 
 /// What all fluids share; complains where they differ.

@@ -16,6 +16,7 @@ use crate::{
     fill::corners,
     schema::{BoxShape, SceneFile},
     stage::{Act, Plan, Thing},
+    words::{Slip, Word},
 };
 use glam::DVec3;
 use seixo_engine::world::{Boundary, Particles, SurfaceMotion, WallMotion, WallShape, World};
@@ -411,4 +412,17 @@ impl Setting<'_> {
                 .remedy("fill a region that ends at the wall, or move the wall; before a plane is where its normal points to"),
         );
     }
+}
+
+/// By wall of the world, whether fluids slip along it freely; if the scene leaves it out, those of 2003 do, others stick.
+pub(super) fn slips(file: &mut SceneFile, is_muller: bool, walls: usize, ranges: &BTreeMap<String, Range<usize>>) -> Vec<bool> {
+    let usual = if is_muller { Slip::Free } else { Slip::None };
+    let mut slips = vec![false; walls];
+    for (name, section) in &mut file.wall {
+        let slip = section.slip.get_or_insert(Word(usual)).0;
+        if let Some(range) = ranges.get(name) {
+            slips[range.clone()].fill(slip == Slip::Free);
+        }
+    }
+    slips
 }

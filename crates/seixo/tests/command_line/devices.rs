@@ -61,7 +61,12 @@ fn a_divided_run_writes_what_an_undivided_one_does() {
         assert_same_energies(&stage, run, "whole");
     }
     let done = stage.seixo("run heap.toml --domains 500 --out much");
-    assert!(done.code == 2 && done.err.contains("domains are too many"), "{}: {}", done.code, done.err);
+    assert!(
+        done.code == 2 && done.err.contains("domains are too many"),
+        "{}: {}",
+        done.code,
+        done.err
+    );
 }
 
 #[test]

@@ -31,7 +31,10 @@ fn flags_beyond_this_machine_and_endless_runs_are_refused_at_once() {
     for (flags, phrases) in [
         ("--threads 4096", ["cannot start 4096 threads", "run.threads=4096"]),
         ("--domains 4096", ["4096 domains are too many", "run.domains=4096"]),
-        ("--set run.time_step=1e-12 --set run.until=1e5", ["9e15 steps", "run.time_step=1e-12"]),
+        (
+            "--set run.time_step=1e-12 --set run.until=1e5",
+            ["9e15 steps", "run.time_step=1e-12"],
+        ),
     ] {
         for command in ["check", "run"] {
             let done = stage.seixo(&format!("{command} heap.toml {flags}"));

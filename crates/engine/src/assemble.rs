@@ -13,7 +13,7 @@ use std::ops::RangeInclusive;
 /// Radii that are simulated \[m\]: cubes and squares of masses stay far from the ends of what numbers hold.
 const RADII: RangeInclusive<f64> = 1e-12..=1e12;
 /// Densities \[kg/m³\] and moduli of elasticity \[Pa\] that are.
-const OF_MATERIALS: RangeInclusive<f64> = 1e-12..=1e31;
+const OF_MATERIALS: RangeInclusive<f64> = 1e-20..=1e31;
 /// The speed that all is slower than at the start \[m/s\]: at a tenth of that of light Newton's energies are off by 0.8 %.
 pub(crate) const SPEED_LIMIT: f64 = 0.1 * 299_792_458.0;
 /// The same in words.
@@ -246,7 +246,7 @@ pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), Refusal> {
                 name: material.name.clone(),
                 what,
                 value,
-                must: "from 1e-12 to 1e31 in SI units",
+                must: "from 1e-20 to 1e31 in SI units",
             });
         }
         if !(material.poisson_ratio > -1.0 && material.poisson_ratio <= 0.5) {

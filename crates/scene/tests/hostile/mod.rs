@@ -206,8 +206,8 @@ fn what_the_engine_refuses_is_shown_where_the_scene_says_it() {
         ),
         (
             "density = \"2500 kg/m^3\"",
-            "density = 1e-20",
-            &["scene.toml:7:", "material.glass: density", "from 1e-12 to 1e31"],
+            "density = 1e-25",
+            &["scene.toml:7:", "material.glass: density", "from 1e-20 to 1e31"],
         ),
         (
             "friction = 0.3",

@@ -17,6 +17,7 @@ mod projector;
 mod sample;
 mod saved;
 mod shared;
+mod shifting;
 mod suspension;
 mod tension;
 
@@ -213,7 +214,11 @@ impl Flow {
                 sides,
                 mixed: fluids.kinds.len() > 1,
                 bounded: is_bounded || passes || !hulls.is_empty(),
-                moving: passes || !hulls.is_empty() || is_bounded && (simulation.walls.has_moving() || simulation.walls.has_running()),
+                // What is shifted goes on otherwise than it flows.
+                moving: passes
+                    || !hulls.is_empty()
+                    || fluids.particle_shifting
+                    || is_bounded && (simulation.walls.has_moving() || simulation.walls.has_running()),
                 passing: passes,
                 viscous: fluids
                     .kinds
@@ -223,6 +228,7 @@ impl Flow {
                 cohesive: fluids.kinds.iter().any(|fluid| fluid.surface_tension > 0.0),
                 laden: !hulls.is_empty(),
                 carrying: hulls.has_suspended(),
+                shifting: fluids.particle_shifting,
             },
             projector: Projector::new(&fluids),
             fields: FluidFields::default(),
@@ -346,14 +352,18 @@ impl Simulation {
     /// Sets fluids up at time zero, with their forces.
     pub(crate) fn put_fluids_up(&mut self, fluids: Fluids) -> Result<(), Refusal> {
         self.flow = Some(Box::new(Flow::new(fluids, self)?));
-        self.with_flow(|flow, simulation| {
+        let refused = self.with_flow(|flow, simulation| {
             flow.take_particles();
             flow.put_boundary_up(simulation);
             flow.put_hulls_up(simulation);
             flow.put_passages_up(simulation);
             flow.renew_lists(simulation);
             flow.begin(simulation);
+            flow.check_shifting().err()
         });
+        if let Some(refusal) = refused {
+            return Err(refusal);
+        }
         self.load_bodies_anew();
         Ok(())
     }
@@ -375,6 +385,10 @@ impl Simulation {
 
     pub(crate) fn press_boundaries(&mut self) {
         self.with_flow(|flow, simulation| flow.press_walls(simulation, true));
+    }
+
+    pub(crate) fn shift_fluids(&mut self) {
+        self.with_flow(|flow, simulation| flow.shift(simulation));
     }
 
     pub(crate) fn exchange_fluids(&mut self) {

@@ -103,6 +103,7 @@ impl Simulation {
         self.move_fluids()?;
         self.pass(Pass::Cells, Simulation::renew_lists_of_fluids_when_stale);
         self.pass(Pass::Boundaries, Simulation::press_boundaries);
+        self.pass(Pass::Fluids, Simulation::shift_fluids);
         self.push_fluids();
         self.let_fluids_bear();
         self.pass(Pass::Boundaries, Simulation::let_fluids_pass)

@@ -59,11 +59,14 @@ fn fluids_among_walls_are_the_same_among_any_number_of_domains() {
 
 #[test]
 fn a_lid_drives_a_box_of_two_domains() {
-    let world = cavity();
-    let [mut whole, mut divided] = [1, 2].map(|domains| after(&world, domains, 400));
-    assert_same(&mut whole, &mut divided, "a lid");
-    assert_same_ledger(&whole, &divided, "a lid");
-    assert!(divided.ledger().wall_work > 0.0);
+    for (what, shifts) in [("a lid", false), ("a lid over shifted particles", true)] {
+        let mut world = cavity();
+        world.fluids.as_mut().unwrap().particle_shifting = shifts;
+        let [mut whole, mut divided] = [1, 2].map(|domains| after(&world, domains, 400));
+        assert_same(&mut whole, &mut divided, what);
+        assert_same_ledger(&whole, &divided, what);
+        assert!(divided.ledger().wall_work > 0.0);
+    }
 }
 
 #[test]

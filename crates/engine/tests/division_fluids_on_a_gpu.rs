@@ -176,4 +176,8 @@ fn fluids_that_gpus_cannot_divide_are_refused_by_name() {
     assert!(told.contains("use at most 1"), "{told}");
     let told = refusal(incompressible(whirl()));
     assert!(told.contains("incompressible fluids") && told.contains("--device cpu"), "{told}");
+    let mut shifted = whirl();
+    shifted.fluids.as_mut().unwrap().particle_shifting = true;
+    let told = refusal(shifted);
+    assert!(told.contains("particles are shifted") && told.contains("--device cpu"), "{told}");
 }

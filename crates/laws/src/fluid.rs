@@ -13,12 +13,14 @@
 //!   out as by Fourtakas et al. 2019, Comput. Fluids 190:346, eq. 10);
 //! - tension: f_i = −(U′/r) (x_i − x_j), with the potential of [`tension`].
 //!
-//! What fluids and grains that are smaller than these particles do to each other is in [`suspension`].
+//! What fluids and grains that are smaller than these particles do to each other is in [`suspension`], how particles are kept evenly apart in
+//! [`shifting`].
 
 pub mod cubic_spline;
 pub mod dfsph;
 pub mod muller;
 pub mod poly6;
+pub mod shifting;
 pub mod smoothing;
 pub mod spiky;
 pub mod spring;

@@ -66,6 +66,7 @@ struct Shared {
     support: f64,
     smoothing: Smoothing,
     viscous_force: ViscousForce,
+    particle_shifting: bool,
     /// Axis across which nothing flows.
     across: Option<usize>,
 }
@@ -186,7 +187,7 @@ pub(crate) fn fluids(
         origin,
         periods: periods(world.domain.as_ref()),
     };
-    note_uneven_periods(&layout, findings);
+    fill::note_uneven_periods(&layout, findings);
     let (boundary, inside) = if shared.is_muller() {
         let inside = muller::inside(file, world, plan, (&particles, &shared), findings);
         (Boundary::default(), inside)
@@ -232,6 +233,7 @@ pub(crate) fn fluids(
         projection,
         smoothing: shared.smoothing,
         viscous_force: shared.viscous_force,
+        particle_shifting: shared.particle_shifting,
         spacing: shared.spacing,
         support: shared.support * shared.spacing,
         across: shared.across,
@@ -266,6 +268,7 @@ fn shared(file: &SceneFile, findings: &mut Findings) -> Option<Shared> {
     let support = agreed(file, "support", |section| section.support.map(|ratio| ratio.si), told, findings);
     let smoothing = agreed(file, "smoothing", |section| section.smoothing, Word::text, findings);
     let viscous_force = agreed(file, "viscous_force", |section| section.viscous_force, Word::text, findings);
+    let shifting = agreed(file, "particle_shifting", |of| of.particle_shifting, |is| is.to_string(), findings);
     let plane = agreed(file, "plane", |section| section.plane, Word::text, findings);
     let solver = agreed(file, "solver", |section| section.solver, Word::text, findings);
     let solver = solver.unwrap_or_default().0;
@@ -303,6 +306,7 @@ fn shared(file: &SceneFile, findings: &mut Findings) -> Option<Shared> {
             smoothing.unwrap_or_default().0
         },
         viscous_force: viscous_force.unwrap_or_default().0,
+        particle_shifting: shifting.unwrap_or_default(),
         across: plane.map(|plane| plane.0.across()),
     })
 }
@@ -352,6 +356,7 @@ fn complete(file: &mut SceneFile, shared: &Shared, gravity: Vec3) {
             let diffusion = if section.surface_tension.si > 0.0 { 0.0 } else { USUAL_DIFFUSION };
             section.density_diffusion.get_or_insert(Quantity::new(diffusion));
             section.xsph.get_or_insert_default();
+            section.particle_shifting = Some(shared.particle_shifting);
         }
         let is_inviscid = section.viscosity.si == 0.0;
         let artificial = if is_inviscid { USUAL_ARTIFICIAL_VISCOSITY } else { 0.0 };
@@ -362,23 +367,6 @@ fn complete(file: &mut SceneFile, shared: &Shared, gravity: Vec3) {
             InitialPressure::Hydrostatic
         };
         section.initial_pressure.get_or_insert(Word(initial));
-    }
-}
-
-/// Tells of periodic lengths that no whole number of particles fills.
-fn note_uneven_periods(layout: &Layout, findings: &mut Findings) {
-    for (axis, period) in layout.periods.iter().enumerate() {
-        let Some([min, max]) = period.filter(|_| layout.across != Some(axis)) else {
-            continue;
-        };
-        let spacings = (max - min) / layout.spacing;
-        if (spacings - spacings.round()).abs() > 1e-6 {
-            findings.notices.push(format!(
-                "world.domain is {spacings:.4} spacings long in {}, where its sides are periodic: particles on both sides do not match; choose a \
-                 spacing that divides the length",
-                AXES[axis]
-            ));
-        }
     }
 }
 

@@ -202,6 +202,15 @@ const CASES: &[Case] = &[
     ),
     (
         "spacing = 0.02",
+        "spacing = 0.02\nsolver = \"dfsph\"\nparticle_shifting = true",
+        &[
+            "scene.toml:10:21",
+            "fluid.water: `particle_shifting` is not for solver = \"dfsph\"",
+            "write solver = \"wcsph\"",
+        ],
+    ),
+    (
+        "spacing = 0.02",
         "spacing = 0.02\nsolver = \"dfsph\"\nsurface_tension = \"72 mN/m\"",
         &[
             "scene.toml:10:19",

@@ -192,6 +192,7 @@ pub const CASES: &[Case] = &[
     case!(long "uniaxial", specimen::uniaxial),
     case!(long "brazilian", specimen::brazilian),
     case!(long "cavity", fluid::cavity),
+    case!(long "cavity_1000", fluid::cavity_1000),
     case!(long "rayleigh_taylor", fluid::rayleigh_taylor),
     case!(long "lobovsky", dam::impact),
     case!(long "wave_paddle", wave::paddled),

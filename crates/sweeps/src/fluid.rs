@@ -2,7 +2,7 @@
 //!
 //! Records: `position` = x y z and the volume, negative for particles of walls; `flow` = velocity x y z and pressure; `drag` = the velocity that
 //! viscosity sees x y z and padding; `rate` = force x y z and relative rate of change of the density; `motion`, where walls move = velocity x y z of a
-//! surface, and 1 if it runs while its wall stands, else 0.
+//! surface, and 1 if it runs while its wall stands, else 0; of fluid, the velocity with which its particles go on.
 
 use crate::motion::{Stepping, flags_of};
 use crate::pose::point_of_wall;
@@ -188,6 +188,8 @@ pub struct FlowPlan {
     pub laden: bool,
     /// Whether there are grains that are smaller than these particles, see [`crate::suspension`].
     pub carrying: bool,
+    /// Whether particles are shifted, see [`crate::shifting`].
+    pub shifting: bool,
 }
 
 /// What fluid is before a particle of a wall.
@@ -202,7 +204,7 @@ pub struct Before<R: Real> {
 }
 
 /// What the fluid before particle i of a wall is like: p = Σ (p_j + ρ_j (g − a)·(x_i − x_j)) W / ΣW (Adami, Hu & Adams 2012, J. Comput. Phys.
-/// 231:7057, eq. 27), never below zero, and the mean velocity (eq. 22). `pull` is g − a, gravity less the acceleration of the wall \[m/s²\].
+/// 231:7057, eq. 27), never below zero unless particles are shifted, and the mean velocity (eq. 22). `pull` is g − a, gravity less the acceleration of the wall \[m/s²\].
 ///
 /// A wall that turns with `spin` \[rad/s\] would go by spin × (x_j − x_i) faster where particle j is. Velocities are compared with that: so fluid that
 /// turns as the wall does is seen to go as the particle of the wall does, wherever that is below the surface, and nothing drags at it.
@@ -250,8 +252,12 @@ pub fn fluid_before<C: Coordinate<R>, R: Real>(
     if share > zero {
         per_share = R::new(1.0) / share;
     }
+    let mut mean = pressure * per_share;
+    if comptime!(!plan.shifting) {
+        mean = larger::<R>(mean, zero);
+    }
     Before::<R> {
-        pressure: larger::<R>(pressure * per_share, zero),
+        pressure: mean,
         velocity: velocity.times(per_share),
         share,
     }

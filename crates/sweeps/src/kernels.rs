@@ -18,6 +18,7 @@ pub mod lists;
 pub mod measure;
 pub mod muller;
 pub mod peel;
+pub mod shifting;
 pub mod step;
 pub mod suspension;
 pub mod walls;

@@ -43,6 +43,7 @@ pub mod part;
 pub mod peel;
 pub mod pose;
 pub mod rows;
+pub mod shifting;
 pub mod shortlist;
 pub mod sides;
 pub mod suspension;

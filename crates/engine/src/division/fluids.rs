@@ -79,6 +79,7 @@ impl SharedFluids {
         let is_stale = raised(simulation) & (STALE | LEFT) != 0;
         let sent_away = self.go_on(moved, is_stale, true, simulation, transport)?;
         self.press_walls(simulation, transport)?;
+        self.shift(simulation, transport)?;
         simulation.push_fluids();
         hear_of_hulls(simulation, transport)?;
         simulation.let_fluids_bear();
@@ -123,6 +124,15 @@ impl SharedFluids {
     fn press_walls(&self, simulation: &mut Simulation, transport: &mut dyn Transport) -> Result<(), Halt> {
         simulation.pass(Pass::Boundaries, Simulation::press_boundaries);
         tell_all(|flow| vec![&mut flow.fields.flow], &self.walls, simulation, transport)
+    }
+
+    /// Finds with which velocities shifted particles go on, and tells the others.
+    fn shift(&self, simulation: &mut Simulation, transport: &mut dyn Transport) -> Result<(), Halt> {
+        if !simulation.shifts_fluids() {
+            return Ok(());
+        }
+        simulation.pass(Pass::Fluids, Simulation::shift_fluids);
+        tell_all(|flow| vec![&mut flow.fields.motion], &self.fluid, simulation, transport)
     }
 
     /// Finds pressures of incompressible fluids together with the others.

@@ -68,6 +68,7 @@ mod tests {
             projection: Projection::default(),
             smoothing: Smoothing::Wendland,
             viscous_force: ViscousForce::default(),
+            particle_shifting: false,
             spacing: 0.02,
             support: 0.02 * support,
             across,

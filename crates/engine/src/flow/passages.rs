@@ -369,10 +369,7 @@ impl Flow {
     /// Makes lists anew and finds forces again.
     fn settle_anew(&mut self, simulation: &Simulation) {
         self.renew_lists(simulation);
-        self.press_walls(simulation, false);
-        self.exchange(simulation);
-        self.suspend(simulation);
-        self.last = self.powers();
+        self.find_forces(simulation);
         self.set_out();
     }
 

@@ -83,6 +83,7 @@ impl Flow {
     /// Finds the forces of this moment, once it is known where all particles are.
     pub fn find_forces(&mut self, simulation: &Simulation) {
         self.press_walls(simulation, false);
+        self.shift(simulation);
         self.exchange(simulation);
         self.suspend(simulation);
         self.last = self.powers();
@@ -123,7 +124,7 @@ impl Flow {
         } = &mut self.fields;
         let (kind, rate, reference, copy) = (&kind[..], &rate[..], &reference[..], &copy[..]);
         let (media, stepping) = (&self.media[..], &self.stepping);
-        let has_moving_walls = self.compiled_for.moving;
+        let FlowPlan { moving, shifting, .. } = self.compiled_for;
         let data = (
             numbers(position, RECORD),
             numbers(flow, RECORD),
@@ -168,8 +169,13 @@ impl Flow {
                         continue;
                     }
                     let swelling = rate[(first + i) * RECORD + 3];
+                    let mut place: Vector3<f64> = recall(position.items, at);
+                    if shifting {
+                        let drift = recall::<f64>(motion.items, at).minus(&recall(flow.items, at));
+                        place = place.plus(&drift.times(stepping.dt));
+                    }
                     let now = flown::<f64, f64>(
-                        &recall(position.items, at),
+                        &place,
                         &recall(half_velocity.items, 3 * i),
                         excess.items[i],
                         &load(rate, (first + i) * RECORD),
@@ -184,7 +190,7 @@ impl Flow {
                     position.items[at + 3] = now.volume;
                     store(flow.items, at, &now.velocity);
                     flow.items[at + 3] = now.pressure;
-                    if has_moving_walls {
+                    if moving {
                         store(motion.items, at, &now.velocity);
                     }
                     store(half_velocity.items, 3 * i, &now.half);
@@ -340,7 +346,7 @@ impl Flow {
 
     /// Whether a pair inside a part stands in one row only.
     pub fn lists_once(&self) -> bool {
-        self.compiled_for.solver == Solver::WeaklyCompressible && !self.divisible
+        self.compiled_for.solver == Solver::WeaklyCompressible && !self.divisible && !self.compiled_for.shifting
     }
 
     /// Forces, and rates of change of densities.
@@ -381,6 +387,7 @@ impl Flow {
                 };
                 tally.items[0] = sweep(&view, &rows, rate.items);
             });
+        self.take_up_motion(simulation);
     }
 
     /// Powers of this moment \[W\].

@@ -7,6 +7,7 @@ mod hulls;
 mod muller;
 mod passages;
 mod remote;
+mod shifting;
 mod suspension;
 
 use super::lists::{Keys, UNBOUNDED};
@@ -387,7 +388,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         }
         if self.plan.moving {
             fields.motion = self.read(&self.motion)?;
-            for i in (0..self.n).filter(|&i| fields.kind[i] & WALL == 0) {
+            for i in (0..self.n).filter(|&i| !self.plan.shifting && fields.kind[i] & WALL == 0) {
                 // Of fluid that is what flows.
                 let velocity: Vector3<f64> = load(&fields.flow, RECORD * i);
                 store(&mut fields.motion, RECORD * i, &velocity);
@@ -422,6 +423,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
     )]
     fn press_and_push(&mut self, host: &Flow, parity: u32, advance: bool, leads: bool) {
         self.press(host, parity, leads);
+        self.shift(host);
         // Small cubes let more registers be in use; where powers are noted, cubes are those of the books.
         let (count, dim) = if advance { units_in_cubes_of(128, self.n) } else { units(self.n) };
         // SAFETY: there are particles, and units beyond n do nothing; rows are interleaved in tiles whose sizes, summed by the scan, the list has

@@ -2,6 +2,7 @@
 
 mod hull;
 mod kind;
+mod shifting;
 mod tension;
 mod time_step;
 
@@ -16,6 +17,7 @@ pub use kind::Fluid;
 pub use seixo_laws::fluid::{Smoothing, Space, StateLaw, ViscousForce};
 pub use seixo_sweeps::fluid::Solver;
 use seixo_sweeps::fluid::WALL;
+use shifting::check_shifting;
 use tension::check_tension;
 pub use tension::{CONTACT_ANGLES, LEAST_COHESIVE_SUPPORT, capillary_speed};
 
@@ -87,6 +89,8 @@ pub struct Fluids {
     pub smoothing: Smoothing,
     /// How viscosity acts.
     pub viscous_force: ViscousForce,
+    /// Whether particles are shifted to where they are sparse, see [`seixo_laws::fluid::shifting`].
+    pub particle_shifting: bool,
     /// Distance between particles at rest \[m\].
     pub spacing: f64,
     /// Distance H beyond which particles do not see each other \[m\]; the smoothing length h is half of it.
@@ -162,6 +166,7 @@ pub(crate) fn check_fluids(fluids: &Fluids, walls: usize, bodies: &[Body]) -> Re
         ));
     }
     check_hulls(fluids, bodies)?;
+    check_shifting(fluids)?;
     for fluid in &fluids.kinds {
         let Fluid { name, sound_speed, .. } = fluid;
         let positive = [("density", fluid.density), ("sound speed", *sound_speed)];

@@ -46,6 +46,7 @@ pub fn droplet(radius: i64, contact_angle: Option<f64>) -> World {
         projection: Projection::default(),
         smoothing: Smoothing::Wendland,
         viscous_force: ViscousForce::default(),
+        particle_shifting: false,
         spacing: SPACING,
         support: 4.0 * SPACING,
         across: Some(1),

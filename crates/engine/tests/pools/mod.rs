@@ -20,6 +20,7 @@ pub fn fluids(kinds: Vec<Fluid>, spacing: f64, support: f64, across: Option<usiz
         projection: Projection::default(),
         smoothing: Smoothing::Wendland,
         viscous_force: ViscousForce::default(),
+        particle_shifting: false,
         spacing,
         support: support * spacing,
         across,

@@ -18,6 +18,7 @@ pub fn fluids(fastest: f64) -> Fluids {
         projection: Projection::default(),
         smoothing: Smoothing::Poly6,
         viscous_force: ViscousForce::default(),
+        particle_shifting: false,
         spacing: SPACING,
         support: 2.0 * SPACING,
         across: None,

@@ -1,6 +1,6 @@
 //! Particles of fluids: sites of cubic lattices in their regions.
 
-use super::{AXES, Shared, count, periods, places::Places};
+use super::{AXES, Layout, Shared, count, periods, places::Places};
 use crate::{
     assemble::Findings,
     diagnostics::Complaint,
@@ -202,5 +202,22 @@ fn note_uneven(path: &str, is_box: bool, inside: &Inside, counts: [f64; 3], plac
             "{path}: its particles stand for {filled:.6} m³, the region has {:.6} m³; a smaller spacing comes closer",
             inside.volume()
         ));
+    }
+}
+
+/// Tells of periodic lengths that no whole number of particles fills.
+pub(super) fn note_uneven_periods(layout: &Layout, findings: &mut Findings) {
+    for (axis, period) in layout.periods.iter().enumerate() {
+        let Some([min, max]) = period.filter(|_| layout.across != Some(axis)) else {
+            continue;
+        };
+        let spacings = (max - min) / layout.spacing;
+        if (spacings - spacings.round()).abs() > 1e-6 {
+            findings.notices.push(format!(
+                "world.domain is {spacings:.4} spacings long in {}, where its sides are periodic: particles on both sides do not match; choose a \
+                 spacing that divides the length",
+                AXES[axis]
+            ));
+        }
     }
 }

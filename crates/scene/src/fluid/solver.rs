@@ -59,8 +59,16 @@ const OF_MULLER: [Key; 4] = [
     ),
 ];
 
+/// A key that "wcsph" alone knows.
+const SHIFTING: Key = (
+    "particle_shifting",
+    |section| section.particle_shifting == Some(true),
+    "remove it, or write solver = \"wcsph\"",
+);
+
 /// Other keys that "dfsph" does not know.
-const NOT_OF_INCOMPRESSIBLE: [Key; 6] = [
+const NOT_OF_INCOMPRESSIBLE: [Key; 7] = [
+    SHIFTING,
     (
         "sound_speed",
         |section| section.sound_speed.value().is_some(),
@@ -94,7 +102,8 @@ const NOT_OF_INCOMPRESSIBLE: [Key; 6] = [
 ];
 
 /// Other keys that "muller2003" does not know.
-const NOT_OF_MULLER: [Key; 9] = [
+const NOT_OF_MULLER: [Key; 10] = [
+    SHIFTING,
     (
         "smoothing",
         |section| section.smoothing.is_some(),

@@ -150,6 +150,7 @@ mod tests {
             projection: Projection::default(),
             smoothing: Smoothing::default(),
             viscous_force: ViscousForce::default(),
+            particle_shifting: false,
             spacing: 0.01,
             support: 0.03,
             across: None,

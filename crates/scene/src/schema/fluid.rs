@@ -12,8 +12,8 @@ use schemars::JsonSchema;
 use seixo_engine::world::{Smoothing, Solver, StateLaw, ViscousForce};
 use serde::{Deserialize, Serialize};
 
-/// A fluid, divided into particles (smoothed particle hydrodynamics). `spacing`, `support`, `smoothing`, `viscous_force`, `plane`, `solver`
-/// and what belongs to it hold for all fluids of a scene: give them in one section, or alike in several.
+/// A fluid, divided into particles (smoothed particle hydrodynamics). `spacing`, `support`, `smoothing`, `viscous_force`,
+/// `particle_shifting`, `plane`, `solver` and what belongs to it hold for all fluids of a scene: give them in one section, or alike in several.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct FluidSection {
     /// Density at zero pressure.
@@ -24,6 +24,9 @@ pub(crate) struct FluidSection {
     /// How viscosity acts between two particles: "central" if left out, along the line between them, which keeps angular momentum and lets free surfaces
     /// be free of traction; or "morris", as Morris, Fox & Zhu (1997) have it, which does neither. Of "wcsph" and "dfsph".
     pub viscous_force: Option<Word<ViscousForce>>,
+    /// Whether particles are shifted from where they are dense to where they are sparse; false if left out. For flows without a free surface, at
+    /// Reynolds numbers of some hundreds and more, with a `support` of 3. Of "wcsph" alone.
+    pub particle_shifting: Option<bool>,
     /// Where it is at the start; only a fluid that comes by an inlet may do without. Particles are on a cubic lattice that begins half a spacing
     /// inside the lower corner of a box, and lies in the middle of other regions. Their ids count fluids in alphabetical order, and then along
     /// x, y and z.

@@ -2,13 +2,14 @@
 
 use super::{begins, note, raise};
 use crate::entries::first_entry;
-use crate::fluid::{FlowPlan, drifted, flown, is_passing, is_suspended, medium_at, medium_of, parcel};
+use crate::fluid::{FlowPlan, drifted, flown, is_passing, is_suspended, mass_at, medium_at, medium_of, parcel};
 use crate::motion::Stepping;
 use crate::sides::near_image;
 use crate::views::{Record, four_numbers, last, record, xyz};
 use cubecl::prelude::*;
+use seixo_laws::fluid::shifting::taken_up;
 use seixo_laws::fluid::{Apart, Smoother, exchange, surface_energy};
-use seixo_laws::{Coordinate, Real, Vector3};
+use seixo_laws::{Coordinate, Real, Vector3, widened};
 
 /// Adds what was done to particle i to its sums: the powers that viscosity and diffusion took, and that it gained.
 #[cube]
@@ -75,6 +76,8 @@ pub(super) fn fly_on<R: Real, C: Coordinate<R>>(
 /// case, and fluid waits for what they do to it, see [`suspension`](crate::kernels::suspension).
 ///
 /// In a `divisible` world `owned` tells copies of particles that other domains own, see [`crate::bodies`]: they stay, and nothing is found of them.
+///
+/// Where particles are shifted, `motion` holds the velocities with which fluid goes on, too, see [`shift()`](super::shifting::shift()).
 ///
 /// Places and flows are read from one set of buffers, which no unit writes, and written to another. The last number of `half_velocity` adds up the
 /// powers that a particle gains, what tension stores among them; `thermal` holds its excess of density, the rate of change of that a step before,
@@ -151,7 +154,7 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
             is_found = is_found && owned[i] == 0xffff_ffffu32;
         }
         if is_found {
-            let place = xyz::<C>(here);
+            let mut place = xyz::<C>(here);
             let mut drag = xyz::<R>(moving);
             let mut velocity = xyz::<R>(moving);
             let mut runs = zero;
@@ -165,14 +168,20 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                     runs = last::<R>(motion[i]);
                 }
                 pressure = last::<R>(seen[i]);
-            } else if comptime!(plan.mixed) {
-                own_kind = kind[i] as usize;
+            } else {
+                if comptime!(plan.mixed) {
+                    own_kind = kind[i] as usize;
+                }
+                if comptime!(plan.shifting) {
+                    velocity = xyz::<R>(motion[i]);
+                }
             }
             let volume = C::near(last::<C>(here));
             let this = parcel::<R>(volume, &velocity, runs, &drag, pressure);
             let mut force = Vector3::<R>::zero();
             let (mut swelling, mut viscous, mut diffusive) = (zero, zero, zero);
             let (mut stored, mut surface) = (zero, zero);
+            let mut carried = Vector3::<R>::zero();
             let own_medium = medium_at::<R>(media, own_kind);
             let first = first_entry(i, tile_first);
             // Neighbors are read ahead, by their names even two ahead: what is computed meanwhile hides the way to memory.
@@ -199,6 +208,9 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                 let other_volume = C::near(last::<C>(there));
                 let mut is_wall = !is_fluid;
                 let mut other_velocity = xyz::<R>(far);
+                if comptime!(plan.shifting) {
+                    other_velocity = xyz::<R>(motion[at]);
+                }
                 let mut other_runs = zero;
                 // A pair of fluid is looked at from both of its ends, one with a wall from one.
                 let mut share = R::new(0.5);
@@ -237,6 +249,22 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                     plan.viscous,
                     plan.cohesive,
                 );
+                if comptime!(plan.shifting) {
+                    let mut drifts = velocity.minus(&drag);
+                    if other_volume > zero {
+                        drifts = drifts.plus(&other_velocity.minus(&other_drag));
+                    }
+                    let product = medium.rest_density * volume * other.volume;
+                    let faster = other_drag.minus(&drag);
+                    carried = carried.plus(&taken_up::<R>(
+                        &Apart::by(&apart, smoother),
+                        product,
+                        &drifts,
+                        &faster,
+                        smoother,
+                        plan.smoothing,
+                    ));
+                }
                 force = force.plus(&passed.force);
                 swelling += other.volume * (passed.swelling + passed.diffusion);
                 viscous += passed.viscous_power * share;
@@ -251,6 +279,15 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
             let mut gained = zero;
             if is_fluid {
                 gained = force.dot(&velocity) + volume * pressure * swelling + stored;
+                if comptime!(plan.shifting) {
+                    let drift = velocity.minus(&drag);
+                    let weight = stepping.gravity.times(mass_at::<R>(media, own_kind));
+                    let taken = drift.dot(&force.plus(&weight)) - carried.dot(&drag);
+                    diffusive += taken;
+                    gained -= taken;
+                    force = force.plus(&carried);
+                    place = place.plus(&widened::<C, R>(&drift.times(stepping.dt)));
+                }
             }
             let of_pairs = four_numbers::<R>(viscous, diffusive, gained, surface);
             if comptime!(advance && !plan.carrying) {

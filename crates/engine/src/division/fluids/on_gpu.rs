@@ -117,6 +117,9 @@ fn raised_anywhere(own: u32, transport: &mut dyn Transport) -> Result<u32, Halt>
 impl Simulation {
     /// Why fluids cannot be divided on GPUs, if they cannot.
     pub(in crate::division) fn why_fluids_are_not_on_gpus(&self) -> Option<&'static str> {
+        if self.shifts_fluids() {
+            return Some("fluids whose particles are shifted");
+        }
         let is_incompressible = self.solver_of_fluids() == Solver::Incompressible;
         is_incompressible.then_some("incompressible fluids")
     }

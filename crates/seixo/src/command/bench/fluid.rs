@@ -101,6 +101,7 @@ fn fluids(kind: Fluid, particles: Particles, spacing: f64, walls: usize) -> Flui
         projection: Projection::default(),
         smoothing: Smoothing::Wendland,
         viscous_force: ViscousForce::default(),
+        particle_shifting: false,
         spacing,
         support: 0.0,
         across: None,

@@ -1,0 +1,167 @@
+//! Shifting of particles: they drift from where they are dense to where they are sparse, beside their velocities.
+//!
+//! A flow that stretches its particles in one direction and crowds them in another leaves lines of particles and voids, where sums over neighbors are no
+//! derivatives any more. With V₀ the volume at rest, h the smoothing length, U the fastest flow, and Δ the spacing, a particle drifts with
+//!
+//! δu_i = −h U Σ_j (V_i V_j/V₀) (1 + 0.2 (W/W(Δ))⁴) ∇W, and never faster than U/2 (Lind, Xu, Stansby & Rogers 2012, J. Comput. Phys. 231:1499, as Sun,
+//! Colagrossi, Marrone, Antuono & Zhang 2019, Comput. Phys. Commun. 236:63, scale and bound it by the fastest flow; with a quarter of their strength).
+//!
+//! What two do to each other is opposite, so that the mean place of all fluid stays, but for what walls do and where the bound acts. The particle goes on
+//! with v + δu, and its density follows that velocity. Its own velocity v is that of the fluid where it is: it takes up what is carried past it by δu,
+//!
+//! m_i (dv/dt)_i += ½ Σ_j ρ V_i V_j ((δu_i + δu_j)·∇W) (v_j − v_i), which is ρ V (δu·∇)v (Oger, Marrone, Le Touzé & de Leffe 2016, J. Comput. Phys. 313:76,
+//! with the mass of each particle kept). Without it, shifted particles carry momentum across the flow, as viscosity does.
+
+use super::{Apart, Smoother, Smoothing, Space};
+use crate::real::Real;
+use crate::vector::Vector3;
+use cubecl::prelude::*;
+
+/// The most that a particle may drift beside its velocity, over the fastest flow \[-\].
+const MOST: f64 = 0.5;
+
+/// How particles are shifted, derived once on the host.
+#[derive(CubeType, CubeTypeMut, CubeLaunch, Clone, Copy, Debug, PartialEq)]
+pub struct Shifting<R: Real> {
+    /// h U/V₀ \[1/(m s)\].
+    pub strength: R,
+    /// 1/W(Δ) \[m³\].
+    pub per_weight: R,
+    /// The fastest drift \[m/s\].
+    pub most: R,
+}
+
+/// Shifting of particles with this function that smooths, this support, this spacing \[m\] and this fastest flow \[m/s\].
+pub fn shifting(smoothing: Smoothing, space: Space, support: f64, spacing: f64, fastest: f64) -> Shifting<f64> {
+    let smoother = smoothing.smoother(support, space);
+    let volume = match space {
+        Space::Volume => spacing.powi(3),
+        Space::Plane => spacing.powi(2),
+    };
+    Shifting {
+        strength: 0.5 * support * fastest / volume,
+        per_weight: 1.0 / smoother.value(spacing, smoothing),
+        most: MOST * fastest,
+    }
+}
+
+/// Share of another particle in the drift of one \[m/s\], which are `apart` and have this product of their volumes \[m⁶\]; the other gets the opposite.
+#[cube]
+#[inline(always)]
+pub fn drift_by<R: Real>(
+    apart: &Apart<R>,
+    volumes: R,
+    shifting: &Shifting<R>,
+    smoother: &Smoother<R>,
+    #[comptime] smoothing: Smoothing,
+) -> Vector3<R> {
+    let distance = apart.square * apart.per_distance;
+    let near = smoother.value(distance, smoothing) * shifting.per_weight;
+    let square = near * near;
+    let crowd = R::new(1.0) + R::new(0.2) * square * square;
+    apart
+        .vector
+        .times(-(shifting.strength * volumes * crowd * smoother.slope(distance, smoothing)))
+}
+
+/// A drift within the bound \[m/s\].
+#[cube]
+#[inline(always)]
+pub fn bounded<R: Real>(drift: &Vector3<R>, shifting: &Shifting<R>) -> Vector3<R> {
+    let speed = drift.length();
+    let mut share = R::new(1.0);
+    if speed > shifting.most {
+        share = shifting.most / speed;
+    }
+    drift.times(share)
+}
+
+/// What particle i takes up of the motion of j \[N\], as it is carried past: of two with this product ρ V_i V_j \[kg m³\], the sum of their drifts and
+/// v_j − v_i \[m/s\].
+#[cube]
+#[inline(always)]
+pub fn taken_up<R: Real>(
+    apart: &Apart<R>,
+    product: R,
+    drifts: &Vector3<R>,
+    faster: &Vector3<R>,
+    smoother: &Smoother<R>,
+    #[comptime] smoothing: Smoothing,
+) -> Vector3<R> {
+    let slope = smoother.slope(apart.square * apart.per_distance, smoothing);
+    faster.times(R::new(0.5) * product * slope * drifts.dot(&apart.vector))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type V = Vector3<f64>;
+
+    /// \[m\].
+    const SPACING: f64 = 0.1;
+    /// \[m/s\].
+    const FASTEST: f64 = 3.0;
+
+    fn in_plane(x: f64, z: f64) -> V {
+        V { x, y: 0.0, z }
+    }
+
+    /// The drift of a particle at this place in a plane \[m/s\], among the others of a square lattice of which it has the site at zero.
+    fn drift_at(place: &V) -> V {
+        let smoothing = Smoothing::Wendland;
+        let (shifting, smoother) = (
+            shifting(smoothing, Space::Plane, 3.0 * SPACING, SPACING, FASTEST),
+            smoothing.smoother(3.0 * SPACING, Space::Plane),
+        );
+        let others = (-4..=4).flat_map(|i| (-4..=4).map(move |k| (i, k))).filter(|site| *site != (0, 0));
+        let sum = others.fold(V::zero(), |sum, (i, k)| {
+            let other = in_plane(SPACING * f64::from(i), SPACING * f64::from(k));
+            let apart = Apart::by(&place.minus(&other), &smoother);
+            sum.plus(&drift_by(&apart, SPACING.powi(4), &shifting, &smoother, smoothing))
+        });
+        bounded(&sum, &shifting)
+    }
+
+    #[test]
+    fn particles_of_a_lattice_stay_and_one_that_is_off_its_site_comes_back() {
+        // Sums of opposite numbers, of the order of the fastest flow.
+        assert!(drift_at(&V::zero()).length() < 1e-14 * FASTEST);
+        for (x, z) in [(0.01, 0.0), (0.02, -0.03), (-0.03, 0.005)] {
+            let off = in_plane(x, z);
+            let back = drift_at(&off);
+            assert!(
+                back.dot(&off) < -0.9 * back.length() * off.length() && back.length() > 0.0,
+                "{off:?} {back:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn no_drift_is_faster_than_half_of_the_flow() {
+        let shifting = shifting(Smoothing::Wendland, Space::Plane, 3.0 * SPACING, SPACING, FASTEST);
+        let slow = in_plane(0.3, -0.4);
+        assert_eq!(bounded(&slow, &shifting), slow);
+        let fast = bounded(&slow.times(100.0), &shifting);
+        // Rounded a few times.
+        assert!((fast.length() - 0.5 * FASTEST).abs() < 1e-14 * FASTEST, "{fast:?}");
+        assert!(fast.cross(&slow).length() < 1e-14 * FASTEST, "{fast:?}");
+    }
+
+    #[test]
+    fn what_two_do_to_each_other_is_opposite() {
+        let smoothing = Smoothing::Wendland;
+        let shifting = shifting(smoothing, Space::Volume, 3.0 * SPACING, SPACING, FASTEST);
+        let smoother = smoothing.smoother(3.0 * SPACING, Space::Volume);
+        let there = V {
+            x: 0.03,
+            y: -0.11,
+            z: 0.07,
+        };
+        let [mine, its] = [there.times(1.0), there.times(-1.0)]
+            .map(|apart| drift_by(&Apart::by(&apart, &smoother), 1.1e-6, &shifting, &smoother, smoothing));
+        assert_eq!(mine, its.times(-1.0));
+        // Away from each other.
+        assert!(mine.dot(&there) > 0.0);
+    }
+}

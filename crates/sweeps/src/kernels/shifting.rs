@@ -1,0 +1,47 @@
+//! Shifting of particles of fluids.
+
+use crate::entries::first_entry;
+use crate::fluid::FlowPlan;
+use crate::motion::Stepping;
+use crate::shifting::drift_of;
+use crate::views::{Record, record, xyz};
+use cubecl::prelude::*;
+use seixo_laws::fluid::Smoother;
+use seixo_laws::fluid::shifting::Shifting;
+use seixo_laws::{Coordinate, Real};
+
+/// Finds with which velocity each particle of fluid goes on, its own and its drift: `motion` gets it. What stands of walls stays.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn shift<R: Real, C: Coordinate<R>>(
+    tile_first: &[u32],
+    count: &[u32],
+    list: &[u32],
+    position: &[C],
+    flowing: &[Record<R>],
+    motion: &mut [Record<R>],
+    shifting: &Shifting<R>,
+    smoother: &Smoother<R>,
+    stepping: &Stepping<C, R>,
+    n: u32,
+    #[comptime] plan: FlowPlan,
+) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        if position[i * 4usize + 3usize] > C::new(0.0) {
+            let drift = drift_of::<C, R>(
+                i,
+                first_entry(i, tile_first),
+                count[i],
+                list,
+                position,
+                shifting,
+                smoother,
+                &stepping.sides,
+                32usize,
+                plan,
+            );
+            motion[i] = record::<R>(&xyz::<R>(flowing[i]).plus(&drift), R::new(0.0));
+        }
+    }
+}

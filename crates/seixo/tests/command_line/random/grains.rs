@@ -135,8 +135,12 @@ fn group(writer: &mut Writer, name: &'static str, level: u64, has_shape: bool) {
         ];
         let count = 1 + writer.below(2) as usize;
         writer.line(format!("at = [{}]", places[..count].join(", ")));
-        // What displaces a fluid of this spacing is at least as wide as it, and at most what the fluid sees.
-        writer.line(if displaces { "radius = \"4 mm\"" } else { "radius = \"3 mm\"" });
+        // What displaces a fluid is as wide as its spacing, each sphere of a shape, too.
+        writer.line(match (displaces, has_shape) {
+            (true, true) => "radius = \"7 mm\"",
+            (true, false) => "radius = \"4 mm\"",
+            (false, _) => "radius = \"3 mm\"",
+        });
     } else {
         is_bonded = !in_fluid && !has_shape && writer.solver.is_none() && writer.chance(35);
         fill(writer, name, level, (is_carried, is_bonded, has_shape));

@@ -139,11 +139,7 @@ impl SharedFluids {
 
     /// Lists what it owns as it was when lists were made, with copies.
     pub fn begin(&mut self, simulation: &mut Simulation, transport: &mut dyn Transport) -> Result<(), Halt> {
-        let own = simulation.with_flow(|flow, simulation| {
-            // Bodies may have been taken away since: of their particles no domain keeps copies.
-            flow.drop_hulls_of_lost_bodies(simulation);
-            std::mem::take(&mut flow.fields)
-        });
+        let own = simulation.with_flow(|flow, _| std::mem::take(&mut flow.fields));
         self.list(own, simulation, transport)
     }
 

@@ -11,6 +11,7 @@ use crate::refusal::Refusal;
 use crate::simulation::{Simulation, vector};
 use crate::state::State;
 use crate::world::{Domain, Expected, Grains, Load, Vec3, WallMotion, check_temperatures};
+use seixo_laws::Vector3;
 use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::views::{RECORD, TOUCH};
 use std::collections::HashSet;
@@ -239,8 +240,9 @@ impl Simulation {
             let (before, now) = (simulation.stepping.gravity, simulation.time());
             let on_joints = simulation.bodies.moving_on_joints(&simulation.fields, &simulation.stepping);
             let unfit = simulation.change_surroundings(changes, now).err();
-            // The kick over this moment is half of the one gravity, half of the other.
-            let pull = before.minus(&simulation.stepping.gravity).times(0.5 * simulation.stepping.dt);
+            // The kick over this moment is half of the one gravity, half of the other; velocities of whole steps have had all of the one until now.
+            let less = before.minus(&simulation.stepping.gravity);
+            let pull = less.times(simulation.stepping.shows_ahead);
             for half in simulation.fields.half_velocity.chunks_exact_mut(3) {
                 half.iter_mut().zip([pull.x, pull.y, pull.z]).for_each(|(v, change)| *v += change);
             }
@@ -254,9 +256,13 @@ impl Simulation {
             }
             let gravity = simulation.stepping.gravity;
             let of_flow = simulation.with_flow(|flow, simulation| {
-                flow.pull_otherwise(gravity, &pull);
+                flow.pull_otherwise(gravity, &less.times(0.5 * simulation.stepping.dt));
                 flow.follow_walls(simulation)
             });
+            if less != Vector3::zero() {
+                // What is predicted for the next step follows from the gravity of now.
+                simulation.begin_gear(0..simulation.fields.len());
+            }
             refused = unfit.or(of_flow);
             simulation.switch(changes, now);
         })?;

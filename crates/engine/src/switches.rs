@@ -32,7 +32,7 @@ fn begun(motion: &WallMotion, time: f64) -> WallMotion {
 impl Bodies {
     /// Makes a body of grains at these places that no body carries yet, with the axes of space: products of inertia do not matter to what is
     /// not turned by torques.
-    fn gather(&mut self, grains: &[usize], fields: &mut Fields) {
+    fn gather(&mut self, grains: &[usize], lowest_id: u32, fields: &mut Fields) {
         let of_grain = |i: usize| {
             let place = load::<f64>(&fields.position, i * RECORD);
             (place, fields.position[i * RECORD + 3], fields.velocity[i * RECORD + 3])
@@ -71,7 +71,8 @@ impl Bodies {
             self.place.push(i as u32);
         }
         self.row.push(self.body_of.len() as u32);
-        self.id.push(self.id.iter().max().map_or(0, |highest| highest + 1));
+        let highest = self.id.iter().max().copied();
+        self.id.push(highest.map_or(lowest_id, |highest| lowest_id.max(highest + 1)));
         self.center.extend([center.x, center.y, center.z, mass]);
         self.moments.extend([moments[0], moments[1], moments[2], 0.0]);
         self.turn.extend([1.0, 0.0, 0.0, 0.0]);
@@ -255,7 +256,16 @@ impl Simulation {
     /// Finds anew what fluids do at this moment, after something was changed between two steps: as a GPU does, which finds it at the beginning of a step.
     /// Velocities of this moment stay what they are, and so does all that no change reaches. Forces of solvers that go step by step begin with the next.
     pub(crate) fn push_fluids_anew(&mut self) {
-        if !self.flows() || self.solver_of_fluids() != Solver::WeaklyCompressible {
+        if !self.flows() {
+            return;
+        }
+        // What was taken away is not felt any more, whatever the solver.
+        self.with_flow(|flow, simulation| {
+            if flow.follow_bodies(simulation) {
+                flow.renew_lists(simulation);
+            }
+        });
+        if self.solver_of_fluids() != Solver::WeaklyCompressible {
             return;
         }
         let (bodies, before) = (self.bodies.all_moving(&self.fields, &self.stepping), self.bodies.load.clone());
@@ -282,7 +292,9 @@ impl Simulation {
         let is_loose = |i: &usize| self.fields.group[*i] == group && self.fields.member[*i] == FREE;
         let loose: Vec<usize> = (0..n).filter(is_loose).collect();
         if !loose.is_empty() {
-            self.bodies.gather(&loose, &mut self.fields);
+            // With the id of one that fluids felt, and that is gone, it would be felt in its place.
+            let lowest_id = self.flow.as_ref().map_or(0, |flow| flow.hulls.lowest_free_id());
+            self.bodies.gather(&loose, lowest_id, &mut self.fields);
         }
         let count = self.bodies.len();
         for b in self.bodies_of_group(group) {

@@ -133,6 +133,28 @@ fn a_body_that_leaves_is_gone_from_all_fluids() {
 }
 
 #[test]
+fn a_body_that_is_taken_away_is_gone_from_all_fluids() {
+    for world in [busy(), incompressible(busy())] {
+        let (raft, _) = world.grains.bodies[0].carries[0];
+        let without_raft = |domains: usize| {
+            let mut simulation = after(&world, domains, 50);
+            simulation.remove(&[raft]).unwrap();
+            simulation.advance(20).unwrap();
+            simulation.observe().unwrap();
+            simulation
+        };
+        let mut whole = without_raft(1);
+        assert_eq!(whole.bodies().len(), 1);
+        for domains in [2, 3] {
+            let mut divided = without_raft(domains);
+            let what = format!("{domains} domains");
+            assert_same(&mut whole, &mut divided, &what);
+            assert_eq!(whole.fluid(), divided.fluid(), "{what}");
+        }
+    }
+}
+
+#[test]
 fn bodies_in_fluids_go_on_among_another_number_of_domains() {
     let world = busy();
     let mut whole = after(&world, 1, 200);

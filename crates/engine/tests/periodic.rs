@@ -139,7 +139,7 @@ fn all_searches_see_across_the_sides() {
     let length = world.domain.as_ref().unwrap().max[0];
     let run = |search| after(&world, Settings { search, ..settings(2) }, 800);
     let all = run(Search::BruteForce);
-    for search in [Search::Auto, Search::Grid] {
+    for search in Search::ALL {
         let off = apart(&all, &run(search), [0.0; 3], length);
         assert!(off < 1e-8, "{search:?}: {off:e}");
     }

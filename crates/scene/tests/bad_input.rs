@@ -9,6 +9,7 @@ use std::path::Path;
 
 mod hostile;
 mod interactions;
+mod mutated;
 
 const CASES: &[Case] = &[
     (

@@ -155,6 +155,11 @@ impl Hulls {
         left
     }
 
+    /// The lowest id above those of all bodies that fluids feel, or felt.
+    pub fn lowest_free_id(&self) -> u32 {
+        self.body.iter().max().map_or(0, |highest| highest + 1)
+    }
+
     /// Takes what fluids did to bodies, in the order of their table as it is now; some may have left since they were looked up.
     pub fn take_load(&mut self, bodies: &Bodies) -> Vec<f64> {
         let mut load = std::mem::take(&mut self.load);

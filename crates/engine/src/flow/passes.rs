@@ -92,9 +92,6 @@ impl Flow {
     /// Finds the forces of this moment anew, as what acts on fluids was changed. Velocities of this moment stay what they are: the kick over it is half by
     /// the forces before, half by those after.
     pub fn push_anew(&mut self, simulation: &Simulation) {
-        if self.follow_bodies(simulation) {
-            self.renew_lists(simulation);
-        }
         let before = self.fields.rate.clone();
         self.place_boundary(simulation);
         self.find_forces(simulation);

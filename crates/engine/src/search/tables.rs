@@ -20,8 +20,8 @@ const BUCKETS_PER_GRAIN: usize = 2;
 /// What cells are made for.
 #[derive(Clone)]
 enum Layout {
-    /// One grid, whose edge follows from the means of R, R² and R³ \[m, m², m³\].
-    TouchedCells([f64; 3]),
+    /// One grid, whose edge follows from the means of R, R² and R³ \[m, m², m³\], for radii up to the last number \[m\].
+    TouchedCells([f64; 3], f64),
     /// A hash table for each size class.
     Buckets(Vec<SizeClass>),
 }
@@ -90,10 +90,10 @@ impl Tables {
 
     /// All cells that each of the grains touches (S0 § 5.1.2).
     pub fn of_touched_cells(radii: impl Iterator<Item = f64>) -> Tables {
-        let (sums, grains) = radii.fold(([0.0; 3], 0.0), |(sums, grains), r| {
-            ([sums[0] + r, sums[1] + r * r, sums[2] + r * r * r], grains + 1.0)
+        let (sums, grains, largest) = radii.fold(([0.0; 3], 0.0, 0.0), |(sums, grains, largest), r| {
+            ([sums[0] + r, sums[1] + r * r, sums[2] + r * r * r], grains + 1.0, r.max(largest))
         });
-        Tables::new(Layout::TouchedCells(sums.map(|sum: f64| sum / grains)))
+        Tables::new(Layout::TouchedCells(sums.map(|sum: f64| sum / grains), largest))
     }
 
     /// A hash table for each class of grains (S4).
@@ -104,7 +104,7 @@ impl Tables {
     /// How grains are looked up.
     pub fn lookup(&self) -> Lookup {
         match self.layout {
-            Layout::TouchedCells(_) => Lookup::TouchedCells,
+            Layout::TouchedCells(..) => Lookup::TouchedCells,
             Layout::Buckets(_) => Lookup::Buckets,
         }
     }
@@ -124,12 +124,12 @@ impl Tables {
         self.grids.clear();
         self.shapes.clear();
         match &self.layout {
-            Layout::TouchedCells([r, r2, r3]) => {
+            Layout::TouchedCells([r, r2, r3], largest) => {
                 let d = 2.0 * r + skin;
                 let d2 = 4.0 * (r2 + r * skin) + skin * skin;
                 let d3 = 8.0 * r3 + skin * (12.0 * r2 + skin * (6.0 * r + skin));
                 let (shape, edge) = cells_between(low, high, best_edge([d, d2, d3]), |shape| is_small(shape, n));
-                self.grids.extend(grid_record(low, edge, 0.0));
+                self.grids.extend(grid_record(low, edge, *largest));
                 self.shapes.extend([shape[0], shape[1], shape[2], 0, 0, 0, 0, 0]);
                 self.keys = shape.iter().product::<u32>() as usize;
             }
@@ -153,7 +153,7 @@ impl Tables {
     /// Files the grains in these places.
     pub fn fill(&mut self, device: &Cpu, position: &[f64], places: Range<usize>, skin: f64) {
         match self.layout {
-            Layout::TouchedCells(_) => self.list_touched_cells(device, position, skin),
+            Layout::TouchedCells(..) => self.list_touched_cells(device, position, skin),
             Layout::Buckets(_) => self.list_buckets(device, position, places),
         }
         resize_with_room(&mut self.order, self.key.len());

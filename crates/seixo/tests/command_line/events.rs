@@ -440,3 +440,15 @@ fn what_a_stage_cannot_do_is_refused_before_the_run() {
         }
     }
 }
+
+/// The body that others become must not be taken for the one that fluids felt.
+#[test]
+fn a_group_is_held_as_a_body_in_a_fluid_goes() {
+    let stage = Stage::new();
+    stage.write("held.toml", include_str!("scenes/group-held-as-a-body-goes.toml"));
+    for solver in ["wcsph", "dfsph"] {
+        let line = format!("run held.toml --quiet --out {solver} --set fluid.oil.solver={solver} --set output.every=5us");
+        stage.succeed(&line);
+        assert_eq!(record(&stage, solver)["result"], "finished");
+    }
+}

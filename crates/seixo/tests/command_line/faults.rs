@@ -8,7 +8,8 @@ use seixo::run::{Event, Observer, Options, RunError, resume, start};
 use std::io::ErrorKind;
 use std::path::Path;
 
-const FOLDER: &str = "/heap.out";
+/// The run folder on a disk in memory.
+pub const FOLDER: &str = "/heap.out";
 
 fn scene() -> Scene {
     let few = [
@@ -47,13 +48,13 @@ fn run_on(disk: &FaultyDisk, scene: Scene) -> (Result<(), RunError>, Option<u64>
     (ran.map(drop), acknowledged.0)
 }
 
-/// What must be the same after a crash and a resume.
-fn results(disk: &FaultyDisk) -> Vec<(String, Vec<u8>)> {
+/// What must be the same after a crash and a resume: the state, and files by their names.
+pub fn results(disk: &FaultyDisk) -> Vec<(String, Vec<u8>)> {
     let folder = Path::new(FOLDER);
     let (_, _, state) = checkpoint::newest_valid(disk, &folder.join("checkpoints")).unwrap();
     let mut results = vec![("state".to_owned(), checkpoint::digest(&state).into_bytes())];
     for inside in ["", "fields", "contacts", "coarse", "probes"] {
-        for path in disk.list(&folder.join(inside)).unwrap() {
+        for path in disk.list(&folder.join(inside)).unwrap_or_default() {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
             let ending = path.extension().and_then(|ending| ending.to_str());
             if name != "profile.csv" && matches!(ending, Some("csv" | "vtp" | "vti" | "pvd" | "toml" | "tmp")) {

@@ -76,7 +76,6 @@ fn a_broken_mesh_is_blamed_by_the_reader_that_its_name_says() {
     }
     for (text, is_mesh) in [
         ("x y z\n1 2 3\n", false),
-        ("", false),
         ("# by hand\n\nf 1 2 3\n", true),
         (TEXT_STL, true),
     ] {

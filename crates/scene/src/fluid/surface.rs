@@ -348,9 +348,14 @@ impl Surface {
         let narrowest = ways.iter().map(|way| way.dot(middle)).fold(1.0, f64::min);
         let distance = nearest.distance(at);
         let is_within = (at - nearest).dot(middle) >= (narrowest - 1e-5) * distance;
+        // Where two meet, the wedge is in the plane of their normals: beyond the end of their edge there is a rim.
+        let is_beside = match ways[..] {
+            [one, other] => (at - nearest).dot(one.cross(other).normalize_or_zero()).abs() > 1e-5 * distance,
+            _ => false,
+        };
         Some(Look {
             distance,
-            is_behind: distance > 0.0 && sum.length() > 1e-3 && is_within,
+            is_behind: distance > 0.0 && sum.length() > 1e-3 && is_within && !is_beside,
             away: middle,
             wall,
         })

@@ -32,8 +32,8 @@ fn flags_beyond_this_machine_and_endless_runs_are_refused_at_once() {
         ("--threads 4096", ["cannot start 4096 threads", "run.threads=4096"]),
         ("--domains 4096", ["4096 domains are too many", "run.domains=4096"]),
         (
-            "--set run.time_step=1e-12 --set run.until=1e5",
-            ["9e15 steps", "run.time_step=1e-12"],
+            "--set run.time_step=1e-14 --set run.until=600",
+            ["9e15 steps", "run.time_step=1e-14"],
         ),
     ] {
         for command in ["check", "run"] {

@@ -13,7 +13,7 @@ fn over_time(stage: &Stage, run: &str, probe: &str) -> Vec<[f64; 2]> {
 fn a_wall_that_a_stage_drives_on_begins_where_its_servo_left_it_when_resumed_too() {
     let stage = Stage::new();
     stage.write("lid.toml", include_str!("scenes/servo-then-driven.toml"));
-    let all = "--set probe.lid.every=0.1ms";
+    let all = "--set probe.lid.every=0.1ms --set output.every=5ms";
     stage.succeed(&format!("run lid.toml --quiet --threads 1 --out whole {all}"));
     stage.succeed(&format!("run lid.toml --quiet --until 0.05 --out half {all}"));
     stage.succeed("resume half --quiet --until 0.1 --threads 2");

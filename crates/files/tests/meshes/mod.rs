@@ -74,11 +74,7 @@ fn a_broken_mesh_is_blamed_by_the_reader_that_its_name_says() {
         let message = mesh_in::read(&path).unwrap_err().to_string();
         assert!(message.contains(expected), "{expected}: {message}");
     }
-    for (text, is_mesh) in [
-        ("x y z\n1 2 3\n", false),
-        ("# by hand\n\nf 1 2 3\n", true),
-        (TEXT_STL, true),
-    ] {
+    for (text, is_mesh) in [("x y z\n1 2 3\n", false), ("# by hand\n\nf 1 2 3\n", true), (TEXT_STL, true)] {
         assert_eq!(with_file(text.as_bytes(), mesh_in::is_mesh).unwrap(), is_mesh, "{text}");
     }
 }

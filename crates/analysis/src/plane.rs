@@ -34,14 +34,14 @@ impl Plane {
     }
 
     /// From the point of the plane to a place \[m\].
-    fn from_point(&self, place: Vec3) -> Vec3 {
+    fn seen_from_point(&self, place: Vec3) -> Vec3 {
         [0, 1, 2].map(|k| place[k] - self.point[k])
     }
 
     /// Height of a place above the plane, along its normal \[m\].
     pub fn height(&self, place: Vec3) -> f64 {
-        let from_point = self.from_point(place);
-        (0..3).map(|k| from_point[k] * self.normal[k]).sum()
+        let way = self.seen_from_point(place);
+        (0..3).map(|k| way[k] * self.normal[k]).sum()
     }
 
     /// The place at this height above the point of the plane \[m\].
@@ -51,11 +51,11 @@ impl Plane {
 
     /// Distance of a place from the normal through the point, or its nearest image, of the plane \[m\].
     pub fn aside(&self, place: Vec3, cell: &PeriodicCell) -> f64 {
-        let from_point = self.from_point(place);
-        let from_point = cell.nearest(from_point).of(from_point);
-        let height: f64 = (0..3).map(|k| from_point[k] * self.normal[k]).sum();
+        let way = self.seen_from_point(place);
+        let way = cell.nearest(way).of(way);
+        let height: f64 = (0..3).map(|k| way[k] * self.normal[k]).sum();
         (0..3)
-            .map(|k| (from_point[k] - height * self.normal[k]).powi(2))
+            .map(|k| (way[k] - height * self.normal[k]).powi(2))
             .sum::<f64>()
             .sqrt()
     }

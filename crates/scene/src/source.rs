@@ -165,14 +165,14 @@ impl Source {
                 must: limit,
             } => {
                 let message = format!("grain {id}: {what} is {value}");
-                (of_grain(id, &what.replace(' ', "_")), must(message, *limit))
+                (of_grain(id, &what.replace(' ', "_")), must(message, limit))
             }
             Refusal::Body {
                 id,
                 what,
                 value,
                 must: limit,
-            } => (of_body(id, ""), must(format!("body {id}: {what} is {value}"), *limit)),
+            } => (of_body(id, ""), must(format!("body {id}: {what} is {value}"), limit)),
             Refusal::BodyMotion { id, .. } => {
                 let is_tied = |group: u32| {
                     holds(
@@ -202,7 +202,7 @@ impl Source {
                 must: limit,
             } => (
                 format!("material.{name}.{what}"),
-                must(format!("material.{name}: {what} is {value}"), *limit),
+                must(format!("material.{name}: {what} is {value}"), limit),
             ),
             Refusal::NoInteraction { .. } => ("interaction".to_owned(), told()),
             Refusal::Interaction { a, b, what } => {
@@ -251,7 +251,7 @@ impl Source {
             Refusal::Setting { what, value, must: limit } => {
                 let is_key = what.starts_with("run.") || what.starts_with("world.");
                 let path = if is_key { (*what).to_owned() } else { self.of_inlets(root) };
-                (path, must(format!("{what} is {value}"), *limit))
+                (path, must(format!("{what} is {value}"), limit))
             }
             Refusal::Taken { id, .. } | Refusal::FreedInside { id, .. } => (of_grain(id, "at"), told()),
             Refusal::WallInGrain { partner, .. } => {

@@ -148,6 +148,9 @@ fn remove(stage: &Stage, folder: &str) {
     while fs::remove_dir_all(stage.path(folder)).is_err_and(|_| stage.path(folder).exists()) {}
 }
 
+/// What takes a folder away.
+type Taking<'a> = &'a dyn Fn(&str);
+
 #[test]
 fn a_folder_that_goes_away_ends_the_run_with_the_cause() {
     let stage = Stage::new();
@@ -157,7 +160,7 @@ fn a_folder_that_goes_away_ends_the_run_with_the_cause() {
         fs::rename(stage.path(folder), stage.path("kept")).unwrap();
         stage.succeed(&format!("run heap.toml --quiet --until 1e-4 --out {folder}"));
     };
-    let ways: [(&str, &dyn Fn(&str)); 3] = [("removed", &removed), ("moved", &moved), ("replaced", &replaced)];
+    let ways: [(&str, Taking); 3] = [("removed", &removed), ("moved", &moved), ("replaced", &replaced)];
     for (folder, goes) in ways {
         // A line of the ledger is due each millisecond.
         let run = started(&stage, &format!("run heap.toml --json --out {folder} {LONG}"));

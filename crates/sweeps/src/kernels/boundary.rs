@@ -12,7 +12,7 @@ use seixo_laws::fluid::Smoother;
 use seixo_laws::{Coordinate, Real, Vector3, near_vector};
 
 /// Puts each of `n` particles of walls, whose places are in `walls`, where its wall has it, if that moves; those in inlets and outlets stay, see
-/// [`flow()`](super::flow::flow()). `start` holds three numbers for every particle, in the order of ids from 2³¹ on: where it is when the motion of its wall begins. `poses`
+/// [`flow()`](crate::kernels::flow::flow()). `start` holds three numbers for every particle, in the order of ids from 2³¹ on: where it is when the motion of its wall begins. `poses`
 /// holds one pose per wall, of which there are `count_of_walls`, for every step from the last look of the host on.
 ///
 /// With `watch`, a particle that is too far from where it is listed halts this step and not the next one: it is here already.

@@ -77,7 +77,7 @@ pub(super) fn fly_on<R: Real, C: Coordinate<R>>(
 ///
 /// In a `divisible` world `owned` tells copies of particles that other domains own, see [`crate::bodies`]: they stay, and nothing is found of them.
 ///
-/// Where particles are shifted, `motion` holds the velocities with which fluid goes on, too, see [`shift()`](super::shifting::shift()).
+/// Where particles are shifted, `motion` holds the velocities with which fluid goes on, too, see [`shift()`](crate::kernels::shifting::shift()).
 ///
 /// Places and flows are read from one set of buffers, which no unit writes, and written to another. The last number of `half_velocity` adds up the
 /// powers that a particle gains, what tension stores among them; `thermal` holds its excess of density, the rate of change of that a step before,

@@ -54,10 +54,7 @@ impl Plane {
         let way = self.seen_from_point(place);
         let way = cell.nearest(way).of(way);
         let height: f64 = (0..3).map(|k| way[k] * self.normal[k]).sum();
-        (0..3)
-            .map(|k| (way[k] - height * self.normal[k]).powi(2))
-            .sum::<f64>()
-            .sqrt()
+        (0..3).map(|k| (way[k] - height * self.normal[k]).powi(2)).sum::<f64>().sqrt()
     }
 
     /// How often the plane and its images are passed on the way from one height to another \[m\]: counted up along the normal.

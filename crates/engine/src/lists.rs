@@ -3,7 +3,7 @@
 use crate::fields::{Fields, parts};
 use crate::measure::NO_CONTACT;
 use crate::simulation::Simulation;
-use crate::world::{Leaving, Vec3};
+use crate::world::{Leaving, Search, Vec3};
 use seixo_sweeps::motion::{LEFT, STALE, STILL};
 use seixo_sweeps::neighbors::Lookup;
 use seixo_sweeps::sides::OPEN;
@@ -92,8 +92,10 @@ impl Simulation {
     }
 
     /// Whether smooth grains press on each other by rows, and not through the cells that sort them: other searches make a list and nothing else, and
-    /// rows alone can be put into an order. Heat needs rows in any case.
+    /// rows alone can be put into an order. Where nobody chose a search rows do, too: a list that lasts is looked through five times as fast as cells
+    /// whose grains differ in size. Heat needs rows in any case.
     pub(crate) fn presses_by_rows(&self) -> bool {
-        self.cells.lookup() != Lookup::Grids || self.settings.divisible
+        let lasts = self.settings.search == Search::Auto && self.cells.skin > 0.0;
+        lasts || self.cells.lookup() != Lookup::Grids || self.settings.divisible
     }
 }

@@ -171,6 +171,12 @@ impl WallShape {
         if let WallShape::Plane { point, .. } = self {
             return *point;
         }
+        let [low, high] = self.bounds();
+        [0, 1, 2].map(|axis| 0.5 * (low[axis] + high[axis]))
+    }
+
+    /// The lower and the upper corner of the box around [its triangles](WallShape::triangles) \[m\]; of a plane, which has none, from ∞ to −∞.
+    pub fn bounds(&self) -> [Vec3; 2] {
         let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
         for corner in self.triangles().iter().flatten() {
             for axis in 0..3 {
@@ -178,7 +184,7 @@ impl WallShape {
                 high[axis] = high[axis].max(corner[axis]);
             }
         }
-        [0, 1, 2].map(|axis| 0.5 * (low[axis] + high[axis]))
+        [low, high]
     }
 
     /// What makes the surface unusable.

@@ -19,7 +19,7 @@ use crate::{
     words::{Slip, Word},
 };
 use glam::DVec3;
-use seixo_engine::world::{Boundary, Frustum, Particles, SurfaceMotion, WallMotion, WallShape, World};
+use seixo_engine::world::{Boundary, Particles, SurfaceMotion, WallMotion, WallShape, World};
 use std::{collections::BTreeMap, ops::Range};
 
 /// How near particles of walls that move as one may be to each other, where their lattices meet \[spacings\].
@@ -104,32 +104,15 @@ impl Setting<'_> {
     /// Says which meshes and round walls periodic sides cut: fluids see no images of what is beyond.
     fn note_cut_walls(&self, findings: &mut Findings) {
         let Some(domain) = &self.world.domain else { return };
-        let ball = |shape: &WallShape| -> Vec<(DVec3, f64)> {
-            match shape {
-                WallShape::Mesh(triangles) => triangles.iter().flatten().map(|corner| (DVec3::from(*corner), 0.0)).collect(),
-                WallShape::Round(frusta) => {
-                    let ends = |frustum: &Frustum| {
-                        let (base, axis) = (DVec3::from(frustum.base), DVec3::from(frustum.axis));
-                        [(base, frustum.radii[0]), (base + axis * frustum.height, frustum.radii[1])]
-                    };
-                    frusta.iter().flat_map(ends).collect()
-                }
-                WallShape::Sphere { center, radius } => vec![(DVec3::from(*center), *radius)],
-                WallShape::Plane { .. } => Vec::new(),
-            }
-        };
         let least = 1e-6 * self.layout.spacing;
-        let is_cut = |&wall: &usize| {
-            let balls = ball(&self.world.walls[wall].shape);
-            (0..3).filter(|axis| domain.periodic[*axis]).any(|axis| {
-                let (low, high) = (domain.min[axis] - least, domain.max[axis] + least);
-                balls
-                    .iter()
-                    .any(|(center, radius)| center[axis] - radius < low || center[axis] + radius > high)
-            })
+        let is_cut = |wall: usize| {
+            let [low, high] = self.world.walls[wall].shape.bounds();
+            (0..3)
+                .filter(|axis| domain.periodic[*axis] && self.layout.across != Some(*axis))
+                .any(|axis| low[axis] < domain.min[axis] - least || high[axis] > domain.max[axis] + least)
         };
         for (name, range) in self.ranges {
-            if range.clone().any(|wall| is_cut(&wall)) {
+            if range.clone().any(is_cut) {
                 findings.notices.push(format!(
                     "wall.{name} reaches over a periodic side: fluids do not see its images, so what is beyond one side is no wall at the other; \
                      let it end at the sides, or go on on both"

@@ -321,3 +321,21 @@ fn a_wall_that_is_too_thin_for_its_fluid_is_refused_by_name() {
         "{notices:?}"
     );
 }
+
+#[test]
+fn walls_that_periodic_sides_cut_are_named_and_those_that_end_there_are_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let told = |to: f64| {
+        let scene = format!(
+            "[run]\nuntil = 1e-3\n[world]\ndomain = {{ min = [-1, 0, -1], max = [1, 0.08, 1], sides = [\"open\", \"periodic\", \"open\"] }}\n\
+             [fluid.syrup]\ndensity = 1000\nviscosity = 1\nspacing = {SPACING}\nsupport = {SUPPORT}\nfastest = 0.1\n\
+             fill = {{ cylinder = {{ from = [0, 0, 0], to = [0, 0.08, 0], radius = 0.045 }} }}\n\
+             [wall.pipe]\ncylinder = {{ from = [0, 0, 0], to = [0, {to}, 0], radius = 0.05 }}\n"
+        );
+        let notices = scene_in(folder.path(), &scene).notices;
+        notices
+            .iter()
+            .any(|notice| notice.starts_with("wall.pipe reaches over a periodic side"))
+    };
+    assert!(!told(0.08) && told(0.1));
+}

@@ -23,7 +23,8 @@ use seixo_engine::{
 };
 use std::collections::{BTreeMap, HashMap, btree_map::Entry};
 
-/// How near the surface of a body a particle of a fluid may start \[spacings\]. Beside a lattice that goes on in the body it is half a spacing away.
+/// How near the surface of a body a particle of a fluid may start \[spacings\]: what is nearer moves away from it. Beside a lattice that goes on in
+/// the body it is half a spacing away.
 const NEAREST: f64 = 0.25;
 /// By how much more than a whole number of spacings wide a body may be for as many cells \[spacings\]: they are a quarter wider at most.
 const WIDER: f64 = 0.2;
@@ -67,11 +68,17 @@ impl Form {
 
     /// How deep inside a place is, negative outside \[m\], as far as it is less than `reach` either way.
     fn depth(&self, at: DVec3, reach: f64, spacing: f64) -> f64 {
+        self.surface(at, reach, spacing).0
+    }
+
+    /// How deep inside a place is, as [`Form::depth`] says, and the direction from the nearest place of the surface to it; zero where none is near.
+    fn surface(&self, at: DVec3, reach: f64, spacing: f64) -> (f64, DVec3) {
         match self {
-            Form::Spheres(spheres) => spheres
-                .iter()
-                .map(|(center, radius)| radius - center.distance(at))
-                .fold(f64::NEG_INFINITY, f64::max),
+            Form::Spheres(spheres) => {
+                let depths = spheres.iter().map(|(center, radius)| (radius - center.distance(at), at - center));
+                let (depth, away) = depths.fold((f64::NEG_INFINITY, DVec3::ZERO), |a, b| if b.0 > a.0 { b } else { a });
+                (depth, away.normalize_or_zero())
+            }
             Form::Mesh { inside, overlaps, .. } => {
                 let is_inside = |at: DVec3| inside.is_inside(at).unwrap_or(true);
                 let is_within = is_inside(at);
@@ -81,15 +88,10 @@ impl Form {
                 let is_end = |distance: f64, away: DVec3| !overlaps || is_inside(at - away * (distance + BEYOND * spacing)) != is_within;
                 near.sort_by(|a, b| a.0.total_cmp(&b.0));
                 let end = near.iter().find(|(distance, away)| is_end(*distance, *away));
-                let distance = end.map_or(reach, |(distance, _)| *distance);
-                if is_within { distance } else { -distance }
+                let (distance, away) = end.map_or((reach, DVec3::ZERO), |end| *end);
+                (if is_within { distance } else { -distance }, away)
             }
         }
-    }
-
-    /// Whether a place is inside, or nearer to it than this \[m\].
-    fn reaches(&self, at: DVec3, margin: f64, spacing: f64) -> bool {
-        self.depth(at, margin, spacing) > -margin
     }
 
     /// Centers and radii of its spheres \[m\]; of a mesh there are none.
@@ -337,7 +339,28 @@ fn beside_plane(body: &Body, axis: usize) -> Option<Complaint> {
     )
 }
 
-/// Takes fluid away that starts where bodies are; ids count what stays.
+/// A body where it starts.
+struct Placed<'a> {
+    form: &'a Form,
+    turn: DQuat,
+    center: DVec3,
+    /// The sphere about its center that holds it \[m\].
+    reach: f64,
+}
+
+impl Placed<'_> {
+    /// How deep in it a place is \[m\], and the direction from the nearest place of its surface, if it is in the body or nearer than this \[m\].
+    fn near(&self, at: DVec3, margin: f64, spacing: f64) -> Option<(f64, DVec3)> {
+        if at.distance(self.center) >= self.reach + margin {
+            return None;
+        }
+        let (depth, away) = self.form.surface(self.turn.inverse() * (at - self.center), margin, spacing);
+        (depth > -margin).then(|| (depth, self.turn * away))
+    }
+}
+
+/// Takes fluid away that starts where bodies are, and moves what starts too near to one; ids count what stays. As many particles go as a body has
+/// room for: without a free surface there would be a gap around it, or a pressure.
 fn make_room(
     room: &[(&Body, (u32, u64))],
     forms: &BTreeMap<(u32, u64), Felt>,
@@ -349,24 +372,47 @@ fn make_room(
         return;
     }
     let spacing = shared.spacing;
-    // Spheres are touched half a spacing away.
-    let near = if shared.is_muller() { 0.5 } else { NEAREST };
+    // Spheres that particles touch have those half a spacing away from the start.
+    let (near, taken) = if shared.is_muller() { (0.5, -0.5) } else { (NEAREST, 0.0) };
     let margin = near * spacing * (1.0 - ROUNDING);
-    let mut bodies = Vec::new();
-    for (body, key) in room {
+    let taken = (taken - ROUNDING) * spacing;
+    let placed = room.iter().map(|(body, key)| {
         let form = &forms[key].form;
         let [w, x, y, z] = body.orientation;
-        let (turn, center) = (DQuat::from_xyzw(x, y, z, w), DVec3::from(body.center));
         let [low, high] = form.bounds();
-        bodies.push((form, turn.inverse(), center, low.abs().max(high.abs()).length()));
-    }
-    let is_in_body = |at: DVec3| {
-        bodies.iter().any(|(form, back, center, reach)| {
-            at.distance(*center) < *reach + margin && form.reaches(*back * (at - *center), margin, spacing)
-        })
+        Placed {
+            form,
+            turn: DQuat::from_xyzw(x, y, z, w),
+            center: body.center.into(),
+            reach: low.abs().max(high.abs()).length(),
+        }
+    });
+    let bodies: Vec<Placed> = placed.collect();
+    let beside = |at: DVec3| -> Option<DVec3> {
+        let mut moved = at;
+        for body in &bodies {
+            let Some((depth, away)) = body.near(at, margin, spacing) else {
+                continue;
+            };
+            if depth > taken {
+                return None;
+            }
+            moved += away * (margin + depth);
+        }
+        if let Some(axis) = shared.across {
+            moved[axis] = at[axis];
+        }
+        // Between two bodies there may be no room.
+        let is_free = |body: &Placed| body.near(moved, margin * (1.0 - 1e-6), spacing).is_none();
+        (moved == at || bodies.iter().all(is_free)).then_some(moved)
     };
-    let stays = |k: &usize| !is_in_body(particles.position[*k].into());
-    let order: Vec<usize> = (0..particles.len()).filter(stays).collect();
+    let mut order = Vec::new();
+    for k in 0..particles.len() {
+        if let Some(place) = beside(particles.position[k].into()) {
+            particles.position[k] = place.to_array();
+            order.push(k);
+        }
+    }
     let gone = particles.len() - order.len();
     if gone > 0 {
         findings.notices.push(format!(

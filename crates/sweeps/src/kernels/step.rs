@@ -125,12 +125,19 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
                 raised |= 16u32;
             }
             if plan.bonded {
+                // Added up as [`super::bonds::hold_grains()`] does where forces are looked at, so that looks change no digit.
                 let all = bonds_on::<R>(from, to, bonds, pull);
-                load.force = load.force.plus(&all.force);
-                load.torque = load.torque.plus(&all.torque);
+                let mut outer = no_load::<R>();
+                outer.force = all.force;
+                outer.torque = all.torque;
                 taken[i] += C::wide(all.drag);
-            }
-            if plan.outside {
+                if plan.walls {
+                    add_walls::<R>(i, wall_row, force, torque, &mut outer, plan.kind.frictional);
+                }
+                load.force = load.force.plus(&outer.force);
+                load.torque = load.torque.plus(&outer.torque);
+                load.touches += outer.touches;
+            } else if plan.outside {
                 add_pushes::<R>(i, force, torque, &mut load, plan.kind.frictional);
             } else if plan.walls {
                 add_walls::<R>(i, wall_row, force, torque, &mut load, plan.kind.frictional);

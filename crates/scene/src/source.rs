@@ -2,7 +2,7 @@
 
 use crate::{
     assemble::Findings,
-    diagnostics::{Complaint, Diagnostics, Place},
+    diagnostics::{Complaint, Diagnostics, Next, Place},
     document::{Node, Value},
 };
 use seixo_engine::{Refusal, world::World};
@@ -93,8 +93,9 @@ impl Source {
 
     /// What the engine refuses, with the place of the scene that is the cause; `None` where it is none of the scene's doing.
     pub fn explain(&self, refusal: &Refusal) -> Option<Diagnostics> {
-        let (root, found) = tree(&self.text, &self.file, &self.overrides);
+        let (root, mut found) = tree(&self.text, &self.file, &self.overrides);
         let (path, complaint) = self.cause(refusal, &root)?;
+        found.next = Some(Next::RestOfStart);
         let mut findings = Findings::new(root, found, &|path| path);
         findings.add(&path, complaint);
         Some(findings.into_diagnostics())

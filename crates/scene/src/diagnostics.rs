@@ -167,7 +167,21 @@ impl Diagnostics {
 
     /// Line and column (from 1) of a diagnostic in the scene file, if it has a place there.
     pub fn line_and_column(&self, diagnostic: &Diagnostic) -> Option<(usize, usize)> {
-        let Place::Span(span) = &diagnostic.place else { return None };
+        self.line_and_column_of(&diagnostic.place)
+    }
+
+    /// A place in words: `file:line:column`, the override, or the file.
+    pub(crate) fn told_place(&self, place: &Place) -> String {
+        let file = self.file.display();
+        match (place, self.line_and_column_of(place)) {
+            (Place::Override(index), _) => format!("--set {}", self.overrides.get(*index).map_or("", String::as_str)),
+            (_, Some((line, column))) => format!("{file}:{line}:{column}"),
+            (_, None) => file.to_string(),
+        }
+    }
+
+    fn line_and_column_of(&self, place: &Place) -> Option<(usize, usize)> {
+        let Place::Span(span) = place else { return None };
         let before = self.text.get(..span.start)?;
         let start = before.rfind('\n').map_or(0, |at| at + 1);
         Some((line_number(before), before[start..].chars().count() + 1))

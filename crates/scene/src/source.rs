@@ -107,8 +107,8 @@ impl Source {
     /// Where the scene says what the engine refuses, as `file:line:column`.
     pub fn place_of(&self, refusal: &Refusal) -> Option<String> {
         let found = self.explain(refusal)?;
-        let (line, column) = found.line_and_column(found.list().first()?)?;
-        Some(format!("{}:{line}:{column}", self.file.display()))
+        let first = found.list().first()?;
+        found.line_and_column(first).map(|_| found.told_place(&first.place))
     }
 
     /// A run of this length \[s\] that steps of this length never bring to its end; `None` if they do.

@@ -30,6 +30,7 @@ mod source;
 mod spheres;
 mod stage;
 mod templates;
+mod usable;
 mod volume;
 mod walls;
 mod words;
@@ -46,6 +47,7 @@ pub use source::Source;
 pub use spheres::{SphereWish, SpheresOfMesh, spheres_of_mesh};
 pub use stage::{Act, Plan, Stage, Staged, Thing, Zone};
 pub use templates::{Template, templates};
+pub use usable::{MeshUses, uses_of_mesh};
 
 use diagnostics::Next;
 use seixo_analysis::{Grid, Region};

@@ -36,7 +36,7 @@ pub enum Failure {
     Run(String),
     /// It was interrupted; what it says is how to go on.
     Interrupted(String),
-    /// It was said already, as JSON.
+    /// It was said already.
     Told(u8),
 }
 

@@ -73,10 +73,12 @@ impl Digits {
             farthest,
             quantum,
             what,
-            instead: match (precision, stands_still) {
+            is_of_step: !too_coarse,
+            // A longer step does not part places that are too coarse for overlaps.
+            instead: match (precision, too_coarse) {
                 (Precision::F32, _) => "use --precision mixed or f64, or ",
-                (_, true) => "use a longer time step, or ",
-                (_, false) => "",
+                (_, false) => "use a longer time step, or ",
+                (_, true) => "",
             },
         })
     }
@@ -107,6 +109,7 @@ mod tests {
         assert_eq!(told(away(4.5e6), Precision::Mixed), None);
         let refused = told(away(1e11), Precision::F64).unwrap();
         assert!(refused.contains("1.526e-5 m") && !refused.contains("--precision"), "{refused}");
+        assert!(!refused.contains("time step"), "no step helps where overlaps are lost: {refused}");
         // A slow one does not move long before overlaps are lost.
         let slow = Digits { way: 1e-9, ..GRAIN };
         let refused = told(slow, Precision::F32).unwrap();

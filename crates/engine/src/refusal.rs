@@ -31,6 +31,8 @@ pub enum Refusal {
         quantum: f64,
         /// What is lost.
         what: String,
+        /// Whether that is the way of a step, rather than overlaps.
+        is_of_step: bool,
         /// What to do instead of moving the scene, if anything.
         instead: &'static str,
     },

@@ -145,7 +145,7 @@ impl fmt::Debug for Ownership<'_> {
 
 impl Drop for Ownership<'_> {
     fn drop(&mut self) {
-        // Still locked: who opened it meanwhile finds, once it has the lock, that the file is gone.
+        // Still locked: who opened it meanwhile finds, once it has the lock, that the file is gone. In a folder that was moved it stays, and names who ended.
         if self.file.is_at(&self.path).unwrap_or(false) {
             let _ = self.layer.remove(&self.path);
         }

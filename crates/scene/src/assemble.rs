@@ -61,6 +61,11 @@ impl<'a> Findings<'a> {
         self.diagnostics.push(place, node.shown(), complaint);
     }
 
+    /// Where the key at a dotted path stands, in words.
+    pub fn told_place(&self, path: &str) -> String {
+        self.diagnostics.told_place(&self.root.find(path.split('.')).1)
+    }
+
     /// All that was found.
     pub fn into_diagnostics(self) -> Diagnostics {
         self.diagnostics
@@ -161,6 +166,7 @@ pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: Findin
     let probes = probes(&mut file, &world, &ranges, &plan.absent, &mut findings);
     let source = source.of(&world);
     stage::set_aside(&mut world, &mut plan, &ranges, &mut findings);
+    stage::note_early_end(&world, &plan, &mut findings);
     if !findings.diagnostics.list().is_empty() {
         return Err(findings.diagnostics);
     }

@@ -131,6 +131,32 @@ pub struct Diagnostics {
     pub(crate) list: Vec<Diagnostic>,
     /// How many more there are.
     pub(crate) left_out: usize,
+    /// What is looked at only once nothing of this is wrong.
+    pub(crate) next: Option<Next>,
+}
+
+/// What is looked at in a scene once all before it is sound: errors come by these turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Keys and values, each by itself.
+    Keys,
+    /// What the sections make together.
+    Sections,
+    /// The world, as the engine starts from it.
+    Start,
+    /// What the engine looks at later than at what it refuses.
+    RestOfStart,
+}
+
+impl Next {
+    fn text(self) -> &'static str {
+        match self {
+            Next::Keys => "of keys and values, then of what they make together",
+            Next::Sections => "of what the sections make together, then of overlaps and the time step",
+            Next::Start => "of overlaps, the time step, and what else the start shows",
+            Next::RestOfStart => "of what else the start shows",
+        }
+    }
 }
 
 impl Diagnostics {
@@ -141,10 +167,31 @@ impl Diagnostics {
 
     /// Line and column (from 1) of a diagnostic in the scene file, if it has a place there.
     pub fn line_and_column(&self, diagnostic: &Diagnostic) -> Option<(usize, usize)> {
-        let Place::Span(span) = &diagnostic.place else { return None };
+        self.line_and_column_of(&diagnostic.place)
+    }
+
+    /// A place in words: `file:line:column`, the override, or the file.
+    pub(crate) fn told_place(&self, place: &Place) -> String {
+        let file = self.file.display();
+        match (place, self.line_and_column_of(place)) {
+            (Place::Override(index), _) => format!("--set {}", self.overrides.get(*index).map_or("", String::as_str)),
+            (_, Some((line, column))) => format!("{file}:{line}:{column}"),
+            (_, None) => file.to_string(),
+        }
+    }
+
+    fn line_and_column_of(&self, place: &Place) -> Option<(usize, usize)> {
+        let Place::Span(span) = place else { return None };
         let before = self.text.get(..span.start)?;
         let start = before.rfind('\n').map_or(0, |at| at + 1);
         Some((line_number(before), before[start..].chars().count() + 1))
+    }
+
+    /// What was not looked at because of what is wrong, in a line; `None` if that is nothing.
+    pub fn further(&self) -> Option<String> {
+        let these = if self.list.len() + self.left_out == 1 { "this" } else { "these" };
+        let next = self.next?.text();
+        Some(format!("further checks need {these} mended first: {next}"))
     }
 
     /// Whether so much is wrong that looking further would only cost time.
@@ -210,6 +257,7 @@ impl Diagnostics {
         if more > 0 {
             rendered.push(format!("… and {more} more"));
         }
+        rendered.extend(self.further().map(|further| format!("note: {further}")));
         rendered.join("\n\n")
     }
 

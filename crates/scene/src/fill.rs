@@ -8,7 +8,7 @@ mod mesh;
 mod radii;
 mod region;
 
-pub(crate) use mesh::{Mesh, nearest as nearest_on_triangle};
+pub(crate) use mesh::{Enclosed, Mesh, nearest as nearest_on_triangle};
 pub(crate) use radii::sizes;
 
 use crate::{

@@ -30,6 +30,7 @@ mod source;
 mod spheres;
 mod stage;
 mod templates;
+mod usable;
 mod volume;
 mod walls;
 mod words;
@@ -46,7 +47,9 @@ pub use source::Source;
 pub use spheres::{SphereWish, SpheresOfMesh, spheres_of_mesh};
 pub use stage::{Act, Plan, Stage, Staged, Thing, Zone};
 pub use templates::{Template, templates};
+pub use usable::{MeshUses, uses_of_mesh};
 
+use diagnostics::Next;
 use seixo_analysis::{Grid, Region};
 use seixo_engine::world::{Domain, Settings, Vec3, World};
 use seixo_files::vtk::Field;
@@ -332,9 +335,11 @@ pub fn load_text_from(
 ) -> Result<Scene, Diagnostics> {
     let (root, mut found) = source::tree(text, path_for_messages, overrides);
     let is_sound = found.list.is_empty();
+    found.next = Some(if is_sound { Next::Sections } else { Next::Keys });
     let file = if is_sound { reader::read(root.clone(), &mut found) } else { None };
     let scene = match file {
         Some(file) if found.list.is_empty() => {
+            found.next = Some(Next::Start);
             let source = Source::new(text, path_for_messages, overrides);
             assemble::assemble(file, source, assemble::Findings::new(root, found, place))
         }

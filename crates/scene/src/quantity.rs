@@ -134,53 +134,66 @@ const LONGEST: usize = 80;
 const LARGEST: f64 = 1e30;
 const SMALLEST: f64 = 1e-40;
 
+/// A unit by its symbol: a power of ten, another factor, powers of base units, and whether it takes a prefix.
+type Base = (&'static str, i32, f64, [i32; 5], bool);
+
+const BASES: &[Base] = &[
+    ("m", 0, 1.0, Length::POWERS.0, true),
+    ("g", -3, 1.0, Mass::POWERS.0, true),
+    ("t", 3, 1.0, Mass::POWERS.0, false),
+    ("s", 0, 1.0, Time::POWERS.0, true),
+    ("min", 0, 60.0, Time::POWERS.0, false),
+    ("h", 0, 3600.0, Time::POWERS.0, false),
+    ("Hz", 0, 1.0, Frequency::POWERS.0, true),
+    ("N", 0, 1.0, Force::POWERS.0, true),
+    ("Pa", 0, 1.0, Pressure::POWERS.0, true),
+    ("J", 0, 1.0, Energy::POWERS.0, true),
+    ("W", 0, 1.0, [2, 1, -3, 0, 0], true),
+    ("K", 0, 1.0, Temperature::POWERS.0, true),
+    ("rad", 0, 1.0, Angle::POWERS.0, true),
+    ("deg", 0, std::f64::consts::PI / 180.0, Angle::POWERS.0, false),
+    ("rpm", 0, std::f64::consts::PI / 30.0, AngularVelocity::POWERS.0, false),
+    ("%", -2, 1.0, Number::POWERS.0, false),
+];
+
+/// Prefixes as powers of ten.
+const PREFIXES: &[(&str, i32)] = &[
+    ("n", -9),
+    ("u", -6),
+    ("µ", -6),
+    ("μ", -6),
+    ("m", -3),
+    ("c", -2),
+    ("k", 3),
+    ("M", 6),
+    ("G", 9),
+];
+
 /// The unit of this symbol, prefix included.
 fn symbol(word: &str) -> Option<Unit> {
-    let base = |name: &str| -> Option<(i32, f64, [i32; 5], bool)> {
-        Some(match name {
-            "m" => (0, 1.0, Length::POWERS.0, true),
-            "g" => (-3, 1.0, Mass::POWERS.0, true),
-            "t" => (3, 1.0, Mass::POWERS.0, false),
-            "s" => (0, 1.0, Time::POWERS.0, true),
-            "min" => (0, 60.0, Time::POWERS.0, false),
-            "h" => (0, 3600.0, Time::POWERS.0, false),
-            "Hz" => (0, 1.0, Frequency::POWERS.0, true),
-            "N" => (0, 1.0, Force::POWERS.0, true),
-            "Pa" => (0, 1.0, Pressure::POWERS.0, true),
-            "J" => (0, 1.0, Energy::POWERS.0, true),
-            "W" => (0, 1.0, [2, 1, -3, 0, 0], true),
-            "K" => (0, 1.0, Temperature::POWERS.0, true),
-            "rad" => (0, 1.0, Angle::POWERS.0, true),
-            "deg" | "°" => (0, std::f64::consts::PI / 180.0, Angle::POWERS.0, false),
-            "rpm" => (0, std::f64::consts::PI / 30.0, AngularVelocity::POWERS.0, false),
-            "%" => (-2, 1.0, Number::POWERS.0, false),
-            _ => return None,
-        })
-    };
-    if let Some((ten, factor, powers, _)) = base(word) {
-        return Some(Unit {
-            ten,
-            factor,
-            powers: Powers(powers),
-        });
-    }
-    let prefix = word.chars().next()?;
-    let shift = match prefix {
-        'n' => -9,
-        'u' | 'µ' | 'μ' => -6,
-        'm' => -3,
-        'c' => -2,
-        'k' => 3,
-        'M' => 6,
-        'G' => 9,
-        _ => return None,
-    };
-    let (ten, factor, powers, takes_prefix) = base(&word[prefix.len_utf8()..])?;
-    takes_prefix.then_some(Unit {
+    let word = if word == "°" { "deg" } else { word };
+    let base = |name: &str| BASES.iter().find(|base| base.0 == name);
+    let shifted = |&(_, ten, factor, powers, _): &Base, shift: i32| Unit {
         ten: ten + shift,
         factor,
         powers: Powers(powers),
-    })
+    };
+    if let Some(base) = base(word) {
+        return Some(shifted(base, 0));
+    }
+    let (name, shift) = PREFIXES
+        .iter()
+        .find_map(|(prefix, shift)| Some((word.strip_prefix(prefix)?, *shift)))?;
+    base(name).filter(|base| base.4).map(|base| shifted(base, shift))
+}
+
+/// The symbol that a word is but for upper and lower case; of several, the one with the most letters as they are written.
+fn in_other_case(word: &str) -> Option<String> {
+    let (units, prefixed) = (BASES.iter().map(|base| base.0.to_owned()), BASES.iter().filter(|base| base.4));
+    let prefixed = prefixed.flat_map(|base| PREFIXES.iter().map(move |(prefix, _)| format!("{prefix}{}", base.0)));
+    let is_same = |known: &String| known.to_lowercase() == word.to_lowercase();
+    let letters = |known: &String| known.chars().zip(word.chars()).filter(|(known, written)| known == written).count();
+    units.chain(prefixed).filter(is_same).max_by_key(letters)
 }
 
 /// Length of the number at the start of `text`; an `e` belongs to it only when digits follow.
@@ -254,7 +267,10 @@ fn unit(text: &str) -> Result<Unit, Complaint> {
             continue;
         }
         let (name, exponent) = power(word)?;
-        let found = symbol(name).ok_or_else(|| Complaint::new(format!("unknown unit \"{name}\"")).remedy(UNITS))?;
+        let found = symbol(name).ok_or_else(|| {
+            let meant = in_other_case(name).map_or(String::new(), |known| format!("did you mean `{known}`? Case matters: "));
+            Complaint::new(format!("unknown unit \"{name}\"")).remedy(format!("{meant}{UNITS}"))
+        })?;
         let exponent = sign * exponent;
         product.ten += found.ten * exponent;
         product.factor *= found.factor.powi(exponent);

@@ -2,10 +2,13 @@
 
 use crate::{
     assemble::Findings,
-    diagnostics::{Complaint, Diagnostics, Place},
+    diagnostics::{Complaint, Diagnostics, Next, Place},
     document::{Node, Value},
 };
-use seixo_engine::{Refusal, world::World};
+use seixo_engine::{
+    Refusal,
+    world::{Precision, World},
+};
 use std::path::{Path, PathBuf};
 
 /// Most steps of a run. Up to 2^53 whole numbers are told apart by a double, and a time so many steps long from the one a step later.
@@ -93,8 +96,9 @@ impl Source {
 
     /// What the engine refuses, with the place of the scene that is the cause; `None` where it is none of the scene's doing.
     pub fn explain(&self, refusal: &Refusal) -> Option<Diagnostics> {
-        let (root, found) = tree(&self.text, &self.file, &self.overrides);
+        let (root, mut found) = tree(&self.text, &self.file, &self.overrides);
         let (path, complaint) = self.cause(refusal, &root)?;
+        found.next = Some(Next::RestOfStart);
         let mut findings = Findings::new(root, found, &|path| path);
         findings.add(&path, complaint);
         Some(findings.into_diagnostics())
@@ -103,8 +107,8 @@ impl Source {
     /// Where the scene says what the engine refuses, as `file:line:column`.
     pub fn place_of(&self, refusal: &Refusal) -> Option<String> {
         let found = self.explain(refusal)?;
-        let (line, column) = found.line_and_column(found.list().first()?)?;
-        Some(format!("{}:{line}:{column}", self.file.display()))
+        let first = found.list().first()?;
+        found.line_and_column(first).map(|_| found.told_place(&first.place))
     }
 
     /// A run of this length \[s\] that steps of this length never bring to its end; `None` if they do.
@@ -148,13 +152,30 @@ impl Source {
         };
         let of_grain = |id: &u32, key: &str| of_group(self.grains.of(*id), key);
         let of_body = |id: &u32, key: &str| of_group(self.bodies.of(*id), key);
+        // Of keys that may be the cause, the first that is written.
+        let written = |paths: &[&str]| {
+            let is_there = |path: &&&str| holds(root, &path.split('.').collect::<Vec<_>>());
+            let found = paths.iter().find(is_there).or(paths.first());
+            found.map_or_else(String::new, |path| (*path).to_owned())
+        };
         let must = |message: String, must: &str| Complaint::new(message).limit(must).remedy("give a value that is accepted");
         Some(match refusal {
-            Refusal::Precision { .. } | Refusal::HeatInSingle | Refusal::Digits { .. } => ("run.precision".to_owned(), told()),
-            Refusal::Fluid(_) | Refusal::WallInFluid { .. } | Refusal::FluidBehindWall { .. } => ("fluid".to_owned(), told()),
-            Refusal::Division(_) => ("run.domains".to_owned(), told()),
+            Refusal::Precision { .. } | Refusal::HeatInSingle => (written(&["run.precision", "run.device"]), told()),
+            Refusal::Digits { precision, is_of_step, .. } => {
+                let of_precision: &[&str] = if *precision == Precision::F32.name() {
+                    &["run.precision", "run.device"]
+                } else {
+                    &[]
+                };
+                let of_step: &[&str] = if *is_of_step { &["run.time_step"] } else { &[] };
+                let of_places: &[&str] = &["grains", "fluid"];
+                (written(&[of_precision, of_step, of_places].concat()), told())
+            }
+            Refusal::Fluid(what) => (of_fluid(root, what), told()),
+            Refusal::WallInFluid { wall, .. } | Refusal::FluidBehindWall { wall, .. } => (of_wall(root, wall, ""), told()),
+            Refusal::Division(_) => (written(&["run.domains", "run.gpus"]), told()),
             Refusal::Threads(_) => ("run.threads".to_owned(), told()),
-            Refusal::Bond { name, .. } => (format!("bonds.{name}"), told()),
+            Refusal::Bond { name, what } => (key_named(root, &format!("bonds.{name}"), what), told()),
             Refusal::BondStep { .. } | Refusal::TimeStep { .. } => ("run.time_step".to_owned(), told()),
             Refusal::NoGrains => ("grains".to_owned(), told()),
             Refusal::DuplicateId { id } => (of_grain(id, "file"), told()),
@@ -172,7 +193,10 @@ impl Source {
                 what,
                 value,
                 must: limit,
-            } => (of_body(id, ""), must(format!("body {id}: {what} is {value}"), limit)),
+            } => (
+                of_body(id, &what.replace(' ', "_")),
+                must(format!("body {id}: {what} is {value}"), limit),
+            ),
             Refusal::BodyMotion { id, .. } => {
                 let is_tied = |group: u32| {
                     holds(
@@ -215,11 +239,7 @@ impl Source {
                     told(),
                 )
             }
-            Refusal::Wall { name, .. } => {
-                // Of the faces of a box each has a name of its own.
-                let section = name.split('.').next().unwrap_or_default();
-                (format!("wall.{section}"), told())
-            }
+            Refusal::Wall { name, what } => (of_wall(root, name, what), told()),
             Refusal::Overlap {
                 a,
                 b,
@@ -254,11 +274,8 @@ impl Source {
                 (path, must(format!("{what} is {value}"), limit))
             }
             Refusal::Taken { id, .. } | Refusal::FreedInside { id, .. } => (of_grain(id, "at"), told()),
-            Refusal::WallInGrain { partner, .. } => {
-                let name = partner.trim_start_matches("wall ").split('.').next().unwrap_or_default();
-                (format!("wall.{name}"), told())
-            }
-            Refusal::Switch { group, .. } => (format!("grains.{group}"), told()),
+            Refusal::WallInGrain { partner, .. } => (of_wall(root, partner.trim_start_matches("wall "), ""), told()),
+            Refusal::Switch { group, what } => (key_named(root, &format!("grains.{group}"), what), told()),
             Refusal::Gpu(_)
             | Refusal::Assembly { .. }
             | Refusal::AssemblyElsewhere { .. }
@@ -277,17 +294,72 @@ fn told(refusal: &Refusal) -> Complaint {
     Complaint::new(message).remedy(remedy)
 }
 
+/// The path of a fluid's key that a message is about: of the fluid that it names in quotes, or of the only one.
+fn of_fluid(root: &Node, message: &str) -> String {
+    let names: Vec<&String> = keys(root, &["fluid"]).collect();
+    let named = names.iter().find(|name| message.contains(&format!("{name:?}")));
+    match (named, names.as_slice()) {
+        (Some(name), _) | (None, [name]) => key_named(root, &format!("fluid.{name}"), message),
+        _ => "fluid".to_owned(),
+    }
+}
+
+/// The path of a wall's key that a message is about. Of the faces of a box each has a name of its own.
+fn of_wall(root: &Node, name: &str, message: &str) -> String {
+    let section = name.split('.').next().unwrap_or_default();
+    let path = key_named(root, &format!("wall.{section}"), message);
+    let is_of_motion = MOVES.iter().any(|word| word_at(message, word).is_some()) && holds(root, &["wall", section, "motion"]);
+    if is_of_motion && path == format!("wall.{section}") {
+        path + ".motion"
+    } else {
+        path
+    }
+}
+
+/// What a message says of a wall whose motion is at fault.
+const MOVES: [&str; 4] = ["moves", "turns", "vibrates", "path"];
+
+/// The path of the key of a section that a message names first, of those that are written; of the section if it names none.
+fn key_named(root: &Node, section: &str, message: &str) -> String {
+    let path: Vec<&str> = section.split('.').collect();
+    let named = keys(root, &path).filter_map(|key| {
+        let apart = key.replace('_', " ");
+        let at = [key.as_str(), apart.as_str()]
+            .into_iter()
+            .filter_map(|word| word_at(message, word))
+            .min()?;
+        Some((at, key))
+    });
+    named
+        .min()
+        .map_or_else(|| section.to_owned(), |(_, key)| format!("{section}.{key}"))
+}
+
+/// Where a text has a word, or several in a row, that are not parts of longer ones.
+fn word_at(text: &str, word: &str) -> Option<usize> {
+    let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
+    let is_whole = |at: &usize| !text[..*at].ends_with(is_of_word) && !text[at + word.len()..].starts_with(is_of_word);
+    text.match_indices(word).map(|(at, _)| at).find(is_whole)
+}
+
+/// What stands at a path of the tree.
+fn at<'a>(root: &'a Node, path: &[&str]) -> Option<&'a Node> {
+    path.iter().try_fold(root, |node, key| match &node.value {
+        Value::Table(table) => table.get(*key).map(|entry| &entry.node),
+        _ => None,
+    })
+}
+
+/// The keys of the table at a path; none if there is no table.
+fn keys<'a>(root: &'a Node, path: &[&str]) -> impl Iterator<Item = &'a String> + use<'a> {
+    let table = at(root, path).and_then(|node| match &node.value {
+        Value::Table(table) => Some(table.keys()),
+        _ => None,
+    });
+    table.into_iter().flatten()
+}
+
 /// Whether the tree holds what is at a path.
 fn holds(root: &Node, path: &[&str]) -> bool {
-    let mut node = root;
-    for key in path {
-        match &node.value {
-            Value::Table(table) => match table.get(*key) {
-                Some(entry) => node = &entry.node,
-                None => return false,
-            },
-            _ => return false,
-        }
-    }
-    true
+    at(root, path).is_some()
 }

@@ -1,6 +1,7 @@
 //! Stages, one after the other, and zones that take grains away: what a scene plans to happen while it runs.
 
 mod acts;
+mod early;
 mod set;
 
 pub use acts::Staged;
@@ -15,6 +16,7 @@ use crate::{
     volume::Volume,
     walls::NamedWalls,
 };
+pub(crate) use early::note_early_end;
 use schemars::JsonSchema;
 use seixo_engine::world::{Expected, Grains, Load, Vec3, WallMotion, World};
 use seixo_engine::{Melting, PeriodicCell, Seen};
@@ -62,7 +64,8 @@ pub(crate) struct StageSection {
     /// Simulated time between two looks at the condition; the first look is after the beginning.
     #[serde(default = "usual_look")]
     pub every: Quantity<Time, Positive>,
-    /// How long the condition must hold, at every look: grains that start at rest have no kinetic energy, either.
+    /// How long the condition must hold, at every look: grains that start at rest have no kinetic energy, either. `and duration 0.1 s` in the
+    /// condition does the same for the beginning alone.
     #[serde(default)]
     pub hold: Quantity<Time, NotNegative>,
     /// What goes as it begins, as in "wall.plug", "wall.tank.top", "grains.seed", "inlet.rain", "zone.drain" or "bonds.cement"; with its grains, an

@@ -192,9 +192,14 @@ fn mesh(file: &Path, scale: f64, path: &str, findings: &mut Findings) -> Result<
     let (mut index, mut flat) = (0.., flat.into_iter().peekable());
     triangles.retain(|_| flat.next_if_eq(&index.next().unwrap_or_default()).is_none());
     if triangles.is_empty() {
-        return Err(Complaint::new("no triangle of the mesh has an area").remedy("check the mesh and its `scale`"));
+        return Err(without_area());
     }
     Ok(triangles)
+}
+
+/// What is wrong with a mesh none of whose triangles has an area.
+pub(crate) fn without_area() -> Complaint {
+    Complaint::new("no triangle of the mesh has an area").remedy("check the mesh and its `scale`")
 }
 
 /// The closed faces of a box, their normals inward.

@@ -2,7 +2,9 @@
 
 mod spoiled;
 
-use spoiled::{Case, assert_refused};
+use seixo_scene::load_text;
+use spoiled::{Case, SOUND, assert_refused};
+use std::path::Path;
 
 const CASES: &[Case] = &[
     (
@@ -236,4 +238,34 @@ const CASES: &[Case] = &[
 #[test]
 fn every_bad_inlet_zone_and_stage_is_refused_with_place_and_remedy() {
     assert_refused(CASES);
+}
+
+/// Grains that start at rest have no kinetic energy: who means them to settle first is told, by the line, before the run.
+#[test]
+fn a_condition_that_holds_at_the_start_is_told_by_its_line() {
+    let notices = |scene: &str, stage: &str| {
+        let text = format!("{scene}[[stage]]\nname = \"settle\"\n{stage}\n");
+        load_text(&text, Path::new("scene.toml"), &[]).expect(&text).notices.join("\n")
+    };
+    for condition in [
+        "kinetic_energy < 1e-6 J",
+        "largest_speed.bed < 1 mm/s",
+        "grains >= 2",
+        "grains > 9 or time < 1 s",
+    ] {
+        let told = notices(SOUND, &format!("until = \"{condition}\""));
+        for phrase in ["scene.toml:26:9: stage settle", "the run with it", "and duration 0.1 s", "`hold`"] {
+            assert!(told.contains(phrase), "{condition}: no `{phrase}` in {told}");
+        }
+    }
+    for stage in [
+        "until = \"kinetic_energy < 1e-6 J and duration 0.1 s\"",
+        "until = \"kinetic_energy < 1e-6 J\"\nhold = \"10 ms\"",
+        "until = \"kinetic_energy < 1e-6 J\"\nset = { grains.bed.velocity = [0, 0, 1] }",
+        "until = \"grains > 2 or wall_force.floor < 1 N\"",
+    ] {
+        assert_eq!(notices(SOUND, stage), "", "{stage}");
+    }
+    let thrown = SOUND.replace("radius = \"1 mm\"", "radius = \"1 mm\"\nvelocity = [0, 0, 1]");
+    assert_eq!(notices(&thrown, "until = \"kinetic_energy < 1e-6 J\""), "");
 }

@@ -421,6 +421,32 @@ fn one_look_finds_several_errors_in_the_order_of_the_file() {
     assert_eq!((json[0]["line"].as_u64(), json[0]["value"].as_str()), (Some(3), Some("\"1 m\"")));
 }
 
+/// Errors come by turns, and a reader is told which are still to come.
+#[test]
+fn what_was_not_looked_at_yet_is_told() {
+    let absent = SOUND.replace("material = \"glass\"\nat", "material = \"sand\"\nat");
+    let keys = absent.replace("title =", "titel =");
+    let syntax = keys.replace("[output]", "[output");
+    let turns = [
+        (syntax, "of keys and values, then"),
+        (keys, "further checks need this mended first: of what the sections make together"),
+        (absent, "of overlaps, the time step"),
+    ];
+    for (text, next) in turns {
+        let found = refused(&text);
+        let told = found.further().expect("errors come by turns");
+        assert!(told.contains(next), "{told}");
+        assert!(found.plain().ends_with(&format!("note: {told}")), "{}", found.plain());
+    }
+    let touching = SOUND.replace("3 mm\", 0, 0", "1 mm\", 0, 0");
+    let scene = load_text(&touching, Path::new("scene.toml"), &[]).expect("sound but for what the engine sees");
+    let refusal = seixo_engine::Simulation::new(scene.world, scene.settings)
+        .err()
+        .expect("an overlap");
+    let found = scene.source.explain(&refusal).expect("of the scene");
+    assert!(found.plain().ends_with("first: of what else the start shows"), "{}", found.plain());
+}
+
 #[test]
 fn errors_of_overrides_show_the_override() {
     let set = |path: &str, value: &str| load_text(SOUND, Path::new("scene.toml"), &[(path.to_owned(), value.to_owned())]);

@@ -36,7 +36,7 @@ pub enum Failure {
     Run(String),
     /// It was interrupted; what it says is how to go on.
     Interrupted(String),
-    /// It was said already, as JSON.
+    /// It was said already.
     Told(u8),
 }
 
@@ -83,7 +83,8 @@ impl Failure {
         let line = match &self {
             Failure::Input(text) | Failure::Run(text) => json!({"event": "error", "exit_code": self.code(), "message": text}),
             Failure::Scene(found) => {
-                json!({"event": "error", "exit_code": 2, "message": "the scene is wrong", "diagnostics": found.to_json()})
+                let (diagnostics, further) = (found.to_json(), found.further());
+                json!({"event": "error", "exit_code": 2, "message": "the scene is wrong", "diagnostics": diagnostics, "further_checks": further})
             }
             Failure::Interrupted(text) => json!({"event": "interrupted", "exit_code": INTERRUPTED, "message": text}),
             Failure::Told(_) => return self,

@@ -4,7 +4,8 @@
 //! derivatives any more. With V₀ the volume at rest, h the smoothing length, U the fastest flow, and Δ the spacing, a particle drifts with
 //!
 //! δu_i = −h U Σ_j (V_i V_j/V₀) (1 + 0.2 (W/W(Δ))⁴) ∇W, and never faster than U/2 (Lind, Xu, Stansby & Rogers 2012, J. Comput. Phys. 231:1499, as Sun,
-//! Colagrossi, Marrone, Antuono & Zhang 2019, Comput. Phys. Commun. 236:63, scale and bound it by the fastest flow; with a quarter of their strength).
+//! Colagrossi, Marrone, Antuono & Zhang 2019, Comput. Methods Appl. Mech. Eng. 348:912, scale and bound it by the fastest flow; with a quarter of their
+//! strength).
 //!
 //! What two do to each other is opposite, so that the mean place of all fluid stays, but for what walls do and where the bound acts. The particle goes on
 //! with v + δu, and its density follows that velocity. Its own velocity v is that of the fluid where it is: it takes up what is carried past it by δu,

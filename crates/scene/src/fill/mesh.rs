@@ -1,7 +1,7 @@
 //! The inside of a closed mesh: a tree of boxes over its triangles, and rays through it.
 
 use crate::diagnostics::Complaint;
-use crate::outward::{between, not_manifold};
+use crate::outward::{between, not_manifold, turn_outward};
 use glam::DVec3;
 use seixo_analysis::solid_of_mesh;
 use seixo_engine::voxels::Edges;
@@ -42,7 +42,36 @@ pub(crate) struct Mesh {
     outward: f64,
 }
 
+/// A mesh that has an inside, in the frame of its middle.
+pub(crate) struct Enclosed {
+    /// The mesh, its middle in the origin.
+    pub mesh: Mesh,
+    /// How many triangles faced the wrong side, and were turned over.
+    pub turned: usize,
+    /// Lower and upper corner of the box around it \[m\].
+    pub bounds: [DVec3; 2],
+}
+
 impl Mesh {
+    /// A mesh that has an inside once triangles which face the wrong side are turned over.
+    pub(crate) fn enclosed_by(mut triangles: Vec<Triangle>) -> Result<Enclosed, Complaint> {
+        let edges = Edges::of(&triangles);
+        let turned = turn_outward(&mut triangles, &edges)?;
+        let corners = || triangles.iter().flatten().map(|corner| DVec3::from(*corner));
+        let min = corners().fold(DVec3::INFINITY, DVec3::min);
+        let max = corners().fold(DVec3::NEG_INFINITY, DVec3::max);
+        let center = (min + max) / 2.0;
+        // In the frame of the region, and small numbers keep more digits.
+        for corner in triangles.iter_mut().flatten() {
+            *corner = (DVec3::from(*corner) - center).to_array();
+        }
+        Ok(Enclosed {
+            mesh: Mesh::new(&triangles, center)?,
+            turned,
+            bounds: [min, max],
+        })
+    }
+
     /// A mesh that has an inside; `center` is added to places in messages.
     pub(crate) fn new(triangles: &[Triangle], center: DVec3) -> Result<Mesh, Complaint> {
         refuse_open(triangles, center)?;

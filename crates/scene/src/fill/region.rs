@@ -1,14 +1,13 @@
 //! Regions: their shapes, their surfaces, what is inside.
 
-use super::{axis_between, corners, mesh::Mesh, si};
-use crate::{
-    assemble::Findings,
-    diagnostics::Complaint,
-    outward::{notice, turn_outward},
-    schema::Region,
+use super::{
+    axis_between, corners,
+    mesh::{Enclosed, Mesh},
+    si,
 };
+use crate::{assemble::Findings, diagnostics::Complaint, outward::notice, schema::Region};
 use glam::{BVec3, DMat3, DVec3};
-use seixo_engine::{voxels::Edges, world::Vec3};
+use seixo_engine::world::Vec3;
 use std::f64::consts::PI;
 
 /// Points by which the share of a region that others take away is measured; the share is off by some 10⁻³.
@@ -81,23 +80,16 @@ impl Shape {
             Region::Mesh(shape) => {
                 let whole = findings.absolute(&shape.file);
                 shape.file = whole.display().to_string();
-                let mut triangles = crate::walls::scaled_mesh(&whole, shape.scale.0)?;
-                let edges = Edges::of(&triangles);
-                let turned = turn_outward(&mut triangles, &edges)?;
+                let triangles = crate::walls::scaled_mesh(&whole, shape.scale.0)?;
+                let all = triangles.len();
+                let Enclosed {
+                    mesh,
+                    turned,
+                    bounds: [min, max],
+                } = Mesh::enclosed_by(triangles)?;
                 if turned > 0 {
-                    findings
-                        .notices
-                        .push(format!("{}: {}", shape.file, notice(turned, triangles.len())));
+                    findings.notices.push(format!("{}: {}", shape.file, notice(turned, all)));
                 }
-                let corners = || triangles.iter().flatten().map(|corner| DVec3::from(*corner));
-                let min = corners().fold(DVec3::INFINITY, DVec3::min);
-                let max = corners().fold(DVec3::NEG_INFINITY, DVec3::max);
-                let center = (min + max) / 2.0;
-                // In the frame of the region, and small numbers keep more digits.
-                for corner in triangles.iter_mut().flatten() {
-                    *corner = (DVec3::from(*corner) - center).to_array();
-                }
-                let mesh = Mesh::new(&triangles, center)?;
                 Ok(upright(Form::Mesh(mesh), min, max))
             }
         }

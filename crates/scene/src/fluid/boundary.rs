@@ -20,7 +20,10 @@ use crate::{
 };
 use glam::DVec3;
 use seixo_engine::world::{Boundary, Particles, SurfaceMotion, WallMotion, WallShape, World};
-use std::{collections::BTreeMap, ops::Range};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
 
 /// How near particles of walls that move as one may be to each other, where their lattices meet \[spacings\].
 const NEAREST: f64 = 0.5;
@@ -96,9 +99,28 @@ impl Setting<'_> {
         }
         self.note_open_planes(&companies[0], &enclosure, findings);
         self.refuse_inside(&enclosure, &taken, findings);
-        thickness::refuse_thin(self, &enclosure.surfaces, &boundary, findings);
+        thickness::refuse_thin(self, &enclosure.surfaces, findings);
+        self.note_unfelt_walls(&boundary, findings);
         self.note_cut_walls(findings);
         Ok(boundary)
+    }
+
+    /// Says which walls have no particle, so that fluids pass through them: not planes along which everything flows, which are none for it.
+    fn note_unfelt_walls(&self, boundary: &Boundary, findings: &mut Findings) {
+        let felt: BTreeSet<u32> = boundary.wall.iter().copied().collect();
+        let is_along_flow = |wall: usize| match (&self.world.walls[wall].shape, self.layout.across) {
+            (WallShape::Plane { normal, .. }, Some(axis)) => normal[axis].abs() > 1.0 - 1e-9,
+            _ => false,
+        };
+        for (name, range) in self.ranges {
+            let is_felt = range.clone().any(|wall| felt.contains(&(wall as u32)));
+            if !is_felt && !range.clone().all(is_along_flow) {
+                findings.notices.push(format!(
+                    "wall.{name}: fluids do not feel it, as no particle is in it: it is behind other walls, too small, or farther away than fluids and \
+                     other walls reach at the start; a plane that is to hold what comes later needs a world.domain that reaches it"
+                ));
+            }
+        }
     }
 
     /// Says which meshes and round walls periodic sides cut: fluids see no images of what is beyond.

@@ -1,4 +1,4 @@
-//! Walls of meshes that are too thin for fluids: plates with room for fewer layers of particles than hold a fluid, and walls that have no particle.
+//! Walls of meshes that are too thin for fluids: plates with room for fewer layers of particles than hold a fluid.
 
 use super::{
     boundary::Setting,
@@ -7,7 +7,6 @@ use super::{
 };
 use crate::{assemble::Findings, diagnostics::Complaint};
 use glam::DVec3;
-use seixo_engine::world::Boundary;
 use std::collections::BTreeMap;
 
 /// How many layers fewer than fluids see still hold them: of water 5 and 20 spacings deep none goes through three layers with a support of four
@@ -35,8 +34,8 @@ struct Plate {
     holds: bool,
 }
 
-/// Refuses walls of meshes that hold fluid and are too thin for it, and tells of others that are thin or have no particle.
-pub(super) fn refuse_thin(setting: &Setting<'_>, surfaces: &[Surface], boundary: &Boundary, findings: &mut Findings) {
+/// Refuses walls of meshes that hold fluid and are too thin for it, and tells of others that are thin.
+pub(super) fn refuse_thin(setting: &Setting<'_>, surfaces: &[Surface], findings: &mut Findings) {
     let layout = setting.layout;
     let mut fluid = Places::new(layout.spacing, layout.periods);
     for place in &setting.particles.position {
@@ -78,9 +77,6 @@ pub(super) fn refuse_thin(setting: &Setting<'_>, surfaces: &[Surface], boundary:
                 plate.thickness,
                 plate.at,
                 finer(&plate)
-            )),
-            None if !boundary.wall.contains(&wall) => findings.notices.push(format!(
-                "wall.{name}: no particle is in it, as it is behind other walls, or too small: fluids do not feel it"
             )),
             None => {}
         }

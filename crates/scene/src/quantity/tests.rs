@@ -41,6 +41,26 @@ fn dimensions_are_told_apart() {
     );
 }
 
+#[test]
+fn units_in_the_wrong_case_are_named_in_the_right_one() {
+    for (text, meant) in [
+        ("5 Mpa", "MPa"),
+        ("5 mpa", "mPa"),
+        ("5 MPA", "MPa"),
+        ("3 KG", "kg"),
+        ("10 hz", "Hz"),
+        ("9.81 M/s^2", "m"),
+        ("2 G/cm^3", "g"),
+        ("30 Deg", "deg"),
+        ("60 RPM", "rpm"),
+        ("2 kG/m^3", "kg"),
+    ] {
+        let remedy = parse(text).unwrap_err().remedy;
+        assert!(remedy.starts_with(&format!("did you mean `{meant}`?")), "{text}: {remedy}");
+    }
+    assert!(parse("3 feet").unwrap_err().remedy.starts_with("units are built from"));
+}
+
 proptest::proptest! {
     #[test]
     fn arbitrary_text_never_panics(text in "\\PC{0,40}", digits in "[-+0-9.eE_]{0,12}", unit in "[a-zµ°%²³⁻^/ *·0-9-]{0,12}") {

@@ -178,7 +178,7 @@ fn explained(what: &str, by: &str) -> Diagnostics {
 #[test]
 fn what_the_engine_refuses_is_shown_where_the_scene_says_it() {
     let sticky = "friction = 0.3\ncohesion = { law = \"capillary\", surface_tension = 0.07, volume = 1e-12, contact_angle = \"100 deg\" }";
-    let cases: [(&str, &str, &[&str]); 10] = [
+    let cases: [(&str, &str, &[&str]); 13] = [
         (
             "[\"3 mm\", 0, 0]",
             "[\"0.1 mm\", 0, 0]",
@@ -232,7 +232,23 @@ fn what_the_engine_refuses_is_shown_where_the_scene_says_it() {
         (
             "normal = [0, 0, 1] }",
             "normal = [0, 0, 1] }\nmotion = { translate = [0, 0, 1e9] }",
-            &["scene.toml:17:", "wall floor", "moves at 1e9 m/s"],
+            &["scene.toml:20:", "wall floor", "moves at 1e9 m/s"],
+        ),
+        (
+            "until = \"1 s\"",
+            "until = \"1 s\"\ntime_step = \"1e-30 s\"",
+            &["scene.toml:4:13", "rounded to nothing", "longer time step"],
+        ),
+        (
+            "[output]",
+            "[bonds.glue]\namong = [\"bed\"]\nyoungs_modulus = \"1 MPa\"\ntolerance = 0.1\n[output]",
+            &["scene.toml:23:13", "no two grains are near enough", "larger tolerance"],
+        ),
+        // Without a key that says so, the section is the place.
+        (
+            "[output]",
+            "[bonds.glue]\namong = [\"bed\"]\nyoungs_modulus = \"1 MPa\"\n[output]",
+            &["scene.toml:20:8", "no two grains are near enough"],
         ),
     ];
     for (what, by, phrases) in cases {

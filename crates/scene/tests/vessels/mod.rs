@@ -339,3 +339,28 @@ fn walls_that_periodic_sides_cut_are_named_and_those_that_end_there_are_not() {
     };
     assert!(!told(0.08) && told(0.1));
 }
+
+/// A lid out of reach, and a ball far away: fluid would go through them without a word. In a domain that reaches it the lid holds.
+#[test]
+fn walls_that_bound_no_fluid_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let unfelt = |world: &str, walls: &str| {
+        let scene = format!(
+            "[run]\nuntil = 1e-3\n[world]\ngravity = [0, 0, -9.81]\n{world}[fluid.water]\ndensity = 1000\nspacing = 0.02\n\
+             fill = {{ box = {{ min = [0, 0, 0], max = [0.16, 0.12, 0.16] }} }}\n\
+             [wall.tank]\nbox = {{ min = [0, 0, 0], max = [0.16, 0.12, 0.24], open = [\"top\"] }}\n{walls}"
+        );
+        let notices = scene_in(folder.path(), &scene).notices;
+        let unfelt = notices.into_iter().filter(|notice| notice.contains("fluids do not feel it"));
+        unfelt.collect::<Vec<String>>()
+    };
+    let lid = "[wall.lid]\nplane = { point = [0, 0, 1], normal = [0, 0, -1] }\n";
+    let ball = "[wall.ball]\nsphere = { center = [9, 9, 9], radius = 0.1 }\n";
+    assert!(unfelt("", "").is_empty());
+    for (name, wall) in [("lid", lid), ("ball", ball)] {
+        let told = unfelt("", wall);
+        assert!(told.len() == 1 && told[0].starts_with(&format!("wall.{name}: ")), "{told:?}");
+    }
+    let domain = "domain = { min = [0, 0, 0], max = [0.16, 0.12, 1.2] }\n";
+    assert!(unfelt(domain, lid).is_empty());
+}

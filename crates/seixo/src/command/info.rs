@@ -8,6 +8,7 @@ use seixo::files::checkpoint::{self, Header};
 use seixo::files::layer::{Disk, Unwritten};
 use seixo::files::{grains_in, mesh_in};
 use seixo::run::{Outcome, Record, folder};
+use seixo::scene::uses_of_mesh;
 use seixo_engine::state::{Column, State};
 use seixo_engine::voxels::{Edges, OddEdge, Parts, is_collapsed};
 use serde_json::{Value, json};
@@ -20,8 +21,10 @@ Examples:
   seixo info                                        this machine, and what `--device` can be here
   seixo info silo.out                               what ran there, how it went, its newest checkpoint
   seixo info silo.out/checkpoints/state.checkpoint  its sections and the digest of its state
-  seixo info hopper.stl                             solids, triangles, extent, and what is odd about its edges
-  seixo info bed.csv                                grains, extent, radii")]
+  seixo info hopper.stl                             solids, triangles, extent, and what is odd about its edges; what it can be used for
+  seixo info bed.csv                                grains, extent, radii
+
+Exit code 2 for what is not there or cannot be read, and for a mesh that can be used for nothing.")]
 pub struct InfoArguments {
     /// A run folder, checkpoint, mesh or grain file; this machine if left out
     path: Option<PathBuf>,
@@ -36,13 +39,21 @@ pub fn info(arguments: &InfoArguments) -> Done {
         None => Ok(machine()),
         Some(path) => look(path),
     };
-    let found = found.map_err(|failure| failure.told(arguments.json))?;
+    let mut found = found.map_err(|failure| failure.told(arguments.json))?;
+    let uses = found["usable_as"].as_object();
+    let is_useless = uses.is_some_and(|uses| uses.values().all(|is_usable| is_usable == &Value::Bool(false)));
     if arguments.json {
-        say::json(&found)
+        say::json(&found)?;
     } else {
-        say::out(&lines(&found, 0))
+        let verdict = found.as_object_mut().and_then(|entries| entries.remove(VERDICT));
+        let verdict = verdict.map_or_else(String::new, |verdict| lines(&json!({ VERDICT: verdict }), 0));
+        say::out(&format!("{}{verdict}", lines(&found, 0)))?;
     }
+    if is_useless { Err(Failure::Told(2)) } else { Ok(()) }
 }
+
+/// What comes last, and says whether a mesh is usable.
+const VERDICT: &str = "verdict";
 
 /// An object as indented lines.
 pub(super) fn lines(value: &Value, indent: usize) -> String {
@@ -175,12 +186,14 @@ fn mesh(path: &Path) -> Result<Value, seixo::files::FilesError> {
         .first()
         .map(|&index| json!({ "number": index + 1, "corners": triangles[index] }));
     let edges = Edges::of(&triangles);
+    let uses = uses_of_mesh(&triangles);
     let solid: Vec<_> = triangles.iter().filter(|triangle| !is_collapsed(triangle)).copied().collect();
     Ok(with_edges(
         json!({
             "path": path.display().to_string(), "format": format, "solids": solids,
             "triangles": triangles.len(), "without_area": flat.len(), "first_without_area": first_flat,
             "connected_parts": Parts::of(&solid).count, "is_closed": edges.is_closed(), "min": min, "max": max,
+            "usable_as": { "wall": uses.wall, "body": uses.body, "region": uses.region }, VERDICT: uses.verdict,
         }),
         &edges,
     ))

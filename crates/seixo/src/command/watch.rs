@@ -3,6 +3,7 @@
 use super::{Done, Failure, Voice};
 use crate::say;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use seixo::run::folder::FIELDS;
 use seixo::run::{BroadPhaseRecord, Control, DividedRecord, Ending, Event, Observer, Outcome, Progress, RunError};
 use seixo::view::IN_TIME;
 use serde::Serialize;
@@ -101,6 +102,7 @@ impl Watcher {
     pub fn close(&mut self, folder: &Path, ending: &Ending) -> Done {
         self.bar.finish_and_clear();
         let record = &ending.record;
+        let lists = told_of_lists(folder);
         let folder = folder.display();
         if let Some(reason) = self.unsaid.take() {
             return Err(Failure::Run(format!("{reason}; what the run wrote is in {folder} all the same")));
@@ -125,8 +127,24 @@ impl Watcher {
             .share_of_pace
             .map_or(String::new(), |share| format!(", {}", told_of_pace(share)));
         say::out(&format!(
-            "done: t = {time} in {steps} steps, {wall}{pace}, {speed} particle-steps/s\n{bodies}{domains}results in {folder} – look at them with `seixo picture {folder}`, `seixo plot {folder}`, or ParaView (fields/grains.pvd)"
+            "done: t = {time} in {steps} steps, {wall}{pace}, {speed} particle-steps/s\n{bodies}{domains}results in {folder} – look at them with `seixo picture {folder}`, `seixo plot {folder}`{lists}"
         ))
+    }
+}
+
+/// The lists of frames in a run folder that ParaView opens, in words; nothing where there is none.
+fn told_of_lists(folder: &Path) -> String {
+    let fields = std::fs::read_dir(folder.join(FIELDS));
+    let paths = fields.into_iter().flatten().flatten().map(|entry| entry.path());
+    let lists = paths.filter(|path| path.extension().is_some_and(|ending| ending == "pvd"));
+    let mut names: Vec<String> = lists
+        .filter_map(|path| Some(format!("{FIELDS}/{}", path.file_name()?.to_string_lossy())))
+        .collect();
+    names.sort();
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!(", or ParaView ({})", names.join(", "))
     }
 }
 

@@ -91,6 +91,20 @@ pub enum RunError {
         /// The run folder.
         folder: PathBuf,
     },
+    /// The run is asked to end before the time that its checkpoint is at.
+    #[error(
+        "{folder}: it cannot end at t = {until:.6e} s, because its newest checkpoint is at t = {reached:.6e} s, and a run does not go back; give a later time \
+         with --until, or leave that out to go on to the end that its scene gives",
+        folder = folder.display()
+    )]
+    Passed {
+        /// The run folder.
+        folder: PathBuf,
+        /// When it is to end \[s\].
+        until: f64,
+        /// Time of the checkpoint \[s\].
+        reached: f64,
+    },
     /// The scene is wrong.
     #[error("{0}")]
     Scene(Diagnostics),
@@ -186,7 +200,7 @@ impl RunError {
     pub fn is_input(&self) -> bool {
         match self {
             RunError::Exists { .. } | RunError::Occupied { .. } | RunError::NotARun { .. } | RunError::WatchedRanks { .. } => true,
-            RunError::CutOff { .. } | RunError::Owned { .. } | RunError::Missing { .. } => true,
+            RunError::CutOff { .. } | RunError::Owned { .. } | RunError::Missing { .. } | RunError::Passed { .. } => true,
             RunError::Refused(Refusal::Gpu(GpuError::Lost { .. }) | Refusal::Stopped(_)) => false,
             RunError::OtherScene { .. } | RunError::Scene(_) | RunError::Refused(_) | RunError::Unlike { .. } => true,
             RunError::NoSpace { .. } | RunError::Event { .. } | RunError::Stopped { .. } => false,

@@ -121,8 +121,11 @@ pub(super) fn own<'a>(layer: &'a dyn FileLayer, folder: &Path) -> Result<Ownersh
 /// What should be told of who had the folder before, and ended without giving it back.
 pub(super) fn taken_over(owned: Option<&Ownership>) -> Vec<String> {
     let before = owned.and_then(Ownership::before);
-    let note = before
-        .map(|before| format!("taken over from {before}, which was killed, or whose machine stopped, before it gave the folder back"));
+    let note = before.map(|before| {
+        format!(
+            "taken over from {before}, which ended without giving the folder back: it was killed, its machine stopped, or the folder was moved"
+        )
+    });
     note.into_iter().collect()
 }
 

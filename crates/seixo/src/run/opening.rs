@@ -3,7 +3,7 @@
 use super::agreement::{compare, first_alone};
 use super::breaks::Breaks;
 use super::course::Course;
-use super::driver::{Books, Driver};
+use super::driver::{Books, Driver, steps_until};
 use super::exchange::Exchange;
 use super::folder::{self, CHECKPOINTS, SCENE, disk};
 use super::frames::bounds;
@@ -96,7 +96,8 @@ pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<Ending
 /// Of the overrides, those that matter are `run.threads`, `run.device`, `run.precision` and `run.until`.
 ///
 /// # Errors
-/// If the folder holds no run or no valid checkpoint, its scene has changed, a file that this names is missing, or as [`start`].
+/// If the folder holds no run or no valid checkpoint, its scene has changed, a file that this names is missing, `run.until` is before the time of the
+/// checkpoint, or as [`start`].
 pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -> Result<Ending, RunError> {
     let options = options.settled(folder)?;
     let (layer, ranks) = (options.layer, options.ranks.clone());
@@ -135,6 +136,13 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
         || seixo_engine::plan_time_step(&scene.world, scene.settings.scheme).map(|step| step.value),
         Ok,
     )?;
+    if steps_until(scene.run.until, time_step) < header.steps {
+        return Err(RunError::Passed {
+            folder: folder.to_owned(),
+            until: scene.run.until,
+            reached: header.time,
+        });
+    }
     let Some(course) = Course::restore(&scene.plan, time_step, &state, header.steps) else {
         return Err(RunError::OtherScene { folder: folder.to_owned() });
     };

@@ -149,6 +149,16 @@ fn resume_refuses_what_it_cannot_continue_faithfully() {
     assert!(done.err.contains("scene.toml"), "{}", done.err);
     stage.write("heap.out/scene.toml", &scene);
 
+    let record = stage.read("heap.out/run.json");
+    let done = stage.seixo("resume heap.out --until 0.004");
+    assert_eq!(done.code, 2, "{}", done.out);
+    for told in ["t = 4.000000e-3 s", "newest checkpoint is at t =", "--until"] {
+        assert!(done.err.contains(told), "no `{told}` in {}", done.err);
+    }
+    assert_eq!(stage.read("heap.out/run.json"), record, "a run that does not go on is as it was");
+    // To where it is, there is nothing to do.
+    stage.succeed("resume heap.out --until 0.01 --quiet");
+
     let energies = stage.read("heap.out/energies.csv");
     stage.write("heap.out/energies.csv", &energies[..energies.len() - 10]);
     let done = stage.seixo("resume heap.out --until 0.02");

@@ -1,6 +1,6 @@
 //! Meshes as `seixo info` tells of them: what they hold, what is odd about them, and whose fault a broken one is.
 
-use crate::stage::Stage;
+use crate::stage::{HEAP, Stage};
 use serde_json::{Value, json};
 
 /// A cube of 1 m in a corner, as OBJ, whose faces are squares seen from outside.
@@ -66,6 +66,62 @@ fn info_names_what_is_odd_about_a_mesh_and_where() {
     // In words, what there is not is left out.
     let words = stage.succeed("info cube.obj").out;
     assert!(words.contains("open edges") && !words.contains("first open edge"), "{words}");
+}
+
+#[test]
+fn info_ends_with_a_verdict_on_what_a_mesh_can_be_used_for() {
+    let stage = Stage::new();
+    let turned = CUBE.replace("f 1 4 3 2", "f 1 2 3 4");
+    let open = CUBE.replace("f 2 3 7 6\n", "");
+    for (name, text, region, verdict) in [
+        (
+            "cube.obj",
+            CUBE,
+            true,
+            "closed and oriented: usable as wall, as body and as region to fill",
+        ),
+        (
+            "turned.obj",
+            turned.as_str(),
+            true,
+            "closed, not oriented: usable as wall, and, with 2 of 12 triangles taken turned over",
+        ),
+        (
+            "open.obj",
+            open.as_str(),
+            false,
+            "not closed: usable as wall, and as body with the mass of its spheres; not as region",
+        ),
+    ] {
+        let found = told(&stage, name, text);
+        let uses = json!({ "wall": true, "body": true, "region": region });
+        assert_eq!(found["usable_as"], uses, "{name}");
+        let words = stage.succeed(&format!("info {name}")).out;
+        let last = words.trim_end().lines().last().unwrap();
+        assert!(last.starts_with("verdict") && last.contains(verdict), "{name}: {last}");
+    }
+    // A region is filled where the verdict says so, and refused with the same reason where not.
+    let fill = |mesh: &str| {
+        HEAP.replace(
+            "box = { min = [\"-25 mm\", \"-25 mm\", \"1 mm\"], max = [\"25 mm\", \"25 mm\", \"70 mm\"] } }",
+            &format!("mesh = {{ file = \"{mesh}\", scale = 0.02 }} }}"),
+        )
+    };
+    stage.write("filled.toml", &fill("open.obj"));
+    let refused = stage.seixo("check filled.toml").err;
+    assert!(
+        refused.contains("the mesh is not closed: 1 triangles meet at the edge"),
+        "{refused}"
+    );
+
+    stage.write("line.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n");
+    let done = stage.seixo("info line.obj");
+    assert_eq!(done.code, 2, "{}", done.out);
+    assert!(
+        done.out.contains("usable for nothing: no triangle of the mesh has an area"),
+        "{}",
+        done.out
+    );
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! What is printed or written and does not arrive: a full device, a reader that went away, a limit on the size of files.
 
 use crate::stage::{Done, SEIXO, Stage};
+use seixo::files::vtk::{Field, SURFACE_FIELDS};
+use seixo_engine::state::Ledger;
 use serde_json::Value;
 
 /// Runs a line of the shell that begins with a command of the program.
@@ -86,4 +88,15 @@ fn a_limit_on_the_size_of_files_is_an_error_that_names_the_file() {
     );
     stage.succeed("resume heap.out --quiet");
     assert_eq!(result(&stage, "heap.out"), "finished");
+}
+
+/// A reader of the files finds what an array or column is; one that is added without a word is missed here.
+#[test]
+fn every_field_and_every_column_of_the_ledger_is_in_the_docs() {
+    let page = include_str!("../../../../docs/output.md");
+    let fields = Field::ALL.map(|(_, word)| word).into_iter().chain(SURFACE_FIELDS);
+    let of_ledger = Ledger::NAMES.into_iter().filter_map(|name| name.strip_suffix(" [J]"));
+    for word in fields.chain(of_ledger) {
+        assert!(page.contains(&format!("`{word}`")), "docs/output.md does not name `{word}`");
+    }
 }

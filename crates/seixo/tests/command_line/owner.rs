@@ -170,6 +170,11 @@ fn a_folder_that_goes_away_ends_the_run_with_the_cause() {
     for gone in ["removed", "moved"] {
         assert!(!stage.path(gone).exists(), "{gone}: made anew");
     }
+    // What the run left at the new place locks nothing.
+    assert!(stage.path("elsewhere/lock").exists());
+    let done = stage.succeed("resume elsewhere --until 1e-3");
+    assert!(done.err.contains("or the folder was moved"), "{}", done.err);
+    assert!(!stage.path("elsewhere/lock").exists());
     let record = stage.read("replaced/run.json");
     assert!(record.contains("\"finished\""), "who came next is left alone: {record}");
 

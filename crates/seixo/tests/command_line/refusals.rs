@@ -21,6 +21,10 @@ fn what_the_engine_refuses_names_the_line_of_the_scene() {
         let told: Value = serde_json::from_str(stage.seixo(&format!("{command} sunk.toml --json")).out.trim()).unwrap();
         let found = &told["diagnostics"][0];
         assert_eq!((found["line"].as_u64(), told["exit_code"].as_u64()), (Some(16), Some(2)), "{told}");
+        assert_eq!(
+            told["further_checks"],
+            "further checks need this mended first: of what else the start shows"
+        );
         assert!(!stage.path("sunk.out").exists());
     }
 }

@@ -10,6 +10,8 @@ use seixo_laws::contact::{Adhesive, COEFFICIENTS, NormalLaw, PairOfMaterials, Ta
 use seixo_sweeps::views::{RECORD, supplement};
 use std::ops::RangeInclusive;
 
+/// Widest skin of lists, in diameters of the largest grain or supports of fluids: a grain then has some hundred neighbors in its list.
+const WIDEST_SKIN: f64 = 4.0;
 /// Radii that are simulated \[m\]: cubes and squares of masses stay far from the ends of what numbers hold.
 const RADII: RangeInclusive<f64> = 1e-12..=1e12;
 /// Densities \[kg/m³\] and moduli of elasticity \[Pa\] that are.
@@ -170,6 +172,15 @@ pub(crate) fn table_of(world: &World) -> Result<(Vec<f64>, bool), Refusal> {
     Ok((table, is_compound))
 }
 
+/// How far apart the largest grains touch, or particles of fluids see each other, whichever is longer \[m\].
+fn farthest_touch(world: &World) -> f64 {
+    let now = world.grains.radius.iter().copied();
+    let later = world.later.grains.iter().map(|kind| kind.radius[1]);
+    let support = world.fluids.iter().map(|fluids| fluids.support);
+    let diameters = now.chain(later).map(|radius| 2.0 * radius);
+    diameters.chain(support).fold(0.0, f64::max)
+}
+
 /// Refuses numbers that cannot be simulated and interactions that are missing.
 pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), Refusal> {
     let positive = |what: &'static str, value: f64| {
@@ -206,11 +217,12 @@ pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), Refusal> {
         });
     }
     settings.time_step.map_or(Ok(()), |value| positive("run.time_step", value))?;
-    if let Some(value) = settings.skin.filter(|skin| !(skin.is_finite() && *skin >= 0.0)) {
+    let widest = WIDEST_SKIN * farthest_touch(world);
+    if let Some(value) = settings.skin.filter(|skin| !(0.0..=widest).contains(skin)) {
         return Err(Refusal::Setting {
             what: "run.skin",
             value,
-            must: "zero or a positive length",
+            must: "zero or a positive length, at most four times the diameter of the largest grain or the support of fluids",
         });
     }
     if !(0.0..1.0).contains(&world.local_damping) {

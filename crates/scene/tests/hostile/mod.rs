@@ -178,7 +178,7 @@ fn explained(what: &str, by: &str) -> Diagnostics {
 #[test]
 fn what_the_engine_refuses_is_shown_where_the_scene_says_it() {
     let sticky = "friction = 0.3\ncohesion = { law = \"capillary\", surface_tension = 0.07, volume = 1e-12, contact_angle = \"100 deg\" }";
-    let cases: [(&str, &str, &[&str]); 13] = [
+    let cases: [(&str, &str, &[&str]); 14] = [
         (
             "[\"3 mm\", 0, 0]",
             "[\"0.1 mm\", 0, 0]",
@@ -218,6 +218,11 @@ fn what_the_engine_refuses_is_shown_where_the_scene_says_it() {
             "until = \"1 s\"",
             "until = \"1 s\"\ntime_step = \"1 ms\"",
             &["scene.toml:4:13", "above the stable limit", "\"auto\""],
+        ),
+        (
+            "until = \"1 s\"",
+            "until = \"1 s\"\nskin = \"1e9 mm\"",
+            &["scene.toml:4:8", "run.skin is 1000000", "four times the diameter of the largest grain"],
         ),
         (
             "until = \"1 s\"",

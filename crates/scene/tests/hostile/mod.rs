@@ -222,7 +222,11 @@ fn what_the_engine_refuses_is_shown_where_the_scene_says_it() {
         (
             "until = \"1 s\"",
             "until = \"1 s\"\nskin = \"1e9 mm\"",
-            &["scene.toml:4:8", "run.skin is 1000000", "four times the diameter of the largest grain"],
+            &[
+                "scene.toml:4:8",
+                "run.skin is 1000000",
+                "four times the diameter of the largest grain",
+            ],
         ),
         (
             "until = \"1 s\"",

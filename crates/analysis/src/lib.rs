@@ -28,7 +28,7 @@ pub use mixing::{Mixing, mixing};
 pub use plane::Plane;
 pub use region::{Region, solid_fraction};
 pub use scalar::Scalar;
-pub use solid::{Plate, Solid, connected_parts, plate_of_disks, solid_of_apart, solid_of_mesh, solid_of_spheres};
+pub use solid::{Plate, Solid, connected_parts, plate_of_disks, plate_of_outline, solid_of_apart, solid_of_mesh, solid_of_spheres};
 pub use strain::{Strain, Unstrained, strain};
 pub use stress::{Stress, pressure_of_grains, stress_in, stress_of_grains};
 pub use surface::{FreeSurface, SurfaceError, SurfaceOptions, free_surface};

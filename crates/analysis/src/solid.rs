@@ -182,6 +182,30 @@ pub fn plate_of_disks(disks: &[(DVec2, f64)]) -> Plate {
     }
 }
 
+/// The plate inside an outline: ends of its straight pieces, and their normals of length one, outward. By the divergence theorem
+/// ∫ dA = ½ ∮ x·n ds, ∫ x dA = ⅓ ∮ x (x·n) ds and ∫ x² dA = ¼ ∮ x² (x·n) ds; what lies inside twice counts twice.
+pub fn plate_of_outline(edges: &[([DVec2; 2], DVec2)]) -> Plate {
+    // About the middle of its ends: nothing large cancels.
+    let ends = || edges.iter().flat_map(|(ends, _)| ends);
+    let low = ends().fold(DVec2::INFINITY, |low, end| low.min(*end));
+    let high = ends().fold(DVec2::NEG_INFINITY, |high, end| high.max(*end));
+    let middle = 0.5 * (low + high);
+    let (mut area, mut first, mut second) = (0.0, DVec2::ZERO, 0.0);
+    for (ends, outward) in edges {
+        let [a, b] = ends.map(|end| end - middle);
+        let flux = a.dot(*outward) * a.distance(b);
+        area += flux / 2.0;
+        first += flux / 3.0 * (0.5 * (a + b));
+        second += flux / 4.0 * ((a.length_squared() + a.dot(b) + b.length_squared()) / 3.0);
+    }
+    let center = first / area;
+    Plate {
+        area,
+        center: middle + center,
+        moment: second - center.length_squared() * area,
+    }
+}
+
 /// What a closed mesh encloses, as tetrahedra from a point to its triangles (Mirtich 1996, Journal of Graphics Tools 1:31; Eberly 2002): exact but
 /// for rounding. Volume and inertia are negative where it faces inward; where parts of it overlap they count as often as they do.
 pub fn solid_of_mesh(triangles: &[Triangle]) -> Solid {

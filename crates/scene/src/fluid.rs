@@ -6,6 +6,7 @@ mod cells;
 mod cut;
 mod facets;
 mod fill;
+mod form;
 pub(crate) mod hulls;
 mod muller;
 mod passages;

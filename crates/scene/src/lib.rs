@@ -24,6 +24,7 @@ mod range;
 mod rate;
 mod reader;
 mod schema;
+mod section;
 mod sections;
 mod shape;
 mod source;

@@ -3,8 +3,9 @@
 use crate::{
     assemble::Findings,
     diagnostics::{Complaint, did_you_mean},
-    fill::si,
+    fill::{Mesh, si},
     schema::{EqualSpheres, SceneFile, ShapeSection, ShapeSpheres, Turn},
+    section::Section,
     spheres::{SphereWish, spheres_of_mesh},
     walls::unit,
 };
@@ -75,7 +76,8 @@ impl Shape {
         }
     }
 
-    /// What flow in a plane across an axis sees of it as it is drawn: the disks of its spheres, a meter deep.
+    /// What flow in a plane across an axis sees of it as it is drawn, a meter deep: the section of its mesh, if that is closed, or else the disks of its
+    /// spheres.
     pub fn flat(&self, axis: usize) -> Result<Shape, Complaint> {
         let drawn: Vec<(DVec3, f64)> = self.spheres.iter().map(|(at, radius)| (self.axes * *at, *radius)).collect();
         let along = ["x", "y", "z"][axis];
@@ -93,7 +95,14 @@ impl Shape {
         }
         let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
         let disks: Vec<(DVec2, f64)> = drawn.iter().map(|(at, radius)| (DVec2::new(at[u], at[v]), *radius)).collect();
-        let plate = plate_of_disks(&disks);
+        let outline: Vec<Triangle> = self
+            .outline
+            .iter()
+            .map(|triangle| triangle.map(|corner| (self.axes * DVec3::from(corner)).to_array()))
+            .collect();
+        let is_closed = !outline.is_empty() && Mesh::new(&outline, DVec3::ZERO).is_ok();
+        let section = is_closed.then(|| Section::of(&outline, axis).plate()).flatten();
+        let plate = section.unwrap_or_else(|| plate_of_disks(&disks));
         let reach = disks
             .iter()
             .map(|(at, radius)| at.distance(plate.center) + radius)
@@ -111,6 +120,17 @@ impl Shape {
             moments,
             is_flat: true,
             drawn: self.drawn * reach,
+            outline: outline
+                .iter()
+                .map(|triangle| {
+                    triangle.map(|[x, y, z]| {
+                        let mut corner = DVec3::new(x, y, z);
+                        corner[u] -= plate.center.x;
+                        corner[v] -= plate.center.y;
+                        (corner / reach).to_array()
+                    })
+                })
+                .collect(),
             ..Shape::ball()
         })
     }

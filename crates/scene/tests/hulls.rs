@@ -418,6 +418,58 @@ fn in_a_plane_a_clump_is_its_disks_together_whichever_way_it_is_turned() {
 }
 
 #[test]
+fn in_a_plane_a_body_from_a_mesh_is_its_section_whichever_way_it_is_turned() {
+    // A box of 12 by 6 cm, a layer of spheres thick, which touch and fill π/4 of it. Outside of the mesh they reach.
+    let (half, radius) = ([0.06, 0.01, 0.03], 0.01);
+    let plank = format!("[shape.plank]\nmesh = \"cube.obj\"\nspheres = {{ radius = {radius}, fill = \"solid\" }}\n");
+    for angle in [0, 30, 90] {
+        let of_grains = format!(
+            "shape = \"plank\"\nat = [[0.2, 0, 0.16]]\norientation = {{ axis = [0, 1, 0], angle = \"{angle} deg\" }}\ndisplaces_fluid = true"
+        );
+        let text = text(&of_grains, "plane = \"xz\"").replace("min = [0, 0, 0]", "min = [0, -0.4, 0]") + &plank;
+        let scene = load_beside(&boxes(&[half]), &text).unwrap();
+        let (fluids, body) = (wet(&scene.world), &scene.world.grains.bodies[0]);
+        let section = 4.0 * half[0] * half[2];
+        assert!(
+            (body.mass / (500.0 * section) - 1.0).abs() < 1e-6,
+            "{} kg at {angle} deg",
+            body.mass
+        );
+        let moment = body.mass * (half[0].powi(2) + half[2].powi(2)) / 3.0;
+        assert!((body.moments[1] / moment - 1.0).abs() < 1e-6, "{:?} at {angle} deg", body.moments);
+        // Three spacings deep from both sides: full.
+        let filled = volume(fluids, 0);
+        assert!((filled / section - 1.0).abs() < 1e-3, "{filled} of {section} m² at {angle} deg");
+        let is_in_plane = |at: &[f64; 3]| at[1] == 0.0 && body.place(*at)[1].abs() < 1e-15;
+        assert!(fluids.hulls[0].offset.iter().all(is_in_plane), "{angle} deg");
+        let gone = (20 * 15 - fluids.particles.len()) as f64 * SPACING.powi(2);
+        assert!((gone / section - 1.0).abs() < 0.1, "{gone} of {section} m² at {angle} deg");
+    }
+}
+
+#[test]
+fn a_body_takes_the_room_of_as_much_fluid_as_it_displaces() {
+    // Wherever it is on the lattice. Particles near its surface start a quarter of a spacing away from it.
+    let (count, whole) = (30 * 30 * 30, 4.0 / 3.0 * std::f64::consts::PI * 0.1_f64.powi(3));
+    for shift in [0.0, 0.003, 0.007, 0.01] {
+        let of_grains = format!("at = [[{}, 0.3, 0.3]]\nradius = 0.1\ndisplaces_fluid = true", 0.3 + shift);
+        let text = text(&of_grains, "")
+            .replace("0.4, 0.4", "0.6, 0.6")
+            .replace("0.6, 0.6, 0.3]", "0.6, 0.6, 0.6]");
+        let scene = load_beside(&boxes(&[[0.06; 3]]), &text).unwrap();
+        let particles = &wet(&scene.world).particles;
+        let gone = (count - particles.len()) as f64 * SPACING.powi(3);
+        assert!((gone / whole - 1.0).abs() < 0.05, "{gone} of {whole} m³ at {shift} m");
+        let nearest = particles
+            .position
+            .iter()
+            .map(|[x, y, z]| (x - 0.3 - shift).hypot((y - 0.3).hypot(z - 0.3)) - 0.1);
+        let nearest = nearest.fold(f64::INFINITY, f64::min);
+        assert!(nearest > 0.249 * SPACING, "{nearest} m at {shift} m");
+    }
+}
+
+#[test]
 fn what_is_not_in_the_plane_of_a_flow_is_refused() {
     let ball = "radius = 0.06\ndisplaces_fluid = true";
     let in_plane = format!("at = [[0.2, 0, 0.16]]\n{ball}");

@@ -4,6 +4,7 @@ use super::{
     Layout,
     surface::{Outline, Piece},
 };
+use crate::section::Edge;
 use glam::DVec3;
 use seixo_engine::world::Triangle;
 use std::collections::{BTreeMap, HashMap};
@@ -43,28 +44,10 @@ pub(super) fn surfaces(meshes: &[(u32, Vec<Triangle>)], layout: &Layout) -> Vec<
 /// A triangle, or what a plane flow sees of it.
 fn outline(corners: &[DVec3; 3], layout: &Layout) -> Option<Outline> {
     let [a, b, c] = *corners;
-    let normal = (b - a).cross(c - a);
     match layout.across {
-        None => Some(Outline::Triangle(*corners, normal.try_normalize()?)),
-        Some(axis) => cut(corners, normal, axis),
+        None => Some(Outline::Triangle(*corners, (b - a).cross(c - a).try_normalize()?)),
+        Some(axis) => Edge::of(corners, axis).map(|edge| Outline::Segment(edge.ends, edge.outward)),
     }
-}
-
-/// What the plane across an axis cuts out of a triangle.
-fn cut(corners: &[DVec3; 3], mut normal: DVec3, axis: usize) -> Option<Outline> {
-    normal[axis] = 0.0;
-    let mut ends = Vec::with_capacity(2);
-    for k in 0..3 {
-        let (a, b) = (corners[k], corners[(k + 1) % 3]);
-        // A corner in the plane counts as above it, so that an edge there is cut out of one of its triangles only.
-        if (a[axis] >= 0.0) != (b[axis] >= 0.0) {
-            let mut end = a + (b - a) * (a[axis] / (a[axis] - b[axis]));
-            end[axis] = 0.0;
-            ends.push(end);
-        }
-    }
-    let [from, to] = ends[..] else { return None };
-    (from != to).then_some(Outline::Segment([from, to], normal.try_normalize()?))
 }
 
 /// Triangles turned so that neighbors face the same way, each with the connected part that it belongs to, and of every part whether it is closed.

@@ -1,16 +1,10 @@
 //! Hulls of bodies: the particles, or with Müller's solver the spheres, with which fluids feel them, and the room that these take. Small grains that
 //! fluids carry have one, and take no room.
 
-use super::{
-    AXES, Shared,
-    across::leaves_plane,
-    cells::{Cells, ROUNDING},
-    cut::kept,
-};
+use super::{AXES, Shared, across::leaves_plane, cells::ROUNDING, cut::kept, form::Form};
 use crate::{
     assemble::Findings,
     diagnostics::Complaint,
-    fill::{Mesh, refuse_too_many_of},
     outline::Outlines,
     schema::SceneFile,
     stage::{Act, Stage},
@@ -19,177 +13,13 @@ use crate::{
 use glam::{DQuat, DVec3};
 use seixo_engine::{
     Melting,
-    world::{Body, Hull, LARGEST_SUSPENDED, Particles, Solver, Triangle, Vec3, World},
+    world::{Body, Hull, LARGEST_SUSPENDED, Particles, Solver, Vec3, World},
 };
 use std::collections::{BTreeMap, HashMap, btree_map::Entry};
 
 /// How near the surface of a body a particle of a fluid may start \[spacings\]: what is nearer moves away from it. Beside a lattice that goes on in
 /// the body it is half a spacing away.
 const NEAREST: f64 = 0.25;
-/// By how much more than a whole number of spacings wide a body may be for as many cells \[spacings\]: they are a quarter wider at most.
-const WIDER: f64 = 0.2;
-/// How often cells at a surface are halved, in space and in a plane: volumes are then right to a thousandth.
-const HALVINGS: [u32; 2] = [3, 4];
-/// How much of the volume of a particle of fluid the largest of a body has at least.
-const LEAST: f64 = 0.5;
-/// How far beyond a surface a place is looked at that tells whether the surface is one \[spacings\].
-const BEYOND: f64 = 1e-3;
-
-/// What a body fills, in the frame of its principal axes.
-enum Form {
-    /// A closed mesh, whose parts may overlap.
-    Mesh {
-        triangles: Vec<Triangle>,
-        inside: Mesh,
-        overlaps: bool,
-    },
-    /// Spheres together: centers and radii \[m\].
-    Spheres(Vec<(DVec3, f64)>),
-}
-
-impl Form {
-    fn of(body: &Body, radii: &HashMap<u32, f64>, outline: Option<&[Triangle]>) -> Form {
-        let spheres: Vec<(DVec3, f64)> = body.carries.iter().map(|(id, at)| (DVec3::from(*at), radii[id])).collect();
-        let reach = spheres.iter().map(|(at, radius)| at.length() + radius).fold(0.0, f64::max);
-        let triangles = outline.map(|outline| {
-            let scaled = |triangle: &Triangle| triangle.map(|corner| corner.map(|x| x * reach));
-            outline.iter().map(scaled).collect::<Vec<Triangle>>()
-        });
-        let mesh = triangles.and_then(|triangles| Some((Mesh::new(&triangles, DVec3::ZERO).ok()?, triangles)));
-        match mesh {
-            Some((inside, triangles)) => Form::Mesh {
-                overlaps: inside.overlaps_itself(),
-                triangles,
-                inside,
-            },
-            None => Form::Spheres(spheres),
-        }
-    }
-
-    /// How deep inside a place is, negative outside \[m\], as far as it is less than `reach` either way.
-    fn depth(&self, at: DVec3, reach: f64, spacing: f64) -> f64 {
-        self.surface(at, reach, spacing).0
-    }
-
-    /// How deep inside a place is, as [`Form::depth`] says, and the direction from the nearest place of the surface to it; zero where none is near.
-    fn surface(&self, at: DVec3, reach: f64, spacing: f64) -> (f64, DVec3) {
-        match self {
-            Form::Spheres(spheres) => {
-                let depths = spheres.iter().map(|(center, radius)| (radius - center.distance(at), at - center));
-                let (depth, away) = depths.fold((f64::NEG_INFINITY, DVec3::ZERO), |a, b| if b.0 > a.0 { b } else { a });
-                (depth, away.normalize_or_zero())
-            }
-            Form::Mesh { inside, overlaps, .. } => {
-                let is_inside = |at: DVec3| inside.is_inside(at).unwrap_or(true);
-                let is_within = is_inside(at);
-                let mut near: Vec<(f64, DVec3)> = Vec::new();
-                inside.visit_near(at, reach, |distance, away| near.push((distance, away)));
-                // Where closed parts overlap, some of their surfaces are inside.
-                let is_end = |distance: f64, away: DVec3| !overlaps || is_inside(at - away * (distance + BEYOND * spacing)) != is_within;
-                near.sort_by(|a, b| a.0.total_cmp(&b.0));
-                let end = near.iter().find(|(distance, away)| is_end(*distance, *away));
-                let (distance, away) = end.map_or((reach, DVec3::ZERO), |end| *end);
-                (if is_within { distance } else { -distance }, away)
-            }
-        }
-    }
-
-    /// Centers and radii of its spheres \[m\]; of a mesh there are none.
-    fn spheres(&self) -> &[(DVec3, f64)] {
-        match self {
-            Form::Mesh { .. } => &[],
-            Form::Spheres(spheres) => spheres,
-        }
-    }
-
-    /// The middles of its spheres, if fluid looks far enough to touch each.
-    fn middles(&self, shared: &Shared) -> Result<Vec<Vec3>, Complaint> {
-        let largest = shared.support * shared.spacing - 0.5 * shared.spacing;
-        match self.spheres().iter().find(|(_, radius)| *radius > largest * (1.0 + 1e-9)) {
-            Some((_, radius)) => Err(too_large(*radius, largest)),
-            None => Ok(self.spheres().iter().map(|(center, _)| center.to_array()).collect()),
-        }
-    }
-
-    /// Corners of the box around it \[m\].
-    fn bounds(&self) -> [DVec3; 2] {
-        let mut bounds = [DVec3::INFINITY, DVec3::NEG_INFINITY];
-        let mut take_in = |low: DVec3, high: DVec3| bounds = [bounds[0].min(low), bounds[1].max(high)];
-        match self {
-            Form::Mesh { triangles, .. } => {
-                let corners = triangles.iter().flatten().map(|corner| DVec3::from(*corner));
-                corners.for_each(|corner| take_in(corner, corner));
-            }
-            Form::Spheres(spheres) => {
-                for (center, radius) in spheres {
-                    take_in(*center - *radius, *center + *radius);
-                }
-            }
-        }
-        bounds
-    }
-
-    /// Places and volumes of particles that fill it as deep as fluids see: of cells that go into the box around it evenly.
-    fn portions(&self, shared: &Shared) -> Result<(Vec<Vec3>, Vec<f64>), Complaint> {
-        let spacing = shared.spacing;
-        let (cells, counts) = self.cells(spacing, shared.across)?;
-        let depth = |at: DVec3, reach: f64| self.depth(at, reach, spacing);
-        let deepest = (shared.support - 1e-9).ceil() * spacing * (1.0 + ROUNDING);
-        let is_seen = |cell: &[i64; 3]| depth(cells.middle(*cell), 1.5 * deepest) <= deepest;
-        let portions = cells.portions(each(counts).filter(is_seen), &depth);
-        let enough = LEAST * shared.volume() * (1.0 - ROUNDING);
-        if portions.iter().all(|portion| portion.volume < enough) {
-            return Err(too_thin());
-        }
-        Ok(portions.iter().map(|portion| (portion.place.to_array(), portion.volume)).unzip())
-    }
-
-    /// A lattice of cells that fills the box around it evenly, and how many cells that are along the axes.
-    fn cells(&self, spacing: f64, across: Option<usize>) -> Result<(Cells, [i64; 3]), Complaint> {
-        let [low, high] = self.bounds();
-        let mut counts = ((high - low) / spacing - WIDER).ceil().max(DVec3::ONE);
-        if let Some(axis) = across {
-            counts[axis] = 1.0;
-        }
-        refuse_too_many_of(
-            "particles of bodies",
-            counts.element_product(),
-            "use a larger spacing, or smaller bodies",
-        )?;
-        let cells = Cells {
-            corner: low,
-            step: (high - low) / counts,
-            across,
-            halvings: HALVINGS[usize::from(across.is_some())],
-        };
-        Ok((cells, counts.to_array().map(|count| count as i64)))
-    }
-
-    /// Where particles have room if all of it becomes fluid: on a lattice about the middle of the box around it.
-    fn room(&self, spacing: f64) -> Result<Vec<DVec3>, Complaint> {
-        let [low, high] = self.bounds();
-        let counts = ((high - low) / spacing - ROUNDING).ceil().max(DVec3::ONE);
-        refuse_too_many_of(
-            "particles of bodies",
-            counts.element_product(),
-            "use a larger spacing, or smaller bodies",
-        )?;
-        let cells = Cells {
-            corner: 0.5 * (low + high - counts * spacing),
-            step: DVec3::splat(spacing),
-            across: None,
-            halvings: 0,
-        };
-        let sites = each(counts.to_array().map(|count| count as i64)).map(|cell| cells.middle(cell));
-        let sites: Vec<DVec3> = sites.filter(|at| self.depth(*at, spacing, spacing) > 0.0).collect();
-        if sites.is_empty() { Err(too_thin()) } else { Ok(sites) }
-    }
-}
-
-/// All cells of a block of so many, along x first, then y, then z.
-fn each([along_x, along_y, along_z]: [i64; 3]) -> impl Iterator<Item = [i64; 3]> {
-    (0..along_z).flat_map(move |z| (0..along_y).flat_map(move |y| (0..along_x).map(move |x| [x, y, z])))
-}
 
 /// What a body fills, and what fluids feel of it.
 struct Felt {
@@ -252,7 +82,7 @@ pub(super) fn hulls(
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
                 let outline = outlines.of_group(group).filter(|_| !shared.is_muller());
-                let form = Form::of(body, &radii, outline);
+                let form = Form::of(body, &radii, outline, shared.across);
                 let felt = if shared.is_muller() {
                     form.middles(shared).map(|offset| (offset, Vec::new()))
                 } else {
@@ -283,13 +113,6 @@ pub(super) fn hulls(
     hulls
 }
 
-/// What is wrong with a body in which no particle of a hull has room.
-fn too_thin() -> Complaint {
-    Complaint::new("a body has no room for a particle that fluids could feel")
-        .limit("bodies that fill half of a cube of a spacing at least")
-        .remedy("use a smaller spacing, or leave displaces_fluid out")
-}
-
 /// The radius of a grain that is carried \[m\], if such fluids carry such grains.
 fn carried(shared: &Shared, radius: f64) -> Result<f64, Complaint> {
     if shared.across.is_some() {
@@ -311,15 +134,6 @@ fn carried(shared: &Shared, radius: f64) -> Result<f64, Complaint> {
             .remedy("use a larger spacing; or write displaces_fluid = true for what is thicker than some spacings, or use a smaller spacing for that"));
     }
     Ok(radius)
-}
-
-/// What is wrong with a sphere that fluid does not see the whole of.
-fn too_large(radius: f64, largest: f64) -> Complaint {
-    Complaint::new(format!(
-        "a sphere with a radius of {radius} m is larger than particles of solver = \"muller2003\" see, which touch it as spheres of half a spacing"
-    ))
-    .limit(format!("radii of at most {largest:.4e} m, the fluid's support less half a spacing"))
-    .remedy("make the body of finer spheres, by a `shape`, or give the fluid a larger `support`; or use solver = \"wcsph\"")
 }
 
 /// What is wrong with a body that is not in the plane across an axis in which fluids flow, or does not stay in it.
@@ -464,7 +278,7 @@ pub(crate) fn melting(file: &SceneFile, world: &World, outlines: &Outlines, stag
             let size = DVec3::from(offset).length() + radii[&first];
             let sites = match rooms.entry(size.to_bits()) {
                 Entry::Occupied(entry) => entry.into_mut(),
-                Entry::Vacant(entry) => match Form::of(body, &radii, outlines.of_group(group)).room(fluids.spacing) {
+                Entry::Vacant(entry) => match Form::of(body, &radii, outlines.of_group(group), None).room(fluids.spacing) {
                     Ok(room) => entry.insert(room.iter().map(|site| site.to_array()).collect()),
                     Err(complaint) => {
                         findings.add(&path, told(complaint));

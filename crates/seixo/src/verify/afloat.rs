@@ -1,6 +1,6 @@
 //! Bodies in fluids as scenes describe them: boxes that float, and a sphere in a tube.
 
-use super::fluid::fluids_of;
+use super::fluid::{extent, fluids_of};
 use super::stand::{Done, Outcome, Stand, advance, along, mean, run_until};
 use seixo_engine::Simulation;
 use seixo_engine::state::GrainSnapshot;
@@ -9,6 +9,8 @@ use std::f64::consts::PI;
 /// Share of a run after which a box is looked at, and how often then.
 const AT_REST: f64 = 2.0 / 3.0;
 const LOOKS: u32 = 50;
+/// By how much a box may float too high or too low \[spacings\].
+const AFLOAT: f64 = 0.25;
 
 /// From when on the drag on a sphere is averaged, as a share of the run.
 const DRAWN_FROM: f64 = 0.5;
@@ -39,19 +41,34 @@ pub fn box_stability(stand: &mut Stand) -> Done {
             ("grains.box.radius".to_owned(), format!("\"{reach} cm\"")),
         ])?;
         let until = scene.run.until;
+        let fluids = fluids_of(&scene.world)?;
+        let [left, right] = extent(fluids, 0);
+        let displaced = scene.world.grains.bodies.first().ok_or("nothing floats")?.mass / fluids.kinds[0].density;
+        let level = extent(fluids, 2)[0] + (fluids.particles.len() as f64 * fluids.volume() + displaced) / (right - left);
+        let spacing = fluids.spacing;
         let mut simulation = Simulation::new(scene.world, scene.settings)?;
-        let mut angles = Vec::new();
+        let (mut angles, mut heights) = (Vec::new(), Vec::new());
         for k in 0..=LOOKS {
             run_until(
                 &mut simulation,
                 until * (AT_REST + (1.0 - AT_REST) * f64::from(k) / f64::from(LOOKS)),
             )?;
-            angles.push(lean(&simulation.snapshot(), width));
+            let spheres = simulation.snapshot();
+            angles.push(lean(&spheres, width));
+            heights.push(mean(&spheres.position, |at| at[2]));
             stand.tell(name, &simulation, until);
         }
         // It may lean to either side.
         let angle = mean(&angles, |angle| *angle).abs();
         stand.row(format!("{name}: angle at rest [deg]"), angle, expected, tolerance);
+        // Half as dense, and the same from both sides: its center is in the surface, however it leans.
+        let above = (mean(&heights, |height| *height) - level) / spacing;
+        stand.row(
+            format!("{name}: height of its center above the level [spacings]"),
+            above,
+            0.0,
+            AFLOAT,
+        );
     }
     Ok(())
 }

@@ -424,7 +424,7 @@ fn in_a_plane_a_body_from_a_mesh_is_its_section_whichever_way_it_is_turned() {
     let plank = format!("[shape.plank]\nmesh = \"cube.obj\"\nspheres = {{ radius = {radius}, fill = \"solid\" }}\n");
     for angle in [0, 30, 90] {
         let of_grains = format!(
-            "shape = \"plank\"\nat = [[0.2, 0, 0.16]]\norientation = {{ axis = [0, 1, 0], angle = \"{angle} deg\" }}\ndisplaces_fluid = true"
+            "shape = \"plank\"\nat = [[0.195, 0, 0.165]]\norientation = {{ axis = [0, 1, 0], angle = \"{angle} deg\" }}\ndisplaces_fluid = true"
         );
         let text = text(&of_grains, "plane = \"xz\"").replace("min = [0, 0, 0]", "min = [0, -0.4, 0]") + &plank;
         let scene = load_beside(&boxes(&[half]), &text).unwrap();
@@ -459,7 +459,8 @@ fn a_body_takes_the_room_of_as_much_fluid_as_it_displaces() {
         let scene = load_beside(&boxes(&[[0.06; 3]]), &text).unwrap();
         let particles = &wet(&scene.world).particles;
         let gone = (count - particles.len()) as f64 * SPACING.powi(3);
-        assert!((gone / whole - 1.0).abs() < 0.05, "{gone} of {whole} m³ at {shift} m");
+        // As near as a lattice knows the volume of a ball of five spacings.
+        assert!((gone / whole - 1.0).abs() < 0.08, "{gone} of {whole} m³ at {shift} m");
         let nearest = particles
             .position
             .iter()

@@ -151,7 +151,7 @@ fn is_stop(error: &RunError) -> bool {
     matches!(error, RunError::Stopped { .. }) && !error.to_string().contains("panicked")
 }
 
-/// Runs a scene on one thread, on two, with an interruption, among two domains and on a GPU, or says what is wrong with that.
+/// Runs a scene on one thread, on two, with an interruption, among two domains, and on a GPU with and without one, or says what is wrong with that.
 fn all_ways(text: &str, with_gpu: bool) -> Result<Became, String> {
     let Ok(loaded) = load(text, &[]) else { return Ok(Became::Refused) };
     if Simulation::new(loaded.world, loaded.settings).is_err() {
@@ -183,17 +183,11 @@ fn all_ways(text: &str, with_gpu: bool) -> Result<Became, String> {
     resume(Path::new(FOLDER), &threads, options).map_err(of("resumed"))?;
     compare_files("resumed", &results(&interrupted), &expected, 0.0)?;
 
-    let undivided = results(&run(text, &[one, divisible], None).map_err(of("divisible"))?);
+    let undivided = shown(&run(text, &[one, divisible], None).map_err(of("divisible"))?);
     let is_divided = match run(text, &[two, ("run.domains", "2")], None) {
         Ok(divided) => {
-            let mut found = results(&divided);
-            let mut expected = undivided;
-            // What is kept of a division is its own.
-            for files in [&mut found, &mut expected] {
-                files.retain(|(name, _)| name != "state");
-            }
-            // Sums over all are the same to rounding.
-            compare_files("two domains", &found, &expected, 1e-11)?;
+            // What is kept of a division is its own; sums over all are the same to rounding.
+            compare_files("two domains", &shown(&divided), &undivided, 1e-11)?;
             true
         }
         Err(error) if error.is_input() || error.to_string().contains("domains are too many") => false,
@@ -203,7 +197,14 @@ fn all_ways(text: &str, with_gpu: bool) -> Result<Became, String> {
     Ok(Became::Ran { is_divided, is_on_gpu })
 }
 
-/// Compares a GPU with the CPU; whether it knows all that the scene needs.
+/// What a run wrote, without its state.
+fn shown(disk: &FaultyDisk) -> Vec<(String, Vec<u8>)> {
+    let mut files = results(disk);
+    files.retain(|(name, _)| name != "state");
+    files
+}
+
+/// Compares a GPU with the CPU, and a run on it that was interrupted with one that was not; whether it knows all that the scene needs.
 fn on_gpu(text: &str, threads: (&str, &str)) -> Result<bool, String> {
     let gpu = [threads, ("run.device", "gpu"), ("run.precision", "f64")];
     let scene = load(text, &gpu)?;
@@ -215,5 +216,17 @@ fn on_gpu(text: &str, threads: (&str, &str)) -> Result<bool, String> {
     let simulation = Simulation::new(scene.world.clone(), scene.settings.clone()).map_err(|error| error.to_string())?;
     let expected = seen(simulation, &scene).map_err(|error| format!("stepped by hand: {error}"))?;
     compare_states(&found, &expected)?;
+
+    let of = |way: &'static str| move |error: RunError| format!("{way}: {error}");
+    let whole = run(text, &gpu, None).map_err(of("on a GPU"))?;
+    let interrupted = run(text, &gpu, Some(STEPS / 2)).map_err(of("on a GPU until it is interrupted"))?;
+    let mut nobody = Silent;
+    let options = Options {
+        layer: &interrupted,
+        ..Options::new(&mut nobody)
+    };
+    resume(Path::new(FOLDER), &[], options).map_err(of("resumed on a GPU"))?;
+    // Sums over all are made of other parts, and are the same to rounding.
+    compare_files("resumed on a GPU", &shown(&interrupted), &shown(&whole), 1e-9)?;
     Ok(true)
 }

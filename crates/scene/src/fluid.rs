@@ -8,6 +8,7 @@ mod facets;
 mod fill;
 mod form;
 pub(crate) mod hulls;
+mod images;
 mod muller;
 mod passages;
 mod places;

@@ -101,7 +101,6 @@ impl Setting<'_> {
         self.refuse_inside(&enclosure, &taken, findings);
         thickness::refuse_thin(self, &enclosure.surfaces, findings);
         self.note_unfelt_walls(&boundary, findings);
-        self.note_cut_walls(findings);
         Ok(boundary)
     }
 
@@ -123,24 +122,14 @@ impl Setting<'_> {
         }
     }
 
-    /// Says which meshes and round walls periodic sides cut: fluids see no images of what is beyond.
-    fn note_cut_walls(&self, findings: &mut Findings) {
-        let Some(domain) = &self.world.domain else { return };
-        let least = 1e-6 * self.layout.spacing;
-        let is_cut = |wall: usize| {
-            let [low, high] = self.world.walls[wall].shape.bounds();
-            (0..3)
-                .filter(|axis| domain.periodic[*axis] && self.layout.across != Some(*axis))
-                .any(|axis| low[axis] < domain.min[axis] - least || high[axis] > domain.max[axis] + least)
-        };
-        for (name, range) in self.ranges {
-            if range.clone().any(is_cut) {
-                findings.notices.push(format!(
-                    "wall.{name} reaches over a periodic side: fluids do not see its images, so what is beyond one side is no wall at the other; \
-                     let it end at the sides, or go on on both"
-                ));
-            }
-        }
+    /// The ways in which a company moves, at the start and as stages say.
+    fn motions_of<'a>(&'a self, company: &'a Company) -> Vec<&'a WallMotion> {
+        let acts = self.plan.stages.iter().flat_map(|stage| &stage.acts);
+        let of_stages = acts.filter_map(|act| match act {
+            Act::Motion(walls, motion) if company.walls.iter().any(|wall| walls.contains(wall)) => Some(&**motion),
+            _ => None,
+        });
+        std::iter::once(&company.motion).chain(of_stages).collect()
     }
 
     /// Corners of the boxes that walls are the faces of, with these walls.
@@ -214,7 +203,7 @@ impl Setting<'_> {
         }
         for company in companies {
             let walls: Vec<(u32, &WallShape)> = company.walls.iter().map(|&wall| (wall as u32, &world.walls[wall].shape)).collect();
-            surfaces.extend(Surface::all(&walls, layout, &voters)?);
+            surfaces.extend(Surface::all(&walls, &self.motions_of(company), layout, &voters)?);
         }
         Ok(Enclosure { flats, surfaces })
     }

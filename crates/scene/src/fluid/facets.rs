@@ -12,9 +12,9 @@ use std::collections::{BTreeMap, HashMap};
 /// Corners of triangles this close are one \[spacings\].
 const SAME_CORNER: f64 = 1e-4;
 
-/// The pieces of the surfaces of walls that move as one, each with its triangles. Every closed part is a surface: what is behind it is, whatever else
-/// is there. The others are, wall by wall; those walls are one whose edges meet, as those of sheets that make a box.
-pub(super) fn surfaces(meshes: &[(u32, Vec<Triangle>)], layout: &Layout) -> Vec<Vec<Piece>> {
+/// The pieces of the surfaces of walls that move as one, each with its triangles, and whether they are closed. Every closed part is a surface: what is
+/// behind it is, whatever else is there. The others are, wall by wall; those walls are one whose edges meet, as those of sheets that make a box.
+pub(super) fn surfaces(meshes: &[(u32, Vec<Triangle>)], layout: &Layout) -> Vec<(bool, Vec<Piece>)> {
     let of_mesh = |(wall, triangles): &(u32, Vec<Triangle>)| triangles.iter().map(|triangle| (*triangle, *wall)).collect::<Vec<_>>();
     let triangles: Vec<(Triangle, u32)> = meshes.iter().flat_map(of_mesh).collect();
     let (turned, is_closed) = turned(&triangles, SAME_CORNER * layout.spacing);
@@ -32,10 +32,10 @@ pub(super) fn surfaces(meshes: &[(u32, Vec<Triangle>)], layout: &Layout) -> Vec<
             (false, group[wall] as usize)
         };
         let at = *place.entry(key).or_insert_with(|| {
-            surfaces.push(Vec::new());
+            surfaces.push((is_closed[part], Vec::new()));
             surfaces.len() - 1
         });
-        let pieces: &mut Vec<Piece> = &mut surfaces[at];
+        let pieces: &mut Vec<Piece> = &mut surfaces[at].1;
         pieces.extend(outline(&corners, layout).map(|outline| Piece::new(outline, if key.0 { 0 } else { part }, *wall)));
     }
     surfaces

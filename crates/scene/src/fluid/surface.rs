@@ -1,12 +1,12 @@
 //! Walls that are no planes, as fluids see them: how far a place is from the surface, and whether it is behind it.
 
-use super::{Layout, facets};
+use super::{Layout, facets, images};
 use crate::{
     diagnostics::Complaint,
     fill::{nearest_on_triangle, refuse_too_many_of},
 };
 use glam::{DVec2, DVec3};
-use seixo_engine::world::{Frustum, Triangle, WallShape};
+use seixo_engine::world::{Frustum, Triangle, WallMotion, WallShape};
 use std::{collections::HashMap, f64::consts::PI};
 
 /// How near the surface of a wall particles may be, on either side \[spacings\].
@@ -117,6 +117,22 @@ impl Outline {
         }
     }
 
+    /// The same elsewhere.
+    fn shifted(&self, by: DVec3) -> Outline {
+        match self {
+            Outline::Triangle(corners, normal) => Outline::Triangle(corners.map(|corner| corner + by), *normal),
+            Outline::Segment(ends, normal) => Outline::Segment(ends.map(|end| end + by), *normal),
+            Outline::Mantle(mantle) => Outline::Mantle(Mantle {
+                base: mantle.base + by,
+                ..*mantle
+            }),
+            Outline::Sphere { center, radius } => Outline::Sphere {
+                center: *center + by,
+                radius: *radius,
+            },
+        }
+    }
+
     /// How many particles a layer of it has, about.
     fn particles(&self, layout: &Layout) -> f64 {
         let spacing = layout.spacing;
@@ -151,6 +167,26 @@ impl Piece {
             wall,
         }
     }
+
+    /// The same elsewhere.
+    fn shifted(&self, by: DVec3) -> Piece {
+        Piece {
+            outline: self.outline.shifted(by),
+            ..*self
+        }
+    }
+
+    /// Corners of a box around it \[m\].
+    pub(super) fn bounds(&self) -> [DVec3; 2] {
+        match &self.outline {
+            Outline::Triangle([a, b, c], _) => [a.min(*b).min(*c), a.max(*b).max(*c)],
+            Outline::Segment([a, b], _) => [a.min(*b), a.max(*b)],
+            round => {
+                let (center, radius) = round.ball();
+                [center - radius, center + radius]
+            }
+        }
+    }
 }
 
 /// What is seen of a surface from a place.
@@ -180,12 +216,18 @@ pub(super) struct Surface {
 }
 
 impl Surface {
-    /// The surfaces of walls that move as one. The far side of each is the one where less of the `voters` are, particles of fluid.
+    /// The surfaces of walls that move as one, in these ways, and of their images beyond periodic sides. The far side of each is the one where less of the
+    /// `voters` are, particles of fluid.
     ///
     /// # Errors
-    /// When one is too large for particles, with its wall.
-    pub(super) fn all(walls: &[(u32, &WallShape)], layout: &Layout, voters: &[DVec3]) -> Result<Vec<Surface>, (u32, Complaint)> {
-        let (mut of_pieces, mut meshes) = (Vec::new(), Vec::new());
+    /// When one is too large for particles, or turns as its images do not, with its wall.
+    pub(super) fn all(
+        walls: &[(u32, &WallShape)],
+        motions: &[&WallMotion],
+        layout: &Layout,
+        voters: &[DVec3],
+    ) -> Result<Vec<Surface>, (u32, Complaint)> {
+        let (mut of_pieces, mut meshes): (Vec<(bool, Vec<Piece>)>, Vec<_>) = (Vec::new(), Vec::new());
         for (wall, shape) in walls {
             match outlines(shape, layout) {
                 Outlines::Round(outlines) => {
@@ -193,18 +235,41 @@ impl Surface {
                         .into_iter()
                         .zip(0..)
                         .map(|(outline, part)| Piece::new(outline, part, *wall));
-                    of_pieces.push(pieces.collect());
+                    of_pieces.push((true, pieces.collect()));
                 }
                 Outlines::Faceted(triangles) => meshes.push((*wall, triangles)),
             }
         }
         of_pieces.extend(facets::surfaces(&meshes, layout));
-        let is_seen = |pieces: &Vec<Piece>| !pieces.is_empty();
-        let of_walls = of_pieces.into_iter().filter(is_seen);
-        of_walls.map(|pieces| Surface::new(pieces, layout, voters)).collect()
+        let mut surfaces = Vec::new();
+        for (is_whole, mut pieces) in of_pieces.into_iter().filter(|(_, pieces)| !pieces.is_empty()) {
+            turn_from(&mut pieces, layout, voters);
+            turn_caps(&mut pieces);
+            let shifts = images::shifts(&pieces, layout).and_then(|shifts| {
+                motions.iter().try_for_each(|motion| images::refuse_turning(motion, &shifts))?;
+                Ok(shifts)
+            });
+            let shifts = shifts.map_err(|complaint| (pieces[0].wall, complaint))?;
+            let images: Vec<Vec<Piece>> = shifts
+                .iter()
+                .map(|by| pieces.iter().map(|piece| piece.shifted(*by)).collect())
+                .collect();
+            if is_whole {
+                // What is behind one of them is, though the next begins where it ends.
+                surfaces.push(Surface::new(pieces, layout)?);
+                for image in images {
+                    surfaces.push(Surface::new(image, layout)?);
+                }
+            } else {
+                // A sheet goes on in its images.
+                pieces.extend(images.into_iter().flatten());
+                surfaces.push(Surface::new(pieces, layout)?);
+            }
+        }
+        Ok(surfaces)
     }
 
-    fn new(pieces: Vec<Piece>, layout: &Layout, voters: &[DVec3]) -> Result<Surface, (u32, Complaint)> {
+    fn new(pieces: Vec<Piece>, layout: &Layout) -> Result<Surface, (u32, Complaint)> {
         let wall = pieces.first().map_or(0, |piece| piece.wall);
         let particles: f64 = pieces.iter().map(|piece| piece.outline.particles(layout)).sum();
         let remedy = "use a larger spacing, or a smaller wall";
@@ -217,8 +282,6 @@ impl Surface {
             sight: layout.band() + SIGHT * layout.spacing,
             spacing: layout.spacing,
         };
-        surface.turn_from(voters);
-        surface.turn_caps();
         for index in 0..surface.pieces.len() {
             let (center, radius) = surface.pieces[index].outline.ball();
             let [low, high] = [-1.0, 1.0].map(|side| surface.cell(center + side * (radius + surface.sight)));
@@ -226,49 +289,6 @@ impl Surface {
             surface.enter(index as u32, low, (longest as u64).next_power_of_two() as i64, layout);
         }
         Ok(surface)
-    }
-
-    /// Turns every part so that it has on its near side what most voters see that are nearest to it.
-    fn turn_from(&mut self, voters: &[DVec3]) {
-        let parts = self.pieces.iter().map(|piece| piece.part + 1).max().unwrap_or(0);
-        let mut votes = vec![0.0; parts];
-        for voter in voters {
-            let mut nearest = vec![(f64::INFINITY, 0.0); parts];
-            for piece in &self.pieces {
-                let (point, normal) = piece.outline.nearest(*voter);
-                let (distance, side) = (point.distance_squared(*voter), normal.dot(*voter - point));
-                if distance < nearest[piece.part].0 {
-                    nearest[piece.part] = (distance, side);
-                }
-            }
-            for (vote, (_, side)) in votes.iter_mut().zip(nearest) {
-                *vote += if side > 0.0 { 1.0 } else { -1.0 };
-            }
-        }
-        for piece in &mut self.pieces {
-            piece.away = if votes[piece.part] > 0.0 { -1.0 } else { 1.0 };
-        }
-    }
-
-    /// Caps close the body that a mantle begins, whoever is nearest to them: fluid is inside of both, or outside of both.
-    fn turn_caps(&mut self) {
-        let mantle = self.pieces.iter().find_map(|piece| match &piece.outline {
-            Outline::Mantle(mantle) if !mantle.is_flat() => {
-                let middle = mantle.base + mantle.axis * (0.5 * mantle.way.y);
-                Some((middle, mantle.axis, piece.away > 0.0))
-            }
-            _ => None,
-        });
-        let Some((middle, axis, is_fluid_inside)) = mantle else { return };
-        for piece in &mut self.pieces {
-            if let Outline::Mantle(cap) = &piece.outline
-                && cap.is_flat()
-            {
-                // The normal of a disk is against the axis: at the base that is outward.
-                let is_outward = (cap.base - middle).dot(axis) < 0.0;
-                piece.away = if is_outward == is_fluid_inside { 1.0 } else { -1.0 };
-            }
-        }
     }
 
     fn cell(&self, place: DVec3) -> [i64; 3] {
@@ -359,6 +379,51 @@ impl Surface {
             away: middle,
             wall,
         })
+    }
+}
+
+/// Turns every part so that it has on its near side what most voters see that are nearest to it, or to one of its images.
+fn turn_from(pieces: &mut [Piece], layout: &Layout, voters: &[DVec3]) {
+    let parts = pieces.iter().map(|piece| piece.part + 1).max().unwrap_or(0);
+    let mut votes = vec![0.0; parts];
+    for voter in voters {
+        let mut nearest = vec![(f64::INFINITY, 0.0); parts];
+        for piece in &*pieces {
+            for seen in images::of_place(*voter, piece.outline.ball().0, layout) {
+                let (point, normal) = piece.outline.nearest(seen);
+                let (distance, side) = (point.distance_squared(seen), normal.dot(seen - point));
+                if distance < nearest[piece.part].0 {
+                    nearest[piece.part] = (distance, side);
+                }
+            }
+        }
+        for (vote, (_, side)) in votes.iter_mut().zip(nearest) {
+            *vote += if side > 0.0 { 1.0 } else { -1.0 };
+        }
+    }
+    for piece in pieces {
+        piece.away = if votes[piece.part] > 0.0 { -1.0 } else { 1.0 };
+    }
+}
+
+/// Caps close the body that a mantle begins, whoever is nearest to them: fluid is inside of both, or outside of both.
+fn turn_caps(pieces: &mut [Piece]) {
+    let mantle = pieces.iter().find_map(|piece| match &piece.outline {
+        Outline::Mantle(mantle) if !mantle.is_flat() => {
+            let middle = mantle.base + mantle.axis * (0.5 * mantle.way.y);
+            Some((middle, mantle.axis, piece.away > 0.0))
+        }
+        _ => None,
+    });
+    let Some((middle, axis, is_fluid_inside)) = mantle else { return };
+    for piece in pieces {
+        if let Outline::Mantle(cap) = &piece.outline
+            && cap.is_flat()
+        {
+            // The normal of a disk is against the axis: at the base that is outward.
+            let is_outward = (cap.base - middle).dot(axis) < 0.0;
+            piece.away = if is_outward == is_fluid_inside { 1.0 } else { -1.0 };
+        }
     }
 }
 

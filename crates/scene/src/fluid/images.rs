@@ -1,0 +1,75 @@
+//! Images of walls beyond periodic sides: what reaches over one side comes in on the opposite one.
+
+use super::{Layout, surface::Piece};
+use crate::diagnostics::Complaint;
+use glam::DVec3;
+use seixo_engine::world::WallMotion;
+
+/// Most images along an axis of what is longer than the domain.
+const MOST: f64 = 16.0;
+
+/// By how much images of these pieces stand aside that fluids in the domain see.
+///
+/// # Errors
+/// When that are too many.
+pub(super) fn shifts(pieces: &[Piece], layout: &Layout) -> Result<Vec<DVec3>, Complaint> {
+    let bounds = pieces.iter().map(Piece::bounds);
+    let [low, high] = bounds.fold([DVec3::INFINITY, DVec3::NEG_INFINITY], |[low, high], [from, to]| {
+        [low.min(from), high.max(to)]
+    });
+    let mut shifts = vec![DVec3::ZERO];
+    for (axis, period) in layout.periods.iter().enumerate() {
+        let Some([min, max]) = period.filter(|_| layout.across != Some(axis)) else {
+            continue;
+        };
+        let (length, sight) = (max - min, layout.band() + layout.spacing);
+        let first = ((min - sight - high[axis]) / length).ceil();
+        let last = ((max + sight - low[axis]) / length).floor();
+        if last - first > MOST {
+            return Err(Complaint::new(format!(
+                "it reaches over {:.0} lengths of the domain between periodic sides",
+                last - first
+            ))
+            .limit(format!("{MOST}"))
+            .remedy("let it end at the sides, where its images begin"));
+        }
+        let steps = || (first as i64..=last as i64).map(|k| k as f64 * length);
+        let aside = |shift: &DVec3| steps().map(|step| *shift + DVec3::AXES[axis] * step).collect::<Vec<_>>();
+        shifts = shifts.iter().flat_map(aside).collect();
+    }
+    shifts.retain(|shift| *shift != DVec3::ZERO);
+    Ok(shifts)
+}
+
+/// The images of a place nearest to another, on both sides of it along periodic axes.
+pub(super) fn of_place(place: DVec3, near: DVec3, layout: &Layout) -> Vec<DVec3> {
+    let mut images = vec![place];
+    for (axis, period) in layout.periods.iter().enumerate() {
+        let Some([min, max]) = period.filter(|_| layout.across != Some(axis)) else {
+            continue;
+        };
+        let length = max - min;
+        let below = ((near[axis] - place[axis]) / length).floor();
+        let beside = |image: &DVec3| [below, below + 1.0].map(|k| *image + DVec3::AXES[axis] * (k * length));
+        images = images.iter().flat_map(beside).collect();
+    }
+    images
+}
+
+/// What is wrong with a wall that moves like this and has such images: they turn about an axis of their own.
+pub(super) fn refuse_turning(motion: &WallMotion, shifts: &[DVec3]) -> Result<(), Complaint> {
+    let by_path = motion.path.as_ref().filter(|path| !path.angle.is_empty()).map(|path| path.axis);
+    let spin = Some(motion.angular_velocity).filter(|spin| *spin != [0.0; 3]);
+    let Some(axis) = spin.or(by_path).map(DVec3::from) else {
+        return Ok(());
+    };
+    let is_along = |shift: &DVec3| axis.cross(*shift).length() < 1e-9 * axis.length() * shift.length();
+    if shifts.iter().all(is_along) {
+        return Ok(());
+    }
+    Err(
+        Complaint::new("it turns at a periodic side, and its image beyond would turn about another axis")
+            .limit("turning about the axis of periodic sides, which images share")
+            .remedy("let it stay away from the sides, farther than particles of walls stand deep; or open these sides"),
+    )
+}

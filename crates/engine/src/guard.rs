@@ -64,7 +64,7 @@ pub struct InFluid {
 pub struct Stop {
     /// The grain's or the particle's id; the lowest, where several are affected.
     pub grain: u32,
-    /// How many grains are affected.
+    /// How many grains or particles are affected.
     pub affected: usize,
     /// Its center \[m\].
     pub position: [f64; 3],
@@ -127,7 +127,8 @@ impl std::fmt::Display for Stop {
             Cause::LeftDomain => write!(f, "left the domain. Enlarge world.domain, or set world.leaving = \"delete\"")?,
         }
         if self.affected > 1 {
-            write!(f, " ({} grains are affected)", self.affected)?;
+            let what = if fluid.is_some() { "particles" } else { "grains" };
+            write!(f, " ({} {what} are affected)", self.affected)?;
         }
         Ok(())
     }

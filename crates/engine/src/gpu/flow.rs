@@ -122,6 +122,8 @@ pub(crate) struct FlowOnGpu<C, R> {
     border: Option<Border<C, R>>,
     flags: Buffer<u32>,
     power: Buffer<C>,
+    /// What periodic sides gave fluid that passed them, a record for every cube, since the host saw it \[J\].
+    by_sides: Buffer<C>,
     /// Where pressures are iterated; of fluids that are not incompressible nearly nothing.
     projecting: Projecting<R>,
     /// What was booked of the sums that particles keep.
@@ -229,6 +231,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             border: Border::new(&gpu, host, simulation)?,
             flags: gpu.zeros(FLAGS, "flags")?,
             power: gpu.zeros(2 * RECORD * room_for_cubes(n), "the ledger")?,
+            by_sides: gpu.zeros(RECORD * room_for_cubes(n), "the ledger")?,
             projecting: Projecting::new(&gpu, if host.is_incompressible() { n } else { 1 }, simulation.leaving())?,
             booked: FlowEnergies::default(),
             is_led: true,
@@ -353,8 +356,13 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
                 count.clone(),
                 dim,
                 self.position[self.now].records(),
+                self.kind.argument(),
+                self.border.as_ref().map_or(&self.nothing, |border| &border.owned).argument(),
+                self.media.argument(),
+                self.by_sides.records(),
                 stepping::<C, R>(&host.stepping),
                 self.n as u32,
+                self.border.is_some(),
             );
         }
         remember::launch::<C>(

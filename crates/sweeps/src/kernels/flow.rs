@@ -1,6 +1,6 @@
 //! Fluids.
 
-use super::{begins, note, raise};
+use super::{begins, note, raise, sum_of_cube};
 use crate::entries::first_entry;
 use crate::fluid::{FlowPlan, drifted, flown, is_passing, is_suspended, mass_at, medium_at, medium_of, parcel};
 use crate::motion::Stepping;
@@ -9,6 +9,7 @@ use crate::views::{Record, four_numbers, last, record, xyz};
 use cubecl::prelude::*;
 use seixo_laws::fluid::shifting::taken_up;
 use seixo_laws::fluid::{Apart, Smoother, exchange, surface_energy};
+use seixo_laws::motion::gravity_energy;
 use seixo_laws::{Coordinate, Real, Vector3, widened};
 
 /// Adds what was done to particle i to its sums: the powers that viscosity and diffusion took, and that it gained.
@@ -338,14 +339,39 @@ pub fn remember<C: Real>(position: &[Record<C>], reference: &mut [Record<C>], n:
     }
 }
 
-/// Puts particles that left through periodic sides back.
+/// Puts particles that left through periodic sides back. What their heights change by \[J\], of fluid that this domain owns, is added up by cube into the
+/// first numbers of `by_sides`.
 #[cube(launch)]
-pub fn put_back_inside<R: Real, C: Coordinate<R>>(position: &mut [Record<C>], stepping: &Stepping<C, R>, n: u32) {
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn put_back_inside<R: Real, C: Coordinate<R>>(
+    position: &mut [Record<C>],
+    kind: &[u32],
+    owned: &[u32],
+    media: &[R],
+    by_sides: &mut [Record<C>],
+    stepping: &Stepping<C, R>,
+    n: u32,
+    #[comptime] divisible: bool,
+) {
     let i = ABSOLUTE_POS;
+    let mut gained = Record::<C>::new(C::new(0.0));
     if i < n as usize {
         let here = position[i];
         let returned = crate::sides::put_back::<C, R>(&xyz::<C>(here), &stepping.sides);
         position[i] = record::<C>(&returned.position, last::<C>(here));
+        let mut counts = kind[i] >> 31u32 == 0u32;
+        if divisible {
+            counts = counts && owned[i] == 0xffff_ffffu32;
+        }
+        if counts {
+            let moved = returned.position.minus(&xyz::<C>(here));
+            let mass = C::wide(mass_at::<R>(media, kind[i] as usize));
+            gained.insert(0usize, gravity_energy::<C>(mass, &widened::<C, R>(&stepping.gravity), &moved));
+        }
+    }
+    let gained_by_cube = sum_of_cube::<C>(gained);
+    if UNIT_POS == 0u32 {
+        by_sides[CUBE_POS] = record::<C>(&xyz::<C>(by_sides[CUBE_POS]).plus(&xyz::<C>(gained_by_cube)), C::new(0.0));
     }
 }
 

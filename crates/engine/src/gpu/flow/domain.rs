@@ -224,6 +224,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         }
         gpu.lengthen(&mut self.rows.count, room, "rows of neighbors")?;
         gpu.lengthen(&mut self.rows.tile_first, room.div_ceil(TILE) + 1, "rows of neighbors")?;
+        gpu.lengthen(&mut self.by_sides, RECORD * room_for_cubes(room), "the ledger")?;
         gpu.lengthen(&mut self.power, 2 * RECORD * room_for_cubes(room), "the ledger")
     }
 

@@ -8,6 +8,7 @@ use crate::world::{Leaving, Solver};
 use seixo_device::{Cpu, Strided};
 use seixo_laws::Vector3;
 use seixo_laws::fluid::{Smoothing, ViscousForce};
+use seixo_laws::motion::gravity_energy;
 use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::fluid::{FlowPlan, WALL, drifted, flown, is_passing, is_suspended, mass_at};
 use seixo_sweeps::fluid_lanes::{CENTRAL, FlowRows, FlowTally, FlowView, INVISCID, MORRIS, flow_of_part};
@@ -265,13 +266,18 @@ impl Flow {
         held_by_pairs
     }
 
-    /// Puts particles back that left through periodic sides, and keeps where all are, for new lists.
+    /// Puts particles back that left through periodic sides, and keeps where all are, for new lists. What gravity has to give fluid anew for that, the
+    /// sides did.
     pub fn stand_here(&mut self, simulation: &Simulation) {
-        let at = |i: usize| i * RECORD;
         if simulation.sides != OPEN {
             for i in 0..self.fields.len() {
-                let returned = put_back(&load(&self.fields.position, at(i)), &self.stepping.sides);
-                store(&mut self.fields.position, at(i), &returned.position);
+                let before = self.place(i);
+                let returned = put_back(&before, &self.stepping.sides).position;
+                if !self.is_wall(i) {
+                    let moved = returned.minus(&before);
+                    self.work.wall += gravity_energy(self.mass(i), &self.stepping.gravity, &moved);
+                }
+                store(&mut self.fields.position, i * RECORD, &returned);
             }
         }
         let FluidFields { position, reference, .. } = &mut self.fields;

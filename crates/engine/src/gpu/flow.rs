@@ -12,7 +12,7 @@ mod suspension;
 
 use super::lists::{Keys, UNBOUNDED};
 use super::tables::{Index, Tables};
-use super::{Cells, Closed, Number, Rows, doubles, numbers, room_for_cubes, stepping};
+use super::{Cells, Closed, Number, Rows, done_by_sides, doubles, numbers, room_for_cubes, stepping};
 use crate::bodies::Bodies;
 use crate::flow::{Flow, FlowEnergies};
 use crate::glance::{Glancing, Shade};
@@ -337,12 +337,12 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
 
     /// Lists all anew by where particles are now.
     fn renew_lists(&mut self, host: &mut Flow) -> Result<(), GpuError> {
-        self.stand_here(host);
+        self.stand_here(host)?;
         self.list(host)
     }
 
-    /// Puts particles back that left through periodic sides, and keeps where all are, for new lists.
-    fn stand_here(&mut self, host: &mut Flow) {
+    /// Puts particles back that left through periodic sides, and keeps where all are, for new lists, see [`Flow::stand_here`].
+    fn stand_here(&mut self, host: &mut Flow) -> Result<(), GpuError> {
         self.interval = self.since_renewal;
         self.since_renewal = 0;
         host.rebuilds += 1;
@@ -353,9 +353,15 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
                 count.clone(),
                 dim,
                 self.position[self.now].records(),
+                self.kind.argument(),
+                self.border.as_ref().map_or(&self.nothing, |border| &border.owned).argument(),
+                self.media.argument(),
+                self.power.records(),
                 stepping::<C, R>(&host.stepping),
                 self.n as u32,
+                self.border.is_some(),
             );
+            host.work.wall += done_by_sides(&self.gpu, &self.power, self.n)?;
         }
         remember::launch::<C>(
             self.gpu.client(),
@@ -365,6 +371,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             self.reference.records(),
             self.n as u32,
         );
+        Ok(())
     }
 
     /// The records of all particles.

@@ -1,14 +1,15 @@
 //! Fluids.
 
-use super::{begins, note, raise};
+use super::{begins, note, put_sum, raise};
 use crate::entries::first_entry;
 use crate::fluid::{FlowPlan, drifted, flown, is_passing, is_suspended, mass_at, medium_at, medium_of, parcel};
 use crate::motion::Stepping;
-use crate::sides::near_image;
+use crate::sides::{near_image, put_back};
 use crate::views::{Record, four_numbers, last, record, xyz};
 use cubecl::prelude::*;
 use seixo_laws::fluid::shifting::taken_up;
 use seixo_laws::fluid::{Apart, Smoother, exchange, surface_energy};
+use seixo_laws::motion::gravity_energy;
 use seixo_laws::{Coordinate, Real, Vector3, widened};
 
 /// Adds what was done to particle i to its sums: the powers that viscosity and diffusion took, and that it gained.
@@ -338,15 +339,40 @@ pub fn remember<C: Real>(position: &[Record<C>], reference: &mut [Record<C>], n:
     }
 }
 
-/// Puts particles that left through periodic sides back.
+/// Puts particles that left through periodic sides back. What the energy of fluid changes by in gravity is summed by cube into the first number of
+/// `energy`; in a `divisible` world `owned` tells copies, which are not counted.
 #[cube(launch)]
-pub fn put_back_inside<R: Real, C: Coordinate<R>>(position: &mut [Record<C>], stepping: &Stepping<C, R>, n: u32) {
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn put_back_inside<R: Real, C: Coordinate<R>>(
+    position: &mut [Record<C>],
+    kind: &[u32],
+    owned: &[u32],
+    media: &[R],
+    energy: &mut [Record<C>],
+    stepping: &Stepping<C, R>,
+    n: u32,
+    #[comptime] divisible: bool,
+) {
     let i = ABSOLUTE_POS;
+    let mut gained = Record::<C>::new(C::new(0.0));
     if i < n as usize {
         let here = position[i];
-        let returned = crate::sides::put_back::<C, R>(&xyz::<C>(here), &stepping.sides);
+        let before = xyz::<C>(here);
+        let returned = put_back::<C, R>(&before, &stepping.sides);
+        let mark = kind[i] >> 31u32;
+        let mut is_counted = mark == 0u32;
+        if comptime!(divisible) {
+            is_counted = is_counted && owned[i] == 0xffff_ffffu32;
+        }
+        if is_counted {
+            let moved = returned.position.minus(&before);
+            let mass = C::wide(mass_at::<R>(media, kind[i] as usize));
+            let by_sides = gravity_energy::<C>(mass, &widened::<C, R>(&stepping.gravity), &moved);
+            gained.insert(0usize, by_sides);
+        }
         position[i] = record::<C>(&returned.position, last::<C>(here));
     }
+    put_sum::<C>(energy, gained);
 }
 
 /// Writes 1 for every particle of a wall, else 0, as for small grains.

@@ -363,7 +363,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOfDomain for FlowOnGpu<C, R> {
     }
 
     fn prepare(&mut self, host: &mut Flow) -> Result<Vec<[f64; 3]>, GpuError> {
-        self.stand_here(host);
+        self.stand_here(host)?;
         let (gpu, places) = (self.gpu.clone(), sampled(self.n));
         let m = places.len();
         gpu.write_part(&self.order, 0, &places);

@@ -1,6 +1,7 @@
 //! Stages, one after the other, and zones that take grains away: what a scene plans to happen while it runs.
 
 mod acts;
+mod lasting;
 mod set;
 
 pub use acts::Staged;
@@ -15,6 +16,7 @@ use crate::{
     volume::Volume,
     walls::NamedWalls,
 };
+pub(crate) use lasting::bound_motions;
 use schemars::JsonSchema;
 use seixo_engine::world::{Expected, Grains, Load, Vec3, WallMotion, World};
 use seixo_engine::{Melting, PeriodicCell, Seen};

@@ -295,10 +295,10 @@ impl Simulation {
     }
 
     /// Changes what the host knows, makes lists anew, and lets the device go on from there. Returns the energy that came in \[J\]; what fluid that
-    /// leaves just then takes along is booked as such.
+    /// leaves just then takes along is booked as such, and what periodic sides do to what is put back just then as theirs.
     pub(crate) fn edit(&mut self, meets: Meets, change: impl FnOnce(&mut Simulation)) -> Result<f64, Refusal> {
         self.observe().map_err(stopped)?;
-        let (before, left) = (self.held_energies(), self.left_with_fluids());
+        let (before, left, by_walls) = (self.held_energies(), self.left_with_fluids(), self.wall_work());
         let mut contacts = State::default();
         self.save_contacts(&mut contacts).map_err(stopped)?;
         self.come_home();
@@ -315,7 +315,8 @@ impl Simulation {
         let after = self.held_energies();
         // What springs had or have more is neither lost to friction nor won from it.
         self.work.tangential += after.elastic_tangential - before.elastic_tangential;
-        Ok(after.total() - before.total() + self.left_with_fluids() - left)
+        let by_sides = self.wall_work() - by_walls;
+        Ok(after.total() - before.total() + self.left_with_fluids() - left - by_sides)
     }
 
     /// Finds how deep grains are in walls that appeared, or in what they did not feel while they were held, for the books; forces follow with the

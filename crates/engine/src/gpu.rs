@@ -44,7 +44,7 @@ use seixo_sweeps::kernels::{KINDS, UNITS};
 use seixo_sweeps::motion::{Stepping, SteppingLaunch};
 use seixo_sweeps::sides::{Sides, SidesLaunch};
 use seixo_sweeps::tiles::Kind;
-use seixo_sweeps::views::COMPOUND;
+use seixo_sweeps::views::{COMPOUND, RECORD};
 use std::any::Any;
 use std::sync::Arc;
 use step::Queued;
@@ -258,6 +258,12 @@ pub(crate) struct OnGpu<C, R> {
 fn room_for_cubes(n: usize) -> usize {
     let cubes = n.div_ceil(UNITS).max(1);
     cubes + cubes.div_ceil(seixo_device::gpu::MOST_CUBES as usize)
+}
+
+/// What periodic sides did as n particles were put back \[J\]: the sum of what cubes told.
+fn done_by_sides<C: Number>(gpu: &Gpu, told: &Buffer<C>, n: usize) -> Result<f64, GpuError> {
+    let cubes = gpu.download_part(told, 0..2 * RECORD * n.div_ceil(UNITS)).wait()?;
+    Ok(cubes.chunks_exact(2 * RECORD).map(|records| records[0].double()).sum())
 }
 
 /// The flags that were raised, a bit for each kind, from the words of the GPU.

@@ -278,7 +278,7 @@ impl Simulation {
         let of_fluids = self.work_of_fluids();
         let left_domain = work.left_domain + self.left_with_fluids();
         let inserted = work.inserted + self.flow.as_ref().map_or(0.0, |flow| flow.passages.inserted);
-        let wall_work = work.wall + of_fluids.wall;
+        let wall_work = self.wall_work();
         let by_fluids = of_fluids.viscous + of_fluids.diffusive;
         let taken = work.normal_damping + work.tangential_damping + friction + work.local_damping + of_bonds + by_fluids + left_domain;
         Ledger {
@@ -297,6 +297,11 @@ impl Simulation {
             residual: held + taken - wall_work - inserted - work.initial,
             ..now
         }
+    }
+
+    /// What walls and periodic sides did so far \[J\].
+    pub(crate) fn wall_work(&self) -> f64 {
+        self.work.wall + self.work_of_fluids().wall
     }
 
     /// Where the energy is, as readers see it.

@@ -20,15 +20,6 @@ use seixo_sweeps::sides::SHEARED;
 use seixo_sweeps::views::{RECORD, load, store};
 use std::collections::BTreeSet;
 
-/// A motion whose start and stop count from this time \[s\], as one whose start and stop are times.
-fn begun(motion: &WallMotion, time: f64) -> WallMotion {
-    WallMotion {
-        start: time + motion.start,
-        stop: motion.stop.map(|stop| time + stop),
-        ..motion.clone()
-    }
-}
-
 impl Bodies {
     /// Makes a body of grains at these places that no body carries yet, with the axes of space: products of inertia do not matter to what is
     /// not turned by torques.
@@ -183,7 +174,7 @@ impl Simulation {
     pub(crate) fn switch(&mut self, changes: &[Change], time: f64) {
         for change in changes {
             match change {
-                Change::Hold { group, motion } => self.switch_holding(|simulation| simulation.hold_group(*group, &begun(motion, time))),
+                Change::Hold { group, motion } => self.switch_holding(|simulation| simulation.hold_group(*group, &motion.begun(time))),
                 Change::Free { group } => self.switch_holding(|simulation| simulation.free_group(*group)),
                 Change::Load(load) => self.change_forces(|simulation| simulation.load_anew(load)),
                 Change::Wall { .. } | Change::Motion { .. } | Change::Inlet { .. } | Change::Gravity(_) => {}
@@ -199,7 +190,7 @@ impl Simulation {
         for change in changes {
             match change {
                 Change::Hold { group, motion } => {
-                    let (count, motion) = (self.bodies.len(), begun(motion, time));
+                    let (count, motion) = (self.bodies.len(), motion.begun(time));
                     for b in self.bodies_of_group(*group) {
                         let Some(Column::F64(numbers)) = state.get(HELD_BODIES) else {
                             return Err(misfit("it does not tell how grains are held"));

@@ -224,11 +224,7 @@ impl Walls {
         self.end_servo(wall);
         let given = &mut self.given[wall];
         given.shape = shape;
-        given.motion = WallMotion {
-            start: time + motion.start,
-            stop: motion.stop.map(|stop| time + stop),
-            ..motion.clone()
-        };
+        given.motion = motion.begun(time);
         let elements = self.first[wall] * ELEMENT..self.first[wall + 1] * ELEMENT;
         self.start[elements].copy_from_slice(&elements_of(&given.shape, wall, self.first[wall]));
         self.at_rest[wall * WALL..][..WALL].copy_from_slice(&record_at_rest(given));

@@ -14,7 +14,7 @@ use alike::assert_same;
 use couette::{cavity, couette};
 use domains::{after, among, started};
 use driven::{drum, paddled, pressed, round_and_round};
-use floods::{beside_grains, block, column, dry, whirl};
+use floods::{assert_put_back, beside_grains, block, column, dry, falling_whirl, whirl};
 use ledgers::assert_same_ledger;
 use pools::{tank, wet};
 use seixo_engine::world::{Domain, FluidInlet, Leaving, WallMotion, World};
@@ -86,6 +86,18 @@ fn a_whirl_goes_round_through_all_domains_and_keeps_its_momentum() {
             assert!((a - b).abs() < 1e-8, "{before:?} {:?}", divided.momentum_of_fluids());
         }
         assert_eq!(divided.fluid_particles(), 480);
+    }
+}
+
+#[test]
+fn what_it_takes_to_put_fluid_back_periodic_sides_do() {
+    for world in [falling_whirl(), incompressible(falling_whirl())] {
+        let steps = (0.2 / started(&world, 1).time_step().value) as u64;
+        let whole = after(&world, 1, steps);
+        assert_put_back(&whole, &world);
+        for domains in [2, 4] {
+            assert_same_ledger(&whole, &after(&world, domains, steps), &format!("{domains} domains"));
+        }
     }
 }
 

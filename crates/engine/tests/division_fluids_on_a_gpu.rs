@@ -16,11 +16,11 @@ use couette::{cavity, couette};
 use domains_on_a_gpu::{after, started};
 use driven::{drum, paddled, pressed, round_and_round};
 use drops::droplet;
-use floods::{beside_grains, block, column, dry, whirl};
+use floods::{assert_put_back, beside_grains, block, column, dry, falling_whirl, whirl};
 use ledgers::assert_same_ledger;
 use on_gpus::among;
 use pools::{domain, drop_in, floor, sites, tank, wet};
-use seixo_engine::world::{Domain, Leaving, Precision, World};
+use seixo_engine::world::{Domain, Leaving, Precision, Settings, World};
 use seixo_engine::{Cause, Simulation};
 use solvers::incompressible;
 
@@ -91,6 +91,25 @@ fn fluids_go_round_through_all_domains() {
         assert!(found.changed_hands > 20, "{what}: {found:?}");
         assert_same(&whole, &divided, &what);
     }
+}
+
+#[test]
+fn what_it_takes_to_put_fluid_back_periodic_sides_do_on_a_gpu() {
+    for world in [falling_whirl(), incompressible(falling_whirl())] {
+        let settings = Settings {
+            divisible: false,
+            ..among(1, Precision::Mixed)
+        };
+        let mut whole = Simulation::new(world.clone(), settings).unwrap();
+        whole.advance((0.2 / whole.time_step().value) as u64).unwrap();
+        whole.observe().unwrap();
+        assert_put_back(&whole, &world);
+    }
+    let world = falling_whirl();
+    let steps = (0.2 / started(&world, 1, Precision::Mixed).time_step().value) as u64;
+    let [whole, divided] = [1, 2].map(|domains| after(&world, domains, Precision::Mixed, steps));
+    assert_put_back(&whole, &world);
+    assert_same_ledger(&whole, &divided, "2 domains");
 }
 
 #[test]

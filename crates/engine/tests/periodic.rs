@@ -460,6 +460,13 @@ fn walls_whose_images_would_move_otherwise_are_refused() {
     let sound = [
         (ridges(0..1), moving([0.0, 0.0, -0.1], None)),
         (ridges(0..1), moving([0.1, 0.0, 0.0], Some(0.01))),
+        (
+            ridges(0..1),
+            WallMotion {
+                until: Some(0.01),
+                ..moving([0.1, 0.0, 0.0], None)
+            },
+        ),
         (sphere, turning(0.5 * CELL, [0.0, 1.0, 0.0])),
         (plane([0.0, 0.0, 1.0]), moving([0.3, 0.0, 0.0], None)),
     ];

@@ -138,6 +138,7 @@ pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: Findin
     };
     stage::complete_paths(&mut file, &findings);
     (plan.stages, plan.absent) = stage::stages(&file, &world, &ranges, &mut findings);
+    stage::bound_motions(&mut world, &mut plan.stages, file.run.until.si);
     (world.later.switched, world.later.motions) = (stage::switched(&plan.stages), stage::motions(&plan.stages));
     world.fluids = fluid::fluids(&mut file, &world, &ranges, &plan, &outlines, &mut findings);
     if let Some(fluids) = &world.fluids {

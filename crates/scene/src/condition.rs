@@ -100,6 +100,17 @@ impl Condition {
         })
     }
 
+    /// How long it takes to hold from this time on \[s\], where all that is not about the clock takes so long.
+    pub(crate) fn lasts(&self, begun: f64, unknown: f64) -> f64 {
+        let lasts = |comparison: &Comparison| match (&comparison.what, comparison.sign) {
+            (Measure::Duration, Sign::Greater | Sign::GreaterOrEqual) => comparison.limit,
+            (Measure::Time, Sign::Greater | Sign::GreaterOrEqual) => comparison.limit - begun,
+            _ => unknown,
+        };
+        let any = self.0.iter().map(|all| all.iter().map(lasts).fold(0.0, f64::max));
+        any.fold(f64::INFINITY, f64::min)
+    }
+
     /// Whether it looks at grains or walls, not only at the clock.
     pub fn looks_at_grains(&self) -> bool {
         let is_clock = |comparison: &Comparison| matches!(comparison.what, Measure::Time | Measure::Duration);

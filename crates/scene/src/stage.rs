@@ -2,6 +2,7 @@
 
 mod acts;
 mod early;
+mod lasting;
 mod set;
 
 pub use acts::Staged;
@@ -17,6 +18,7 @@ use crate::{
     walls::NamedWalls,
 };
 pub(crate) use early::note_early_end;
+pub(crate) use lasting::bound_motions;
 use schemars::JsonSchema;
 use seixo_engine::world::{Expected, Grains, Load, Vec3, WallMotion, World};
 use seixo_engine::{Melting, PeriodicCell, Seen};

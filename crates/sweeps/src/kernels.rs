@@ -106,6 +106,15 @@ fn sum_of_cube<R: Real>(amounts: Record<R>) -> Record<R> {
     total
 }
 
+/// Puts the sum of what the units of a cube tell into the first of the cube's two records.
+#[cube]
+fn put_sum<C: Real>(sums: &mut [Record<C>], amounts: Record<C>) {
+    let total = sum_of_cube::<C>(amounts);
+    if UNIT_POS == 0u32 {
+        sums[CUBE_POS * 2usize] = total;
+    }
+}
+
 /// A record of the laws, in the precision of coordinates.
 #[cube]
 fn widened_record<C: Coordinate<R>, R: Real>(narrow: Record<R>) -> Record<C> {

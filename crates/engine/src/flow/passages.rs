@@ -361,9 +361,9 @@ impl Flow {
         fields.rate[at..][..RECORD].fill(0.0);
     }
 
-    /// Energy of all fluids and of what left with particles \[J\].
+    /// Energy of all fluids and of what left with particles, but for what walls and periodic sides gave \[J\].
     fn held_and_left(&self) -> f64 {
-        self.energies().total() + self.left
+        self.energies().total() + self.left - self.work.wall
     }
 
     /// Makes lists anew and finds forces again.

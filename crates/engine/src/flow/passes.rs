@@ -266,16 +266,18 @@ impl Flow {
         held_by_pairs
     }
 
-    /// Puts particles back that left through periodic sides, and keeps where all are, for new lists. What heights of fluid change by, the sides did.
+    /// Puts particles back that left through periodic sides, and keeps where all are, for new lists. What gravity has to give fluid anew for that, the
+    /// sides did.
     pub fn stand_here(&mut self, simulation: &Simulation) {
         if simulation.sides != OPEN {
             for i in 0..self.fields.len() {
                 let before = self.place(i);
-                let after = put_back(&before, &self.stepping.sides).position;
-                store(&mut self.fields.position, i * RECORD, &after);
+                let returned = put_back(&before, &self.stepping.sides).position;
                 if !self.is_wall(i) {
-                    self.work.wall += gravity_energy(self.mass(i), &self.stepping.gravity, &after.minus(&before));
+                    let moved = returned.minus(&before);
+                    self.work.wall += gravity_energy(self.mass(i), &self.stepping.gravity, &moved);
                 }
+                store(&mut self.fields.position, i * RECORD, &returned);
             }
         }
         let FluidFields { position, reference, .. } = &mut self.fields;

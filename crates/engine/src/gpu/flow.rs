@@ -12,7 +12,7 @@ mod suspension;
 
 use super::lists::{Keys, UNBOUNDED};
 use super::tables::{Index, Tables};
-use super::{Cells, Closed, Number, Rows, doubles, numbers, room_for_cubes, stepping};
+use super::{Cells, Closed, Number, Rows, done_by_sides, doubles, numbers, room_for_cubes, stepping};
 use crate::bodies::Bodies;
 use crate::flow::{Flow, FlowEnergies};
 use crate::glance::{Glancing, Shade};
@@ -122,8 +122,6 @@ pub(crate) struct FlowOnGpu<C, R> {
     border: Option<Border<C, R>>,
     flags: Buffer<u32>,
     power: Buffer<C>,
-    /// What periodic sides gave fluid that passed them, a record for every cube, since the host saw it \[J\].
-    by_sides: Buffer<C>,
     /// Where pressures are iterated; of fluids that are not incompressible nearly nothing.
     projecting: Projecting<R>,
     /// What was booked of the sums that particles keep.
@@ -231,7 +229,6 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             border: Border::new(&gpu, host, simulation)?,
             flags: gpu.zeros(FLAGS, "flags")?,
             power: gpu.zeros(2 * RECORD * room_for_cubes(n), "the ledger")?,
-            by_sides: gpu.zeros(RECORD * room_for_cubes(n), "the ledger")?,
             projecting: Projecting::new(&gpu, if host.is_incompressible() { n } else { 1 }, simulation.leaving())?,
             booked: FlowEnergies::default(),
             is_led: true,
@@ -340,12 +337,12 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
 
     /// Lists all anew by where particles are now.
     fn renew_lists(&mut self, host: &mut Flow) -> Result<(), GpuError> {
-        self.stand_here(host);
+        self.stand_here(host)?;
         self.list(host)
     }
 
-    /// Puts particles back that left through periodic sides, and keeps where all are, for new lists.
-    fn stand_here(&mut self, host: &mut Flow) {
+    /// Puts particles back that left through periodic sides, and keeps where all are, for new lists, see [`Flow::stand_here`].
+    fn stand_here(&mut self, host: &mut Flow) -> Result<(), GpuError> {
         self.interval = self.since_renewal;
         self.since_renewal = 0;
         host.rebuilds += 1;
@@ -359,11 +356,12 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
                 self.kind.argument(),
                 self.border.as_ref().map_or(&self.nothing, |border| &border.owned).argument(),
                 self.media.argument(),
-                self.by_sides.records(),
+                self.power.records(),
                 stepping::<C, R>(&host.stepping),
                 self.n as u32,
                 self.border.is_some(),
             );
+            host.work.wall += done_by_sides(&self.gpu, &self.power, self.n)?;
         }
         remember::launch::<C>(
             self.gpu.client(),
@@ -373,6 +371,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             self.reference.records(),
             self.n as u32,
         );
+        Ok(())
     }
 
     /// The records of all particles.

@@ -2,7 +2,7 @@
 
 use super::bonds::Holding;
 use super::tables::Index;
-use super::{Cells, Number, OnGpu, Rows, WallRows, numbers, stepping};
+use super::{Cells, Number, OnGpu, Rows, WallRows, done_by_sides, numbers, stepping};
 use crate::search;
 use crate::simulation::Simulation;
 use crate::world::Leaving;
@@ -88,8 +88,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             self.n as u32,
             self.has_members(),
         );
-        let cubes = self.gpu.download_part(&self.energy, 0..2 * RECORD * self.cubes()).wait()?;
-        host.work.wall += cubes.chunks_exact(2 * RECORD).map(|records| records[0].double()).sum::<f64>();
+        host.work.wall += done_by_sides(&self.gpu, &self.energy, self.n)?;
         Ok(())
     }
 

@@ -55,7 +55,7 @@ fn is_along(one: &Vec3, other: &Vec3) -> bool {
 
 /// How far a motion ever takes the axis of its wall, either way along each axis \[m\].
 fn way_of(motion: &WallMotion) -> Bounds {
-    let lasting = motion.stop.map_or(f64::INFINITY, |stop| stop - motion.start);
+    let lasting = motion.longest();
     let mut way = Bounds {
         low: [0.0; 3],
         high: [0.0; 3],
@@ -153,10 +153,17 @@ impl Cell {
             (way.low[*axis] < -most || way.high[*axis] > most) && counts.iter().any(|count| count[*axis] != 0)
         };
         if let Some(axis) = self.periodic_axes().find(goes_far) {
+            let farthest = way.high[axis].max(-way.low[axis]);
+            let how_far = if farthest.is_finite() {
+                format!("by up to {farthest:.3e} m")
+            } else if motion.servo.is_some() {
+                "as far as a servo takes it, which nobody knows before".to_owned()
+            } else {
+                "without an end".to_owned()
+            };
             return Some(format!(
-                "it moves along {axis} through sides that are periodic, by up to {:.3e} m; the limit is {:.3e} m, half of the domain: let its surface run \
+                "it moves along {axis} through sides that are periodic, {how_far}; the limit is {:.3e} m, half of the domain: let its surface run \
                  while it stands, let it stop earlier, or write it as a plane",
-                way.high[axis].max(-way.low[axis]),
                 FARTHEST_WAY * self.length(axis),
                 axis = AXES[axis]
             ));
@@ -210,8 +217,8 @@ impl Cell {
 }
 
 impl Walls {
-    /// Writes the images of walls in a domain whose largest grain has this radius \[m\]; `later` are the motions that walls may be given later. Returns
-    /// what should be told of walls that reach far over its sides.
+    /// Writes the images of walls in a domain whose largest grain has this radius \[m\]; `later` are the motions that walls may be given later, in their
+    /// order. Returns what should be told of walls that reach far over its sides, and of motions that may be refused when they begin.
     ///
     /// # Errors
     /// If a wall comes near a periodic side and its image would not move as it does.
@@ -224,16 +231,34 @@ impl Walls {
             reach: largest + self.skin,
         };
         self.images.cell = Some(cell);
+        let mut notices = Vec::new();
         for wall in 0..self.given.len() {
             self.repeat_wall(wall)?;
-            // Where a wall is that moved before, only the run knows.
-            let rests = !is_moving(&self.given[wall].motion);
-            if let Some((_, motion)) = later.iter().find(|(moved, _)| *moved == wall && rests) {
-                self.wanted(wall, motion, &cell)?;
+            let first = &self.given[wall].motion;
+            let mut before: Vec<&WallMotion> = std::iter::once(first).filter(|motion| is_moving(motion)).collect();
+            for (_, motion) in later.iter().filter(|(moved, _)| *moved == wall) {
+                match self.wanted(wall, &before, motion, &cell) {
+                    Err(what) if before.is_empty() => return Err(self.refused(wall, what)),
+                    // Where a wall is that moved before, only the run knows.
+                    Err(what) => notices.push(format!(
+                        "wall {} may stop the run when it gets another motion, if what moves it before takes it to periodic sides: {what}",
+                        self.given[wall].name
+                    )),
+                    Ok(_) => {}
+                }
+                before.extend(is_moving(motion).then_some(motion));
             }
         }
         self.place(0.0, true);
-        Ok((0..self.given.len()).filter_map(|wall| self.overhang(wall, &cell)).collect())
+        notices.extend((0..self.given.len()).filter_map(|wall| self.overhang(wall, &cell)));
+        Ok(notices)
+    }
+
+    fn refused(&self, wall: usize, what: String) -> Refusal {
+        Refusal::Wall {
+            name: self.given[wall].name.clone(),
+            what,
+        }
     }
 
     /// What should be told of a wall that reaches far over periodic sides, if it does.
@@ -253,33 +278,32 @@ impl Walls {
         ))
     }
 
-    /// Which images of the elements of a wall may come near a grain in this motion.
-    fn wanted(&self, wall: usize, motion: &WallMotion, cell: &Cell) -> Result<BTreeSet<(usize, Count)>, Refusal> {
-        let given = &self.given[wall];
-        let refused = |what| Refusal::Wall {
-            name: given.name.clone(),
-            what,
-        };
+    /// Which images of the elements of a wall may come near a grain in this motion, which begins anywhere that motions `before` it take the wall; or why
+    /// they do not move with it. Planes, which need none, are only looked at where nothing moved them before.
+    fn wanted(&self, wall: usize, before: &[&WallMotion], motion: &WallMotion, cell: &Cell) -> Result<BTreeSet<(usize, Count)>, String> {
         let mut wanted = BTreeSet::new();
-        if let WallShape::Plane { point, normal } = &given.shape {
-            let flaw = cell.flaw_of_plane(point, normal, motion);
-            return flaw.map_or(Ok(wanted), |what| Err(refused(what)));
+        if let WallShape::Plane { point, normal } = &self.given[wall].shape {
+            let flaw = cell.flaw_of_plane(point, normal, motion).filter(|_| before.is_empty());
+            return flaw.map_or(Ok(wanted), Err);
         }
         let (around, way) = (cell.around(), way_of(motion));
         for element in self.elements_of_wall(wall) {
-            let bounds = swept(&bounds_of(&self.start[element * ELEMENT..][..ELEMENT]), motion, &way);
+            let at_start = bounds_of(&self.start[element * ELEMENT..][..ELEMENT]);
+            let earlier = before.iter().fold(at_start, |bounds, moved| swept(&bounds, moved, &way_of(moved)));
+            let bounds = swept(&earlier, motion, &way);
             let near = around.iter().filter(|count| cell.is_near(&bounds, **count));
             wanted.extend(near.map(|count| (element, *count)));
         }
         let counts: BTreeSet<Count> = wanted.iter().map(|(_, count)| *count).collect();
         let flaw = cell.flaw_of_motion(motion, &way, &counts);
-        flaw.map_or(Ok(wanted), |what| Err(refused(what)))
+        flaw.map_or(Ok(wanted), Err)
     }
 
     /// Writes the images of a wall anew, for the motion that it begins now.
     pub(super) fn repeat_wall(&mut self, wall: usize) -> Result<(), Refusal> {
         let Some(cell) = self.images.cell else { return Ok(()) };
-        let mut wanted = self.wanted(wall, &self.given[wall].motion, &cell)?;
+        let wanted = self.wanted(wall, &[], &self.given[wall].motion, &cell);
+        let mut wanted = wanted.map_err(|what| self.refused(wall, what))?;
         for image in 0..self.images.count.len() {
             let at = self.first_image() + image;
             let (origin, count) = (self.start[at * ELEMENT + 11] as usize, self.images.count[image]);

@@ -303,11 +303,30 @@ pub struct WallMotion {
     pub start: f64,
     /// Time at which the wall stands still for good \[s\].
     pub stop: Option<f64>,
+    /// Time by which it is over at the latest, as the wall moves otherwise then, or nobody goes on \[s\]. Nothing stops by it: it tells how far the wall
+    /// can go, which periodic sides ask for.
+    pub until: Option<f64>,
     /// How the surface runs beside.
     pub surface: SurfaceMotion,
 }
 
 impl WallMotion {
+    /// A motion whose times count from this one \[s\], as one whose times count from zero.
+    pub(crate) fn begun(&self, time: f64) -> WallMotion {
+        WallMotion {
+            start: time + self.start,
+            stop: self.stop.map(|stop| time + stop),
+            until: self.until.map(|until| time + until),
+            ..self.clone()
+        }
+    }
+
+    /// For how long anything of it moves the wall, at most \[s\].
+    pub(crate) fn longest(&self) -> f64 {
+        let ends = self.stop.into_iter().chain(self.until);
+        (ends.fold(f64::INFINITY, f64::min) - self.start).max(0.0)
+    }
+
     /// What makes the motion unusable.
     pub(crate) fn flaw(&self) -> Option<String> {
         let is_finite = |v: &[f64]| v.iter().all(|x| x.is_finite());

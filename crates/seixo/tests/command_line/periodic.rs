@@ -7,6 +7,8 @@ use crate::stage::Stage;
 const FALLING: &str = include_str!("falling-through-a-periodic-side.toml");
 /// A chain of five grains that is closed through the side.
 const CHAIN: &str = include_str!("chain-through-a-periodic-side.toml");
+/// A rod from one side to the other, which a stage moves along itself.
+const ROD: &str = include_str!("rod-at-a-periodic-side.toml");
 
 #[test]
 fn a_grain_that_goes_around_is_counted_each_time_however_rarely_lines_are_written() {
@@ -118,5 +120,48 @@ fn a_zone_across_a_side_takes_from_both_and_a_ball_that_would_meet_itself_is_ref
     assert_eq!(refused.code, 2);
     for phrase in ["probe.wide", "0.012 m long in x", "0.01 m", "or a box"] {
         assert!(refused.err.contains(phrase), "no `{phrase}` in {}", refused.err);
+    }
+}
+
+#[test]
+fn a_wall_at_a_side_moves_as_far_as_its_stage_lasts() {
+    let stage = Stage::new();
+    stage.write("rod.toml", ROD);
+    // For 0.1 s at 5 cm/s, in a cell of 2 cm.
+    stage.succeed("check rod.toml");
+    stage.succeed("run rod.toml --quiet");
+    // Nobody knows when this stage ends: at the end of the run at the latest, 0.9 s after it began.
+    let until = |condition: &str| {
+        ROD.replacen(
+            "name = \"push\"\nuntil = \"duration 0.1 s\"",
+            &format!("name = \"push\"\nuntil = \"{condition}\""),
+            1,
+        )
+    };
+    let refusal = |text: &str| {
+        stage.write("rod.toml", text);
+        let refused = stage.seixo("check rod.toml");
+        assert_eq!(refused.code, 2, "{}", refused.out);
+        refused.err
+    };
+    let told = refusal(&until("coordination > 4"));
+    assert!(
+        told.contains("wall rod: it moves along x") && told.contains("by up to 4.500e-2 m"),
+        "{told}"
+    );
+    // By then it has gone 2 cm.
+    let told = refusal(&until("time > 0.5 s"));
+    assert!(told.contains("by up to 2.0"), "{told}");
+    stage.write("rod.toml", &until("coordination > 4 or time > 0.2 s"));
+    stage.succeed("check rod.toml");
+
+    // Where a servo takes a wall before, only the run knows.
+    let servo = "motion = { servo = { force = \"1 N\", along = [0, 0, 1], velocity_limit = \"1 mm/s\" } }";
+    let text = until("coordination > 4").replacen("[[stage]]", &format!("{servo}\n[[stage]]"), 1);
+    stage.write("rod.toml", &text);
+    let checked = stage.seixo("check rod.toml");
+    assert_eq!(checked.code, 0, "{}", checked.err);
+    for phrase in ["wall rod may stop the run", "moves along x", "by up to 4.500e-2 m"] {
+        assert!(checked.out.contains(phrase), "no `{phrase}` in {}", checked.out);
     }
 }

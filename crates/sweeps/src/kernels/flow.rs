@@ -1,10 +1,10 @@
 //! Fluids.
 
-use super::{begins, note, raise, sum_of_cube};
+use super::{begins, note, put_sum, raise};
 use crate::entries::first_entry;
 use crate::fluid::{FlowPlan, drifted, flown, is_passing, is_suspended, mass_at, medium_at, medium_of, parcel};
 use crate::motion::Stepping;
-use crate::sides::near_image;
+use crate::sides::{near_image, put_back};
 use crate::views::{Record, four_numbers, last, record, xyz};
 use cubecl::prelude::*;
 use seixo_laws::fluid::shifting::taken_up;
@@ -339,8 +339,8 @@ pub fn remember<C: Real>(position: &[Record<C>], reference: &mut [Record<C>], n:
     }
 }
 
-/// Puts particles that left through periodic sides back. What their heights change by \[J\], of fluid that this domain owns, is added up by cube into the
-/// first numbers of `by_sides`.
+/// Puts particles that left through periodic sides back. What the energy of fluid changes by in gravity is summed by cube into the first number of
+/// `energy`; in a `divisible` world `owned` tells copies, which are not counted.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn put_back_inside<R: Real, C: Coordinate<R>>(
@@ -348,7 +348,7 @@ pub fn put_back_inside<R: Real, C: Coordinate<R>>(
     kind: &[u32],
     owned: &[u32],
     media: &[R],
-    by_sides: &mut [Record<C>],
+    energy: &mut [Record<C>],
     stepping: &Stepping<C, R>,
     n: u32,
     #[comptime] divisible: bool,
@@ -357,22 +357,22 @@ pub fn put_back_inside<R: Real, C: Coordinate<R>>(
     let mut gained = Record::<C>::new(C::new(0.0));
     if i < n as usize {
         let here = position[i];
-        let returned = crate::sides::put_back::<C, R>(&xyz::<C>(here), &stepping.sides);
-        position[i] = record::<C>(&returned.position, last::<C>(here));
-        let mut counts = kind[i] >> 31u32 == 0u32;
-        if divisible {
-            counts = counts && owned[i] == 0xffff_ffffu32;
+        let before = xyz::<C>(here);
+        let returned = put_back::<C, R>(&before, &stepping.sides);
+        let mark = kind[i] >> 31u32;
+        let mut is_counted = mark == 0u32;
+        if comptime!(divisible) {
+            is_counted = is_counted && owned[i] == 0xffff_ffffu32;
         }
-        if counts {
-            let moved = returned.position.minus(&xyz::<C>(here));
+        if is_counted {
+            let moved = returned.position.minus(&before);
             let mass = C::wide(mass_at::<R>(media, kind[i] as usize));
-            gained.insert(0usize, gravity_energy::<C>(mass, &widened::<C, R>(&stepping.gravity), &moved));
+            let by_sides = gravity_energy::<C>(mass, &widened::<C, R>(&stepping.gravity), &moved);
+            gained.insert(0usize, by_sides);
         }
+        position[i] = record::<C>(&returned.position, last::<C>(here));
     }
-    let gained_by_cube = sum_of_cube::<C>(gained);
-    if UNIT_POS == 0u32 {
-        by_sides[CUBE_POS] = record::<C>(&xyz::<C>(by_sides[CUBE_POS]).plus(&xyz::<C>(gained_by_cube)), C::new(0.0));
-    }
+    put_sum::<C>(energy, gained);
 }
 
 /// Writes 1 for every particle of a wall, else 0, as for small grains.

@@ -1,6 +1,6 @@
 //! Cells and lists, made anew.
 
-use super::sum_of_cube;
+use super::put_sum;
 use crate::buckets::bucket_of_grain;
 use crate::cells::{cell_of, class_of};
 use crate::entries::{carry_history_of, first_entry, sort_by_id};
@@ -159,10 +159,7 @@ pub fn put_grains_back<R: Real, C: Coordinate<R>>(
             half_velocity[i] = record::<C>(&kept, last::<C>(half_velocity[i]));
         }
     }
-    let gained_by_cube = sum_of_cube::<C>(gained);
-    if UNIT_POS == 0u32 {
-        energy[CUBE_POS * 2usize] = gained_by_cube;
-    }
+    put_sum::<C>(energy, gained);
 }
 
 /// Number of neighbors of each of n grains into `out`, or, where the plan is to fill, the neighbors themselves into its row; `all` is the number

@@ -224,7 +224,6 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         }
         gpu.lengthen(&mut self.rows.count, room, "rows of neighbors")?;
         gpu.lengthen(&mut self.rows.tile_first, room.div_ceil(TILE) + 1, "rows of neighbors")?;
-        gpu.lengthen(&mut self.by_sides, RECORD * room_for_cubes(room), "the ledger")?;
         gpu.lengthen(&mut self.power, 2 * RECORD * room_for_cubes(room), "the ledger")
     }
 
@@ -364,7 +363,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOfDomain for FlowOnGpu<C, R> {
     }
 
     fn prepare(&mut self, host: &mut Flow) -> Result<Vec<[f64; 3]>, GpuError> {
-        self.stand_here(host);
+        self.stand_here(host)?;
         let (gpu, places) = (self.gpu.clone(), sampled(self.n));
         let m = places.len();
         gpu.write_part(&self.order, 0, &places);

@@ -17,7 +17,6 @@ use seixo_sweeps::fluid_lanes::FlowTally;
 use seixo_sweeps::kernels::flow::count_near;
 use seixo_sweeps::kernels::{DONE, UNITS};
 use seixo_sweeps::motion::{LEFT, NOT_FINITE, STALE, TOO_COMPRESSED, TOO_FAST};
-use seixo_sweeps::sides::OPEN;
 use seixo_sweeps::views::RECORD;
 use std::time::Instant;
 
@@ -168,11 +167,6 @@ impl<C: Number + Coordinate<R>, R: Number> RemoteFlow for FlowOnGpu<C, R> {
             self.gpu.clear(&self.flags);
             self.step(host, 0, false, !self.is_led);
             self.is_led = true;
-        }
-        if self.plan.sides != OPEN {
-            let by_sides = self.gpu.download(&self.by_sides)?;
-            host.work.wall += by_sides.iter().map(|energy| energy.double()).sum::<f64>();
-            self.gpu.clear(&self.by_sides);
         }
         let gained_by_bodies = self.tell_of_hulls(host)?;
         let [half, thermal] = self.bring_home(host)?;

@@ -12,7 +12,7 @@ use crate::{
     probes::probes,
     quantity::Quantity,
     schema::{BoxShape, CoarseSection, GrainsSection, SceneFile, WorldSection},
-    sections,
+    sections, shear,
     source::Source,
     stage::{self, Plan},
     walls,
@@ -162,6 +162,7 @@ pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: Findin
     let probes = probes(&mut file, &world, &ranges, &plan.absent, &mut findings);
     let source = source.of(&world);
     stage::set_aside(&mut world, &mut plan, &ranges, &mut findings);
+    shear::note_rest(&world, &plan, &mut findings);
     if !findings.diagnostics.list().is_empty() {
         return Err(findings.diagnostics);
     }

@@ -26,6 +26,7 @@ mod reader;
 mod schema;
 mod sections;
 mod shape;
+mod shear;
 mod source;
 mod spheres;
 mod stage;

@@ -1,7 +1,7 @@
 //! Fields on a grid by coarse graining (Goldhirsch 2010; with walls Weinhart, Thornton, Luding & Bokhove 2012).
 
 use crate::ball;
-use crate::stress::{Carried, carried};
+use crate::stress::{Carried, carried, peculiar};
 use crate::tensor::{outer, pressure};
 use glam::{DMat3, DVec3};
 use seixo_engine::state::GrainSnapshot;
@@ -70,7 +70,7 @@ pub struct CoarseFields {
     pub velocity: Vec<[f64; 3]>,
     /// Σ f ⊗ l ∫ φ over contacts and bonds, the integral along the branch l \[Pa\].
     pub contact_stress: Vec<Rows>,
-    /// Σ m (v − V) ⊗ (v − V) φ \[Pa\].
+    /// Σ m (v − V) ⊗ (v − V) φ; where sides slide, of velocities apart from the shear that these impose \[Pa\].
     pub kinetic_stress: Vec<Rows>,
     /// A third of the trace of both stresses \[Pa\].
     pub pressure: Vec<f64>,
@@ -149,18 +149,21 @@ pub fn coarse_grain(grid: &Grid, width: f64, grains: &GrainSnapshot, contacts: &
     let mut solid_fraction = vec![0.0; grid.len()];
     let mut density = vec![0.0; grid.len()];
     let mut momentum = vec![DVec3::ZERO; grid.len()];
+    let mut drift = vec![DVec3::ZERO; grid.len()];
     let mut flux = vec![DMat3::ZERO; grid.len()];
     let mut contact = vec![DMat3::ZERO; grid.len()];
     for i in 0..grains.id.len() {
         let (mass, center) = (grains.mass[i], DVec3::from(grains.position[i]));
         let volume = ball::volume(grains.radius[i]);
+        let apart = peculiar(grains, i);
+        let carried = outer(apart * mass, apart);
         for image in kernel.images(&grains.cell, [center; 2]) {
             let velocity = DVec3::from(grains.velocity[i]) + DVec3::from(image.velocity);
-            let carried = outer(velocity * mass, velocity);
             for &(point, weight) in kernel.spread(center + DVec3::from(image.shift)) {
                 solid_fraction[point] += volume * weight;
                 density[point] += mass * weight;
                 momentum[point] += velocity * (mass * weight);
+                drift[point] += apart * (mass * weight);
                 flux[point] += carried * weight;
             }
         }
@@ -178,16 +181,16 @@ pub fn coarse_grain(grid: &Grid, width: f64, grains: &GrainSnapshot, contacts: &
             }
         }
     }
-    let mean = |point: usize| {
+    let mean = |of: &[DVec3], point: usize| {
         if density[point] > 0.0 {
-            momentum[point] / density[point]
+            of[point] / density[point]
         } else {
             DVec3::ZERO
         }
     };
     // Σ m (v − V) ⊗ (v − V) φ = Σ m v ⊗ v φ − ρ V ⊗ V: one pass over the grains does for both.
     let kinetic: Vec<DMat3> = (0..grid.len())
-        .map(|point| flux[point] - outer(mean(point) * density[point], mean(point)))
+        .map(|point| flux[point] - outer(mean(&drift, point) * density[point], mean(&drift, point)))
         .collect();
     let temperature = |point: usize| {
         if density[point] > 0.0 {
@@ -197,7 +200,7 @@ pub fn coarse_grain(grid: &Grid, width: f64, grains: &GrainSnapshot, contacts: &
         }
     };
     CoarseFields {
-        velocity: (0..grid.len()).map(|point| mean(point).to_array()).collect(),
+        velocity: (0..grid.len()).map(|point| mean(&momentum, point).to_array()).collect(),
         contact_stress: contact.iter().map(rows).collect(),
         kinetic_stress: kinetic.iter().map(rows).collect(),
         pressure: contact

@@ -12,7 +12,7 @@ use seixo_engine::{BondSnapshot, ContactRecord, Partner};
 pub struct Stress {
     /// By contacts and bonds.
     pub contact: DMat3,
-    /// By grains that move apart from the mean, as in a gas.
+    /// By grains that move apart from the mean, as in a gas, and from the flow of sides that slide.
     pub kinetic: DMat3,
 }
 
@@ -47,10 +47,16 @@ pub(crate) fn branch_of(bond: &BondSnapshot) -> DVec3 {
     end - start
 }
 
+/// Velocity of grain i apart from the simple shear of its cell \[m/s\], its peculiar velocity (Irving & Kirkwood 1950, J. Chem. Phys. 18:817): all of
+/// its images have the same. Without shear, its velocity.
+pub(crate) fn peculiar(grains: &GrainSnapshot, i: usize) -> DVec3 {
+    DVec3::from(grains.velocity[i]) - DVec3::from(grains.cell.streaming(grains.position[i]))
+}
+
 /// Mean stress in a region: (1/V) Σ f ⊗ l over contacts and bonds (Love 1927, Weber 1966), each with the share of its branch l that is inside,
 /// which makes it the exact mean of the field whose flux through every surface is the force across it; and (1/V) Σ m v′ ⊗ v′ over the grains
-/// whose centers are inside, v′ being the velocity apart from their mean by mass. Across periodic sides images count as what they are images of,
-/// with the velocity of the image.
+/// whose centers are inside, v′ being the velocity apart from their mean by mass; where sides slide, of velocities apart from the shear that these impose.
+/// Across periodic sides images count as what they are images of.
 pub fn stress_in(region: &Region, grains: &GrainSnapshot, contacts: &[ContactRecord], bonds: &[BondSnapshot]) -> Stress {
     let mut stress = Stress {
         contact: DMat3::ZERO,
@@ -61,9 +67,9 @@ pub fn stress_in(region: &Region, grains: &GrainSnapshot, contacts: &[ContactRec
         stress.contact += outer(force, branch) * region.share_of_line(end - branch, end);
     }
     let moving = |i: usize| {
-        let (mass, velocity) = (grains.mass[i], DVec3::from(grains.velocity[i]));
+        let (mass, velocity) = (grains.mass[i], peculiar(grains, i));
         let images = region.images_of(grains.position[i].into());
-        images.map(move |image| (mass, velocity + DVec3::from(image.velocity)))
+        images.map(move |_| (mass, velocity))
     };
     let inside: Vec<(f64, DVec3)> = (0..grains.id.len()).flat_map(moving).collect();
     let mass: f64 = inside.iter().map(|(mass, _)| mass).sum();

@@ -97,6 +97,14 @@ impl PeriodicCell {
         self.order
     }
 
+    /// Velocity at a place of the simple shear that sliding sides impose \[m/s\], from the lower one of them on: that of an image grows by as much as
+    /// its place asks for. Zero where no sides slide.
+    pub fn streaming(&self, place: Vec3) -> Vec3 {
+        let gradient = self.order[0];
+        let share = (place[gradient] - self.low[gradient]) / self.length[gradient];
+        self.slide.map(|slide| slide * share)
+    }
+
     /// The image so many cells further along an axis.
     pub fn image(&self, axis: usize, count: f64) -> Image {
         // Along an open axis there is no length to go.

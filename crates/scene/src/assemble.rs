@@ -12,7 +12,7 @@ use crate::{
     probes::probes,
     quantity::Quantity,
     schema::{BoxShape, CoarseSection, GrainsSection, SceneFile, WorldSection},
-    sections,
+    sections, shear,
     source::Source,
     stage::{self, Plan},
     walls,
@@ -168,6 +168,7 @@ pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: Findin
     let source = source.of(&world);
     stage::set_aside(&mut world, &mut plan, &ranges, &mut findings);
     stage::note_early_end(&world, &plan, &mut findings);
+    shear::note_rest(&world, &plan, &mut findings);
     if !findings.diagnostics.list().is_empty() {
         return Err(findings.diagnostics);
     }

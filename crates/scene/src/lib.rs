@@ -27,6 +27,7 @@ mod schema;
 mod section;
 mod sections;
 mod shape;
+mod shear;
 mod source;
 mod spheres;
 mod stage;

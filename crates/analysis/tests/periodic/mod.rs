@@ -19,8 +19,9 @@ const SHEAR: Shear = Shear {
 /// Stresses of the packing are some hundredths of this \[Pa\].
 const PRESSURE: f64 = STIFFNESS / RADIUS;
 
-/// A dense packing in a cell that is closed on all sides, in motion; its groups are its halves and three grains around a corner.
-fn packing(shear: Option<Shear>) -> (GrainSnapshot, Vec<ContactRecord>) {
+/// A dense packing in a cell that is closed on all sides, as it is set in motion: apart from the shear, the same whether there is one or not. Its groups
+/// are its halves and three grains around a corner.
+fn begun(shear: Option<Shear>) -> Simulation {
     let mut dice = Dice(7);
     let centers: Vec<[f64; 3]> = lattice(COUNT, [EDGE; 3])
         .map(|center| center.map(|x| x + 0.02 * RADIUS * dice.roll()))
@@ -37,7 +38,12 @@ fn packing(shear: Option<Shear>) -> (GrainSnapshot, Vec<ContactRecord>) {
         shear,
         ..Domain::open([0.0; 3], [LENGTH; 3], Leaving::Error)
     });
-    let mut simulation = Simulation::new(world, Settings::default()).unwrap();
+    Simulation::new(world, Settings::default()).unwrap()
+}
+
+/// The packing half a millisecond later.
+fn packing(shear: Option<Shear>) -> (GrainSnapshot, Vec<ContactRecord>) {
+    let mut simulation = begun(shear);
     let steps = (5e-4 / simulation.time_step().value) as u64;
     simulation.advance(steps).unwrap();
     let contacts = simulation.contacts_now().unwrap();
@@ -216,4 +222,37 @@ fn parts_of_a_cell_add_up_to_all_of_it() {
         1.0,
         1e-12,
     );
+}
+
+#[test]
+fn the_flow_of_a_sheared_cell_is_no_kinetic_stress() {
+    let [still, sheared] = [None, Some(SHEAR)].map(|shear| begun(shear).snapshot());
+    // The flow of 300/s is much faster than grains are apart from it: it changes no number by more than rounding.
+    let fastest = |grains: &GrainSnapshot| grains.velocity.iter().map(|v| v[0].abs()).fold(0.0, f64::max);
+    assert!(
+        fastest(&sheared) > 3.0 * fastest(&still),
+        "{} {}",
+        fastest(&sheared),
+        fastest(&still)
+    );
+    for by in [DVec3::ZERO, DVec3::new(0.1, 0.3, 0.6) * LENGTH] {
+        for region in regions(by) {
+            let [expected, found] = [&still, &sheared].map(|grains| stress_in(&region, grains, &[], &[]).kinetic);
+            let apart = components(&(found - expected))
+                .into_iter()
+                .fold(0.0, |most: f64, x| most.max(x.abs()));
+            assert!(apart < 1e-10 * pressure(&expected), "{region:?}: {found} instead of {expected}");
+        }
+        let grid = Grid::between(by, by + DVec3::splat(0.5 * LENGTH), 0.1 * LENGTH);
+        let [expected, found] = [&still, &sheared].map(|grains| coarse_grain(&grid, 0.2 * LENGTH, grains, &[], &[]));
+        for (number, (found, expected)) in found.temperature.iter().zip(&expected.temperature).enumerate() {
+            assert!(
+                (found - expected).abs() < 1e-10 * expected,
+                "point {number}: {found} instead of {expected}"
+            );
+        }
+        // The flow itself is in the field of velocities.
+        let [faster, slower] = [grid.len() - 1, 0].map(|point| found.velocity[point][0] - expected.velocity[point][0]);
+        assert!((faster - slower) / (SHEAR.rate * 0.4 * LENGTH) > 0.8, "{faster} {slower}");
+    }
 }

@@ -165,3 +165,36 @@ fn a_wall_at_a_side_moves_as_far_as_its_stage_lasts() {
         assert!(checked.out.contains(phrase), "no `{phrase}` in {}", checked.out);
     }
 }
+
+#[test]
+fn a_sheared_cell_that_would_stay_at_rest_is_told_of() {
+    let stage = Stage::new();
+    let sheared = |heights: [&str; 2], velocity: &str| {
+        let text = FALLING
+            .replace(
+                "sides = [\"open\", \"open\", \"periodic\"]",
+                "sides = [\"periodic\", \"periodic\", \"periodic\"], shear = { flow = \"x\", gradient = \"z\", rate = \"0.5 Hz\" }",
+            )
+            .replace("[world]", "[world]\ngravity = [0, 0, 0]")
+            .replace(
+                "at = [[\"1 cm\", \"1 cm\", \"15 cm\"]]",
+                &format!(
+                    "at = [[0, \"1 cm\", \"{}\"], [\"1 cm\", \"11 mm\", \"{}\"]]",
+                    heights[0], heights[1]
+                ),
+            )
+            .replace("velocity = [0, 0, \"-0.5 m/s\"]", velocity);
+        stage.write("sheared.toml", &text);
+        let checked = stage.seixo("check sheared.toml");
+        assert_eq!(checked.code, 0, "{}", checked.err);
+        let is_told = checked.out.contains("the grains stay at rest");
+        stage.succeed("run sheared.toml --quiet --force --until 0.2s");
+        // Kinetic energy of their translation at the end.
+        let moves = rows(&stage.read("sheared.out/energies.csv")).pop().unwrap()[1] > 0.0;
+        (is_told, moves)
+    };
+    // Above each other by half the cell, or by less than two radii across the side: one slides by and hits the other.
+    assert_eq!(sheared(["5 cm", "15 cm"], ""), (true, false));
+    assert_eq!(sheared(["0.5 mm", "199.4 mm"], ""), (false, true));
+    assert_eq!(sheared(["5 cm", "15 cm"], "velocity = [\"1 mm/s\", 0, 0]"), (false, true));
+}

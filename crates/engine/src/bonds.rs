@@ -7,7 +7,9 @@ mod plan;
 
 pub(crate) use limit::{likely_limit, limit_of_bonds};
 pub(crate) use network::Network;
-pub(crate) use plan::{Found, Standing, check_bonds, missing, nothing_near, pairs_at_start};
+pub(crate) use plan::{
+    Found, Standing, check_bonds, in_one_body, joined_for_good, lower_first, missing, note_joined, nothing_near, pairs_at_start, refused,
+};
 
 use crate::contact_records::array;
 use crate::fields::{Fields, PART, part_range, parts};

@@ -3,7 +3,7 @@
 //! Refused is what follows from the plan alone, by the functions that refuse it while a simulation runs. Where grains that move and fluids will be,
 //! nobody knows: that a wall would appear in one of them, or a grain come where one is, shows when it happens.
 
-use crate::bonds::{missing, nothing_near};
+use crate::bonds::{in_one_body, joined_for_good, lower_first, missing, note_joined, nothing_near, refused};
 use crate::events::{Change, check_newcomers};
 use crate::flow::check_motion;
 use crate::insertion::check_places;
@@ -35,6 +35,8 @@ pub struct Forecast<'a> {
     by_inlet: Vec<bool>,
     /// Whether each group is held as one body.
     is_one: Vec<bool>,
+    /// Pairs of ids that bonds are known to hold, the lower one first, and of which kind these are.
+    joined: HashMap<[u32; 2], usize>,
     /// Whether each wall is there, and whether it stands where the world has it.
     walls: Vec<[bool; 2]>,
     refused: Vec<(Planned, Refusal)>,
@@ -50,6 +52,7 @@ impl<'a> Forecast<'a> {
             may_be_there: vec![false; groups],
             by_inlet: vec![false; groups],
             is_one: vec![false; groups],
+            joined: joined_for_good(world),
             walls: world.walls.iter().map(|wall| [true, !is_moving(&wall.motion)]).collect(),
             refused: Vec::new(),
         };
@@ -103,11 +106,20 @@ impl<'a> Forecast<'a> {
 
     /// Makes bonds of these kinds.
     pub fn bond(&mut self, kinds: &[usize]) {
-        for &kind in kinds {
-            if let Err(refusal) = self.check_bonds(kind) {
+        let mut joined = self.joined.clone();
+        for (at, &kind) in kinds.iter().enumerate() {
+            if let Err(refusal) = self.check_bonds(kind, &kinds[..at], &mut joined) {
                 self.refused.push((Planned::Bonds(kind), refusal));
             }
         }
+        // What can break may be broken when another stage begins.
+        joined.retain(|_, kind| self.world.bonds[*kind].is_unbreakable());
+        self.joined = joined;
+    }
+
+    /// Dissolves bonds of these kinds.
+    pub fn unbond(&mut self, kinds: &[usize]) {
+        self.joined.retain(|_, kind| !kinds.contains(kind));
     }
 
     /// What was refused since this was asked last, and why.
@@ -164,25 +176,58 @@ impl<'a> Forecast<'a> {
         check_places(standing, grains)
     }
 
-    fn check_bonds(&self, kind: usize) -> Result<(), Refusal> {
-        let bonds = &self.world.bonds[kind];
+    /// Whether bonds of a kind can be made, after those of the kinds `with` at the same moment, which are `joined` among others.
+    fn check_bonds(&self, kind: usize, with: &[usize], joined: &mut HashMap<[u32; 2], usize>) -> Result<(), Refusal> {
+        let all = &self.world.bonds;
+        let bonds = &all[kind];
         let may_be = |group: &u32| self.may_be_there[*group as usize];
         match &bonds.between {
-            Bonded::Near { groups, .. } => {
+            Bonded::Near { groups, tolerance } => {
                 let there: Vec<usize> = groups.iter().filter(|group| may_be(group)).map(|&group| group as usize).collect();
                 // What one body carries is joined already.
                 let is_one = |group: &usize| self.is_one[*group];
                 if there.is_empty() || there.len() == 1 && there.iter().all(is_one) {
                     return Err(nothing_near(bonds));
                 }
-                Ok(())
+                // What one finds the other finds, too: what comes later passes over what is bonded before, but not at the same moment.
+                let is_part = |few: &[u32], many: &[u32]| few.iter().all(|group| many.contains(group));
+                let is_rival = |other: &&usize| match &all[**other].between {
+                    Bonded::Near {
+                        groups: others,
+                        tolerance: far,
+                    } => is_part(groups, others) && tolerance <= far || is_part(others, groups) && far <= tolerance,
+                    Bonded::Pairs(_) => false,
+                };
+                with.iter().find(is_rival).map_or(Ok(()), |&other| {
+                    let by = &all[other].name;
+                    Err(refused(
+                        bonds,
+                        format!("it finds grains that {by}, made at the same moment, bonds already; make the two in stages of their own"),
+                    ))
+                })
             }
             Bonded::Pairs(pairs) => {
                 // Of grains that come through inlets nobody knows the ids.
                 let is_gone = |id: &u32| self.group_of.get(id).is_some_and(|group| !may_be(group));
-                let gone = pairs.as_flattened().iter().find(|id| is_gone(id));
-                gone.map_or(Ok(()), |&id| Err(missing(bonds, id)))
+                if let Some(&id) = pairs.as_flattened().iter().find(|id| is_gone(id)) {
+                    return Err(missing(bonds, id));
+                }
+                if let Some(&ids) = self.in_one_body(pairs) {
+                    return Err(in_one_body(bonds, ids));
+                }
+                pairs.iter().try_for_each(|&ids| note_joined((all, kind), lower_first(ids), joined))
             }
         }
+    }
+
+    /// The first of these pairs that one rigid body carries: a clump, or a group that is held.
+    fn in_one_body<'b>(&self, pairs: &'b [[u32; 2]]) -> Option<&'b [u32; 2]> {
+        let grains = &self.world.grains;
+        let carrier = grains.carriers();
+        let clump = |id: &u32| carrier.get(id).filter(|&&body| grains.bodies[body].motion.is_none());
+        let held = |id: &u32| self.group_of.get(id).filter(|&&group| self.is_one[group as usize]);
+        pairs
+            .iter()
+            .find(|[a, b]| clump(a).is_some() && clump(a) == clump(b) || held(a).is_some() && held(a) == held(b))
     }
 }

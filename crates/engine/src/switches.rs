@@ -309,6 +309,9 @@ impl Simulation {
         if freed.is_empty() {
             return;
         }
+        // Between grains that nothing moves a dashpot is as strong as for as many times their mass: no free grain bears that for half a step.
+        let between = self.bonds_to_others_held(&freed);
+        let held = self.pulls_of(&between);
         self.keep_bodies(|b| !goes[b]);
         for &i in &freed {
             let at = i * RECORD;
@@ -318,6 +321,11 @@ impl Simulation {
             let density = self.densities[self.fields.material[i] as usize];
             self.fields.velocity[at + 3] = mass_of_sphere(self.fields.position[at + 3], density);
             self.begin_gear(i..i + 1);
+        }
+        if !between.is_empty() {
+            let free = self.pulls_of(&between);
+            self.pull(&held, -1.0);
+            self.pull(&free, 1.0);
         }
         self.pull_back_half_a_step(freed);
     }

@@ -166,6 +166,29 @@ fn bonds_survive_that_their_grains_are_held_and_set_free() {
     assert!(ledger.residual.abs() < 1e-3 * books.kinetic, "{ledger:?}");
 }
 
+/// Two grains that a bond holds are held apart: nothing moves either, so no dashpot between them tells how fast one of them goes once it is free.
+#[test]
+fn a_bond_between_two_that_are_held_gives_no_blow_when_one_is_set_free() {
+    let mut world = row(2, |_| [0.0; 3], bonds(BondLaw::Beam));
+    world.groups = vec!["base".into(), "cap".into()];
+    world.grains.group = vec![0, 1];
+    world.bonds[0].between = Bonded::Near {
+        groups: vec![0, 1],
+        tolerance: 0.3,
+    };
+    world.bonds[0].damping_ratio = 0.2;
+    world.later.switched = vec![0, 1];
+    let mut simulation = Simulation::new(world, settings(5e-7)).unwrap();
+    let speed = 1e-2;
+    simulation.change(&[hold(0, [0.0; 3]), hold(1, [speed, 0.0, 0.0])]).unwrap();
+    simulation.advance(5).unwrap();
+    simulation.change(&[Change::Free { group: 1 }]).unwrap();
+    simulation.advance(1).unwrap();
+    // In a step the dashpot of two free spheres takes 2ζω dt of the velocity, some percent; that of two that nothing moves turned it around.
+    let velocity = simulation.snapshot().velocity[1][0];
+    assert!((velocity / speed - 1.0).abs() < 0.2, "{velocity} m/s");
+}
+
 fn assert_same(a: &State, b: &State, what: &str) {
     for ((name, left), (_, right)) in a.sections.iter().zip(&b.sections) {
         assert!(left == right, "{what}: section {name} differs");

@@ -233,6 +233,15 @@ const CASES: &[Case] = &[
         "[bonds.glue]\namong = [\"bed\"]\ntolerance = 1\nyoungs_modulus = \"1 MPa\"\n[[stage]]\nname = \"a\"\nuntil = \"duration 0.1 s\"\nset = { grains.bed = { fixed = true } }\n[[stage]]\nname = \"b\"\nadd = [\"bonds.glue\"]\n[output]",
         &["scene.toml:30:", "stage b: bonds glue: no two grains are near enough for it"],
     ),
+    (
+        "[output]",
+        "[bonds.glue]\namong = [\"bed\"]\ntolerance = 1\nyoungs_modulus = \"1 MPa\"\n[bonds.rock]\namong = [\"bed\"]\ntolerance = 2\nyoungs_modulus = \"1 MPa\"\n[[stage]]\nname = \"a\"\nadd = [\"bonds.glue\", \"bonds.rock\"]\n[output]",
+        &[
+            "scene.toml:30:",
+            "stage a: bonds rock: it finds grains that glue, made at the same moment, bonds already",
+            "stages of their own",
+        ],
+    ),
 ];
 
 #[test]

@@ -197,6 +197,33 @@ fn bonds_that_a_stage_adds_are_absent_before_and_may_join_what_comes_later() {
     assert!(found.plain().contains("no section of bonds is named `rok`"), "{found}");
 }
 
+#[test]
+fn pairs_that_cannot_be_bonded_by_then_are_refused_before_anything_moves() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("joints.csv"), "a b\n1 0\n").unwrap();
+    // The two grains of the bed are 3 mm apart, and 4 mm are near.
+    let mortar = "[bonds.mortar]\namong = [\"bed\"]\ntolerance = 1\nyoungs_modulus = 1e9";
+    let load = |mortar: &str, fall: &str| {
+        let sections = format!("{mortar}\n[bonds.rock]\npairs = \"joints.csv\"\nyoungs_modulus = 1e9");
+        let stages = GLUED.replace("until = \"duration 0.1 s\"\n[[stage]]\nname = \"glue\"", fall);
+        let text = format!("{}{stages}", with(&sections));
+        let loaded = load_text(&text, &folder.path().join("scene.toml"), &[]);
+        loaded.map_err(|found| found.plain())
+    };
+    let fall = |act: &str| format!("until = \"duration 0.1 s\"\n{act}\n[[stage]]\nname = \"glue\"");
+    let found = load(mortar, &fall("")).expect_err("bonded for good");
+    let told = "stage glue: bonds rock: it bonds grains 0 and 1, which are bonded already, by mortar";
+    assert!(found.contains(told), "{found}");
+    // What can tear may be torn by then, and what was dissolved holds nothing.
+    let weak = format!("{mortar}\ntensile_strength = \"1 kPa\"");
+    load(&weak, &fall("")).unwrap_or_else(|found| panic!("{found}"));
+    load(mortar, &fall("remove = [\"bonds.mortar\"]")).unwrap_or_else(|found| panic!("{found}"));
+    let held = "remove = [\"bonds.mortar\"]\nset.grains.bed.fixed = true";
+    let found = load(mortar, &fall(held)).expect_err("one body");
+    let told = "stage glue: bonds rock: it bonds grains 0 and 1, which one rigid body carries";
+    assert!(found.contains(told), "{found}");
+}
+
 macro_rules! rock {
     ($keys:literal) => {
         concat!("[bonds.rock]\n", $keys, "\n[output]")

@@ -15,6 +15,9 @@ use seixo_sweeps::views::{RECORD, add};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+/// What a bond does, with the places of its grains.
+pub(crate) type Pull = ([usize; 2], Hold<f64>);
+
 impl Simulation {
     /// Makes the bonds of these kinds, indices into [`crate::world::World::bonds`], as the grains stand now: nothing pulls on them yet. Where
     /// neighbors are joined, pairs that bonds hold already are passed over.
@@ -122,23 +125,38 @@ impl Simulation {
             return;
         }
         let pulls = self.pulls_of(bonds);
-        self.change_forces(|simulation| {
-            let Fields { force, torque, .. } = &mut simulation.fields;
-            for ([i, j], held) in &pulls {
-                let push = held.force.times(sign);
-                add(force, i * RECORD, &push.times(-1.0));
-                add(force, j * RECORD, &push);
-                add(torque, i * RECORD, &held.torque_i.times(sign));
-                add(torque, j * RECORD, &held.torque_j.times(sign));
-            }
-        });
+        self.change_forces(|simulation| simulation.pull(&pulls, sign));
+    }
+
+    /// Adds pulls to the forces of this moment, or takes them away with a sign of −1.
+    pub(crate) fn pull(&mut self, pulls: &[Pull], sign: f64) {
+        let Fields { force, torque, .. } = &mut self.fields;
+        for ([i, j], held) in pulls {
+            let push = held.force.times(sign);
+            add(force, i * RECORD, &push.times(-1.0));
+            add(force, j * RECORD, &push);
+            add(torque, i * RECORD, &held.torque_i.times(sign));
+            add(torque, j * RECORD, &held.torque_j.times(sign));
+        }
         if let Some(network) = &mut self.bonds {
             network.last.damping_power += sign * pulls.iter().map(|(_, held)| held.damping_power).sum::<f64>();
         }
     }
 
+    /// Bonds of the table that hold these grains, which are held, at others that are held apart from them.
+    pub(crate) fn bonds_to_others_held(&self, grains: &[usize]) -> Vec<usize> {
+        let Some(network) = &self.bonds else { return Vec::new() };
+        let places: HashMap<u32, usize> = self.fields.id.iter().copied().zip(0..).collect();
+        let is_between = |[i, j]: [usize; 2]| {
+            let is_one = self.body_of(i) == self.body_of(j);
+            !is_one && self.is_held(i) && self.is_held(j) && (grains.contains(&i) || grains.contains(&j))
+        };
+        let ends = |bond: &usize| network.places(*bond, &places);
+        network.all_holding().filter(|bond| ends(bond).is_some_and(is_between)).collect()
+    }
+
     /// What bonds of the table do now, with the places of their grains.
-    fn pulls_of(&self, bonds: &[usize]) -> Vec<([usize; 2], Hold<f64>)> {
+    pub(crate) fn pulls_of(&self, bonds: &[usize]) -> Vec<Pull> {
         let Some(network) = &self.bonds else { return Vec::new() };
         let pull = |(_, standing): (usize, OneBond)| (standing.places, standing.held);
         self.standing_bonds(network, bonds.iter().copied()).map(pull).collect()

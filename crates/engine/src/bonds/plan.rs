@@ -90,12 +90,20 @@ impl Standing<'_> {
         let mut cells = Cells::new(position.chunks_exact(RECORD).map(|record| record[3]), Search::Auto, skin);
         (cells.sides, cells.kind) = self.sides;
         let near = pairs_within(device, cells, &position, skin);
-        let is_near = |&[i, j]: &[usize; 2]| {
-            let reach = (self.radius(i) + self.radius(j)) * (1.0 + tolerance);
-            let apart = self.across(i, j);
-            apart.dot(&apart) < reach * reach
-        };
-        near.into_iter().map(|(a, b)| [members[a], members[b]]).filter(is_near).collect()
+        let pairs = near.into_iter().map(|(a, b)| [members[a], members[b]]);
+        pairs.filter(|pair| self.are_near(*pair, tolerance)).collect()
+    }
+
+    /// Whether the centers of two grains are closer than (R_i + R_j)(1 + tolerance).
+    fn are_near(&self, [i, j]: [usize; 2], tolerance: f64) -> bool {
+        let reach = (self.radius(i) + self.radius(j)) * (1.0 + tolerance);
+        let apart = self.across(i, j);
+        apart.dot(&apart) < reach * reach
+    }
+
+    /// The places of all grains, by their ids.
+    fn places(&self) -> HashMap<u32, usize> {
+        self.id.iter().copied().zip(0..).collect()
     }
 }
 
@@ -108,20 +116,81 @@ pub(crate) fn pairs_at_start(device: &Cpu, world: &World) -> Result<Vec<Found>, 
     pairs_to_bond(device, &Standing::at_start(world), (&world.bonds, &kinds), &HashMap::new())
 }
 
-/// That bonds of a kind find nothing to join.
-pub(crate) fn nothing_near(bonds: &Bonds) -> Refusal {
+/// Of the pairs of ids that are to be bonded by name later, those that bonds which nothing breaks join from the start, and of which kind these are.
+pub(crate) fn joined_for_good(world: &World) -> HashMap<[u32; 2], usize> {
+    let later = world.later.bonds.iter().filter_map(|&kind| match &world.bonds[kind].between {
+        Bonded::Pairs(pairs) => Some(pairs),
+        Bonded::Near { .. } => None,
+    });
+    let named: Vec<[u32; 2]> = later.flatten().copied().map(lower_first).collect();
+    let mut joined = HashMap::new();
+    if named.is_empty() {
+        return joined;
+    }
+    let standing = Standing::at_start(world);
+    let places = standing.places();
+    let lasting = |kind: &usize| !world.later.bonds.contains(kind) && world.bonds[*kind].is_unbreakable();
+    for kind in (0..world.bonds.len()).filter(lasting) {
+        match &world.bonds[kind].between {
+            Bonded::Pairs(pairs) => joined.extend(pairs.iter().map(|&ids| (lower_first(ids), kind))),
+            Bonded::Near { groups, tolerance } => {
+                let is_joined = |[a, b]: &&[u32; 2]| {
+                    let (Some(&i), Some(&j)) = (places.get(a), places.get(b)) else {
+                        return false;
+                    };
+                    let are_members = [i, j].iter().all(|&place| groups.contains(&standing.group[place]));
+                    i != j && are_members && !standing.is_one_body([i, j]) && standing.are_near([i, j], *tolerance)
+                };
+                joined.extend(named.iter().filter(is_joined).map(|&ids| (ids, kind)));
+            }
+        }
+    }
+    joined
+}
+
+/// Ids of a pair, the lower one first.
+pub(crate) fn lower_first([a, b]: [u32; 2]) -> [u32; 2] {
+    [a.min(b), a.max(b)]
+}
+
+/// That bonds cannot be made, and why.
+pub(crate) fn refused(bonds: &Bonds, what: String) -> Refusal {
     Refusal::Bond {
         name: bonds.name.clone(),
-        what: "no two grains are near enough for it; give a larger tolerance, or grains that touch".into(),
+        what,
     }
+}
+
+/// That bonds of a kind find nothing to join.
+pub(crate) fn nothing_near(bonds: &Bonds) -> Refusal {
+    let what = "no two grains are near enough for it; give a larger tolerance, or grains that touch";
+    refused(bonds, what.to_owned())
 }
 
 /// That a grain is missing that bonds of a kind join.
 pub(crate) fn missing(bonds: &Bonds, id: u32) -> Refusal {
-    Refusal::Bond {
-        name: bonds.name.clone(),
-        what: format!("it bonds grain {id}, which is not there; leave the pair out, or make the bonds while it is"),
+    let what = format!("it bonds grain {id}, which is not there; leave the pair out, or make the bonds while it is");
+    refused(bonds, what)
+}
+
+/// That one rigid body carries both grains of a pair.
+pub(crate) fn in_one_body(bonds: &Bonds, [a, b]: [u32; 2]) -> Refusal {
+    refused(bonds, format!("it bonds grains {a} and {b}, which one rigid body carries"))
+}
+
+/// Notes that bonds of a kind of `all` join a pair of ids, the lower one first, unless that is one grain, or the pair is `known` to be joined.
+pub(crate) fn note_joined((all, kind): (&[Bonds], usize), ids: [u32; 2], known: &mut HashMap<[u32; 2], usize>) -> Result<(), Refusal> {
+    let [a, b] = ids;
+    if a == b {
+        return Err(refused(&all[kind], format!("it bonds grain {a} with itself")));
     }
+    known.insert(ids, kind).map_or(Ok(()), |other| {
+        let by = &all[other].name;
+        Err(refused(
+            &all[kind],
+            format!("it bonds grains {a} and {b}, which are bonded already, by {by}"),
+        ))
+    })
 }
 
 /// The pairs that bonds of some `kinds` of `all` join, in the order of these kinds and of ids. `joined` are the pairs of ids that are bonded
@@ -137,10 +206,6 @@ pub(crate) fn pairs_to_bond(
     let ids_of = |pair: &[usize; 2]| pair.map(|i| standing.id[i]);
     for &kind in kinds {
         let bonds = &all[kind];
-        let refused = |what: String| Refusal::Bond {
-            name: bonds.name.clone(),
-            what,
-        };
         let mut pairs = match &bonds.between {
             Bonded::Near { groups, tolerance } => {
                 let mut pairs = standing.near_pairs(device, groups, *tolerance);
@@ -148,7 +213,7 @@ pub(crate) fn pairs_to_bond(
                 pairs
             }
             Bonded::Pairs(ids) => {
-                let places: HashMap<u32, usize> = standing.id.iter().copied().zip(0..).collect();
+                let places = standing.places();
                 let place = |id: u32| {
                     let found = places.get(&id).copied();
                     found.ok_or_else(|| missing(bonds, id))
@@ -158,8 +223,7 @@ pub(crate) fn pairs_to_bond(
                     .map(|&[a, b]| Ok([place(a)?, place(b)?]))
                     .collect::<Result<_, Refusal>>()?;
                 if let Some(pair) = pairs.iter().find(|pair| standing.is_one_body(**pair)) {
-                    let [a, b] = ids_of(pair);
-                    return Err(refused(format!("it bonds grains {a} and {b}, which one rigid body carries")));
+                    return Err(in_one_body(bonds, ids_of(pair)));
                 }
                 pairs
             }
@@ -182,24 +246,18 @@ pub(crate) fn pairs_to_bond(
         if finds_neighbors {
             pairs.retain(|pair| !joined.contains_key(&ids_of(pair)));
             if pairs.is_empty() {
-                return Err(refused("all grains that are near enough for it are bonded already".into()));
+                return Err(refused(bonds, "all grains that are near enough for it are bonded already".into()));
             }
         }
         for pair in pairs {
             let ids = ids_of(&pair);
-            let [a, b] = ids;
-            if a == b {
-                return Err(refused(format!("it bonds grain {a} with itself")));
-            }
-            if let Some(other) = known.insert(ids, kind) {
-                let by = &all[other].name;
-                return Err(refused(format!("it bonds grains {a} and {b}, which are bonded already, by {by}")));
-            }
+            note_joined((all, kind), ids, &mut known)?;
             let [i, j] = pair;
             let apart = standing.across(i, j);
             let length = apart.dot(&apart).sqrt();
             if length <= 0.0 {
-                return Err(refused(format!("it bonds grains {a} and {b}, which are in one place")));
+                let [a, b] = ids;
+                return Err(refused(bonds, format!("it bonds grains {a} and {b}, which are in one place")));
             }
             let size = bonds.size_between(standing.radius(i), standing.radius(j));
             found.push(Found {

@@ -100,6 +100,12 @@ pub struct Bonds {
 pub const UNBREAKABLE: f64 = 1e30;
 
 impl Bonds {
+    /// Whether nothing breaks them.
+    pub(crate) fn is_unbreakable(&self) -> bool {
+        let strengths = [self.tensile_strength, self.cohesion, self.fracture_energy];
+        strengths.iter().all(|strength| *strength >= UNBREAKABLE)
+    }
+
     /// What the laws read.
     pub fn glue(&self) -> Glue<f64> {
         let ([area, bending, torsion, bending_edge, torsion_edge], shear_share) = self.section.shares(self.poisson_ratio);

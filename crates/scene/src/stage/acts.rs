@@ -75,7 +75,8 @@ impl Staged for Simulation {
 impl Staged for Forecast<'_> {
     type Refused = Infallible;
 
-    fn dissolve(&mut self, _: &[usize]) -> Result<(), Infallible> {
+    fn dissolve(&mut self, kinds: &[usize]) -> Result<(), Infallible> {
+        self.unbond(kinds);
         Ok(())
     }
 

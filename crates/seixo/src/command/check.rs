@@ -5,7 +5,7 @@ use crate::say;
 use clap::Args;
 use seixo::Simulation;
 use seixo::files::layer::Disk;
-use seixo::run::folder;
+use seixo::run::{Course, folder};
 use seixo::scene::{Inlet, Scene};
 use seixo_engine::deepest_overlap;
 use seixo_engine::world::{FluidInlet, Fluids, World};
@@ -114,7 +114,14 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
     let size_of = |index: usize| world.grains.group.iter().filter(|&&group| group as usize == index).count();
     let mut notices = [&scene.notices, simulation.notices()].concat();
     let steps = (scene.run.until / step.value).round();
-    let speed = trial(&mut simulation, steps as u64)
+    // Before the first step all places are known, so what happens then can be tried.
+    let begun = match Course::new(&scene.plan, step.value).happen(&mut simulation) {
+        Ok(_) => Ok(()),
+        Err(seixo::Refusal::Stopped(stop)) => Err(*stop),
+        Err(refusal) => return Err(refused(refusal)),
+    };
+    let speed = begun
+        .and_then(|()| trial(&mut simulation, steps as u64))
         .map_err(|stop| notices.push(format!("the run will stop early: {stop}")))
         .ok();
     Ok(Findings {

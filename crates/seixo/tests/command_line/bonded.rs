@@ -114,6 +114,30 @@ fn a_bar_that_tears_is_two_fragments_in_every_table_and_frame() {
 }
 
 #[test]
+fn what_the_first_stage_cannot_do_is_found_by_check() {
+    let stage = stage();
+    let glued = BONDS.replace(
+        "[bonds.weak]",
+        "[bonds.glue]\namong = [\"left\", \"right\"]\ntolerance = 0.2\nyoungs_modulus = \"100 MPa\"\n[bonds.weak]",
+    );
+    let acts = "[[stage]]\nname = \"glue\"\nadd = [\"bonds.glue\", \"bonds.weak\"]\n";
+    stage.write(
+        "glued.toml",
+        &format!("{}{acts}", BAR.replace("BONDS", &glued).replace("FIELDS", "")),
+    );
+    // That grains 3 and 4 are near enough for the glue follows from where they are as the stage begins.
+    let done = stage.seixo("check glued.toml");
+    let told = "it bonds grains 3 and 4, which are bonded already, by glue";
+    assert!(
+        done.code == 2 && done.err.contains(told),
+        "{}\n{}\n{}",
+        done.code,
+        done.out,
+        done.err
+    );
+}
+
+#[test]
 fn bonds_cracks_and_fragments_are_drawn_and_what_is_not_there_is_refused() {
     let stage = stage();
     stage.succeed("run bar.toml --quiet");

@@ -198,8 +198,7 @@ impl Simulation {
             None if places.is_empty() => return Ok(()),
             _ => {
                 let reach = self.longest_bond().max(2.0 * self.cells.largest_radius()) + self.cells.skin;
-                let cut = if self.steps > 0 { Cuts::cut_again } else { Cuts::cut };
-                match cut(&places, count, reach, self.domain.as_ref()) {
+                match Cuts::cut(&places, count, reach, self.domain.as_ref()) {
                     // Few grains, such as those of bodies that float, stand where the fluid does.
                     Err(refusal) if gpus.is_empty() => self.cut_fluids(count, reach, false)?.ok_or(refusal)?,
                     Err(refusal) => return Err(refusal),

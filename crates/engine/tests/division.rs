@@ -227,35 +227,6 @@ fn grains_come_and_go_while_the_world_is_divided() {
 }
 
 #[test]
-fn a_world_that_was_divided_goes_on_with_few_grains_left_and_with_none() {
-    let world = falling(3000, TangentialLaw::Mindlin);
-    let [mut whole, mut divided] = [1, 4].map(|domains| started(&world, domains));
-    for left in [2, 1, 0] {
-        for simulation in [&mut whole, &mut divided] {
-            simulation.remove(&(left..3000).collect::<Vec<u32>>()).unwrap();
-            simulation.advance(200).unwrap();
-            simulation.observe().unwrap();
-        }
-        assert_eq!(divided.len(), left as usize);
-        assert_same(&mut whole, &mut divided, &format!("{left} left"));
-    }
-    // And so does one that begins anew from there.
-    let [mut whole, mut divided] = [1, 4].map(|domains| started(&world, domains));
-    for simulation in [&mut whole, &mut divided] {
-        simulation.remove(&(2..3000).collect::<Vec<u32>>()).unwrap();
-        simulation.advance(100).unwrap();
-        simulation.observe().unwrap();
-    }
-    let state = divided.save().unwrap();
-    let mut anew = Simulation::restore(world, among(4), &state).unwrap();
-    for simulation in [&mut whole, &mut anew] {
-        simulation.advance(100).unwrap();
-        simulation.observe().unwrap();
-    }
-    assert_same(&mut whole, &mut anew, "begun anew");
-}
-
-#[test]
 fn what_fails_in_one_domain_stops_all_with_its_word() {
     let mut world = gas(1000);
     // Two grains meet so fast that they are deep in each other after one step.

@@ -54,15 +54,6 @@ impl Cuts {
         })
     }
 
-    /// As [`Cuts::cut`], of a world that was cut before: where too little room is left, blocks reach beyond what there is, and some have nothing in them.
-    ///
-    /// # Errors
-    /// If there is too little room between periodic sides.
-    pub fn cut_again(places: &[Vec3], count: usize, reach: f64, domain: Option<&Domain>) -> Result<Cuts, Refusal> {
-        Cuts::cut(places, count, reach, domain)
-            .or_else(|refusal| Space::of(places, reach, domain).widened(count).cut(places, count).ok_or(refusal))
-    }
-
     fn new(space: Space, world: Part) -> Cuts {
         let length = [0, 1, 2].map(|axis| space.period(axis));
         let blocks = |whole: Extent| {
@@ -331,14 +322,6 @@ mod tests {
             refusal.contains("4 domains are too many") && refusal.contains("use at most 3"),
             "{refusal}"
         );
-        // Of a world that was cut before three grains may be left, or one.
-        for left in [3, 1] {
-            let cuts = Cuts::cut_again(&row(left), 4, 0.3, None).unwrap();
-            assert!(
-                cuts.count() == 4 && cuts.extents.iter().flatten().all(|ends| width(ends) >= 0.3),
-                "{cuts:?}"
-            );
-        }
         // However crowded it is in one corner, all are wide enough.
         let crowded: Vec<Vec3> = strewn(1000, [1.0; 3]).iter().map(|place| place.map(|x| x.powi(4))).collect();
         for (reach, most) in [(0.3, 27), (0.45, 8), (0.2, 64)] {

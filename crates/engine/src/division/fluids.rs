@@ -328,8 +328,7 @@ impl Simulation {
         }
         let reaches = if on_gpus && flow.compiled_for.bounded { 2.0 } else { 1.0 };
         let reach = at_least.max(reaches * (flow.plan.support + flow.cells.skin));
-        let cut = if self.steps > 0 { Cuts::cut_again } else { Cuts::cut };
-        cut(&places, count, reach, self.domain.as_ref()).map(Some)
+        Cuts::cut(&places, count, reach, self.domain.as_ref()).map(Some)
     }
 
     /// Particles of fluid in each of these blocks.

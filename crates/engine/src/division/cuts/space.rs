@@ -53,18 +53,6 @@ impl Space {
         room_for(layers(&self.extent, self.reach, self.may_cut()))
     }
 
-    /// The same with room for so many slabs along an axis that is not periodic.
-    pub(super) fn widened(mut self, count: usize) -> Space {
-        let may_cut = self.may_cut();
-        if let Some(axis) = longest(&self.extent, |axis| may_cut[axis] && !self.periodic[axis]) {
-            let [low, high] = self.extent[axis];
-            let half = 0.5 * (high - low).max(count as f64 * WIDE * self.reach);
-            let middle = 0.5 * (low + high);
-            self.extent[axis] = [middle - half, middle + half];
-        }
-        self
-    }
-
     /// The borders that so many domains have; none where there is no room for them.
     pub fn borders(&self, count: usize) -> Option<Borders> {
         let cuts = self.cut(&[], count)?;

@@ -29,6 +29,7 @@ pub use traffic::Traffic;
 use crate::border::Border;
 use crate::broad::Broad;
 use crate::fields::{Fields, Sorted};
+use crate::gpu::PASSES;
 use crate::guard::Stop;
 use crate::measure::{NO_CONTACT, Work, sum};
 use crate::place::gpu_asked_for;
@@ -39,7 +40,6 @@ use crate::simulation::{PASSES_OF_CPU, Simulation};
 use crate::state::{Ledger, Profile, State};
 use crate::world::{DeviceChoice, Precision, Settings, Vec3};
 use contacts::joined;
-use cuts::Cuts;
 use on_gpu::desk_for;
 use report::Report;
 use seixo_device::Cpu;
@@ -176,8 +176,8 @@ impl Simulation {
         })
     }
 
-    /// Divides grains and fluids, if there are any, among as many domains as are asked for.
-    pub(crate) fn divide(&mut self) -> Result<(), Refusal> {
+    /// Divides grains and fluids, if there are any, among as many domains as are asked for; not at all where the simulation `goes_on` and they do not fill these.
+    pub(crate) fn divide(&mut self, goes_on: bool) -> Result<(), Refusal> {
         let count = self.settings.domains;
         let most = Cpu::most_threads();
         if count > most && self.settings.ranks.is_none() {
@@ -192,19 +192,8 @@ impl Simulation {
         }
         let places: Vec<Vec3> = self.fields.reference.as_chunks::<3>().0.to_vec();
         let gpus = self.gpus_of_domains()?;
-        let of_fluids = self.cut_fluids(count, 0.0, !gpus.is_empty())?;
-        let cuts = match &of_fluids {
-            Some(cuts) if places.is_empty() => cuts.clone(),
-            None if places.is_empty() => return Ok(()),
-            _ => {
-                let reach = self.longest_bond().max(2.0 * self.cells.largest_radius()) + self.cells.skin;
-                match Cuts::cut(&places, count, reach, self.domain.as_ref()) {
-                    // Few grains, such as those of bodies that float, stand where the fluid does.
-                    Err(refusal) if gpus.is_empty() => self.cut_fluids(count, reach, false)?.ok_or(refusal)?,
-                    Err(refusal) => return Err(refusal),
-                    Ok(cuts) => cuts,
-                }
-            }
+        let Some((cuts, of_fluids)) = self.cut_what_is_there(&places, !gpus.is_empty(), goes_on)? else {
+            return self.get_ready_for(&gpus);
         };
         if let Some(what) = self.why_not_on_gpus().filter(|_| !gpus.is_empty()) {
             return Err(Refusal::Division(format!(
@@ -218,12 +207,8 @@ impl Simulation {
             .map_err(|stop| Refusal::Stopped(Box::new(stop)))?;
         self.save_wear(&mut contacts);
         self.tell_bonds(&mut contacts);
-        let precision = match gpus.first() {
-            Some(gpu) => Some(self.precision_of_world_on(gpu)?),
-            None => self.settings.precision,
-        };
-        self.settings.precision = precision;
-        self.gpu = gpus.first().cloned();
+        self.get_ready_for(&gpus)?;
+        let precision = self.settings.precision;
         let mut grains = vec![0; count];
         places.iter().for_each(|place| grains[cuts.owner(place)] += 1);
         // Processes cannot hand each other anything but bytes, and what domains hand each other tells no more than where grains are and how they move.
@@ -279,6 +264,19 @@ impl Simulation {
         })?;
         division.bytes = division.domains.iter().map(|domain| domain.simulation.bytes()).sum();
         self.division = Some(division);
+        Ok(())
+    }
+
+    /// Gets ready for the first of these GPUs, if there are any.
+    fn get_ready_for(&mut self, gpus: &[Gpu]) -> Result<(), Refusal> {
+        if let Some(gpu) = gpus.first() {
+            self.settings.precision = Some(self.precision_of_world_on(gpu)?);
+            // What domains or the GPU do is told by the same words.
+            if self.profile.passes.len() != PASSES.len() {
+                self.profile = Profile::new(&PASSES);
+            }
+        }
+        self.gpu = gpus.first().cloned();
         Ok(())
     }
 

@@ -311,7 +311,7 @@ impl Simulation {
         }
         self.tune_servos();
         self.push_fluids_anew();
-        self.hand_over()?;
+        self.hand_over(true)?;
         let after = self.held_energies();
         // What springs had or have more is neither lost to friction nor won from it.
         self.work.tangential += after.elastic_tangential - before.elastic_tangential;

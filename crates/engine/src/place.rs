@@ -93,7 +93,7 @@ impl Simulation {
     /// Takes the grains to the device that the settings ask for.
     pub(crate) fn go_where_asked(&mut self) -> Result<(), Refusal> {
         if self.settings.domains > 1 {
-            return self.hand_over();
+            return self.hand_over(self.steps > 0);
         }
         let kept = self.keeps_fluids_here().filter(|_| self.settings.device == DeviceChoice::Auto);
         let choice = if kept.is_some() { DeviceChoice::Cpu } else { self.settings.device };
@@ -136,17 +136,17 @@ impl Simulation {
             self.profile = Profile::new(&PASSES);
         }
         self.gpu = Some(gpu);
-        self.hand_over()
+        self.hand_over(false)
     }
 
-    /// Hands the grains, if there are any, to the domains or the GPU that step them, if there are some.
-    pub(crate) fn hand_over(&mut self) -> Result<(), Refusal> {
-        let is_divided = self.settings.domains > 1;
-        if is_divided {
-            self.divide()?;
+    /// Hands the grains, if there are any, to the domains or the GPU that step them, if there are some; one domain suffices where the simulation `goes_on`
+    /// and what there is does not fill more.
+    pub(crate) fn hand_over(&mut self, goes_on: bool) -> Result<(), Refusal> {
+        if self.settings.domains > 1 {
+            self.divide(goes_on)?;
         }
         let Some(gpu) = self.gpu.clone() else { return Ok(()) };
-        if is_divided {
+        if self.division.is_some() {
             // What is seen is what GPUs have, in their precision.
             self.is_current = false;
         } else {

@@ -227,6 +227,32 @@ fn grains_come_and_go_while_the_world_is_divided() {
 }
 
 #[test]
+fn a_divided_run_goes_on_with_less_than_fills_its_domains() {
+    let world = falling(1000, TangentialLaw::Mindlin);
+    let [mut whole, mut divided] = [1, 4].map(|domains| started(&world, domains));
+    // Some go, then all but three that are neighbors, then the last.
+    for (left, are_divided) in [(900, true), (3, false), (0, false)] {
+        for simulation in [&mut whole, &mut divided] {
+            simulation.advance(100).unwrap();
+            simulation.remove(&(left..1000).collect::<Vec<u32>>()).unwrap();
+            simulation.advance(100).unwrap();
+            simulation.observe().unwrap();
+        }
+        assert_eq!(divided.len(), left as usize);
+        assert_eq!(divided.divided().is_some(), are_divided, "{left} grains");
+        if left > 0 {
+            assert_same(&mut whole, &mut divided, &format!("{left} grains"));
+        }
+        assert_same_ledger(&whole, &divided, &format!("{left} grains"));
+    }
+    assert!(
+        divided.notices().iter().any(|notice| notice.contains("4 domains")),
+        "{:?}",
+        divided.notices()
+    );
+}
+
+#[test]
 fn what_fails_in_one_domain_stops_all_with_its_word() {
     let mut world = gas(1000);
     // Two grains meet so fast that they are deep in each other after one step.

@@ -62,7 +62,7 @@ impl Halt {
 
     /// Neither a particle of fluid nor one of a wall is left in a domain, nor near it.
     pub fn no_fluid() -> Halt {
-        Halt::Lost("no fluid is left in a domain, and no wall that bounds one; use fewer domains".to_owned())
+        Halt::Lost("no fluid is left in a domain on a GPU, and no wall that bounds one; use fewer domains, or domains on the CPU, which may be empty".to_owned())
     }
 }
 
@@ -310,6 +310,48 @@ impl Simulation {
     /// Why fluids cannot be divided, if they cannot.
     pub(super) fn why_fluids_are_whole(&self) -> Option<&'static str> {
         self.flow.as_ref().and_then(|flow| flow.why_whole(self.domain.as_ref()))
+    }
+
+    /// How grains at these places, and fluids, are cut for as many domains as are asked for; not at all where there is neither, or where the simulation
+    /// `goes_on` and few are left of what was divided, or come first, which do not fill these domains. What divisions ask for makes that the same to the bit in one domain.
+    pub(super) fn cut_what_is_there(
+        &mut self,
+        places: &[Vec3],
+        on_gpus: bool,
+        goes_on: bool,
+    ) -> Result<Option<(Cuts, Option<Cuts>)>, Refusal> {
+        let cuts = self.cut_all(places, on_gpus);
+        if !matches!(cuts, Err(Refusal::Division(_))) || !goes_on {
+            return cuts;
+        }
+        let notice = format!(
+            "what grains and fluids there are does not fill {} domains: it goes on in one",
+            self.settings.domains
+        );
+        if !self.notices.contains(&notice) {
+            self.notices.push(notice);
+        }
+        Ok(None)
+    }
+
+    /// How grains at these places, and fluids, are cut for as many domains as are asked for; not at all where there is neither.
+    fn cut_all(&self, places: &[Vec3], on_gpus: bool) -> Result<Option<(Cuts, Option<Cuts>)>, Refusal> {
+        let count = self.settings.domains;
+        let of_fluids = self.cut_fluids(count, 0.0, on_gpus)?;
+        let cuts = match &of_fluids {
+            Some(cuts) if places.is_empty() => cuts.clone(),
+            None if places.is_empty() => return Ok(None),
+            _ => {
+                let reach = self.longest_bond().max(2.0 * self.cells.largest_radius()) + self.cells.skin;
+                match Cuts::cut(places, count, reach, self.domain.as_ref()) {
+                    // Few grains, such as those of bodies that float, stand where the fluid does.
+                    Err(refusal) if !on_gpus => self.cut_fluids(count, reach, false)?.ok_or(refusal)?,
+                    Err(refusal) => return Err(refusal),
+                    Ok(cuts) => cuts,
+                }
+            }
+        };
+        Ok(Some((cuts, of_fluids)))
     }
 
     /// So many blocks with equally much fluid in each, if anything flows or bounds what flowed, and at least so wide \[m\]; on GPUs so wide that copies of

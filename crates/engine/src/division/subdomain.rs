@@ -63,9 +63,11 @@ impl Halt {
         ))
     }
 
-    /// No grain is left in a domain, nor near it.
+    /// No grain is left in a domain on a GPU, nor near it.
     pub fn empty() -> Halt {
-        Halt::Lost("no grain is left in a domain; use fewer domains".to_owned())
+        Halt::Lost(
+            "no grain is left in a domain on a GPU, nor near it; use fewer domains, or domains on the CPU, which may be empty".to_owned(),
+        )
     }
 }
 

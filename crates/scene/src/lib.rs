@@ -96,6 +96,24 @@ pub struct RunPlan {
     pub seed: u64,
 }
 
+impl RunPlan {
+    /// How many steps of this length \[s\] the run takes: what comes nearest to its end, and one at least.
+    pub fn steps(&self, time_step: f64) -> u64 {
+        ((self.until / time_step).round() as u64).max(1)
+    }
+
+    /// What should be told of a run that ends before its first step of this length \[s\] does.
+    pub fn too_short(&self, time_step: f64) -> Option<String> {
+        let until = self.until;
+        (until < time_step).then(|| {
+            format!(
+                "run.until = {until:.3e} s is before the end of the first time step, {time_step:.3e} s: the run takes this one step and ends after it; let \
+                 it end later, or set a shorter run.time_step"
+            )
+        })
+    }
+}
+
 /// What is written, and how often.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutputPlan {

@@ -113,7 +113,8 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
     let groups = world.groups.iter().enumerate();
     let size_of = |index: usize| world.grains.group.iter().filter(|&&group| group as usize == index).count();
     let mut notices = [&scene.notices, simulation.notices()].concat();
-    let steps = (scene.run.until / step.value).round();
+    notices.extend(scene.run.too_short(step.value));
+    let steps = scene.run.steps(step.value);
     // Before the first step all places are known, so what happens then can be tried.
     let begun = match Course::new(&scene.plan, step.value).happen(&mut simulation) {
         Ok(_) => Ok(()),
@@ -121,7 +122,7 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
         Err(refusal) => return Err(refused(refusal)),
     };
     let speed = begun
-        .and_then(|()| trial(&mut simulation, steps as u64))
+        .and_then(|()| trial(&mut simulation, steps))
         .map_err(|stop| notices.push(format!("the run will stop early: {stop}")))
         .ok();
     Ok(Findings {
@@ -143,7 +144,7 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
         time_step_limit: step.limit,
         time_step_cause: step.cause,
         until: scene.run.until,
-        steps: steps as u64,
+        steps,
         deepest_overlap: deepest_overlap(&world),
         memory,
         output: seixo::run::expected_output(&scene, world.grains.len(), step.value),
@@ -153,7 +154,7 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
         threads: simulation.threads(),
         particle_steps_per_second: speed,
         estimated_time: speed
-            .map(|speed| steps * (world.grains.len() + simulation.fluid_particles()) as f64 / speed)
+            .map(|speed| steps as f64 * (world.grains.len() + simulation.fluid_particles()) as f64 / speed)
             .filter(|time| time.is_finite()),
         notices,
     })
@@ -274,7 +275,12 @@ impl Findings {
             ),
             (
                 "run",
-                format!("{} in {} steps", say::scaled(self.until, "s"), say::count(self.steps)),
+                format!(
+                    "{} in {} step{}",
+                    say::scaled(self.until, "s"),
+                    say::count(self.steps),
+                    if self.steps == 1 { "" } else { "s" }
+                ),
             ),
             (
                 "memory",

@@ -73,7 +73,7 @@ impl<'a> Driver<'a> {
             .audience
             .clone()
             .map(|live| Audience::new(live, folder.to_owned(), Sights::of(scene, bounds, books.outputs.surfaces())));
-        let planned = steps_until(scene.run.until, simulation.time_step().value);
+        let planned = scene.run.steps(simulation.time_step().value);
         Driver {
             folder: folder.to_owned(),
             steps_at_end: if course.is_over() { simulation.steps() } else { planned },
@@ -425,11 +425,6 @@ impl<'a> Driver<'a> {
             share_of_pace: self.audience.as_mut().and_then(|audience| audience.tell(status)),
         });
     }
-}
-
-/// How many steps of `time_step` \[s\] a run takes that ends at a time \[s\].
-pub(super) fn steps_until(until: f64, time_step: f64) -> u64 {
-    ((until / time_step).round() as u64).max(1)
 }
 
 /// How many steps to take between two looks outside.

@@ -3,7 +3,7 @@
 use super::agreement::{compare, first_alone};
 use super::breaks::Breaks;
 use super::course::Course;
-use super::driver::{Books, Driver, steps_until};
+use super::driver::{Books, Driver};
 use super::exchange::Exchange;
 use super::folder::{self, CHECKPOINTS, SCENE, disk};
 use super::frames::bounds;
@@ -70,6 +70,7 @@ pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<Ending
         notices: [
             scene.notices.as_slice(),
             simulation.notices(),
+            scene.run.too_short(record.time_step.value).as_slice(),
             folder::taken_over(owned.as_ref()).as_slice(),
         ]
         .concat(),
@@ -136,7 +137,7 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
         || seixo_engine::plan_time_step(&scene.world, scene.settings.scheme).map(|step| step.value),
         Ok,
     )?;
-    if steps_until(scene.run.until, time_step) < header.steps {
+    if scene.run.steps(time_step) < header.steps {
         return Err(RunError::Passed {
             folder: folder.to_owned(),
             until: scene.run.until,

@@ -291,6 +291,25 @@ fn output_that_cannot_be_written_ends_with_code_1() {
 }
 
 #[test]
+fn a_run_shorter_than_a_step_takes_one_and_is_told_of() {
+    let stage = Stage::new();
+    let checked = stage.seixo("check heap.toml --set run.until=1ns");
+    assert_eq!(checked.code, 0, "{}", checked.err);
+    for phrase in [
+        "1.00 ns in 1 step\n",
+        "before the end of the first time step",
+        "run.time_step",
+        "particle-steps/s",
+    ] {
+        assert!(checked.out.contains(phrase), "no `{phrase}` in {}", checked.out);
+    }
+    let ran = stage.seixo("run heap.toml --set run.until=1ns");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("before the end of the first time step"), "{}", ran.err);
+    assert_eq!(stage.checkpoint("heap.out").0.steps, 1);
+}
+
+#[test]
 fn templates_are_listed_written_once_and_right() {
     let stage = Stage::new();
     let list = stage.succeed("new").out;

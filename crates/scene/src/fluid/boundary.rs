@@ -144,7 +144,7 @@ impl Setting<'_> {
     }
 
     /// The walls as fluids see them, each with the part of space in which fluids may be before it: of the faces of a box that of the box; of
-    /// other planes all that fluids, walls and the domain take up, as far as they leave it open.
+    /// other planes all that fluids, walls and the domain take up, as far as they leave it open, and from there on to where planes end it.
     ///
     /// # Errors
     /// When a wall is too large.
@@ -175,6 +175,13 @@ impl Setting<'_> {
         }
         for corner in world.domain.iter().flat_map(|domain| [domain.min, domain.max]) {
             take_in(DVec3::from(corner), 0.0);
+        }
+        if world.domain.is_none() {
+            let sides = world.walls.iter().filter_map(|wall| match wall.shape {
+                WallShape::Plane { point, normal } => Some((DVec3::from(normal), DVec3::from(normal).dot(point.into()))),
+                _ => None,
+            });
+            [min, max] = planes::reach(&sides.collect::<Vec<_>>(), [min, max]);
         }
         let extent_of = |wall: usize| {
             let of_box = boxes.iter().find(|(range, _)| range.contains(&wall));

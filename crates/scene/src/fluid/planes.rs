@@ -11,6 +11,65 @@ const MOST_IN_LINE: f64 = 1e7;
 const REMEDY: &str = "use a larger spacing, or bound the plane by a smaller world.domain or by a box";
 /// Sweeps in which a place is brought before all planes of a corner.
 const SWEEPS: usize = 20;
+/// How often a box is made larger until planes end it on all sides that they end.
+const PASSES: usize = 3;
+/// What counts as no end, in lengths of a box.
+const FAR: f64 = 1e3;
+
+/// Space on one side of a plane: n · x ≥ d, with the unit normal n and d \[m\].
+type HalfSpace = (DVec3, f64);
+
+/// A box from which fluids come, made larger up to where planes end their way along an axis: into corners, and to walls that they have not reached yet.
+pub(super) fn reach(planes: &[HalfSpace], mut extent: [DVec3; 2]) -> [DVec3; 2] {
+    for _ in 0..PASSES {
+        let [min, max] = extent;
+        let length = (max - min).max_element();
+        if planes.is_empty() || !(length > 0.0 && length.is_finite()) {
+            break;
+        }
+        let lower = DVec3::AXES.into_iter().zip(min.to_array());
+        let upper = DVec3::AXES.map(|axis| -axis).into_iter().zip((-max).to_array());
+        let of_box = lower.chain(upper);
+        let spaces: Vec<HalfSpace> = planes.iter().copied().chain(of_box).collect();
+        for (of_end, end) in extent.iter_mut().enumerate() {
+            for axis in 0..3 {
+                let (mut opened, at) = (spaces.clone(), planes.len() + 3 * of_end + axis);
+                let (facing, edge) = opened[at];
+                opened[at].1 -= FAR * length;
+                let last = lowest(&opened, facing, 1e-9 * length);
+                if let Some(last) = last.filter(|last| *last < edge && *last > edge - 0.5 * FAR * length) {
+                    end[axis] = last * facing[axis];
+                }
+            }
+        }
+        if extent == [min, max] {
+            break;
+        }
+    }
+    extent
+}
+
+/// The lowest corner of what all of these spaces share, along a direction \[m\].
+fn lowest(spaces: &[HalfSpace], direction: DVec3, slack: f64) -> Option<f64> {
+    let mut lowest: Option<f64> = None;
+    for (i, a) in spaces.iter().enumerate() {
+        for (j, b) in spaces.iter().enumerate().skip(i + 1) {
+            for c in &spaces[j + 1..] {
+                let across = b.0.cross(c.0);
+                let volume = a.0.dot(across);
+                if volume.abs() < 1e-9 {
+                    continue;
+                }
+                let corner = (a.1 * across + b.1 * c.0.cross(a.0) + c.1 * a.0.cross(b.0)) / volume;
+                let height = corner.dot(direction);
+                if lowest.is_none_or(|low| height < low) && spaces.iter().all(|(normal, from)| normal.dot(corner) >= from - slack) {
+                    lowest = Some(height);
+                }
+            }
+        }
+    }
+    lowest
+}
 
 /// A plane: what is behind it is no place for a fluid.
 pub(super) struct Flat {

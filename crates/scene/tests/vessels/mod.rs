@@ -197,6 +197,26 @@ fn water_stays_in_a_jug_of_flat_sides() {
     assert!(incompressible < 0.5 * SPACING, "{incompressible} m outside");
 }
 
+#[test]
+fn planes_that_meet_below_the_fluid_close_their_corner() {
+    // A trough with an angle of 60°: water that is cut at planes starts a spacing above the edge in which they meet.
+    let side = |name: &str, x: f64| {
+        format!(
+            "[wall.{name}]\nplane = {{ point = [0, 0, 0], normal = [{x}, 0, {}] }}\n",
+            1.0 / 3.0_f64.sqrt()
+        )
+    };
+    let fill = "box = { min = [-0.06, -0.06, 0], max = [0.06, 0.06, 0.1] }";
+    let trough = side("left", 1.0) + &side("right", -1.0);
+    let scene = scene_in(Path::new(""), &text(fill, "cut_at_planes = true", &trough));
+    let fluids = scene.world.fluids.unwrap();
+    let lowest = fluids.particles.position.iter().fold(f64::INFINITY, |low, place| low.min(place[2]));
+    assert!(lowest > SPACING, "{lowest}");
+    // Of what is around the edge, 300 of 360 degrees are behind walls.
+    let sum = of_walls(&fluids, DVec3::ZERO);
+    assert!((sum - 5.0 / 6.0).abs() < 0.15, "{sum}");
+}
+
 /// A block from corner to corner as OBJ, one of its faces left out if it is told; the first vertex has the number after `before`.
 fn block([from, to]: [[f64; 3]; 2], before: usize, open: Option<usize>) -> String {
     let mut text = String::new();

@@ -6,6 +6,7 @@ mod compared;
 mod fluids;
 mod grains;
 mod happenings;
+mod orders;
 mod walls;
 mod writer;
 

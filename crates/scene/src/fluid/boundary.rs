@@ -158,9 +158,8 @@ impl Setting<'_> {
             min = min.min(place - around);
             max = max.max(place + around);
         };
-        // As deep as particles of walls stand: where planes meet aslant, below fluid that rests between them, they meet so deep.
         for place in &particles.position {
-            take_in(DVec3::from(*place), 0.5 * layout.spacing + layout.band());
+            take_in(DVec3::from(*place), 0.5 * layout.spacing);
         }
         for wall in &world.walls {
             for corner in wall.shape.triangles().iter().flatten() {

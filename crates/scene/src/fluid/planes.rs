@@ -13,6 +13,8 @@ const REMEDY: &str = "use a larger spacing, or bound the plane by a smaller worl
 const SWEEPS: usize = 20;
 /// How often a box is made larger until planes end it on all sides that they end.
 const PASSES: usize = 3;
+/// From how many planes on the box stays: where each three of them meet takes too long.
+const MANY: usize = 100;
 /// What counts as no end, in lengths of a box.
 const FAR: f64 = 1e3;
 
@@ -24,7 +26,7 @@ pub(super) fn reach(planes: &[HalfSpace], mut extent: [DVec3; 2]) -> [DVec3; 2] 
     for _ in 0..PASSES {
         let [min, max] = extent;
         let length = (max - min).max_element();
-        if planes.is_empty() || !(length > 0.0 && length.is_finite()) {
+        if planes.is_empty() || planes.len() >= MANY || !(length > 0.0 && length.is_finite()) {
             break;
         }
         let lower = DVec3::AXES.into_iter().zip(min.to_array());

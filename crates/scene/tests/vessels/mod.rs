@@ -492,24 +492,3 @@ fn walls_that_bound_no_fluid_are_named() {
     let domain = "domain = { min = [0, 0, 0], max = [0.16, 0.12, 1.2] }\n";
     assert!(unfelt(domain, lid).is_empty());
 }
-
-#[test]
-fn water_rests_between_two_planes_that_meet_below_it() {
-    let text = "[run]\nuntil = 0.15\n[world]\ngravity = [0, 0, -9.81]\n[fluid.water]\ndensity = 1000\nspacing = 0.01\nsupport = 3\nplane = \"xz\"\n\
-                artificial_viscosity = 0.1\ncut_at_planes = true\nfill = { box = { min = [-0.09, -0.01, 0], max = [0.09, 0.01, 0.15] } }\n\
-                [wall.left]\nplane = { point = [0, 0, 0], normal = [0.8660254037844386, 0, 0.5] }\n\
-                [wall.right]\nplane = { point = [0, 0, 0], normal = [-0.8660254037844386, 0, 0.5] }\n";
-    let scene = load_text(text, Path::new("scene.toml"), &[]).unwrap_or_else(|found| panic!("{found}"));
-    let mut simulation = Simulation::new(scene.world, scene.settings).unwrap();
-    let steps = (0.15 / simulation.time_step().value).round() as u64;
-    simulation.advance(steps).unwrap();
-    simulation.observe().unwrap();
-    let lowest = simulation
-        .fluid()
-        .unwrap()
-        .position
-        .iter()
-        .map(|[_, _, z]| *z)
-        .fold(f64::INFINITY, f64::min);
-    assert!(lowest > 0.0, "{lowest} m, below where the planes meet");
-}

@@ -220,7 +220,7 @@ fn pairs_that_cannot_be_bonded_by_then_are_refused_before_anything_moves() {
     load(mortar, &fall("remove = [\"bonds.mortar\"]")).unwrap_or_else(|found| panic!("{found}"));
     let held = "remove = [\"bonds.mortar\"]\nset.grains.bed.fixed = true";
     let found = load(mortar, &fall(held)).expect_err("one body");
-    let told = "stage glue: bonds rock: it bonds grains 0 and 1, which one rigid body carries";
+    let told = "stage glue: bonds rock: it bonds grains 1 and 0, which one rigid body carries";
     assert!(found.contains(told), "{found}");
 }
 

@@ -15,6 +15,8 @@ const SWEEPS: usize = 20;
 const PASSES: usize = 3;
 /// From how many planes on the box stays: where each three of them meet takes too long.
 const MANY: usize = 100;
+/// How far away planes may end a box, in its lengths: particles of walls up to one that is farther would be too many.
+const NEAR: f64 = 2.0;
 /// What counts as no end, in lengths of a box.
 const FAR: f64 = 1e3;
 
@@ -39,7 +41,7 @@ pub(super) fn reach(planes: &[HalfSpace], mut extent: [DVec3; 2]) -> [DVec3; 2] 
                 let (facing, edge) = opened[at];
                 opened[at].1 -= FAR * length;
                 let last = lowest(&opened, facing, 1e-9 * length);
-                if let Some(last) = last.filter(|last| *last < edge && *last > edge - 0.5 * FAR * length) {
+                if let Some(last) = last.filter(|last| *last < edge && *last > edge - NEAR * length) {
                     end[axis] = last * facing[axis];
                 }
             }

@@ -107,7 +107,7 @@ mod tests {
         for (k, &[x, z]) in polygon.iter().enumerate() {
             let [next_x, next_z] = polygon[(k + 1) % polygon.len()];
             let [a, b, c, d] = [[x, -half, z], [next_x, -half, next_z], [next_x, half, next_z], [x, half, z]];
-            triangles.extend([[a, b, c], [a, c, d]]);
+            triangles.extend([[a, c, b], [a, d, c]]);
         }
         triangles
     }

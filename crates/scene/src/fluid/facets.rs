@@ -2,22 +2,26 @@
 
 use super::{
     Layout,
-    surface::{Outline, Piece},
+    ends::{Grid, ends_at_sides},
+    surface::{End, Form, Outline, Piece},
 };
 use crate::section::Edge;
 use glam::DVec3;
 use seixo_engine::world::Triangle;
 use std::collections::{BTreeMap, HashMap};
 
-/// Corners of triangles this close are one \[spacings\].
-const SAME_CORNER: f64 = 1e-4;
+/// A triangle turned as its neighbors are, with the part that it belongs to.
+pub(super) type Turned = ([DVec3; 3], usize);
 
-/// The pieces of the surfaces of walls that move as one, each with its triangles, and whether they are closed. Every closed part is a surface: what is
-/// behind it is, whatever else is there. The others are, wall by wall; those walls are one whose edges meet, as those of sheets that make a box.
-pub(super) fn surfaces(meshes: &[(u32, Vec<Triangle>)], layout: &Layout) -> Vec<(bool, Vec<Piece>)> {
+/// The surfaces of walls that move as one, each with its triangles. Every closed part is a surface: what is behind it is, whatever else is there. The
+/// others are, wall by wall; those walls are one whose edges meet, as those of sheets that make a box. Ends of a part that lie on each other's images
+/// beyond periodic sides are no pieces: the part goes on there.
+pub(super) fn surfaces(meshes: &[(u32, Vec<Triangle>)], layout: &Layout) -> Vec<Form> {
     let of_mesh = |(wall, triangles): &(u32, Vec<Triangle>)| triangles.iter().map(|triangle| (*triangle, *wall)).collect::<Vec<_>>();
     let triangles: Vec<(Triangle, u32)> = meshes.iter().flat_map(of_mesh).collect();
-    let (turned, is_closed) = turned(&triangles, SAME_CORNER * layout.spacing);
+    let grid = Grid::new(layout);
+    let (turned, is_closed) = turned(&triangles, &grid);
+    let are_ends = ends_at_sides(&turned, &grid);
     let mut group: BTreeMap<u32, u32> = meshes.iter().map(|(wall, _)| (*wall, *wall)).collect();
     let mut first: HashMap<usize, u32> = HashMap::new();
     for ((_, part), (_, wall)) in turned.iter().zip(&triangles).filter(|((_, part), _)| !is_closed[*part]) {
@@ -25,18 +29,30 @@ pub(super) fn surfaces(meshes: &[(u32, Vec<Triangle>)], layout: &Layout) -> Vec<
         group.values_mut().filter(|group| **group == from).for_each(|group| *group = to);
     }
     let (mut place, mut surfaces) = (HashMap::new(), Vec::new());
-    for ((corners, part), (_, wall)) in turned.into_iter().zip(&triangles) {
+    for (((corners, part), (_, wall)), is_end) in turned.into_iter().zip(&triangles).zip(are_ends) {
         let key = if is_closed[part] {
             (true, part)
         } else {
             (false, group[wall] as usize)
         };
         let at = *place.entry(key).or_insert_with(|| {
-            surfaces.push((is_closed[part], Vec::new()));
+            surfaces.push(Form {
+                is_whole: is_closed[part],
+                pieces: Vec::new(),
+                ends: Vec::new(),
+            });
             surfaces.len() - 1
         });
-        let pieces: &mut Vec<Piece> = &mut surfaces[at].1;
-        pieces.extend(outline(&corners, layout).map(|outline| Piece::new(outline, if key.0 { 0 } else { part }, *wall)));
+        let form: &mut Form = &mut surfaces[at];
+        form.is_whole &= !is_end;
+        let Some(outline) = outline(&corners, layout) else { continue };
+        let part = if key.0 { 0 } else { part };
+        if is_end {
+            let at = outline.ball().0;
+            form.ends.push(End { wall: *wall, part, at });
+        } else {
+            form.pieces.push(Piece::new(outline, part, *wall));
+        }
     }
     surfaces
 }
@@ -51,12 +67,10 @@ fn outline(corners: &[DVec3; 3], layout: &Layout) -> Option<Outline> {
 }
 
 /// Triangles turned so that neighbors face the same way, each with the connected part that it belongs to, and of every part whether it is closed.
-/// Corners closer than `tolerance` are one.
-fn turned(triangles: &[(Triangle, u32)], tolerance: f64) -> (Vec<([DVec3; 3], usize)>, Vec<bool>) {
-    let key = |corner: &[f64; 3]| corner.map(|coordinate| (coordinate / tolerance).round() as i64);
+fn turned(triangles: &[(Triangle, u32)], grid: &Grid) -> (Vec<Turned>, Vec<bool>) {
     // The edge after a corner: its ends in a fixed order, and whether it is run along in that order.
     let edge = |triangle: &Triangle, k: usize| {
-        let (a, b) = (key(&triangle[k]), key(&triangle[(k + 1) % 3]));
+        let (a, b) = (grid.key(&triangle[k]), grid.key(&triangle[(k + 1) % 3]));
         if a < b { ([a, b], true) } else { ([b, a], false) }
     };
     let mut sides: HashMap<[[i64; 3]; 2], Vec<(usize, bool)>> = HashMap::new();

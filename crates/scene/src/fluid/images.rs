@@ -73,3 +73,13 @@ pub(super) fn refuse_turning(motion: &WallMotion, shifts: &[DVec3]) -> Result<()
             .remedy("let it stay away from the sides, farther than particles of walls stand deep; or open these sides"),
     )
 }
+
+/// That a vessel ends at periodic sides, where there is no room for what holds its fluid.
+pub(super) fn no_room(at: DVec3, layout: &Layout) -> Complaint {
+    let complaint = Complaint::new(format!(
+        "its ends lie on each other across periodic sides, at {at:.4} m, with fluid between them: the particles that hold it have no room there"
+    ));
+    complaint
+        .limit(format!("{:.3e} m between them, {} spacings", layout.band(), layout.layers))
+        .remedy("leave its ends out: fluid then goes on through the sides; or make the domain longer, or open these sides")
+}

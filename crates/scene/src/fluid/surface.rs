@@ -1,6 +1,9 @@
 //! Walls that are no planes, as fluids see them: how far a place is from the surface, and whether it is behind it.
 
-use super::{Layout, facets, images};
+use super::{
+    Layout, facets, images,
+    near_sides::{turn_caps, turn_from},
+};
 use crate::{
     diagnostics::Complaint,
     fill::{nearest_on_triangle, refuse_too_many_of},
@@ -62,7 +65,7 @@ impl Mantle {
     }
 
     /// Whether it is a disk or a ring.
-    fn is_flat(&self) -> bool {
+    pub(super) fn is_flat(&self) -> bool {
         self.way.y == 0.0
     }
 }
@@ -83,7 +86,7 @@ pub(super) enum Outline {
 
 impl Outline {
     /// The nearest point, and the unit normal there.
-    fn nearest(&self, at: DVec3) -> (DVec3, DVec3) {
+    pub(super) fn nearest(&self, at: DVec3) -> (DVec3, DVec3) {
         match self {
             Outline::Triangle(corners, normal) => (nearest_on_triangle(corners, at), *normal),
             Outline::Segment([from, to], normal) => {
@@ -100,7 +103,7 @@ impl Outline {
     }
 
     /// Center and radius of a ball around it \[m\].
-    fn ball(&self) -> (DVec3, f64) {
+    pub(super) fn ball(&self) -> (DVec3, f64) {
         let around = |corners: &[DVec3]| {
             let center = corners.iter().sum::<DVec3>() / corners.len() as f64;
             let radius = corners.iter().map(|corner| corner.distance(center)).fold(0.0, f64::max);
@@ -189,6 +192,22 @@ impl Piece {
     }
 }
 
+/// An end of a mesh that lies on an image of another end of it.
+pub(super) struct End {
+    pub wall: u32,
+    pub part: usize,
+    /// The middle of one of its triangles, or of what a plane flow sees of it \[m\].
+    pub at: DVec3,
+}
+
+/// What a surface is made of.
+pub(super) struct Form {
+    /// Whether it ends where its images begin, so that they are surfaces of their own: those of sheets, and of what has no ends, hang together.
+    pub is_whole: bool,
+    pub pieces: Vec<Piece>,
+    pub ends: Vec<End>,
+}
+
 /// What is seen of a surface from a place.
 pub(super) struct Look {
     /// How far it is \[m\].
@@ -220,14 +239,14 @@ impl Surface {
     /// `voters` are, particles of fluid.
     ///
     /// # Errors
-    /// When one is too large for particles, or turns as its images do not, with its wall.
+    /// When one is too large for particles, turns as its images do not, or is a vessel whose ends have no room, with its wall.
     pub(super) fn all(
         walls: &[(u32, &WallShape)],
         motions: &[&WallMotion],
         layout: &Layout,
         voters: &[DVec3],
     ) -> Result<Vec<Surface>, (u32, Complaint)> {
-        let (mut of_pieces, mut meshes): (Vec<(bool, Vec<Piece>)>, Vec<_>) = (Vec::new(), Vec::new());
+        let (mut forms, mut meshes): (Vec<Form>, Vec<_>) = (Vec::new(), Vec::new());
         for (wall, shape) in walls {
             match outlines(shape, layout) {
                 Outlines::Round(outlines) => {
@@ -235,14 +254,23 @@ impl Surface {
                         .into_iter()
                         .zip(0..)
                         .map(|(outline, part)| Piece::new(outline, part, *wall));
-                    of_pieces.push((true, pieces.collect()));
+                    forms.push(Form {
+                        is_whole: true,
+                        pieces: pieces.collect(),
+                        ends: Vec::new(),
+                    });
                 }
                 Outlines::Faceted(triangles) => meshes.push((*wall, triangles)),
             }
         }
-        of_pieces.extend(facets::surfaces(&meshes, layout));
+        forms.extend(facets::surfaces(&meshes, layout));
         let mut surfaces = Vec::new();
-        for (is_whole, mut pieces) in of_pieces.into_iter().filter(|(_, pieces)| !pieces.is_empty()) {
+        for form in forms.into_iter().filter(|form| !form.pieces.is_empty()) {
+            let Form {
+                is_whole,
+                mut pieces,
+                ends,
+            } = form;
             turn_from(&mut pieces, layout, voters);
             turn_caps(&mut pieces);
             let shifts = images::shifts(&pieces, layout).and_then(|shifts| {
@@ -263,7 +291,11 @@ impl Surface {
             } else {
                 // A sheet goes on in its images.
                 pieces.extend(images.into_iter().flatten());
-                surfaces.push(Surface::new(pieces, layout)?);
+                let surface = Surface::new(pieces, layout)?;
+                if let Some(end) = ends.iter().find(|end| !surface.has_inside(end)) {
+                    return Err((end.wall, images::no_room(end.at, layout)));
+                }
+                surfaces.push(surface);
             }
         }
         Ok(surfaces)
@@ -289,6 +321,17 @@ impl Surface {
             surface.enter(index as u32, low, (longest as u64).next_power_of_two() as i64, layout);
         }
         Ok(surface)
+    }
+
+    /// Whether an end of a part is behind what is nearest of the part, however far that is.
+    fn has_inside(&self, end: &End) -> bool {
+        let of_part = self.pieces.iter().filter(|piece| piece.part == end.part);
+        let feet = of_part.map(|piece| {
+            let (point, normal) = piece.outline.nearest(end.at);
+            (point.distance_squared(end.at), piece.away * normal.dot(end.at - point))
+        });
+        let nearest = feet.min_by(|one, other| one.0.total_cmp(&other.0));
+        nearest.is_some_and(|(_, behind)| behind > 0.0)
     }
 
     fn cell(&self, place: DVec3) -> [i64; 3] {
@@ -379,51 +422,6 @@ impl Surface {
             away: middle,
             wall,
         })
-    }
-}
-
-/// Turns every part so that it has on its near side what most voters see that are nearest to it, or to one of its images.
-fn turn_from(pieces: &mut [Piece], layout: &Layout, voters: &[DVec3]) {
-    let parts = pieces.iter().map(|piece| piece.part + 1).max().unwrap_or(0);
-    let mut votes = vec![0.0; parts];
-    for voter in voters {
-        let mut nearest = vec![(f64::INFINITY, 0.0); parts];
-        for piece in &*pieces {
-            for seen in images::of_place(*voter, piece.outline.ball().0, layout) {
-                let (point, normal) = piece.outline.nearest(seen);
-                let (distance, side) = (point.distance_squared(seen), normal.dot(seen - point));
-                if distance < nearest[piece.part].0 {
-                    nearest[piece.part] = (distance, side);
-                }
-            }
-        }
-        for (vote, (_, side)) in votes.iter_mut().zip(nearest) {
-            *vote += if side > 0.0 { 1.0 } else { -1.0 };
-        }
-    }
-    for piece in pieces {
-        piece.away = if votes[piece.part] > 0.0 { -1.0 } else { 1.0 };
-    }
-}
-
-/// Caps close the body that a mantle begins, whoever is nearest to them: fluid is inside of both, or outside of both.
-fn turn_caps(pieces: &mut [Piece]) {
-    let mantle = pieces.iter().find_map(|piece| match &piece.outline {
-        Outline::Mantle(mantle) if !mantle.is_flat() => {
-            let middle = mantle.base + mantle.axis * (0.5 * mantle.way.y);
-            Some((middle, mantle.axis, piece.away > 0.0))
-        }
-        _ => None,
-    });
-    let Some((middle, axis, is_fluid_inside)) = mantle else { return };
-    for piece in pieces {
-        if let Outline::Mantle(cap) = &piece.outline
-            && cap.is_flat()
-        {
-            // The normal of a disk is against the axis: at the base that is outward.
-            let is_outward = (cap.base - middle).dot(axis) < 0.0;
-            piece.away = if is_outward == is_fluid_inside { 1.0 } else { -1.0 };
-        }
     }
 }
 

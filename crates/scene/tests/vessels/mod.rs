@@ -1,5 +1,7 @@
 //! Vessels of meshes hold what is in them: their particles fill all that fluid sees behind them, and too thin ones are refused.
 
+mod sides;
+
 use super::scene_in;
 use glam::{DQuat, DVec2, DVec3};
 use seixo_engine::Simulation;

@@ -3,10 +3,14 @@
 //! The share is Σ_j V_j W (the color field of Müller, Charypar & Gross 2003, with V_j = 1/Σ_k W_jk), with a cubic spline for W, and it is cut by
 //! marching cubes: the crate `splashsurf_lib` does both (Löschner, Böttcher, Jeske & Bender 2023, Vision, Modeling, and Visualization). The
 //! mesh is smoothed by Taubin's filter (1995, A signal processing approach to fair surface design, SIGGRAPH), which keeps volumes. All
-//! is computed in spacings, in one order: the same particles give the same bits.
+//! is computed in spacings, in one order: the same particles give the same bits. At periodic sides the surface ends, and fits to its image.
+
+mod sides;
 
 use glam::DVec3;
+use seixo_engine::PeriodicCell;
 use seixo_engine::state::FluidSnapshot;
+use sides::Sides;
 use splashsurf_lib::kernel::{CubicSplineKernel, SymmetricKernel3d};
 use splashsurf_lib::nalgebra::{SVector, Vector3};
 use splashsurf_lib::sph_interpolation::SphInterpolator;
@@ -104,7 +108,7 @@ impl SurfaceOptions {
     }
 }
 
-/// Closed surfaces of all fluids of a snapshot.
+/// Surfaces of all fluids of a snapshot, closed but for periodic sides.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FreeSurface {
     /// The vertices: their places, of which fluid they are, and what is carried over from particles within the support: the mean, weighted by V W,
@@ -114,6 +118,8 @@ pub struct FreeSurface {
     pub normals: Vec<[f64; 3]>,
     /// Vertices of each triangle, counterclockwise as seen from outside.
     pub triangles: Vec<[u32; 3]>,
+    /// The axes at whose sides it ends.
+    pub periodic: [bool; 3],
 }
 
 impl FreeSurface {
@@ -123,14 +129,23 @@ impl FreeSurface {
         [vertices.count(), self.triangles_of(fluid).count()]
     }
 
-    /// The volume that the surface of a fluid encloses \[m³\].
+    /// The volume that the surface of a fluid encloses, with the sides at which it ends \[m³\]; not a number where all sides are periodic: then its
+    /// inside has no end.
     pub fn volume_of(&self, fluid: u32) -> f64 {
         let corner = |vertex: u32| DVec3::from(self.vertices.position[vertex as usize]);
         // From a point of the surface, so that nothing large cancels.
         let origin = self.triangles_of(fluid).next().map_or(DVec3::ZERO, |triangle| corner(triangle[0]));
+        let Some(open) = (0..3).find(|&axis| !self.periodic[axis]) else {
+            return f64::NAN;
+        };
         let six_fold = self.triangles_of(fluid).map(|triangle| {
             let [a, b, c] = triangle.map(|vertex| corner(vertex) - origin);
-            a.dot(b.cross(c))
+            if self.periodic == [false; 3] {
+                a.dot(b.cross(c))
+            } else {
+                // By the flux of a field along an axis, which goes through no side where the surface ends.
+                (a + b + c)[open] * (b - a).cross(c - a)[open]
+            }
         });
         six_fold.sum::<f64>() / 6.0
     }
@@ -141,11 +156,17 @@ impl FreeSurface {
     }
 }
 
-/// The free surfaces of the fluids of a snapshot whose particles keep this distance at rest \[m\], each by itself, in the order of their indices.
+/// The free surfaces of the fluids of a snapshot whose particles keep this distance at rest \[m\] in such a cell, each by itself, in the order of their
+/// indices. What is beyond a periodic side counts, and the surface ends there; vertices at opposite sides are a length of the cell apart.
 ///
 /// # Errors
 /// If an option is out of its limits, a particle nowhere, or all too far apart.
-pub fn free_surface(fluids: &FluidSnapshot, spacing: f64, options: &SurfaceOptions) -> Result<FreeSurface, SurfaceError> {
+pub fn free_surface(
+    fluids: &FluidSnapshot,
+    spacing: f64,
+    cell: &PeriodicCell,
+    options: &SurfaceOptions,
+) -> Result<FreeSurface, SurfaceError> {
     options.check()?;
     if let Some(lost) = fluids.position.iter().position(|place| !place.iter().all(|x| x.is_finite())) {
         return Err(SurfaceError::Nowhere {
@@ -153,11 +174,15 @@ pub fn free_surface(fluids: &FluidSnapshot, spacing: f64, options: &SurfaceOptio
             position: fluids.position[lost],
         });
     }
-    let mut surface = FreeSurface::default();
+    let sides = Sides::new(cell, spacing, options.cube_size);
+    let mut surface = FreeSurface {
+        periodic: sides.periodic(),
+        ..FreeSurface::default()
+    };
     let kinds: BTreeSet<u32> = fluids.kind.iter().copied().collect();
     for kind in kinds {
         let members: Vec<usize> = (0..fluids.kind.len()).filter(|&i| fluids.kind[i] == kind).collect();
-        surface.add(fluids, (kind, &members), spacing, options)?;
+        surface.add(fluids, (kind, &members), &sides, options)?;
     }
     surface.vertices.id = (0..surface.vertices.position.len() as u32).collect();
     Ok(surface)
@@ -169,15 +194,14 @@ impl FreeSurface {
         &mut self,
         fluids: &FluidSnapshot,
         (fluid, members): (u32, &[usize]),
-        spacing: f64,
+        sides: &Sides,
         options: &SurfaceOptions,
     ) -> Result<(), SurfaceError> {
         let support = 2.0 * options.smoothing_length;
         let flat = Flat::new(support);
-        let places: Vec<Vector3<f64>> = members
-            .iter()
-            .map(|&i| Vector3::from(fluids.position[i].map(|x| x / spacing)))
-            .collect();
+        // A vertex sees particles, and of each of these the surroundings.
+        let seen = |&i: &usize| sides.images(fluids.position[i], 2.0 * support).map(move |place| (place, i));
+        let (places, member_of): (Vec<Vector3<f64>>, Vec<usize>) = members.iter().flat_map(seen).unzip();
         let mut parameters = Parameters::new(0.5, support, options.cube_size);
         parameters.rest_density = 1.0;
         parameters.iso_surface_threshold = options.threshold.unwrap_or(flat.share_above);
@@ -191,16 +215,19 @@ impl FreeSurface {
         })?;
         // Of particles with the mass 1 they are the shares of the surroundings that are filled.
         let shares = found.particle_densities.unwrap_or_default();
-        let (mut vertices, triangles) = (found.mesh.vertices, found.mesh.triangles);
+        let (mut vertices, triangles) = sides.cut(found.mesh.vertices, found.mesh.triangles);
+        let firsts = sides.firsts(&vertices);
         let around = SphInterpolator::new(&places, &shares, 1.0, support);
         if options.smoothing > 0 {
             let shares = around.interpolate_scalar_quantity(&shares, &vertices, true);
             let weights: Vec<f64> = shares.iter().map(|&share| flat.weight(share)).collect();
             for _ in 0..options.smoothing {
-                STEPS.into_iter().for_each(|step| smooth(&mut vertices, &triangles, &weights, step));
+                STEPS
+                    .into_iter()
+                    .for_each(|step| smooth(&mut vertices, &triangles, &firsts, &weights, step));
             }
         }
-        let carried: Vec<SVector<f64, 5>> = members
+        let carried: Vec<SVector<f64, 5>> = member_of
             .iter()
             .map(|&i| {
                 let [x, y, z] = fluids.velocity[i];
@@ -213,11 +240,9 @@ impl FreeSurface {
             self.vertices.pressure.push(values[4]);
         }
         let first = self.vertices.position.len() as u32;
-        self.normals.extend(normals(&vertices, &triangles));
+        self.normals.extend(normals(&vertices, &triangles, &firsts));
         self.vertices.kind.extend(vertices.iter().map(|_| fluid));
-        self.vertices
-            .position
-            .extend(vertices.iter().map(|place| [0, 1, 2].map(|k| place[k] * spacing)));
+        self.vertices.position.extend(vertices.iter().map(|vertex| sides.place(vertex)));
         self.triangles
             .extend(triangles.iter().map(|triangle| triangle.map(|vertex| first + vertex as u32)));
         Ok(())
@@ -273,32 +298,43 @@ impl Flat {
 }
 
 /// Moves every vertex towards the mean of those that it has an edge to, by `step` of the way times its weight; away from it where that is negative.
-fn smooth(vertices: &mut [Vector3<f64>], triangles: &[[usize; 3]], weights: &[f64], step: f64) {
+/// Those that are one, by the first of them, move as one.
+fn smooth(vertices: &mut [Vector3<f64>], triangles: &[[usize; 3]], firsts: &[usize], weights: &[f64], step: f64) {
     let mut sums = vec![(Vector3::<f64>::zeros(), 0.0); vertices.len()];
     // In a closed surface each edge starts once at either end.
     for &[a, b, c] in triangles {
         for (from, to) in [(a, b), (b, c), (c, a)] {
-            sums[from].0 += vertices[to];
-            sums[from].1 += 1.0;
+            let first = firsts[from];
+            sums[first].0 += vertices[to] + (vertices[first] - vertices[from]);
+            sums[first].1 += 1.0;
         }
     }
-    for ((vertex, (sum, count)), weight) in vertices.iter_mut().zip(sums).zip(weights) {
+    let way = |((vertex, (sum, count)), weight): ((&Vector3<f64>, (Vector3<f64>, f64)), &f64)| {
         if count > 0.0 {
-            *vertex += (sum / count - *vertex) * (step * weight);
+            (sum / count - *vertex) * (step * weight)
+        } else {
+            Vector3::zeros()
         }
+    };
+    let ways: Vec<Vector3<f64>> = vertices.iter().zip(sums).zip(weights).map(way).collect();
+    for (vertex, &first) in vertices.iter_mut().zip(firsts) {
+        *vertex += ways[first];
     }
 }
 
-/// Unit normals at the vertices: the mean of those of triangles by their areas.
-fn normals(vertices: &[Vector3<f64>], triangles: &[[usize; 3]]) -> Vec<[f64; 3]> {
+/// Unit normals at the vertices: the mean of those of triangles by their areas. Those that are one, by the first of them, have the same.
+fn normals(vertices: &[Vector3<f64>], triangles: &[[usize; 3]], firsts: &[usize]) -> Vec<[f64; 3]> {
     let mut sums = vec![Vector3::<f64>::zeros(); vertices.len()];
     for triangle in triangles {
         let [a, b, c] = triangle.map(|vertex| vertices[vertex]);
         let double_area: Vector3<f64> = (b - a).cross(&(c - a));
-        triangle.iter().for_each(|&vertex| sums[vertex] += double_area);
+        triangle.iter().for_each(|&vertex| sums[firsts[vertex]] += double_area);
     }
-    let unit = |sum: Vector3<f64>| DVec3::new(sum[0], sum[1], sum[2]).normalize_or_zero().to_array();
-    sums.into_iter().map(unit).collect()
+    let unit = |&first: &usize| {
+        let sum = sums[first];
+        DVec3::new(sum[0], sum[1], sum[2]).normalize_or_zero().to_array()
+    };
+    firsts.iter().map(unit).collect()
 }
 
 /// What an error says, and what the ones behind it say.

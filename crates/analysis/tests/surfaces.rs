@@ -2,6 +2,7 @@
 
 use glam::DVec3;
 use seixo_analysis::{FreeSurface, SurfaceError, SurfaceOptions, free_surface};
+use seixo_engine::PeriodicCell;
 use seixo_engine::state::FluidSnapshot;
 use std::collections::HashMap;
 use std::f64::consts::PI;
@@ -54,7 +55,7 @@ fn smoothed(smoothing: u32) -> SurfaceOptions {
 }
 
 fn surface_of(places: &[DVec3], options: &SurfaceOptions) -> FreeSurface {
-    free_surface(&fluid(0, places), SPACING, options).unwrap()
+    free_surface(&fluid(0, places), SPACING, &PeriodicCell::open(), options).unwrap()
 }
 
 /// The volume of so many particles \[m³\].
@@ -178,7 +179,7 @@ fn each_fluid_has_a_surface_of_its_own() {
     fluids.velocity.extend(oil.velocity);
     fluids.density.extend(oil.density);
     fluids.pressure.extend(oil.pressure);
-    let surface = free_surface(&fluids, SPACING, &SurfaceOptions::default()).unwrap();
+    let surface = free_surface(&fluids, SPACING, &PeriodicCell::open(), &SurfaceOptions::default()).unwrap();
     let kind = |vertex: u32| surface.vertices.kind[vertex as usize];
     assert!(surface.triangles.iter().all(|&[a, b, c]| kind(a) == kind(b) && kind(b) == kind(c)));
     for (fluid, count) in [(2, below.len()), (5, above.len())] {
@@ -188,8 +189,70 @@ fn each_fluid_has_a_surface_of_its_own() {
     }
     assert_eq!(surface.volume_of(3), 0.0);
     assert_eq!(surface.count_of(3), [0, 0]);
-    let none = free_surface(&FluidSnapshot::default(), SPACING, &SurfaceOptions::default()).unwrap();
+    let none = free_surface(
+        &FluidSnapshot::default(),
+        SPACING,
+        &PeriodicCell::open(),
+        &SurfaceOptions::default(),
+    )
+    .unwrap();
     assert_eq!(none, FreeSurface::default());
+}
+
+/// Water 12 by 10.2 spacings wide, with waves along x that are so far along, each particle in any image of the cell that is as wide.
+fn waves(along: f64) -> Vec<DVec3> {
+    let mut places = Vec::new();
+    for (i, j, k) in (0..12).flat_map(|i| (0..10).flat_map(move |j| (0..9).map(move |k| (i, j, k)))) {
+        let place = DVec3::new(f64::from(i) + 0.5, (f64::from(j) + 0.5) * 1.02, f64::from(k) + 0.5);
+        if place.z < 5.0 + 1.5 * (PI * place.x / 6.0).sin() {
+            places.push(place + DVec3::new(along + 12.0 * f64::from(j % 3 - 1), 0.0, 0.0));
+        }
+    }
+    places
+}
+
+#[test]
+fn at_periodic_sides_a_surface_ends_and_fits_to_its_image() {
+    let mut cell = PeriodicCell::open();
+    (cell.low, cell.length) = ([-0.02, 0.0, 0.0], [0.12, 0.102, f64::INFINITY]);
+    let surface = |along: f64| free_surface(&fluid(0, &waves(along)), SPACING, &cell, &SurfaceOptions::default()).unwrap();
+    let still = surface(0.0);
+    assert_eq!(still.periodic, [true, true, false]);
+    // There are no walls at sides. Waves rise by up to 0.8.
+    assert!(
+        still
+            .normals
+            .iter()
+            .all(|normal| normal[0].abs() < 0.9 && normal[1].abs() < 0.4 && normal[2].abs() > 0.4)
+    );
+    let edges = edges(&still);
+    let rim: Vec<DVec3> = edges
+        .keys()
+        .filter(|[from, to]| !edges.contains_key(&[*to, *from]))
+        .map(|[from, _]| still.vertices.position[*from as usize].into())
+        .collect();
+    // Two cubes a spacing, at four sides, of top and bottom.
+    assert!(rim.len() >= 2 * 2 * 2 * (12 + 10), "{}", rim.len());
+    for at in &rim {
+        let is_image = |other: &DVec3| {
+            let apart = [0, 1].map(|axis| (at[axis] - other[axis]).abs() / cell.length[axis]);
+            let are_whole = apart.iter().all(|apart| (apart - apart.round()).abs() < 1e-9);
+            are_whole && apart[0].max(apart[1]) > 0.5 && (at.z - other.z).abs() < 1e-9 * SPACING
+        };
+        assert!(rim.iter().any(is_image), "{at}");
+    }
+    // All of the water, stretched as it is.
+    let held = still.volume_of(0) / (1.02 * volume_of(waves(0.0).len()));
+    assert!((0.97..1.03).contains(&held), "{held} of the water");
+    // Where in the cell waves are changes nothing but rounding.
+    let moved = surface(3.0);
+    assert!((area(&moved) / area(&still) - 1.0).abs() < 1e-9, "{} m²", area(&moved));
+    assert!((moved.volume_of(0) / still.volume_of(0) - 1.0).abs() < 1e-9);
+    assert_eq!(moved.count_of(0)[1], still.count_of(0)[1]);
+    // The whole of it is inside where all sides are periodic.
+    cell.length[2] = 0.3;
+    let open = free_surface(&fluid(0, &waves(0.0)), SPACING, &cell, &SurfaceOptions::default()).unwrap();
+    assert!(open.volume_of(0).is_nan());
 }
 
 #[test]
@@ -217,12 +280,14 @@ fn what_gives_no_surface_is_refused_with_a_remedy() {
         ),
         (smoothed(1000), ["number of smoothings is 1000", "0 to 200", "10"]),
     ] {
-        let refused = free_surface(&drop, SPACING, &options).unwrap_err().to_string();
+        let refused = free_surface(&drop, SPACING, &PeriodicCell::open(), &options)
+            .unwrap_err()
+            .to_string();
         for phrase in phrases {
             assert!(refused.contains(phrase), "no `{phrase}` in {refused}");
         }
     }
-    let refused = |place: DVec3| free_surface(&fluid(0, &[DVec3::ZERO, place]), SPACING, &usual).unwrap_err();
+    let refused = |place: DVec3| free_surface(&fluid(0, &[DVec3::ZERO, place]), SPACING, &PeriodicCell::open(), &usual).unwrap_err();
     let nowhere = refused(DVec3::new(0.0, f64::NAN, 0.0));
     assert!(matches!(nowhere, SurfaceError::Nowhere { id: 1, .. }), "{nowhere}");
     let far = refused(DVec3::splat(1e8)).to_string();

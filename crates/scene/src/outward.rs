@@ -81,7 +81,7 @@ pub(crate) fn turn_outward(mesh: &mut [Triangle], edges: &Edges) -> Result<usize
     if let Some(edge) = &found.one_sided {
         return Err(one_sided(edge));
     }
-    let mut parts: Vec<Part> = (0..found.count).map(|_| Part::default()).collect();
+    let mut parts: Vec<Part> = (0..found.count()).map(|_| Part::default()).collect();
     for ((place, triangle), (part, is_over)) in places.iter().zip(triangles).zip(found.triangles) {
         let [a, b, c] = triangle;
         parts[part].triangles.push(if is_over { [a, c, b] } else { [a, b, c] });

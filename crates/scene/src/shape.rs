@@ -81,11 +81,18 @@ impl Shape {
     pub fn flat(&self, axis: usize) -> Result<Shape, Complaint> {
         let drawn: Vec<(DVec3, f64)> = self.spheres.iter().map(|(at, radius)| (self.axes * *at, *radius)).collect();
         let along = ["x", "y", "z"][axis];
-        if drawn.iter().any(|(at, _)| at[axis].abs() > ROUNDING) {
+        // Of a mesh that is no prism the center of mass may be beside them.
+        let height = drawn.first().map_or(0.0, |(at, _)| at[axis]);
+        if drawn.iter().any(|(at, _)| (at[axis] - height).abs() > ROUNDING) {
             let complaint = Complaint::new("the fluid flows in a plane, and the spheres of the shape are not in one");
+            let remedy = if self.outline.is_empty() {
+                "draw the shape in that plane".to_owned()
+            } else {
+                format!("make the mesh no thicker along {along} than one of its spheres: the fluid sees its section alone")
+            };
             return Err(complaint
                 .limit(format!("centers with one and the same {along}"))
-                .remedy("draw the shape in that plane, or leave `plane` out of the fluids"));
+                .remedy(format!("{remedy}; or leave `plane` out of the fluids")));
         }
         if self.is_given {
             let complaint = Complaint::new("`solid` says what the shape is in space, and the fluid flows in a plane");
@@ -98,7 +105,7 @@ impl Shape {
         let outline: Vec<Triangle> = self
             .outline
             .iter()
-            .map(|triangle| triangle.map(|corner| (self.axes * DVec3::from(corner)).to_array()))
+            .map(|triangle| triangle.map(|corner| (self.axes * DVec3::from(corner) - DVec3::AXES[axis] * height).to_array()))
             .collect();
         let is_closed = !outline.is_empty() && Mesh::new(&outline, DVec3::ZERO).is_ok();
         let section = is_closed.then(|| Section::of(&outline, axis).plate()).flatten();

@@ -32,7 +32,7 @@ pub struct SphereWish {
 /// A mesh that became spheres.
 #[derive(Clone, Debug)]
 pub struct SpheresOfMesh {
-    /// Its triangles, scaled; those of a closed mesh that faced the wrong side turned over.
+    /// Its triangles, scaled; those of a closed mesh that faced the wrong side turned over, be it all of them.
     pub mesh: Vec<Triangle>,
     /// How many were turned over.
     pub turned: usize,
@@ -109,6 +109,9 @@ pub fn spheres_of_mesh(file: &Path, scale: f64, wish: &SphereWish) -> Result<Sph
         ..solid
     });
     notices.extend(remarks(&edges, &voxels, wish.filling, of_mesh.is_some(), is_turned));
+    if is_turned {
+        mesh.iter_mut().for_each(|triangle| triangle.swap(1, 2));
+    }
     let centers: Vec<Vec3> = voxels.taken.iter().map(|&cube| lattice.center(cube)).collect();
     let spheres: Vec<(DVec3, f64)> = centers.iter().map(|&center| (center.into(), wish.radius)).collect();
     Ok(SpheresOfMesh {

@@ -1,5 +1,6 @@
 //! Bodies and small grains in fluids: the particles that fluids feel, and the room that they take.
 
+mod afloat;
 mod symmetric;
 
 use seixo_engine::world::{Fluids, World};

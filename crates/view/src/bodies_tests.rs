@@ -1,8 +1,8 @@
 use std::{f64::consts::FRAC_1_SQRT_2, fs, path::Path};
 
 use glam::DVec3;
-use seixo_engine::BondSnapshot;
 use seixo_engine::state::{FluidSnapshot, GrainSnapshot};
+use seixo_engine::{BondSnapshot, PeriodicCell};
 use seixo_files::vtk::{self, Field, VtkBodies};
 
 use crate::{
@@ -205,7 +205,8 @@ fn fluids_and_bodies_stay_where_bonds_stand_for_grains() {
         density: vec![1000.0; 9],
         pressure: vec![0.0; 9],
     };
-    fs::write(fields.join("fluid_000001.vtp"), vtk::fluid(&fluid, 0.001, 0.01)).unwrap();
+    let water = vtk::fluid(&fluid, 0.001, &PeriodicCell::open(), 0.01);
+    fs::write(fields.join("fluid_000001.vtp"), water).unwrap();
     assert!(picture(folder.path(), &options(Shown::Bonds, true)).unwrap() != with_body);
     // Contacts would be hidden inside.
     for (shown, panes, drops) in [(Shown::Bonds, 12, 9), (Shown::Contacts, 0, 0)] {

@@ -48,13 +48,14 @@ impl Balls {
             return Err(ViewError::NoFluid { path });
         }
         let fluid = read_fluid(&path)?;
-        let found = free_surface(&fluid.particles, fluid.spacing, &SurfaceOptions::default());
+        let found = free_surface(&fluid.particles, fluid.spacing, &fluid.cell, &SurfaceOptions::default());
         let surface = found.map_err(|source| ViewError::Surface { path, source })?;
         let particles = fluid.particles.id.len();
         // A vertex is a point, where a particle is a ball.
         let vertices = VtkFluid {
             time: fluid.time,
             spacing: 0.0,
+            cell: fluid.cell,
             particles: surface.vertices,
         };
         let mut balls = Balls::of(file, Some(vertices.points()), particles)?;

@@ -2,7 +2,7 @@ use std::{fs, path::Path};
 
 use glam::DVec3;
 use seixo_engine::state::{FluidSnapshot, GrainSnapshot, WallSnapshot};
-use seixo_engine::{BondSnapshot, ContactRecord, Partner};
+use seixo_engine::{BondSnapshot, ContactRecord, Partner, PeriodicCell};
 use seixo_files::vtk::{self, Field};
 
 use crate::{
@@ -262,7 +262,8 @@ fn fluids_are_drawn_beside_grains_and_alone() {
         density: vec![1000.0; 9],
         pressure: (0..9).map(f64::from).collect(),
     };
-    fs::write(fields.join("fluid_000001.vtp"), vtk::fluid(&fluid, 0.001, 0.01)).unwrap();
+    let water = vtk::fluid(&fluid, 0.001, &PeriodicCell::open(), 0.01);
+    fs::write(fields.join("fluid_000001.vtp"), water).unwrap();
     let of = |field: &str| PictureOptions {
         field: Some(field.to_owned()),
         ..small(Shown::Grains)

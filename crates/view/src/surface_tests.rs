@@ -1,6 +1,7 @@
 use std::fs;
 
 use glam::DVec3;
+use seixo_engine::PeriodicCell;
 use seixo_engine::state::{FluidSnapshot, GrainSnapshot};
 use seixo_files::vtk::{self, Field};
 
@@ -102,7 +103,8 @@ fn run_folder(has_grains: bool) -> tempfile::TempDir {
         pressure: position.iter().map(|place| 500.0 - 1e4 * place[2]).collect(),
         position,
     };
-    fs::write(fields.join("fluid_000000.vtp"), vtk::fluid(&fluid, 0.01, 0.5)).unwrap();
+    let water = vtk::fluid(&fluid, 0.01, &PeriodicCell::open(), 0.5);
+    fs::write(fields.join("fluid_000000.vtp"), water).unwrap();
     if has_grains {
         let grains = GrainSnapshot {
             id: vec![0],

@@ -8,8 +8,8 @@ use std::hash::Hash;
 /// The parts of a mesh that are connected through edges at which two triangles meet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parts {
-    /// How many there are.
-    pub count: usize,
+    /// Of each part whether it is closed: all of its triangles have a neighbor at each edge. An edge without length has none.
+    pub is_closed: Vec<bool>,
     /// Of each triangle its part, numbered in the order of their first triangles, and whether it faces another side than this first one.
     pub triangles: Vec<(usize, bool)>,
     /// The first edge found at which triangles cannot be brought to face the same side: the surface has but one, like that of Möbius.
@@ -46,33 +46,46 @@ impl Parts {
                 sides.count += 1;
             }
         }
+        Parts::between(mesh, |index, k| {
+            let (pair, is_forward) = undirected(&edges_of(&mesh[index])[k])?;
+            // Where three or more meet, nothing tells which two are neighbors.
+            let Some(Sides {
+                of: [one, other],
+                count: 2,
+            }) = sides.get(&pair)
+            else {
+                return None;
+            };
+            let &(next, is_next_forward) = if one.0 as usize == index { other } else { one };
+            Some((next as usize, is_forward == is_next_forward))
+        })
+    }
+
+    /// Those of a mesh whose neighbors are known: of a triangle, at the edge after one of its corners, which triangle is beyond it, and whether both run
+    /// along the edge in the same direction.
+    pub fn between(mesh: &[Triangle], neighbor: impl Fn(usize, usize) -> Option<(usize, bool)>) -> Parts {
         let mut found: Vec<Option<(usize, bool)>> = vec![None; mesh.len()];
-        let (mut count, mut one_sided) = (0, None);
+        let (mut is_closed, mut one_sided) = (Vec::new(), None);
         for start in 0..mesh.len() {
             if found[start].is_some() {
                 continue;
             }
-            found[start] = Some((count, false));
+            let part = is_closed.len();
+            is_closed.push(true);
+            found[start] = Some((part, false));
             let mut left = vec![start];
             while let Some(index) = left.pop() {
                 let is_over = found[index].is_some_and(|(_, is_over)| is_over);
-                for ends in edges_of(&mesh[index]) {
-                    // Where three or more meet, nothing tells which two are neighbors.
-                    let Some((pair, is_forward)) = undirected(&ends) else { continue };
-                    let Some(Sides {
-                        of: [one, other],
-                        count: 2,
-                    }) = sides.get(&pair)
-                    else {
+                for (k, ends) in edges_of(&mesh[index]).into_iter().enumerate() {
+                    let Some((next, is_along)) = neighbor(index, k) else {
+                        is_closed[part] = false;
                         continue;
                     };
-                    let &(next, is_next_forward) = if one.0 as usize == index { other } else { one };
-                    let next = next as usize;
                     // Neighbors that face the same side run along their edge in opposite directions.
-                    let is_next_over = is_over ^ (is_forward == is_next_forward);
+                    let is_next_over = is_over ^ is_along;
                     match found[next] {
                         None => {
-                            found[next] = Some((count, is_next_over));
+                            found[next] = Some((part, is_next_over));
                             left.push(next);
                         }
                         Some((_, is_known_over)) if next != index && is_known_over != is_next_over => {
@@ -82,13 +95,17 @@ impl Parts {
                     }
                 }
             }
-            count += 1;
         }
         Parts {
-            count,
+            is_closed,
             triangles: found.into_iter().map(Option::unwrap_or_default).collect(),
             one_sided,
         }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.is_closed.len()
     }
 }
 
@@ -123,12 +140,12 @@ mod tests {
             ring[over].swap(0, 1);
         }
         let parts = Parts::of(&ring);
-        assert_eq!((parts.count, parts.one_sided), (1, None));
+        assert_eq!((parts.count(), parts.one_sided), (1, None));
         let over: Vec<usize> = (0..24).filter(|&k| parts.triangles[k].1).collect();
         assert_eq!(over, [3, 4, 11]);
 
         let moebius = Parts::of(&band(12, true));
-        assert_eq!(moebius.count, 1);
+        assert_eq!(moebius.count(), 1);
         assert_eq!(moebius.one_sided.map(|edge| edge.triangles), Some(2));
     }
 
@@ -138,12 +155,21 @@ mod tests {
         let away: Vec<Triangle> = ring.iter().map(|face| face.map(|[x, y, z]| [x + 9.0, y, z])).collect();
         let mixed: Vec<Triangle> = away.iter().zip(&ring).flat_map(|(one, other)| [*one, *other]).collect();
         let parts = Parts::of(&mixed);
-        assert_eq!(parts.count, 2);
+        assert_eq!(parts.is_closed, [false; 2]);
         assert!(parts.triangles.iter().enumerate().all(|(k, found)| *found == (k % 2, false)));
         // Corners that are nearly in one place are one to a coarser key.
         let nearly: Vec<Triangle> = ring[6..].iter().map(|face| face.map(|[x, y, z]| [x, y, z + 1e-9])).collect();
         let broken = [&ring[..6], &nearly[..]].concat();
-        assert_eq!(Parts::of(&broken).count, 2);
-        assert_eq!(Parts::by(&broken, |corner| corner.map(|x| (x * 1e6).round() as i64)).count, 1);
+        assert_eq!(Parts::of(&broken).count(), 2);
+        assert_eq!(Parts::by(&broken, |corner| corner.map(|x| (x * 1e6).round() as i64)).count(), 1);
+    }
+
+    #[test]
+    fn a_part_is_closed_if_it_goes_on_beyond_all_edges() {
+        let [o, x, y, z] = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+        let away = [x, y, z].map(|corner| corner.map(|x| x + 5.0));
+        let parts = Parts::of(&[[o, y, x], away, [o, x, z], [o, z, y], [x, y, z]]);
+        assert_eq!(parts.is_closed, [true, false]);
+        assert!(parts.triangles.iter().all(|(_, is_over)| !is_over));
     }
 }

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::section::Edge;
 use glam::DVec3;
+use seixo_engine::voxels::Parts;
 use seixo_engine::world::Triangle;
 use std::collections::{BTreeMap, HashMap};
 
@@ -81,48 +82,23 @@ fn turned(triangles: &[(Triangle, u32)], grid: &Grid) -> (Vec<Turned>, Vec<bool>
         }
     }
     // Where three or more of a wall meet, nobody knows which two are neighbors; of several walls those are that end there.
-    let neighbor = |index: usize, ends: &[[i64; 3]; 2]| -> Option<(usize, bool)> {
-        let around = &sides[ends];
+    let neighbor = |index: usize, k: usize| -> Option<(usize, bool)> {
+        let (ends, is_forward) = edge(&triangles[index].0, k);
+        let around = &sides[&ends];
         let of_wall: Vec<_> = around
             .iter()
             .filter(|(other, _)| triangles[*other].1 == triangles[index].1)
             .collect();
         let near: Vec<_> = if of_wall.len() == 1 { around.iter().collect() } else { of_wall };
-        match near[..] {
-            [one, other] => Some(if one.0 == index { *other } else { *one }),
-            _ => None,
-        }
+        let [one, other] = near[..] else { return None };
+        let (next, is_next_forward) = if one.0 == index { *other } else { *one };
+        Some((next, is_forward == is_next_forward))
     };
-    let mut found: Vec<Option<(usize, bool)>> = vec![None; triangles.len()];
-    let mut is_closed = Vec::new();
-    for start in 0..triangles.len() {
-        if found[start].is_some() {
-            continue;
-        }
-        let part = is_closed.len();
-        is_closed.push(true);
-        found[start] = Some((part, false));
-        let mut left = vec![start];
-        while let Some(index) = left.pop() {
-            let is_over = found[index].is_some_and(|(_, is_over)| is_over);
-            for k in 0..3 {
-                let (ends, is_forward) = edge(&triangles[index].0, k);
-                let Some((next, is_next_forward)) = neighbor(index, &ends) else {
-                    is_closed[part] = false;
-                    continue;
-                };
-                if found[next].is_none() {
-                    // Neighbors that face the same way run along their edge in opposite directions.
-                    found[next] = Some((part, is_over ^ (is_forward == is_next_forward)));
-                    left.push(next);
-                }
-            }
-        }
-    }
-    let turn = |((triangle, _), found): (&(Triangle, u32), Option<(usize, bool)>)| {
-        let (part, is_over) = found.unwrap_or_default();
+    let mesh: Vec<Triangle> = triangles.iter().map(|(triangle, _)| *triangle).collect();
+    let parts = Parts::between(&mesh, neighbor);
+    let turn = |(triangle, (part, is_over)): (Triangle, (usize, bool))| {
         let [a, b, c] = triangle.map(DVec3::from);
         (if is_over { [a, c, b] } else { [a, b, c] }, part)
     };
-    (triangles.iter().zip(found).map(turn).collect(), is_closed)
+    (mesh.into_iter().zip(parts.triangles).map(turn).collect(), parts.is_closed)
 }

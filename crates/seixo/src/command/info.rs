@@ -192,7 +192,7 @@ fn mesh(path: &Path) -> Result<Value, seixo::files::FilesError> {
         json!({
             "path": path.display().to_string(), "format": format, "solids": solids,
             "triangles": triangles.len(), "without_area": flat.len(), "first_without_area": first_flat,
-            "connected_parts": Parts::of(&solid).count, "is_closed": edges.is_closed(), "min": min, "max": max,
+            "connected_parts": Parts::of(&solid).count(), "is_closed": edges.is_closed(), "min": min, "max": max,
             "usable_as": { "wall": uses.wall, "body": uses.body, "region": uses.region }, VERDICT: uses.verdict,
         }),
         &edges,

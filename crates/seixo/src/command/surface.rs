@@ -17,8 +17,8 @@ use std::thread;
 ///
 /// The surface is where the share of the surroundings that particles fill is what it is half a spacing above a flat layer of them: there the fluid
 /// ends that they stand for. Marching cubes cut it out, and a filter that keeps volumes takes away what is as small as particles. Every surface
-/// is closed, at walls, too; several fluids have one each. Lengths are in spacings, the distances of particles at rest. How well it holds what
-/// the fluid holds is told for each frame; docs/fluids.md says what to believe.
+/// is closed, at walls, too; at periodic sides it ends, and fits to its image. Several fluids have one each. Lengths are in spacings, the distances
+/// of particles at rest. How well it holds what the fluid holds is told for each frame; docs/fluids.md says what to believe.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -151,12 +151,13 @@ impl SurfaceArguments {
             threshold: self.threshold,
             smoothing: self.smooth,
         };
-        let found = free_surface(&fluid.particles, fluid.spacing, &options);
+        let found = free_surface(&fluid.particles, fluid.spacing, &fluid.cell, &options);
         let surface = found.map_err(|error| format!("{}: {error}", frame.display()))?;
         let FreeSurface {
             vertices,
             normals,
             triangles,
+            ..
         } = &surface;
         let written = |format| mesh(format, &vertices.position, normals, triangles);
         let bytes = match format {
@@ -188,13 +189,18 @@ fn told(fluid: &VtkFluid, surface: &FreeSurface) -> String {
     let of_one = |(&kind, &count): (&u32, &usize)| {
         let [vertices, triangles] = surface.count_of(kind).map(|count| say::count(count as u64));
         let (enclosed, whole) = (surface.volume_of(kind), count as f64 * fluid.spacing.powi(3));
-        let share = 100.0 * enclosed / whole;
+        let held = if enclosed.is_nan() {
+            "open at all sides".to_owned()
+        } else {
+            let share = 100.0 * enclosed / whole;
+            format!("{enclosed:.4e} m³ enclosed, {share:.1} % of the {whole:.4e} m³ of fluid")
+        };
         let name = if counts.len() > 1 {
             format!("fluid {kind}: ")
         } else {
             String::new()
         };
-        format!("{name}{vertices} vertices, {triangles} triangles; {enclosed:.4e} m³ enclosed, {share:.1} % of the {whole:.4e} m³ of fluid")
+        format!("{name}{vertices} vertices, {triangles} triangles; {held}")
     };
     let each: Vec<String> = counts.iter().map(of_one).collect();
     if each.is_empty() {

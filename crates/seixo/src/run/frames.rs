@@ -5,6 +5,7 @@ use super::outputs::Sample;
 use super::schedule::Schedule;
 use super::surfaces::Surfaces;
 use seixo_analysis::{FreeSurface, SurfaceOptions, coarse_grain, force_chains, fragments, free_surface, pressure_of_grains};
+use seixo_engine::PeriodicCell;
 use seixo_engine::state::WallSnapshot;
 use seixo_engine::world::World;
 use seixo_files::FilesError;
@@ -95,8 +96,8 @@ pub(super) struct Frames {
     grains: Option<Series>,
     /// With what they look like.
     bodies: Option<(Series, Arc<Surfaces>)>,
-    /// With the distance of particles at rest \[m\].
-    fluid: Option<(Series, f64)>,
+    /// With the distance of particles at rest \[m\], and the cell that they are in.
+    fluid: Option<(Series, f64, PeriodicCell)>,
     surface: Option<Series>,
     /// Frames without their surface, and why the last of them has none.
     bare: (u64, String),
@@ -117,7 +118,9 @@ impl Frames {
     /// Frames of a scene with these [`bounds`] into a run folder, all still to be written.
     pub fn new((layer, run): (&dyn FileLayer, &Path), (scene, bounds): (&Scene, Corners), time_step: f64) -> Result<Frames, FilesError> {
         let (world, plan) = (&scene.world, &scene.output);
-        let fluid = |spacing: f64| (Series::new(run.join(FIELDS), "fluid", "vtp"), spacing);
+        // No sides of it slide where there are fluids.
+        let cell = PeriodicCell::of(world.domain.as_ref(), 0.0);
+        let fluid = |spacing: f64| (Series::new(run.join(FIELDS), "fluid", "vtp"), spacing, cell);
         let has_surface = plan.surface && world.fluids.is_some();
         let has_walls = !world.walls.is_empty();
         let has_bonds = !world.bonds.is_empty();
@@ -175,12 +178,12 @@ impl Frames {
             }
             series.put(layer, index, &vtk::grains(&grains, &self.fields, time))?;
         }
-        if let Some((series, spacing)) = &mut self.fluid {
-            series.put(layer, index, &vtk::fluid(sample.fluid(), *spacing, time))?;
+        if let Some((series, spacing, cell)) = &mut self.fluid {
+            series.put(layer, index, &vtk::fluid(sample.fluid(), *spacing, cell, time))?;
         }
-        if let (Some(series), Some((_, spacing))) = (&mut self.surface, &self.fluid) {
+        if let (Some(series), Some((_, spacing, cell))) = (&mut self.surface, &self.fluid) {
             // One that cannot be made is left empty: particles and all else are as good without it.
-            let surface = free_surface(sample.fluid(), *spacing, &SurfaceOptions::default()).unwrap_or_else(|error| {
+            let surface = free_surface(sample.fluid(), *spacing, cell, &SurfaceOptions::default()).unwrap_or_else(|error| {
                 self.bare = (self.bare.0 + 1, format!("{} shows no surface: {error}", series.name(index)));
                 FreeSurface::default()
             });
@@ -220,7 +223,7 @@ impl Frames {
         let step_of = |event: u64| self.schedule.step_of(event) as f64;
         let times: Vec<f64> = (0..self.schedule.next()).map(|event| step_of(event) * self.time_step).collect();
         let bodies = self.bodies.as_mut().map(|(series, _)| series);
-        let fluid = self.fluid.as_mut().map(|(series, _)| series);
+        let fluid = self.fluid.as_mut().map(|(series, ..)| series);
         let coarse = self.coarse.as_mut().map(|(series, _)| series);
         let [grains, walls] = [&mut self.grains, &mut self.walls].map(Option::as_mut);
         let [surface, bonds, contacts] = [&mut self.surface, &mut self.bonds, &mut self.contacts].map(Option::as_mut);

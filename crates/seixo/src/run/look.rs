@@ -79,6 +79,7 @@ impl Sights {
                 time: 0.0,
                 spacing,
                 particles,
+                ..VtkFluid::default()
             }),
             ..Parts::default()
         };
@@ -129,7 +130,12 @@ impl Look {
         Parts {
             time,
             grains: grains.map(|grains| VtkPoints::of(grains, time)),
-            fluid: fluid.map(|(spacing, particles)| VtkFluid { time, spacing, particles }),
+            fluid: fluid.map(|(spacing, particles)| VtkFluid {
+                time,
+                spacing,
+                particles,
+                ..VtkFluid::default()
+            }),
             bodies: bodies.map(|(surfaces, bodies)| surfaces.at(&bodies, time)),
             walls: VtkWalls::of(&walls, Some(within_planes(bounds, &walls)), time),
             contacts,

@@ -44,6 +44,30 @@ every = "20 ms"
 surface = true
 "#;
 
+/// A layer of water between periodic sides, 192 particles.
+const LAYER: &str = r#"
+[run]
+until = "2 ms"
+[world]
+gravity = [0, 0, "-9.81 m/s^2"]
+[world.domain]
+min = [0, 0, "-10 cm"]
+max = ["16 cm", "12 cm", "30 cm"]
+sides = ["periodic", "periodic", "open"]
+[fluid.water]
+density = "1000 kg/m^3"
+artificial_viscosity = 0.05
+support = 2.4
+fill = { box = { min = [0, 0, 0], max = ["16 cm", "12 cm", "8 cm"] } }
+spacing = "2 cm"
+fastest = "1 m/s"
+[wall.floor]
+plane = { point = [0, 0, 0], normal = [0, 0, 1] }
+[output]
+every = "2 ms"
+surface = true
+"#;
+
 /// The surfaces that a run folder holds, by their names.
 fn surfaces(stage: &Stage, run: &str) -> BTreeMap<String, Vec<u8>> {
     let mut files = stage.results(run);
@@ -115,6 +139,31 @@ fn surfaces_are_the_same_as_the_run_goes_and_afterwards_on_any_number_of_threads
         "{said}"
     );
     assert!(surfaces(&stage, "flowing.out").is_empty());
+}
+
+#[test]
+fn a_surface_between_periodic_sides_is_two_sheets_afterwards_too() {
+    let stage = Stage::new();
+    stage.write("layer.toml", LAYER);
+    stage.succeed("run layer.toml --quiet");
+    let as_it_went = surfaces(&stage, "layer.out");
+    let told = stage.succeed("surface layer.out --all").out;
+    assert!(shapes(&surfaces(&stage, "layer.out")) == shapes(&as_it_went));
+    // 8 times 6 times 4 particles, each of 8 cm³; nothing is rounded off.
+    let share = told
+        .lines()
+        .next()
+        .and_then(|line| line.split(" enclosed, ").nth(1)?.split(' ').next()?.parse::<f64>().ok());
+    assert!(share.is_some_and(|share| (98.0..102.0).contains(&share)), "{told}");
+    stage.succeed("surface layer.out --frame 0 --out layer.obj");
+    let triangles = mesh_in::read(&stage.path("layer.obj")).unwrap();
+    // Of cubes with an edge of 1 cm, so that each sheet has two triangles a square, and none of them stands at a side.
+    let heights = |triangle: &[[f64; 3]; 3]| triangle.map(|[_, _, z]| z);
+    assert!(triangles.len() >= 2 * 2 * 16 * 12, "{}", triangles.len());
+    for triangle in &triangles {
+        let [a, b, c] = heights(triangle);
+        assert!(a.max(b).max(c) - a.min(b).min(c) < 0.005, "{triangle:?}");
+    }
 }
 
 #[test]

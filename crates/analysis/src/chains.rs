@@ -19,7 +19,7 @@ pub struct Chains {
     pub lengths: Vec<usize>,
 }
 
-/// Force chains after Peters, Muthuswamy, Wibowo & Tordesillas (2005).
+/// Force chains after \[Peters 2005\].
 ///
 /// Grains are taken whose largest principal stress, by contacts and bonds, is above the mean of all that are loaded. Two of them that touch are linked if the line
 /// between their centers is within 45° of the direction of that stress in both; what is linked and has three grains or more is a chain.

@@ -1,4 +1,4 @@
-//! Fields on a grid by coarse graining (Goldhirsch 2010; with walls Weinhart, Thornton, Luding & Bokhove 2012).
+//! Fields on a grid by coarse graining (\[Goldhirsch 2010\]; with walls \[Weinhart 2012\]).
 
 use crate::ball;
 use crate::stress::{Carried, carried, peculiar};
@@ -78,7 +78,7 @@ pub struct CoarseFields {
     pub temperature: Vec<f64>,
 }
 
-/// Lucy's kernel (1977), a polynomial with two continuous derivatives that ends at a distance of twice its width.
+/// Lucy's kernel \[Lucy 1977\], a polynomial with two continuous derivatives that ends at a distance of twice its width.
 ///
 /// Its weights are divided by their sum over the points of an endless grid, so that what is spread is all there, to the last digit, on any
 /// grid that holds the kernel; on fine grids that is the kernel's own normalization, 105 / (16 π c³).

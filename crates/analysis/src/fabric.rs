@@ -12,7 +12,7 @@ pub const SHARES: usize = 13;
 /// Directions of the contacts between grains.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fabric {
-    /// Mean of n ⊗ n over the contacts (Satake 1982); its trace is 1, and it is a third of the unit tensor where no direction is preferred.
+    /// Mean of n ⊗ n over the contacts \[Satake 1982\]; its trace is 1, and it is a third of the unit tensor where no direction is preferred.
     /// Not a number without contacts.
     pub tensor: DMat3,
     /// Contacts counted.
@@ -21,7 +21,7 @@ pub struct Fabric {
 
 impl Fabric {
     /// a = √(3/2 A:A) with A = 15/2 dev F: the amplitude by which contacts are more frequent in some directions,
-    /// E(n) = (1 + n·A n) / 4π (Rothenburg & Bathurst 1989, in space).
+    /// E(n) = (1 + n·A n) / 4π (\[Rothenburg 1989\], in space).
     pub fn anisotropy(&self) -> f64 {
         7.5 * deviatoric(&self.tensor)
     }
@@ -54,7 +54,7 @@ pub fn fabric(region: Option<&Region>, cell: &PeriodicCell, contacts: &[ContactR
 pub struct Coordination {
     /// Mean number of contacts; not a number without grains.
     pub mean: f64,
-    /// Mean number of those with two or more, that carry something (Thornton 2000); not a number without such grains.
+    /// Mean number of those with two or more, that carry something \[Thornton 2000\]; not a number without such grains.
     pub without_rattlers: f64,
     /// Share of the grains with one contact or none.
     pub rattlers: f64,

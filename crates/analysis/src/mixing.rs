@@ -7,7 +7,7 @@ use seixo_engine::state::GrainSnapshot;
 /// Indices of mixing over cells, by numbers of grains; not numbers where fewer than two groups are there or no cell holds two grains.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mixing {
-    /// Lacey's index (1954): 0 where every cell is of one group; 1 is what grains drawn at random give on the average.
+    /// Lacey's index \[Lacey 1954\]: 0 where every cell is of one group; 1 is what grains drawn at random give on the average.
     pub lacey: f64,
     /// Mean entropy of the cells over that of the whole: 0 where every cell is of one group, 1 where all have the same shares.
     pub entropy: f64,

@@ -206,7 +206,7 @@ pub fn plate_of_outline(edges: &[([DVec2; 2], DVec2)]) -> Plate {
     }
 }
 
-/// What a closed mesh encloses, as tetrahedra from a point to its triangles (Mirtich 1996, Journal of Graphics Tools 1:31; Eberly 2002): exact but
+/// What a closed mesh encloses, as tetrahedra from a point to its triangles \[Mirtich 1996; Eberly 2002\]: exact but
 /// for rounding. Volume and inertia are negative where it faces inward; where parts of it overlap they count as often as they do.
 pub fn solid_of_mesh(triangles: &[Triangle]) -> Solid {
     let corners = || triangles.iter().flatten().map(|&corner| DVec3::from(corner));

@@ -47,13 +47,13 @@ pub(crate) fn branch_of(bond: &BondSnapshot) -> DVec3 {
     end - start
 }
 
-/// Velocity of grain i apart from the simple shear of its cell \[m/s\], its peculiar velocity (Irving & Kirkwood 1950, J. Chem. Phys. 18:817): all of
+/// Velocity of grain i apart from the simple shear of its cell \[m/s\], its peculiar velocity \[Irving 1950\]: all of
 /// its images have the same. Without shear, its velocity.
 pub(crate) fn peculiar(grains: &GrainSnapshot, i: usize) -> DVec3 {
     DVec3::from(grains.velocity[i]) - DVec3::from(grains.cell.streaming(grains.position[i]))
 }
 
-/// Mean stress in a region: (1/V) Σ f ⊗ l over contacts and bonds (Love 1927, Weber 1966), each with the share of its branch l that is inside,
+/// Mean stress in a region: (1/V) Σ f ⊗ l over contacts and bonds \[Love 1927; Weber 1966\], each with the share of its branch l that is inside,
 /// which makes it the exact mean of the field whose flux through every surface is the force across it; and (1/V) Σ m v′ ⊗ v′ over the grains
 /// whose centers are inside, v′ being the velocity apart from their mean by mass; where sides slide, of velocities apart from the shear that these impose.
 /// Across periodic sides images count as what they are images of.

@@ -1,8 +1,8 @@
 //! Free surfaces of fluids: where the share of the surroundings that particles fill falls to what it is at a flat surface.
 //!
-//! The share is Σ_j V_j W (the color field of Müller, Charypar & Gross 2003, with V_j = 1/Σ_k W_jk), with a cubic spline for W, and it is cut by
-//! marching cubes: the crate `splashsurf_lib` does both (Löschner, Böttcher, Jeske & Bender 2023, Vision, Modeling, and Visualization). The
-//! mesh is smoothed by Taubin's filter (1995, A signal processing approach to fair surface design, SIGGRAPH), which keeps volumes. All
+//! The share is Σ_j V_j W (the color field of \[Müller 2003\], with V_j = 1/Σ_k W_jk), with a cubic spline for W, and it is cut by
+//! marching cubes: the crate `splashsurf_lib` does both \[Löschner 2023\]. The
+//! mesh is smoothed by Taubin's filter \[Taubin 1995\], which keeps volumes. All
 //! is computed in spacings, in one order: the same particles give the same bits. At periodic sides the surface ends, and fits to its image.
 
 mod sides;

@@ -1,4 +1,4 @@
-//! The broad phase of rigid bodies (S4 § 5.3.4), when lists are made anew: which bodies may touch anything until the next time, and with which of
+//! The broad phase of rigid bodies \[Silva 2010, § 5.3.4\], when lists are made anew: which bodies may touch anything until the next time, and with which of
 //! their spheres. Only these are looked up among grains and walls.
 //!
 //! Every body has a box that holds all its spheres. Where a foreign sphere or a wall may come near to that, so have groups of a few spheres that lie
@@ -34,9 +34,9 @@ const ROUNDINGS: f64 = 64.0;
 /// What a rigid body may touch until the lists are made anew.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MayTouch {
-    /// A fluid that feels it (S4: F).
+    /// A fluid that feels it (F in \[Silva 2010\]).
     pub fluid: bool,
-    /// A sphere of another body or of none, or a wall (S4: C).
+    /// A sphere of another body or of none, or a wall (C in \[Silva 2010\]).
     pub solid: bool,
 }
 
@@ -54,7 +54,7 @@ pub struct BroadPhase {
 }
 
 impl BroadPhase {
-    /// How many bodies may touch nothing, fluids only, other solids only, and both (S4: none, F, C, FC).
+    /// How many bodies may touch nothing, fluids only, other solids only, and both (none, F, C and FC in \[Silva 2010\]).
     pub fn counts(&self) -> [usize; 4] {
         let mut counts = [0; 4];
         for body in &self.bodies {

@@ -21,7 +21,7 @@ const AS_IT_IS: Quaternion<f64> = Quaternion {
 
 /// The turn of the axes of space into these three, which are of length one, at right angles and right-handed.
 fn turn_into([x, y, z]: [Vec3; 3]) -> Quaternion<f64> {
-    // Four ways to the same quaternion, each by one of its numbers: the largest of these loses no digits (Shepperd 1978).
+    // Four ways to the same quaternion, each by one of its numbers: the largest of these loses no digits [Shepperd 1978].
     let ways = [
         [1.0 + x[0] + y[1] + z[2], y[2] - z[1], z[0] - x[2], x[1] - y[0]],
         [y[2] - z[1], 1.0 + x[0] - y[1] - z[2], x[1] + y[0], z[0] + x[2]],

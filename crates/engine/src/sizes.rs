@@ -100,7 +100,7 @@ impl Sizes {
             Sizes::One(radius) => *radius,
             Sizes::Uniform([low, high]) => low + (high - low) * uniform(),
             Sizes::Normal { .. } | Sizes::LogNormal { .. } => loop {
-                // Box and Muller, 1958.
+                // [Box 1958].
                 let (u, v) = (1.0 - uniform(), uniform());
                 let deviate = (-2.0 * u.ln()).sqrt() * (2.0 * PI * v).cos();
                 if deviate.abs() <= CUT {
@@ -185,7 +185,7 @@ mod tests {
 
     const DRAWS: usize = 200_000;
 
-    /// Steele, Lea and Flood's SplitMix64, 2014.
+    /// SplitMix64 \[Steele 2014\].
     fn generator(mut state: u64) -> impl FnMut() -> f64 {
         move || {
             state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -269,7 +269,7 @@ mod tests {
             sum += radius.powi(3) / total;
             distance = distance.max((sum - expected(*radius)).abs());
         }
-        // Kolmogorov's distance at the level of 1 % is 1.63/√n. Weighted by mass, n counts as (Σm)²/Σm² draws (Kish 1965), and where the heavy
+        // Kolmogorov's distance at the level of 1 % is 1.63/√n. Weighted by mass, n counts as (Σm)²/Σm² draws [Kish 1965], and where the heavy
         // grains carry all the noise its standard deviation is at most twice that of equal weights.
         let effective = total * total / radii.iter().map(|radius| radius.powi(6)).sum::<f64>();
         assert!(distance < 2.0 * 1.63 / effective.sqrt(), "{distance} {effective}");

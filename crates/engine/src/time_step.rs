@@ -59,7 +59,7 @@ fn left_by_damping(damping_ratio: f64) -> f64 {
 /// Overlap over radius at which a law whose damping or stiffness grows with the overlap is judged.
 const JUDGED_AT: f64 = 0.01;
 
-/// The Rayleigh time of a sphere \[s\]: π R √(ρ/G) / (0.1631 ν + 0.8766) (Thornton & Randall 1988).
+/// The Rayleigh time of a sphere \[s\]: π R √(ρ/G) / (0.1631 ν + 0.8766) \[Thornton 1988\].
 fn rayleigh_time(radius: f64, material: &Material) -> f64 {
     std::f64::consts::PI * radius * (material.density / material.shear_modulus()).sqrt() / (0.1631 * material.poisson_ratio + 0.8766)
 }
@@ -69,7 +69,7 @@ fn plane_modulus(material: &Material) -> f64 {
     material.youngs_modulus / (1.0 - material.poisson_ratio * material.poisson_ratio)
 }
 
-/// The duration of a Hertzian impact \[s\]: 2.87 (m*² / (R* E*² v))^{1/5} (Johnson 1985, eq. 11.24).
+/// The duration of a Hertzian impact \[s\]: 2.87 (m*² / (R* E*² v))^{1/5} \[Johnson 1985, eq. 11.24\].
 fn hertz_time(effective_mass: f64, effective_radius: f64, effective_modulus: f64, speed: f64) -> f64 {
     2.87 * (effective_mass * effective_mass / (effective_radius * effective_modulus * effective_modulus * speed)).powf(0.2)
 }

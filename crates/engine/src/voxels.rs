@@ -1,4 +1,4 @@
-//! Meshes as cubes of a grid, each of which becomes a sphere: the depth peeling of S4 (§ 3.4), along all three axes, so that no face is lost
+//! Meshes as cubes of a grid, each of which becomes a sphere: the depth peeling of \[Silva 2010, § 3.4\], along all three axes, so that no face is lost
 //! because it is seen edge on.
 //!
 //! Corners are snapped to a lattice of whole numbers, see [`Lattice`]; what follows is exact, and so the same on every device. Parallel lines,

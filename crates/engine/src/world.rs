@@ -219,7 +219,7 @@ pub struct Shear {
 pub struct World {
     /// Gravitational acceleration \[m/s²\].
     pub gravity: Vec3,
-    /// Local non-viscous damping α \[-\] (S0), 0 ≤ α < 1.
+    /// Local non-viscous damping α \[-\] \[PUC-Rio 2009\], 0 ≤ α < 1.
     pub local_damping: f64,
     /// Box outside of which grains are deleted or refused; `None` = unbounded.
     pub domain: Option<Domain>,
@@ -299,15 +299,15 @@ pub enum Search {
     /// `Grid` while R_max < 2 R_min, else `HierarchicalGrid`.
     #[default]
     Auto,
-    /// Uniform grid, one cell size for all, every grain in the cell of its center (S0 § 5.1.1).
+    /// Uniform grid, one cell size for all, every grain in the cell of its center \[PUC-Rio 2009, § 5.1.1\].
     Grid,
-    /// Uniform grid, every grain in all cells that its box touches (S0 § 5.1.2, after Ivson).
+    /// Uniform grid, every grain in all cells that its box touches \[PUC-Rio 2009, § 5.1.2, after Ivson et al.\].
     GridMultiCell,
     /// One uniform grid per size class: each halves the radius.
     HierarchicalGrid,
-    /// One hash table per size class, over a domain without bounds (S4, Algorithm 2).
+    /// One hash table per size class, over a domain without bounds \[Silva 2010, Algorithm 2\].
     SpatialHash,
-    /// Every pair tested; the reference for tests (S2).
+    /// Every pair tested; the reference for tests \[ME964 2011\].
     BruteForce,
 }
 
@@ -393,9 +393,9 @@ pub enum Assembly {
     /// In one launch: every grain adds up its own row of neighbors and moves on.
     #[default]
     Fused,
-    /// Through a list of contacts: each is computed for both of its grains, and every grain adds up its own part of the list (S0).
+    /// Through a list of contacts: each is computed for both of its grains, and every grain adds up its own part of the list \[PUC-Rio 2009\].
     ContactList,
-    /// Every contact once; what its two grains get is sorted by grain and added up (S2).
+    /// Every contact once; what its two grains get is sorted by grain and added up \[ME964 2011\].
     SortedContacts,
 }
 

@@ -219,7 +219,7 @@ fn a_rod_that_falls_flat_rises_flat_and_a_leaning_one_tumbles() {
     let decay = 0.8f64.ln().abs();
     let ratio = 3f64.sqrt() * decay / (decay * decay + std::f64::consts::PI.powi(2)).sqrt();
     let root = (1.0 - ratio * ratio).sqrt();
-    // The contact ends when its force does (Schwager & Pöschel 2007).
+    // The contact ends when its force does [Schwager 2007].
     let expected = (-ratio / root * (std::f64::consts::PI - (2.0 * ratio * root).atan2(2.0 * ratio * ratio - 1.0))).exp();
     let full = (-ratio / root * std::f64::consts::PI).exp();
     let reached = flat.velocity[2] / 0.05;

@@ -42,7 +42,7 @@ fn one_sphere_in_slow_flow_sinks_as_stokes_and_hasimoto_say() {
 
 #[test]
 fn one_sphere_sinks_by_the_standard_drag_curve() {
-    // Lapple & Shepherd 1940, Ind. Eng. Chem. 32:605.
+    // [Lapple 1940].
     for (number, coefficient) in [(10.0, 4.26), (100.0, 1.09)] {
         let (speed, radius) = (2.0, 0.25 * SPACING);
         let mut world = periodic(DENSITY * speed * 2.0 * radius / number, 24.0);

@@ -65,7 +65,7 @@ fn elongation(fluid: &FluidSnapshot) -> f64 {
     (along - across) / (along + across)
 }
 
-/// ω² = n (n² − 1) σ/(ρR³) with n = 2 (Rayleigh 1879, Proc. R. Soc. 29:71; in a plane Lamb, Hydrodynamics, § 273).
+/// ω² = n (n² − 1) σ/(ρR³) with n = 2 (\[Rayleigh 1879\]; in a plane \[Lamb 1932, § 273\]).
 #[test]
 fn a_drop_swings_with_the_period_of_rayleigh() {
     let mut world = droplet(16, None);

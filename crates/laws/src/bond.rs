@@ -22,7 +22,7 @@ pub enum BondLaw {
     /// An elastic beam from center to center: it is stretched, sheared, bent and twisted.
     #[default]
     Beam,
-    /// A spring with dashpot between a material point of either grain (S1).
+    /// A spring with dashpot between a material point of either grain \[PUC-Rio n.d.\].
     Point,
 }
 
@@ -306,7 +306,7 @@ pub struct Utilization<R: Real> {
 }
 
 /// How much of its strength a bond uses: axial and bending stress against the tensile strength, N/A + M/W ≤ σ_t, shear and torsion against
-/// Mohr and Coulomb's line, Q/A + T/W_t ≤ c − N/A tan φ (Potyondy & Cundall 2004, Int. J. Rock Mech. Min. Sci. 41:1329, eq. 14–16, with the
+/// Mohr and Coulomb's line, Q/A + T/W_t ≤ c − N/A tan φ (\[Potyondy 2004, eqs. 14–16\], with the
 /// line in place of a constant), and energy against that of its surface. Of two parts of a stress, the larger one names the mode.
 #[cube]
 #[inline(always)]

@@ -1,4 +1,4 @@
-//! Contact of two grains, or of a grain and a wall: normal and tangential force with history (S0 ch. 3 and § 5.3, S2).
+//! Contact of two grains, or of a grain and a wall: normal and tangential force with history \[PUC-Rio 2009, ch. 3 and § 5.3; ME964 2011\].
 //!
 //! Conventions: the normal points from j to i, the force is the one on i, approach has a negative normal velocity.
 
@@ -154,7 +154,7 @@ pub fn press<R: Real>(touch: &Touch<R>, normal_velocity: R, coefficients: &Coeff
 const NOTHING: f32 = 1.0e-37;
 
 /// The stored force carried along by a contact that turned: projected on the new tangent plane, turned by the twist about the normal,
-/// and given its length back (S0 § 5.3.1: the same rotation as f₁ and f₂ there, to first order).
+/// and given its length back (\[PUC-Rio 2009, § 5.3.1\]: the same rotation as f₁ and f₂ there, to first order).
 #[cube]
 #[inline(always)]
 pub fn carried<R: Real>(stored: &Vector3<R>, normal: &Vector3<R>, turn: R) -> Vector3<R> {

@@ -3,14 +3,14 @@
 //! A particle stands for a volume V = m/ρ. Its density follows the continuity equation, its pressure an equation of [`state`]. With W′ the slope of
 //! the smoothing function over the distance, ∇W = (W′/r) (x_i − x_j), and
 //!
-//! - swelling: (dρ/dt)_i / ρ_i = Σ_j V_j (v_i − v_j)·∇W (Monaghan 2005, Rep. Prog. Phys. 68:1703, eq. 2.18, in the form of Colagrossi & Landrini
-//!   2003, J. Comput. Phys. 191:448, which bears jumps of density);
-//! - pressure: f_i = −Σ_j V_i V_j (p_i + p_j) ∇W (the same, eq. 11): opposite seen from j, and exactly the work that the swelling stores;
+//! - swelling: (dρ/dt)_i / ρ_i = Σ_j V_j (v_i − v_j)·∇W (\[Monaghan 2005, eq. 2.18\], in the form of
+//!   \[Colagrossi 2003\], which allows jumps of density);
+//! - pressure: f_i = −Σ_j V_i V_j (p_i + p_j) ∇W \[Colagrossi 2003, eq. 11\]: opposite seen from j, and exactly the work that the swelling stores;
 //! - viscosity, with the harmonic mean of two: see [`ViscousForce`];
-//! - artificial viscosity: f_i = Σ_j V_i V_j α h c ρ₀ (v_i − v_j)·(x_i − x_j) / r² ∇W (Monaghan & Gingold 1983; acting on approach and
-//!   parting alike as in Antuono et al. 2010, Comput. Phys. Commun. 181:532, eq. 3), which is central and keeps the angular momentum;
-//! - diffusion of density: (dρ/dt)_i += −Σ_j V_j 2δ (h/c) (W′/r) (p_j − p_i − ρ₀ g·(x_j − x_i)) (Antuono et al. 2010 with the hydrostatic part taken
-//!   out as by Fourtakas et al. 2019, Comput. Fluids 190:346, eq. 10);
+//! - artificial viscosity: f_i = Σ_j V_i V_j α h c ρ₀ (v_i − v_j)·(x_i − x_j) / r² ∇W (\[Monaghan 1983\]; acting on approach and
+//!   parting alike as in \[Antuono 2010, eq. 3\]), which is central and keeps the angular momentum;
+//! - diffusion of density: (dρ/dt)_i += −Σ_j V_j 2δ (h/c) (W′/r) (p_j − p_i − ρ₀ g·(x_j − x_i)) (\[Antuono 2010\] with the hydrostatic part taken
+//!   out as by \[Fourtakas 2019, eq. 10\]);
 //! - tension: f_i = −(U′/r) (x_i − x_j), with the potential of [`tension`].
 //!
 //! What fluids and grains that are smaller than these particles do to each other is in [`suspension`], how particles are kept evenly apart in
@@ -40,19 +40,19 @@ use cubecl::prelude::*;
 /// How viscosity acts between two particles.
 ///
 /// Central forces, f_i = −Σ_j V_i V_j μ k W ((v_i − v_j)·(x_i − x_j)) (x_i − x_j), are along the line between the two, as those of Monaghan & Gingold
-/// (1983, J. Comput. Phys. 52:374) are. So they keep angular momentum as well as momentum, and a motion as of a rigid body costs nothing. With
+/// \[Monaghan 1983\] are. So they keep angular momentum as well as momentum, and a motion as of a rigid body costs nothing. With
 /// s = x_j − x_i and v_j = v_i + (s·∇)v + ½(s·∇)²v, what is left of the sum per volume is ½ μ k ∂_l∂_m v_c ∫ W s_a s_c s_l s_m dV. The mean of
 /// n_a n_c n_l n_m over all directions is (δ_ac δ_lm + δ_al δ_cm + δ_am δ_cl)/(d(d + 2)), so k = 2d(d + 2)/∫ W r⁴ dV makes that
 /// μ(∇²v + 2∇(∇·v)), the divergence of 2μD with a bulk viscosity of 5/3 μ in space and 2 μ in a plane. At a free surface the sum over the half that is
-/// there acts as a surface without traction does, which that of Morris does not (Colagrossi, Antuono, Souto-Iglesias & Le Touzé 2011, Phys. Rev. E
-/// 84:026705). Monaghan & Gingold have −W′/r³ in place of W: over a square lattice that is 4 % too little along its rows and 4 % too much across
+/// there acts as a surface without traction does, which that of Morris does not \[Colagrossi 2011\].
+/// Monaghan & Gingold have −W′/r³ in place of W: over a square lattice that is 4 % too little along its rows and 4 % too much across
 /// them, with four spacings in the support; W, which lets s_a s_c s_l s_m be smooth at zero, is within 0.3 %.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ViscousForce {
     /// Along the line between the two.
     #[default]
     Central,
-    /// f_i = Σ_j V_i V_j 2μ (W′/r) (v_i − v_j) (Morris, Fox & Zhu 1997, J. Comput. Phys. 136:214, eq. 22): μ∇²v inside, with the traction μ ∂v/∂n at
+    /// f_i = Σ_j V_i V_j 2μ (W′/r) (v_i − v_j) \[Morris 1997, eq. 22\]: μ∇²v inside, with the traction μ ∂v/∂n at
     /// surfaces. It does not keep angular momentum: free drops stop spinning, and waves lose half of what they should.
     Morris,
 }

@@ -1,5 +1,5 @@
 //! Heat that flows through contacts: two half-spaces of conductivities k_i and k_j that touch in a disk of radius a resist its flow by
-//! 1/(4 k_i a) + 1/(4 k_j a) (Batchelor & O'Brien 1977, Proc. R. Soc. A 355:313; Vargas & McCarthy 2001, AIChE J. 47:1052), so
+//! 1/(4 k_i a) + 1/(4 k_j a) \[Batchelor 1977; Vargas 2001\], so
 //! Q = H (T_j − T_i) with H = 4 k_i k_j / (k_i + k_j) a = 2 k a for two alike. A grain has one temperature.
 
 use crate::real::Real;

@@ -8,7 +8,7 @@ use crate::real::{Coordinate, Real};
 use crate::vector::{Vector3, widened};
 use cubecl::prelude::*;
 
-/// One leap-frog step of a translational or rotational velocity (S0): the velocity lives at half steps,
+/// One leap-frog step of a translational or rotational velocity \[PUC-Rio 2009\]: the velocity lives at half steps,
 /// v^{t+Δt/2} = v^{t−Δt/2} + a^t Δt.
 #[cube]
 #[inline(always)]
@@ -16,7 +16,7 @@ pub fn kick<C: Coordinate<R>, R: Real>(half_velocity: &Vector3<C>, acceleration:
     half_velocity.plus(&widened::<C, R>(&acceleration.times(dt)))
 }
 
-/// Position after one leap-frog step (S0): x^{t+Δt} = x^t + v^{t+Δt/2} Δt.
+/// Position after one leap-frog step \[PUC-Rio 2009\]: x^{t+Δt} = x^t + v^{t+Δt/2} Δt.
 #[cube]
 #[inline(always)]
 pub fn drift<C: Real>(position: &Vector3<C>, half_velocity: &Vector3<C>, dt: C) -> Vector3<C> {
@@ -34,7 +34,7 @@ pub fn velocity_ahead<R: Real>(kept: &Vector3<R>, acceleration: &Vector3<R>, ahe
 /// An explicit scheme of integration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Scheme {
-    /// Velocities at half steps; laws read them extrapolated to the whole step (S0): of second order with damping and friction, too.
+    /// Velocities at half steps; laws read them extrapolated to the whole step \[PUC-Rio 2009\]: of second order with damping and friction, too.
     #[default]
     Leapfrog,
     /// Velocities at half steps, which laws read as they are: velocity Verlet as most codes have it, x^{t+Δt} = x + v Δt + ½ a Δt², with the
@@ -42,9 +42,9 @@ pub enum Scheme {
     VelocityVerlet,
     /// v^{t+Δt} = v^t + a^t Δt, x^{t+Δt} = x^t + v^{t+Δt} Δt: of first order, energy stays bounded.
     SymplecticEuler,
-    /// v^{t+Δt} = v^t + a^t Δt, x^{t+Δt} = x^t + v^t Δt (S2): of first order, and springs gain energy.
+    /// v^{t+Δt} = v^t + a^t Δt, x^{t+Δt} = x^t + v^t Δt \[ME964 2011\]: of first order, and springs gain energy.
     ExplicitEuler,
-    /// Gear's predictor and corrector of five values, see [`gear`], with the coefficients for forces that depend on velocities (S1).
+    /// Gear's predictor and corrector of five values, see [`gear`], with the coefficients for forces that depend on velocities \[PUC-Rio n.d.\].
     Gear,
     /// The same with the coefficients for forces that depend on places alone.
     GearOfPlaces,
@@ -92,7 +92,7 @@ impl Scheme {
     }
 }
 
-/// Local non-viscous damping (S0): f_d = −α |f| v/|v|, zero where v is zero. Also for torques with the angular velocity.
+/// Local non-viscous damping \[PUC-Rio 2009\]: f_d = −α |f| v/|v|, zero where v is zero. Also for torques with the angular velocity.
 #[cube]
 #[inline(always)]
 pub fn local_damping<R: Real>(force: &Vector3<R>, velocity: &Vector3<R>, alpha: R) -> Vector3<R> {

@@ -1,8 +1,8 @@
 //! Orientation and rotation of a rigid body.
 //!
 //! What is kept is the angular momentum in space, L: without a torque it stays the same to the bit. The orientation goes on by turns about the
-//! three principal axes of the body, one after the other and back again (McLachlan 1993; Dullweber, Leimkuhler & McLachlan, J. Chem. Phys.
-//! 107, 1997, 5840): each is the exact motion of a part of the kinetic energy, Σ L_k²/2I_k, so the whole is symplectic, reversible and of
+//! three principal axes of the body, one after the other and back again \[McLachlan 1993; Dullweber 1997\]:
+//! each is the exact motion of a part of the kinetic energy, Σ L_k²/2I_k, so the whole is symplectic, reversible and of
 //! second order, for bodies of any shape.
 
 use crate::real::Real;

@@ -7,8 +7,8 @@ use crate::real::{Real, larger, smaller};
 use crate::vector::Vector3;
 use cubecl::prelude::*;
 
-/// The point of the triangle abc nearest to p, by the Voronoi region p lies in: corner, edge or face (Ericson, Real-Time Collision
-/// Detection, 2005, § 5.1.5).
+/// The point of the triangle abc nearest to p, by the Voronoi region p lies in: corner, edge or face
+/// \[Ericson 2005, § 5.1.5\].
 #[cube]
 #[inline(always)]
 pub fn nearest_on_triangle<R: Real>(p: &Vector3<R>, a: &Vector3<R>, b: &Vector3<R>, c: &Vector3<R>) -> Vector3<R> {
@@ -50,7 +50,7 @@ pub fn nearest_on_triangle<R: Real>(p: &Vector3<R>, a: &Vector3<R>, b: &Vector3<
     a.plus(&ab.times(along_ab)).plus(&ac.times(along_ac))
 }
 
-/// A unit vector at right angles to the unit vector `axis` (Duff et al., Building an Orthonormal Basis, Revisited, JCGT 6:1, 2017, § 3).
+/// A unit vector at right angles to the unit vector `axis` \[Duff 2017, § 3\].
 #[cube]
 #[inline(always)]
 pub fn perpendicular<R: Real>(axis: &Vector3<R>) -> Vector3<R> {
@@ -132,7 +132,7 @@ pub fn acceleration_of_point<R: Real>(acceleration: &Vector3<R>, spin_up: &Vecto
 }
 
 /// Speed at which a servo moves its wall \[m/s\]: `gain` \[m/(s N)\] times the force that its load lacks \[N\], never above the limit. The
-/// wall's place integrates it, so that at rest nothing is lacking: proportional control as of servo walls since Cundall & Strack 1979.
+/// wall's place integrates it, so that at rest nothing is lacking: proportional control as of servo walls since \[Cundall 1979\].
 #[cube]
 #[inline(always)]
 pub fn servo_speed<R: Real>(load: R, target: R, gain: R, limit: R) -> R {

@@ -1,4 +1,4 @@
-//! Wear of a wall by what slides along it: Archard's law (J. F. Archard, Contact and rubbing of flat surfaces, J. Appl. Phys. 24:981, 1953).
+//! Wear of a wall by what slides along it: Archard's law \[Archard 1953\].
 //!
 //! The worn volume is V = K ∫ F_n |v_t| dt / H with the force F_n that presses a grain onto the wall, the speed |v_t| at which it slides, the
 //! hardness H of the wall and a number K that experiments tell; factors such as Archard's 1/3 for hemispherical asperities are within K. What a

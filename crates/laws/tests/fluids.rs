@@ -93,7 +93,7 @@ fn smoothing_functions_fall_all_the_way_with_the_slope_that_they_say() {
     }
 }
 
-/// As in the literature: ∫ r² W dV is 3, in a plane 2, times the square of the standard deviation of Dehnen & Aly 2012, table 1.
+/// As in the literature: ∫ r² W dV is 3, in a plane 2, times the square of the standard deviation of \[Dehnen 2012, table 1\].
 #[test]
 fn second_moments_are_those_of_the_literature() {
     let known = [
@@ -109,7 +109,7 @@ fn second_moments_are_those_of_the_literature() {
     }
 }
 
-/// Müller, Charypar & Gross 2003, eqs. 20 to 22, written out.
+/// \[Müller 2003, eqs. 20 to 22\], written out.
 #[test]
 fn the_functions_of_muller_have_their_peaks_and_laplacian() {
     let in_space = |smoothing: Smoothing| smoothing.smoother(SUPPORT, Space::Volume);

@@ -2,8 +2,8 @@
 
 use seixo_laws::contact::restitution::{LEAST_RESTITUTION, Spring, damping_ratio, restitution};
 
-/// Restitution of a Hookean spring-dashpot that is cut off where its force would turn attractive: Schwager & Pöschel 2007, Granular Matter
-/// 9:465, eq. 19, for underdamped contacts.
+/// Restitution of a Hookean spring-dashpot that is cut off where its force would turn attractive: \[Schwager 2007, eq. 19\],
+/// for underdamped contacts.
 fn schwager_poeschel(damping_ratio: f64) -> f64 {
     let damped = (1.0 - damping_ratio * damping_ratio).sqrt();
     let phase = if damping_ratio < std::f64::consts::FRAC_1_SQRT_2 {
@@ -17,7 +17,7 @@ fn schwager_poeschel(damping_ratio: f64) -> f64 {
     (-damping_ratio / damped * phase).exp()
 }
 
-/// Damping ratio of the Hertzian contact cut off likewise: the fit of Thornton, Cummins & Cleary 2013, Powder Technology 233:30.
+/// Damping ratio of the Hertzian contact cut off likewise: the fit of \[Thornton 2013\].
 fn thornton(e: f64) -> f64 {
     let h = [
         -6.918798, -16.41105, 146.8049, -796.4559, 2928.711, -7206.864, 11494.29, -11342.18, 6276.757, -1489.915,
@@ -56,7 +56,7 @@ fn damping_ratio_inverts_restitution() {
 
 #[test]
 fn the_least_restitution_is_reached() {
-    // Hooke's dashpot comes to e = exp(−2ζ arcosh ζ/√(ζ² − 1)), eq. 19 of Schwager & Pöschel for overdamped contacts, which is 1/(4ζ²) far beyond
+    // Hooke's dashpot comes to e = exp(−2ζ arcosh ζ/√(ζ² − 1)), [Schwager 2007, eq. 19] for overdamped contacts, which is 1/(4ζ²) far beyond
     // critical damping. With u = δ^{5/4} Hertz's equation of motion in the plane of u and velocity is Hooke's with ζ√(6/5).
     let closed_form = |ratio: f64| (-2.0 * ratio * ratio.acosh() / (ratio * ratio - 1.0).sqrt()).exp();
     for (spring, factor) in [(Spring::Hooke, 1.0), (Spring::Hertz, 1.2_f64.sqrt())] {

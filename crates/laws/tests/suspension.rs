@@ -16,7 +16,7 @@ fn a_force_that_is_spread_is_as_mobile_as_the_sphere_that_it_should_be() {
     }
 }
 
-/// The standard drag curve of spheres as tabulated by Lapple & Shepherd 1940, Ind. Eng. Chem. 32:605.
+/// The standard drag curve of spheres as tabulated by \[Lapple 1940\].
 #[test]
 fn a_sphere_is_dragged_as_was_measured() {
     let measured = [
@@ -39,7 +39,7 @@ fn a_sphere_is_dragged_as_was_measured() {
     assert!((resistance(2.0, density, 0.0, diameter, PI) / resistance(1.0, density, 0.0, diameter, PI) - 2.0).abs() < 1e-12);
 }
 
-/// Di Felice 1994, with an exponential, a logarithm and a power; one more power of the voids for buoyancy by the fluid alone.
+/// \[Di Felice 1994\], with an exponential, a logarithm and a power; one more power of the voids for buoyancy by the fluid alone.
 #[test]
 fn a_crowd_hinders_as_was_published() {
     for crowding in [0.0, 0.02, 0.1, 0.3, 0.5, 0.6] {

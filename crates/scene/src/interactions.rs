@@ -263,7 +263,7 @@ fn interaction(name: &str, section: &mut InteractionSection, findings: &mut Find
     })
 }
 
-/// Damping ratio of springs against rolling where the scene gives none (Ai, Chen, Rotter & Ooi 2011).
+/// Damping ratio of springs against rolling where the scene gives none \[Ai 2011\].
 const USUAL_DAMPING: f64 = 0.3;
 
 /// A complaint's key, message and remedy.

@@ -362,7 +362,7 @@ pub(crate) fn orientation(turn: &Turn) -> Result<DQuat, Complaint> {
     Ok(DQuat::from_axis_angle(axis, turn.angle.si))
 }
 
-/// A turn, all equally likely (Shoemake 1992).
+/// A turn, all equally likely \[Shoemake 1992\].
 pub(crate) fn any_turn(random: &mut ChaCha12Rng) -> DQuat {
     let [share, first, second]: [f64; 3] = [random.random(), random.random(), random.random()];
     let ((sin_a, cos_a), (sin_b, cos_b)) = (

@@ -327,7 +327,7 @@ fn grown_to_0_63_every_grain_has_some_six_neighbors() {
     .world
     .grains;
     assert!((volume(&grains) - 0.63).abs() < 5e-4, "{}", volume(&grains));
-    // Without friction a jammed packing has 6 contacts a grain but for rattlers (O'Hern et al. 2003); just below jamming they are gaps of less
+    // Without friction a jammed packing has 6 contacts a grain but for rattlers [O'Hern 2003]; just below jamming they are gaps of less
     // than 1 % of a diameter.
     let contacts = gaps(&grains, DVec3::ONE).filter(|gap| *gap < 0.01).count();
     let coordination = 2.0 * contacts as f64 / grains.len() as f64;

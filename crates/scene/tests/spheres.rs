@@ -1,4 +1,4 @@
-//! Meshes as spheres: the Utah teapot beside what the source of the method found (S4, figure 3.4), and what closed meshes enclose.
+//! Meshes as spheres: the Utah teapot beside what \[Silva 2010, figure 3.4\] found, and what closed meshes enclose.
 
 use seixo_engine::voxels::Filling;
 use seixo_engine::world::DeviceChoice;

@@ -1,5 +1,5 @@
-//! Smooth grains that press on each other, found through cells made anew at every step: no list, no history, no rotation (S0's normal-only
-//! path), as a GPU does it. Grains stay where they are in memory; cells, numbered in rows, name them.
+//! Smooth grains that press on each other, found through cells made anew at every step: no list, no history, no rotation (the normal-only
+//! path of \[PUC-Rio 2009\]), as a GPU does it. Grains stay where they are in memory; cells, numbered in rows, name them.
 
 use crate::cells::{next_run, walk_around};
 use crate::contact::stored_between;

@@ -1,4 +1,4 @@
-//! Boxes along the axes of space that hold spheres, and what comes near them: the broad phase of rigid bodies (S4 § 5.3.4), on a CPU.
+//! Boxes along the axes of space that hold spheres, and what comes near them: the broad phase of rigid bodies \[Silva 2010, § 5.3.4\], on a CPU.
 //!
 //! A box is compared with the spheres in the cells that it reaches, not with other boxes: what is told is sharper, the cells are there already, and
 //! the images of a periodic domain are walked through as for lists.

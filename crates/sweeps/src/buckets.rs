@@ -1,4 +1,4 @@
-//! Hash tables of grains (S4, Algorithm 2): cells without end, folded into so many buckets.
+//! Hash tables of grains \[Silva 2010, Algorithm 2\]: cells without end, folded into so many buckets.
 //!
 //! A table's record in `grids` is that of a grid. Its record in `shapes`: cells x y z up to the farthest grain, buckets, padding, first
 //! bucket, padding. Cells are counted from the lowest corner of all grains, so no index is negative, wherever they are.
@@ -23,7 +23,7 @@ mod wrapped_product {
     }
 }
 
-/// The bucket of the cell x y z of table `g` (S4, Algorithm 2, with the primes of Teschner et al. 2003).
+/// The bucket of the cell x y z of table `g` (\[Silva 2010, Algorithm 2\], with the primes of \[Teschner 2003\]).
 #[cube]
 #[inline(always)]
 pub fn bucket_of(shapes: &[u32], g: usize, x: u32, y: u32, z: u32) -> u32 {

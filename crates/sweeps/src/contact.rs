@@ -26,7 +26,7 @@ pub struct Tally<R: Real> {
 }
 
 /// Normal forces between grain i and all grains that touch it, found through the cells and pressed in one go: no list, no history, no
-/// rotation (S0's normal-only path). Cells may be out of date by motions of up to half a `skin` each. Writes slot i of `force`.
+/// rotation (the normal-only path of \[PUC-Rio 2009\]). Cells may be out of date by motions of up to half a `skin` each. Writes slot i of `force`.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]

@@ -150,7 +150,7 @@ pub enum Solver {
     WeaklyCompressible,
     /// Incompressible and free of divergence: pressures are iterated for that keep the density at rest, see [`seixo_laws::fluid::dfsph`].
     Incompressible,
-    /// As Müller, Charypar & Gross (2003) and S4 do it: densities are sums, explicit Euler, walls put particles back.
+    /// As \[Müller 2003\] and \[Silva 2010\] do it: densities are sums, explicit Euler, walls put particles back.
     Muller2003,
 }
 
@@ -203,8 +203,8 @@ pub struct Before<R: Real> {
     pub share: R,
 }
 
-/// What the fluid before particle i of a wall is like: p = Σ (p_j + ρ_j (g − a)·(x_i − x_j)) W / ΣW (Adami, Hu & Adams 2012, J. Comput. Phys.
-/// 231:7057, eq. 27), never below zero unless particles are shifted, and the mean velocity (eq. 22). `pull` is g − a, gravity less the acceleration of the wall \[m/s²\].
+/// What the fluid before particle i of a wall is like: p = Σ (p_j + ρ_j (g − a)·(x_i − x_j)) W / ΣW \[Adami 2012, eq. 27\],
+/// never below zero unless particles are shifted, and the mean velocity (eq. 22). `pull` is g − a, gravity less the acceleration of the wall \[m/s²\].
 ///
 /// A wall that turns with `spin` \[rad/s\] would go by spin × (x_j − x_i) faster where particle j is. Velocities are compared with that: so fluid that
 /// turns as the wall does is seen to go as the particle of the wall does, wherever that is below the surface, and nothing drags at it.
@@ -263,7 +263,7 @@ pub fn fluid_before<C: Coordinate<R>, R: Real>(
     }
 }
 
-/// The velocity that makes viscosity see a wall that moves with `wall` \[m/s\]: fluid sticks to it (Adami, Hu & Adams 2012, eq. 23) or, where
+/// The velocity that makes viscosity see a wall that moves with `wall` \[m/s\]: fluid sticks to it \[Adami 2012, eq. 23\] or, where
 /// it `slips`, is not held back.
 #[cube]
 #[inline(always)]

@@ -93,7 +93,7 @@ fn spin_of<C: Real>(turn: &Quaternion<C>, rate: &Quaternion<C>) -> Vector3<C> {
     }
 }
 
-/// q̈ = ½ ω̇ q − |q̇|² q of a sphere with this angular acceleration in space (S1, Algorithm 6, with the moments of a sphere).
+/// q̈ = ½ ω̇ q − |q̇|² q of a sphere with this angular acceleration in space (\[PUC-Rio n.d., Algorithm 6\], with the moments of a sphere).
 #[cube]
 #[inline(always)]
 fn acceleration_of_turn<C: Real>(turn: &Quaternion<C>, rate: &Quaternion<C>, turning: &Vector3<C>) -> Quaternion<C> {

@@ -10,14 +10,14 @@ use seixo_laws::{Real, Vector3, larger};
 /// Where the neighbors of a grain are looked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Lookup {
-    /// Among all grains (S2).
+    /// Among all grains \[ME964 2011\].
     All,
-    /// In the cells of the grids that sort the grains, one grid for each size class (S0 § 5.1.1).
+    /// In the cells of the grids that sort the grains, one grid for each size class \[PUC-Rio 2009, § 5.1.1\].
     #[default]
     Grids,
-    /// In all cells that the grain's box touches: every grain stands in as many (S0 § 5.1.2, after Ivson).
+    /// In all cells that the grain's box touches: every grain stands in as many \[PUC-Rio 2009, § 5.1.2, after Ivson et al.\].
     TouchedCells,
-    /// In hash tables, one for each size class (S4, Algorithm 2).
+    /// In hash tables, one for each size class \[Silva 2010, Algorithm 2\].
     Buckets,
 }
 

@@ -1,4 +1,4 @@
-//! Meshes looked through along parallel lines, a column of cubes at a time: S4's depth peeling (§ 3.4), all layers of a line in one pass.
+//! Meshes looked through along parallel lines, a column of cubes at a time: depth peeling \[Silva 2010, § 3.4\], all layers of a line in one pass.
 //!
 //! Lengths are whole units of a lattice, see [`seixo_laws::crossing`]. Through every cube go 16 × 16 lines, 2 `half_gap` apart and off its
 //! sides by `half_gap`, so that a cube is 32 `half_gap` wide; one more line goes through its middle.

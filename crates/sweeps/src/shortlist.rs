@@ -1,8 +1,8 @@
 //! Of the pairs in the list, those that may touch before long.
 //!
 //! A list reaches as far as the skin, so that it lasts; most of its pairs do not touch. Those that are nearer than a small margin are picked
-//! out, and only these are looked at until grains moved so far that another pair could touch (what M. Abraham et al. 2015, SoftwareX 1:19,
-//! call dynamic pruning). What is left out does not touch, so that nothing but time depends on what is picked, and when.
+//! out, and only these are looked at until grains moved so far that another pair could touch (the dynamic pruning of
+//! \[Abraham 2015\]). What is left out does not touch, so that nothing but time depends on what is picked, and when.
 
 use crate::part::{GrainsView, PartRows, apart, record};
 use crate::units::prefetch;

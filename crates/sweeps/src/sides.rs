@@ -1,6 +1,6 @@
 //! Periodic sides of the domain: what leaves on one side comes in on the other, and grains near one side meet those near the other.
 //!
-//! With Lees and Edwards' sides (1972, J. Phys. C 5:1921) the images above and below the domain slide past it, so that all of it is
+//! With Lees and Edwards' sides \[Lees 1972\] the images above and below the domain slide past it, so that all of it is
 //! sheared: an image above is displaced by `offset` and faster by `slide`, one below the other way.
 
 use cubecl::prelude::*;

@@ -48,8 +48,8 @@ pub trait Unit: Copy {
         std::array::from_fn(|lane| [numbers[0][lane], numbers[1][lane], numbers[2][lane], numbers[3][lane]])
     }
 
-    /// 1/√x of positive numbers that are neither huge nor tiny, to one unit in the last place: from the bits of x, which halve its exponent (Lomont
-    /// 2003, *Fast inverse square root*), by three of Newton's steps and a last one for the difference that is left. Products only: a root and a
+    /// 1/√x of positive numbers that are neither huge nor tiny, to one unit in the last place: from the bits of x, which halve its exponent
+    /// \[Lomont 2003\], by three of Newton's steps and a last one for the difference that is left. Products only: a root and a
     /// division take a vector unit three times as long.
     #[inline(always)]
     fn inverse_roots(self, numbers: &Lane) -> Lane {

@@ -432,7 +432,7 @@ fn forces_are_slopes_of_stored_energies() {
     }
 }
 
-/// The largest pull of a neck is 3πγR*, and it tears at a gap of (3/4) (4π²γ²R*/E*²)^{1/3} (Johnson 1985, § 5.5, with the work of
+/// The largest pull of a neck is 3πγR*, and it tears at a gap of (3/4) (4π²γ²R*/E*²)^{1/3} (\[Johnson 1985, § 5.5\], with the work of
 /// adhesion 2γ); a DMT contact pulls with 4πγR* where it just touches; a liquid bridge with 4πR*σ cos θ.
 #[test]
 fn bodies_stick_as_strongly_as_theory_says() {

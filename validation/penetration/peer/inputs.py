@@ -1,4 +1,4 @@
-"""What liggghts.in reads: the packing of Dosta et al. 2024, with the ball just above it and ASIDE meters from the axis.
+"""What liggghts.in reads: the packing of [Dosta 2024], with the ball just above it and ASIDE meters from the axis.
 
     python3 inputs.py dosta2024/Penetration_25KParticles.txt grains.data ASIDE
 """

@@ -1,7 +1,7 @@
 //! How a world is cut: into blocks, one for each domain.
 //!
-//! Planes halve the world, and what comes of that, until there are as many blocks as domains: recursive bisection (M. J. Berger and S. H. Bokhari, A
-//! partitioning strategy for nonuniform problems on multiprocessors, IEEE Trans. Comput. C-36, 1987). While all planes can lie across one axis and leave
+//! Planes halve the world, and what comes of that, until there are as many blocks as domains: recursive bisection
+//! \[Berger 1987\]. While all planes can lie across one axis and leave
 //! blocks that are wide enough, they do: slabs have the fewest neighbors.
 
 mod part;

@@ -1,4 +1,4 @@
-//! Cells made anew at every step, for smooth grains and a skin of zero: S0's normal-only path. Nothing is listed but which grain is in
+//! Cells made anew at every step, for smooth grains and a skin of zero: the normal-only path of \[PUC-Rio 2009\]. Nothing is listed but which grain is in
 //! which cell, and no step waits for the host.
 
 use super::lists::UNBOUNDED;

@@ -292,7 +292,7 @@ impl Pairs {
             .extend((0..parts(n)).map(|part| self.row[part * PART]).chain([self.row[n]]));
     }
 
-    /// Fills the rows of the first n grains: counts, sums the counts up, writes (S2). With `ONCE`, a pair inside a part stands in one row.
+    /// Fills the rows of the first n grains: counts, sums the counts up, writes \[ME964 2011\]. With `ONCE`, a pair inside a part stands in one row.
     pub fn fill_rows<const ONCE: bool>(&mut self, device: &Cpu, index: &Index, position: &[f64], n: usize) {
         self.fill_rows_of::<ONCE>(device, index, position, n, |_| true);
     }

@@ -88,7 +88,7 @@ impl Tables {
         }
     }
 
-    /// All cells that each of the grains touches (S0 § 5.1.2).
+    /// All cells that each of the grains touches \[PUC-Rio 2009, § 5.1.2\].
     pub fn of_touched_cells(radii: impl Iterator<Item = f64>) -> Tables {
         let (sums, grains, largest) = radii.fold(([0.0; 3], 0.0, 0.0), |(sums, grains, largest), r| {
             ([sums[0] + r, sums[1] + r * r, sums[2] + r * r * r], grains + 1.0, r.max(largest))
@@ -96,7 +96,7 @@ impl Tables {
         Tables::new(Layout::TouchedCells(sums.map(|sum: f64| sum / grains), largest))
     }
 
-    /// A hash table for each class of grains (S4).
+    /// A hash table for each class of grains \[Silva 2010\].
     pub fn of_buckets(classes: &[SizeClass]) -> Tables {
         Tables::new(Layout::Buckets(classes.to_vec()))
     }

@@ -81,7 +81,7 @@ impl SearchTrial {
     }
 }
 
-/// How particles of two sizes, some of which never move, share hash tables (S4, tables 6.1 and 6.2).
+/// How particles of two sizes, some of which never move, share hash tables \[Silva 2010, tables 6.1 and 6.2\].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
     /// One table for all, whose cells suit the largest, built anew every time.

@@ -24,8 +24,8 @@ impl CrossSection {
         }
     }
 
-    /// c_A, c_I, c_J, c_W and c_T, see [`Glue`], and Timoshenko's shear coefficient κ at Poisson's ratio ν (G. R. Cowper 1966, J. Appl. Mech.
-    /// 33:335). Torsion of a square after S. P. Timoshenko & J. N. Goodier, Theory of Elasticity, § 109.
+    /// c_A, c_I, c_J, c_W and c_T, see [`Glue`], and Timoshenko's shear coefficient κ at Poisson's ratio ν
+    /// \[Cowper 1966\]. Torsion of a square after \[Timoshenko 1970, § 109\].
     fn shares(self, nu: f64) -> ([f64; 5], f64) {
         use std::f64::consts::PI;
         match self {

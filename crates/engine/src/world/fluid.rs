@@ -36,7 +36,7 @@ pub struct Particles {
     pub kind: Vec<u32>,
 }
 
-/// Particles of walls, several layers deep: they have the pressure of the fluid before them and push it back (Adami, Hu & Adams 2012).
+/// Particles of walls, several layers deep: they have the pressure of the fluid before them and push it back \[Adami 2012\].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Boundary {
     /// Places, where the walls are at time zero \[m\].

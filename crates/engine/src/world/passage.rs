@@ -8,8 +8,8 @@ use seixo_sweeps::fluid::WALL;
 /// A way in for a fluid: a part of a plane through which it comes with one velocity.
 ///
 /// Behind it stand layers of particles, a spacing apart and as many as the support has spacings. They move on with the velocity of the inlet
-/// whatever pushes them; fluid sees them as a wall that moves, with the pressure of the fluid before it (Federico et al. 2012, Eur. J. Mech.
-/// B/Fluids 34:35, in which the pressure is given). A layer becomes fluid when its middle passes the plane, and another one appears behind
+/// whatever pushes them; fluid sees them as a wall that moves, with the pressure of the fluid before it (\[Federico 2012\],
+/// in which the pressure is given). A layer becomes fluid when its middle passes the plane, and another one appears behind
 /// the last. While nothing comes, the layers stand still, and are a wall.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FluidInlet {
@@ -37,8 +37,8 @@ pub struct FluidInlet {
 ///
 /// What goes through a part of a plane goes on across it until it is a support and a spacing farther, where it is taken away. Until then fluid sees
 /// it as a wall that moves and has the pressure of the outlet; it begins with the velocity that it had, and follows that of the fluid before it, so
-/// that there is no gradient (Lastiwka, Basa & Quinlan 2009, Int. J. Numer. Methods Fluids 61:709; Tafuni et al. 2018, Comput. Methods Appl. Mech.
-/// Eng. 342:604). In a box, fluid is taken away at once.
+/// that there is no gradient \[Lastiwka 2009; Tafuni 2018\].
+/// In a box, fluid is taken away at once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FluidOutlet {
     /// Name as the scene spells it.

@@ -71,7 +71,7 @@ impl Frustum {
 /// The surface of a wall at time zero.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WallShape {
-    /// Infinite plane; grains live on the side the normal points to, contact iff N·(x − p) < R (S2).
+    /// Infinite plane; grains live on the side the normal points to, contact iff N·(x − p) < R \[ME964 2011\].
     Plane {
         /// A point p of the plane \[m\].
         point: Vec3,
@@ -237,8 +237,8 @@ pub struct Vibration {
 
 /// Places at times, and a smooth way between them: the first is where the scene puts the wall; before it and after the last the wall rests.
 ///
-/// Each component is a cubic Hermite polynomial between two places, so velocity has no jump. Slopes are those of Fritsch & Butland (SIAM J.
-/// Sci. Stat. Comput. 5:300, 1984): nothing overshoots, a place held is held exactly; they are zero at both ends.
+/// Each component is a cubic Hermite polynomial between two places, so velocity has no jump. Slopes are those of
+/// \[Fritsch 1984\]: nothing overshoots, a place held is held exactly; they are zero at both ends.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WallPath {
     /// Times, rising \[s\].

@@ -164,7 +164,7 @@ pub fn alone() -> World {
     world
 }
 
-/// How fast it sinks, over Stokes' velocity: a sphere in each box of a cubic lattice, Hasimoto 1959, J. Fluid Mech. 5:317, eq. 4.
+/// How fast it sinks, over Stokes' velocity: a sphere in each box of a cubic lattice, \[Hasimoto 1959, eq. 4\].
 pub fn hasimoto() -> f64 {
     let share = 4.0 / 3.0 * PI * (RADIUS / (CELLS as f64 * SPACING)).powi(3);
     1.0 - 1.7601 * share.cbrt() + share

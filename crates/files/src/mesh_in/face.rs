@@ -12,7 +12,7 @@ const CROSSES_ITSELF: &str = "a face that crosses itself";
 /// Cuts a face into triangles between its corners, each of which becomes the corner of one, so that neighbors fit; else says what is wrong with it.
 ///
 /// That is a fan from the first corner where all triangles of the fan face as the face does, as in every convex one, else ears are cut off one
-/// by one (Meisters 1975, American Mathematical Monthly 82:648).
+/// by one \[Meisters 1975\].
 pub(super) fn cut(face: &[[f64; 3]], triangles: &mut Vec<Triangle>) -> Result<(), String> {
     let more = face.len().saturating_sub(2);
     if more == 0 {

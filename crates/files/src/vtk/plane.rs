@@ -28,7 +28,7 @@ pub(super) fn area(corners: &[Vec3]) -> f64 {
     fans.sum()
 }
 
-/// The part of a convex polygon where `inside` is not negative (Sutherland and Hodgman 1974).
+/// The part of a convex polygon where `inside` is not negative \[Sutherland 1974\].
 fn clip(polygon: &[Vec3], inside: impl Fn(&Vec3) -> f64) -> Vec<Vec3> {
     let mut kept = Vec::new();
     for (index, a) in polygon.iter().enumerate() {

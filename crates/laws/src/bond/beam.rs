@@ -1,7 +1,7 @@
 //! A beam from center to center: Timoshenko's for small strains, at any turn of the whole.
 //!
 //! Its energy is a function of four unit vectors – the axis as it lies in either grain, a_i and a_j, and the line e between the centers – and
-//! of the turn D of j relative to i since the bond was made (V. A. Kuzkin & I. E. Asonov 2012, Phys. Rev. E 86:051301, with the twist taken from
+//! of the turn D of j relative to i since the bond was made (\[Kuzkin 2012\], with the twist taken from
 //! the whole turn):
 //!
 //! U = ½ k (L − L₀)² + ½ P (|a_i − e|² + |a_j − e|²) − ½ B |a_i − a_j|² + 2 T |D|²,

@@ -1,4 +1,4 @@
-//! A spring with dashpot between a material point of one grain and one of the other, which turn with them (S1 § 5.2). It holds the two points
+//! A spring with dashpot between a material point of one grain and one of the other, which turn with them \[PUC-Rio n.d., § 5.2\]. It holds the two points
 //! together and lets the grains turn about them.
 
 use super::{Deformed, Glue, Hold, Moves, Span};

@@ -2,10 +2,10 @@
 //!
 //! | law | pull | reach |
 //! |---|---|---|
-//! | `sjkr` | c · 2π R* δ, c a cohesion energy density: the lens of the overlap to first order (Hærvig et al. 2017 compare such forms) | while touching |
-//! | `dmt` | 4π γ R* (Derjaguin, Muller & Toporov 1975) | while touching |
-//! | `jkr` | takes Hertz's place: δ = a²/R* − √(4πγ a/E*), F = 4 E* a³/(3 R*) − √(16πγ E* a³), γ the surface energy of each body (Johnson, Kendall & Roberts 1971) | from the first touch to where the neck tears |
-//! | `capillary` | 4π R* σ cos θ (1 − S/√(S² + V/(π R*))), S the gap (Rabinovich, Esayanur & Moudgil 2005, Langmuir 21:10992, eqs. 19–20) | from the first touch to S = (1 + θ/2) V^{1/3} (Lian, Thornton & Adams 1993) |
+//! | `sjkr` | c · 2π R* δ, c a cohesion energy density: the lens of the overlap to first order (compared in \[Hærvig 2017\]) | while touching |
+//! | `dmt` | 4π γ R* \[Derjaguin 1975\] | while touching |
+//! | `jkr` | takes Hertz's place: δ = a²/R* − √(4πγ a/E*), F = 4 E* a³/(3 R*) − √(16πγ E* a³), γ the surface energy of each body \[Johnson 1971\] | from the first touch to where the neck tears |
+//! | `capillary` | 4π R* σ cos θ (1 − S/√(S² + V/(π R*))), S the gap \[Rabinovich 2005, eqs. 19–20\] | from the first touch to S = (1 + θ/2) V^{1/3} \[Lian 1993\] |
 
 use super::{Coefficients, Supplement};
 use crate::real::{Real, cube_root, larger, smaller};
@@ -139,7 +139,7 @@ pub fn stick<R: Real>(
         let cube = neck.width * neck.width * neck.width;
         all.pull = elastic - neck.force * cube * (cube - R::new(6.0));
         all.contact_radius = neck.radius * neck.width * neck.width;
-        // Twice the pull-off force 9 F_c: sliding starts at μ (F + 2 F_pull-off) (Thornton 1991, J. Phys. D 24:1942).
+        // Twice the pull-off force 9 F_c: sliding starts at μ (F + 2 F_pull-off) [Thornton 1991].
         all.load = R::new(18.0) * neck.force;
         let hertz = R::new(2.0) / R::new(5.0) * elastic * depth;
         all.energy = energy_of_neck::<R>(&neck, neck.width) - hertz;

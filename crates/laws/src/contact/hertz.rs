@@ -1,5 +1,5 @@
 //! Hertz: F_n = 4/3 E* √R* δ^{3/2} + 2 ζ √(m* k_n) δ̇ with the tangent stiffness k_n = 2 E* √(R* δ)
-//! (Thornton, Cummins & Cleary 2013, Powder Technology 233:30), limited to repulsion.
+//! \[Thornton 2013\], limited to repulsion.
 
 use super::{Coefficients, NormalSpring, PairOfMaterials, Touch};
 use crate::real::Real;

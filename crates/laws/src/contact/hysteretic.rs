@@ -1,5 +1,5 @@
 //! Elastic–plastic contact: loading along k₁ δ, unloading and loading again along k₂ (δ − δ₀) with k₂ = k₁/e², so that the restitution e
-//! is the same at every speed (Walton & Braun 1986, J. Rheology 30:949). The contact remembers its largest overlap.
+//! is the same at every speed \[Walton 1986\]. The contact remembers its largest overlap.
 
 use super::{Coefficients, PairOfMaterials, Supplement};
 use crate::real::{Real, larger, smaller};

@@ -1,4 +1,4 @@
-//! Hooke's spring with a dashpot: F_n = k_n δ − γ_n v_n (S0, S2), limited to repulsion; tangential spring of constant stiffness.
+//! Hooke's spring with a dashpot: F_n = k_n δ − γ_n v_n \[PUC-Rio 2009; ME964 2011\], limited to repulsion; tangential spring of constant stiffness.
 
 use super::{Coefficients, NormalSpring, PairOfMaterials, Touch};
 use crate::real::Real;

@@ -1,5 +1,5 @@
 //! Mindlin's no-slip tangential stiffness k_t = 8 G* √(R* δ), incremental, with the stored force scaled down while the contact
-//! unloads so that a cycle never gains energy (Thornton, Cummins & Cleary 2013: `mindlin`).
+//! unloads so that a cycle never gains energy (\[Thornton 2013\]: `mindlin`).
 //!
 //! The literature has two more ways to deal with a contact radius that changes, which some codes take: to leave the stored force as it is
 //! (`mindlin_force`; LAMMPS' `mindlin/force`), and to store the displacement, F = k_t ξ, so that the force follows the radius both ways

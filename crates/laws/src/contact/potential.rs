@@ -1,5 +1,5 @@
 //! A continuous repulsive potential of the distance r of the centers, U = ε [(σ/r)¹² − 2 (σ/r)⁶ + 1] for r < σ, with σ the distance at which
-//! the two just touch (Weeks, Chandler & Andersen 1971, J. Chem. Phys. 54:5237): smooth in force, and conservative.
+//! the two just touch \[Weeks 1971\]: smooth in force, and conservative.
 
 use super::PairOfMaterials;
 use crate::real::Real;

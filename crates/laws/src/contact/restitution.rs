@@ -15,7 +15,7 @@ pub const LEAST_RESTITUTION: f64 = 1e-6;
 
 /// Restitution of the collision δ̈ = −max(f(δ) + 2 ζ √f′(δ) δ̇, 0), δ(0) = 0, δ̇(0) = 1, in units of the pair's mass and stiffness:
 /// of two bodies whose dashpot is the share ζ of critical damping at every overlap and that never attract each other.
-/// Independent of speed, mass, radius and stiffness (Thornton, Cummins & Cleary 2013; Schwager & Pöschel 2007 for Hooke).
+/// Independent of speed, mass, radius and stiffness (\[Thornton 2013\]; \[Schwager 2007\] for Hooke).
 pub fn restitution(spring: Spring, damping_ratio: f64) -> f64 {
     let force = |overlap: f64, speed: f64| {
         let overlap = overlap.max(0.0);

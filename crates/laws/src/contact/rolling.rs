@@ -1,6 +1,6 @@
-//! Resistance to rolling. `constant`: a torque μ_r R* F_n against the rolling (model A of Ai, Chen, Rotter & Ooi 2011, Powder Technology
-//! 206:269). `elastic_plastic`: a spring k_r = 2.25 k_n (μ_r R*)² with dashpot behind a slider at μ_r R* F_n (model C there; k_r after Jiang,
-//! Yu & Harris 2005). F_n is what presses the surfaces together, attraction included, as for friction.
+//! Resistance to rolling. `constant`: a torque μ_r R* F_n against the rolling (model A of
+//! \[Ai 2011\]). `elastic_plastic`: a spring k_r = 2.25 k_n (μ_r R*)² with dashpot behind a slider at μ_r R* F_n (model C there; k_r after
+//! \[Jiang 2005\]). F_n is what presses the surfaces together, attraction included, as for friction.
 
 use super::{Restraint, Supplement, restrain};
 use crate::real::{Real, larger, smaller};

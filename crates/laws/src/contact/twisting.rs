@@ -1,6 +1,6 @@
 //! Resistance to twisting, the turn of a contact about its own normal. `constant` and `elastic_plastic` as against rolling, with their own
 //! coefficient; `marshall`: what the friction of a contact disk of radius a gives, k = ½ k_t a², a dashpot ½ c_t a² and a limit 2/3 a μ F_n
-//! (Marshall 2009, J. Comput. Phys. 228:1541, eqs. 31 and 33).
+//! \[Marshall 2009, eqs. 31 and 33\].
 
 use super::rolling::{Turning, constant, elastic_plastic};
 use super::{Restraint, Supplement, restrain};

@@ -1,5 +1,5 @@
-//! Non-linear viscoelastic spheres: F_n = 4/3 E* √R* (δ^{3/2} + 3/2 A √δ δ̇) (Kuwabara & Kono 1987; Brilliantov, Spahn, Hertzsch &
-//! Pöschel 1996, Phys. Rev. E 53:5382). The dissipative time A is a material's; restitution then falls with speed, 1 − e ∝ v^{1/5}.
+//! Non-linear viscoelastic spheres: F_n = 4/3 E* √R* (δ^{3/2} + 3/2 A √δ δ̇)
+//! \[Kuwabara 1987; Brilliantov 1996\]. The dissipative time A is a material's; restitution then falls with speed, 1 − e ∝ v^{1/5}.
 
 use super::{Coefficients, NormalForce, PairOfMaterials, Touch, hertz};
 use crate::real::Real;

@@ -1,5 +1,4 @@
-//! Divergence-free smoothed particle hydrodynamics: incompressible fluids (Bender & Koschier 2015, Proc. SCA '15; 2017, IEEE Trans. Vis. Comput. Graph.
-//! 23:1193).
+//! Divergence-free smoothed particle hydrodynamics: incompressible fluids \[Bender 2015; Bender 2017\].
 //!
 //! With ∇W = (W′/r) (x_i − x_j), particles j of volume V_j, and walls that nothing moves,
 //!
@@ -12,7 +11,7 @@
 //!
 //! Pressures are sought that are negative nowhere, and zero where a particle stays thinner than at rest: p ≥ 0, c + Δt² D(a) ≤ 0, one of the two
 //! with equality, where c is the excess of density that would be reached without them. Each iteration adds ω/(Δt² A_i) times what is left of the
-//! excess, as in the papers but for the relaxation ω, and cuts off below zero (as Ihmsen et al. 2014, IEEE Trans. Vis. Comput. Graph. 20:426).
+//! excess, as in the papers but for the relaxation ω, and cuts off below zero (as \[Ihmsen 2014\]).
 
 use super::{Smoother, Smoothing};
 use crate::real::{Real, larger, smaller};
@@ -122,8 +121,8 @@ pub struct Corrected<R: Real> {
 }
 
 /// One iteration for the pressure of a particle which was `before`, and from which the iteration looks at `guess`, with the accelerations that these
-/// guesses lead to. Next it looks ahead, by the share `carry` of the change (Nesterov 1983, Sov. Math. Dokl. 27:372; when `turn` tells that it went
-/// too far, it starts anew: O'Donoghue & Candès 2015, Found. Comput. Math. 15:715).
+/// guesses lead to. Next it looks ahead, by the share `carry` of the change (\[Nesterov 1983\]; when `turn` tells that it went
+/// too far, it starts anew: \[O'Donoghue 2015\]).
 #[cube]
 #[inline(always)]
 pub fn corrected<R: Real>(guess: R, before: R, source: R, step: R, swelling: R, dt: R, carry: R) -> Corrected<R> {

@@ -1,5 +1,4 @@
-//! The fluid of Müller, Charypar & Gross (2003, Particle-based fluid simulation for interactive applications, Proc. SCA, 154), as S4 takes it. Numbers
-//! of equations are those of S4.
+//! The fluid solver of Müller, Charypar & Gross \[Müller 2003\] in the form of \[Silva 2010\]. Numbers of equations are those of \[Silva 2010\].
 //!
 //! - density: ρ_i = Σ_j m_j W, i itself included, with [`poly6`] (2.5 of ρ itself, 2.18);
 //! - pressure: p = k (ρ − ρ₀) (2.4);
@@ -95,8 +94,8 @@ pub fn push<R: Real>(apart: &Vector3<R>, square: R, i: &Particle<R>, j: &Particl
     }
 }
 
-/// V_j (v_j − v_i) W \[m/s\]: by how much j draws the velocity of i to its own, before that is multiplied by ε (XSPH: Monaghan 1989, J. Comput. Phys.
-/// 82:1).
+/// V_j (v_j − v_i) W \[m/s\]: by how much j draws the velocity of i to its own, before that is multiplied by ε (XSPH
+/// \[Monaghan 1989\]).
 #[cube]
 #[inline(always)]
 pub fn draw<R: Real>(square: R, volume: R, own: &Vector3<R>, other: &Vector3<R>, functions: &Functions<R>) -> Vector3<R> {
@@ -111,7 +110,7 @@ pub fn gain<R: Real>(mass: R, velocity: &Vector3<R>, change: &Vector3<R>) -> R {
 }
 
 /// The velocity after a wall with this velocity was met, whose unit normal points to the fluid: of what approaches it along the normal, the share
-/// `restitution` comes back (S4 § 5.3.6: all of it). What parts from the wall goes on as it does.
+/// `restitution` comes back (\[Silva 2010, § 5.3.6\]: all of it). What parts from the wall goes on as it does.
 #[cube]
 #[inline(always)]
 pub fn rebound<R: Real>(velocity: &Vector3<R>, wall: &Vector3<R>, normal: &Vector3<R>, restitution: R) -> Vector3<R> {

@@ -1,4 +1,4 @@
-//! Müller's function for densities (S4 eq. 2.18, after Müller, Charypar & Gross 2003): w = (1 − q²)³.
+//! Müller's function for densities (\[Silva 2010, eq. 2.18\], after \[Müller 2003\]): w = (1 − q²)³.
 
 use crate::real::Real;
 use cubecl::prelude::*;

@@ -3,14 +3,13 @@
 //! A flow that stretches its particles in one direction and crowds them in another leaves lines of particles and voids, where sums over neighbors are no
 //! derivatives any more. With V₀ the volume at rest, h the smoothing length, U the fastest flow, and Δ the spacing, a particle drifts with
 //!
-//! δu_i = −h U Σ_j (V_i V_j/V₀) (1 + 0.2 (W/W(Δ))⁴) ∇W, and never faster than U/2 (Lind, Xu, Stansby & Rogers 2012, J. Comput. Phys. 231:1499, as Sun,
-//! Colagrossi, Marrone, Antuono & Zhang 2019, Comput. Methods Appl. Mech. Eng. 348:912, scale and bound it by the fastest flow; with a quarter of their
-//! strength).
+//! δu_i = −h U Σ_j (V_i V_j/V₀) (1 + 0.2 (W/W(Δ))⁴) ∇W, and never faster than U/2 (\[Lind 2012\], scaled and
+//! bounded by the fastest flow as in \[Sun 2019\], with a quarter of its strength).
 //!
 //! What two do to each other is opposite, so that the mean place of all fluid stays, but for what walls do and where the bound acts. The particle goes on
 //! with v + δu, and its density follows that velocity. Its own velocity v is that of the fluid where it is: it takes up what is carried past it by δu,
 //!
-//! m_i (dv/dt)_i += ½ Σ_j ρ V_i V_j ((δu_i + δu_j)·∇W) (v_j − v_i), which is ρ V (δu·∇)v (Oger, Marrone, Le Touzé & de Leffe 2016, J. Comput. Phys. 313:76,
+//! m_i (dv/dt)_i += ½ Σ_j ρ V_i V_j ((δu_i + δu_j)·∇W) (v_j − v_i), which is ρ V (δu·∇)v (\[Oger 2016\],
 //! with the mass of each particle kept). Without it, shifted particles carry momentum across the flow, as viscosity does.
 
 use super::{Apart, Smoother, Smoothing, Space};

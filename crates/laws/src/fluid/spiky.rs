@@ -1,4 +1,4 @@
-//! Müller's function for pressures (S4 eqs. 2.19, 2.20, after Desbrun & Gascuel 1996): w = (1 − q)³, whose slope does not vanish where particles meet.
+//! Müller's function for pressures (\[Silva 2010, eqs. 2.19 and 2.20\], after \[Desbrun 1996\]): w = (1 − q)³, whose slope does not vanish where particles meet.
 
 use crate::real::{Real, larger};
 use cubecl::prelude::*;

@@ -1,11 +1,12 @@
-//! A spring and a damper between a particle of fluid and a sphere of a rigid body that overlap: how S4 (§ 5.3.5) lets the two act on each other, as
-//! grains do.
+//! A spring and a damper between a particle of fluid and a sphere of a rigid body that overlap: so the two act on each other in
+//! \[Silva 2010, § 5.3.5\], as grains do.
 //!
 //! - spring: f = k δ n (5.1), where δ is the sum of both radii less the distance, and n points from the sphere to the particle;
 //! - damper: f = −η v (5.2), where v is the velocity of the particle over that of the sphere, along n and across.
 //!
-//! Both act on the particle, their opposite on the sphere. S4 prints the signs for vectors from i to j; they are those with which overlap repels and
-//! damping opposes the motion. Along n the two together never pull, as between grains: S4 leaves open what is to become of a pair that parts.
+//! Both act on the particle, their opposite on the sphere. \[Silva 2010\] prints the signs for vectors from i to j; they are those with which overlap repels and
+//! damping opposes the motion. Along n the two together never pull, as between grains: \[Silva 2010\] does not say what happens
+//! to a pair that parts.
 
 use crate::contact::restitution::{Spring, damping_ratio};
 use crate::real::{Real, larger};

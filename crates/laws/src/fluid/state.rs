@@ -6,10 +6,10 @@ use cubecl::prelude::*;
 /// An equation of state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum StateLaw {
-    /// p = ρ₀ c²/7 ((ρ/ρ₀)⁷ − 1) (Tait 1888, Cole 1948; Monaghan 1994, J. Comput. Phys. 110:399).
+    /// p = ρ₀ c²/7 ((ρ/ρ₀)⁷ − 1) \[Tait 1888; Cole 1948; Monaghan 1994\].
     #[default]
     Tait,
-    /// p = c² (ρ − ρ₀) (S4 eq. 2.4 with k = c²).
+    /// p = c² (ρ − ρ₀) (\[Silva 2010, eq. 2.4\] with k = c²).
     Linear,
 }
 

@@ -1,16 +1,15 @@
 //! Grains that are smaller than the particles of the fluid around them: the fluid does not flow around them but through them, and drag and buoyancy
-//! stand for what is not resolved (Anderson & Jackson 1967, Ind. Eng. Chem. Fundam. 6:527; with particles of fluid as Robinson, Ramaioli & Luding 2014,
-//! Int. J. Multiphase Flow 59:121).
+//! stand for what is not resolved (\[Anderson 1967\]; with particles of fluid as in \[Robinson 2014\]).
 //!
 //! At a grain of volume V and diameter d, means over the fluid around with the weights V_j W tell its velocity u, its density ρ, its viscosity μ and
 //! what its own pressures and viscosities do to a volume of it, E = Σ W f_j / Σ V_j W with the forces f_j on its particles. Σ V W of other grains is the
 //! share φ that they fill. On the grain act
 //!
-//! - buoyancy ρ V (a − g), with the acceleration a of the fluid: what would act on fluid in its place (Maxey & Riley 1983, Phys. Fluids 26:883, but for
+//! - buoyancy ρ V (a − g), with the acceleration a of the fluid: what would act on fluid in its place (\[Maxey 1983\], but for
 //!   what is smaller by (d/L)² where a flow changes over L). In fluid at rest that is the weight of the fluid displaced;
 //! - drag f_d along the slip u − v: with the Reynolds number Re = ρ d |u − v|/μ, 3π μ d (1 + 0.15 Re^0.6875) (u − v), which is Stokes' where Re is small
-//!   (Schiller & Naumann 1933, Z. Ver. Dtsch. Ing. 77:318, with the exponent 0.687), but no less than Newton's, with a coefficient of 0.44; times
-//!   (1 − φ)^−(β + 1) in a crowd, β = 3.7 − 0.65 exp(−½ (1.5 − lg Re)²) (Di Felice 1994, Int. J. Multiphase Flow 20:153).
+//!   (\[Schiller 1933\], with the exponent 0.687), but no less than Newton's, with a coefficient of 0.44; times
+//!   (1 − φ)^−(β + 1) in a crowd, β = 3.7 − 0.65 exp(−½ (1.5 − lg Re)²) \[Di Felice 1994\].
 //!
 //! The fluid makes no room for these grains, so its velocity is that of grains and fluid together, and u − v the superficial velocity that Di Felice's
 //! function is for. His buoyancy is by the gradient of pressure in the mixture, which makes f_d (1 − φ) of what it is where buoyancy is that of the
@@ -168,9 +167,9 @@ pub fn hindrance<R: Real>(crowding: R, number: R) -> R {
 ///
 /// Its drag acts on the fluid around, whose velocity it then meets. In steady flow that moves along by f_d/(6π a (μ + 0.4 ρ w a)), with the radius a of
 /// [`reach()`] and the viscosity that the fluid shows: Oseen's flow about a force that W spreads, whose integral over all waves is met to 3 % until
-/// ρ w a/μ = 10 (the idea of Balachandar, Liu & Lakhote 2019, J. Comput. Phys. 376:160). In a crowd neighbors keep a distance, and so fill in for what
+/// ρ w a/μ = 10 (the idea of \[Balachandar 2019\]). In a crowd neighbors keep a distance, and so fill in for what
 /// one stirs: of a wide disturbance is left what hard spheres vary in number over what free points do, (1 − φ)⁴/(1 + 2φ)² (Percus & Yevick's spheres:
-/// Wertheim 1963, Phys. Rev. Lett. 10:321).
+/// \[Wertheim 1963\]).
 #[cube]
 #[inline(always)]
 fn undisturbed<R: Real>(met: R, speed: R, bath: &Bath<R>, coupling: &Coupling<R>) -> R {

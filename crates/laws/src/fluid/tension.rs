@@ -1,19 +1,19 @@
-//! Surface tension by forces between pairs (Tartakovsky & Meakin 2005, Phys. Rev. E 72:026301): neighbors pull each other from afar and push each
+//! Surface tension by forces between pairs \[Tartakovsky 2005\]: neighbors pull each other from afar and push each
 //! other away when near, so inside a fluid all cancels, and at a surface something is left.
 //!
 //! With q = r/H the potential of a pair is U(r), zero from the support H on, and
 //!
 //! U′/r = pull (1 − q)⁴ (1 + 4q) − push (1 − q)⁷ (1 + 7q + 16q²).
 //!
-//! Both parts are functions of Wendland (1995, Adv. Comput. Math. 4:389). Of a dozen pairs of such functions, this one lets drops flow best: the
+//! Both parts are Wendland's functions \[Wendland 1995\]. Of a dozen pairs of such functions, this one lets drops flow best: the
 //! Fourier transform of U has its largest value at a wavelength of H and nowhere one below −10⁻⁵ of that, so that particles do not stand in heaps,
 //! and little is left of it at the wavelength of a spacing, so that they do not hold each other in a lattice. The two strengths follow from two
 //! conditions, with n = 1/Δᵈ particles to a volume, spread evenly:
 //!
 //! - No pressure by itself, ∫ rᵈ U′ dr = 0: a drop rests at its rest density, and its pressure is that of the equation of state. By parts, the
 //!   energy of what has neighbors all around is none either, so what is stored is that of surfaces.
-//! - The work that parts two halves is that of two surfaces (Fowler 1937, Proc. R. Soc. A 159:229; Rowlinson & Widom 1982, Molecular Theory of
-//!   Capillarity, ch. 1; Tartakovsky & Panchenko 2016, J. Comput. Phys. 305:1119): of −½ n² U for each pair across, summed up,
+//! - The work that parts two halves is that of two surfaces
+//!   \[Fowler 1937; Rowlinson 1982, ch. 1; Tartakovsky 2016\]: of −½ n² U for each pair across, summed up,
 //!   γ = (π/8) n² ∫ r⁴ U′ dr in space and γ = ⅓ n² ∫ r³ U′ dr in a plane.
 //!
 //! That is not yet the tension of a drop. In the layer at its surface pull and push do not balance; pressure falls there until they do, and as it is
@@ -26,7 +26,7 @@ use cubecl::prelude::*;
 use std::f64::consts::PI;
 
 /// Cosine of the contact angle at a wall that neither pulls nor pushes, and what all of the fluid's own strength adds to it. By Young's law and the
-/// works above they would be −1 and 2 (Tartakovsky & Panchenko 2016); the layer at the surface moves both. Measured on drops in a plane that rest on
+/// works above they would be −1 and 2 \[Tartakovsky 2016\]; the layer at the surface moves both. Measured on drops in a plane that rest on
 /// a wall, between 30° and 130°.
 const COSINE_BY_WALL: [f64; 2] = [-0.48, 1.1];
 

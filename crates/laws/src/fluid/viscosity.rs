@@ -1,4 +1,4 @@
-//! Müller's function for viscosities (S4 eq. 2.22): w = −q³/2 + q² + 1/(2q) − 1, whose Laplacian is positive everywhere.
+//! Müller's function for viscosities \[Silva 2010, eq. 2.22\]: w = −q³/2 + q² + 1/(2q) − 1, whose Laplacian is positive everywhere.
 
 use crate::real::{Real, larger};
 use cubecl::prelude::*;

@@ -1,4 +1,4 @@
-//! Wendland's C2 function (1995, Adv. Comput. Math. 4:389; Dehnen & Aly 2012, MNRAS 425:1068, table 1): w = (1 − q)⁴ (1 + 4q).
+//! Wendland's C2 function \[Wendland 1995; Dehnen 2012, table 1\]: w = (1 − q)⁴ (1 + 4q).
 
 use crate::real::Real;
 use cubecl::prelude::*;

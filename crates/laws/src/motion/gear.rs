@@ -1,6 +1,6 @@
-//! Gear's predictor and corrector of five values for equations of second order (S1 § 7.1; M. P. Allen & D. J. Tildesley 1987, Computer Simulation of
-//! Liquids, appendix E): a coordinate and its four derivatives go on by their Taylor series, the force there tells what the second one should have
-//! been, and all five are mended by a share of the difference.
+//! Gear's predictor and corrector of five values for equations of second order
+//! \[PUC-Rio n.d., § 7.1; Allen 1987, appendix E\]: a coordinate and its four derivatives go on by their Taylor series, the force there gives
+//! the value that the second one should have had, and all five are mended by a share of the difference.
 
 use crate::real::Real;
 use cubecl::prelude::*;

@@ -1,5 +1,5 @@
-//! Dense packings: balls grow in steps, and after each are pushed apart until none overlaps (after Desmond and Weeks 2009), by the
-//! relaxation of Bitzek et al. 2006 (FIRE) with linear springs and unit masses.
+//! Dense packings: balls grow in steps, and after each are pushed apart until none overlaps (after \[Desmond 2009\]), by the
+//! relaxation FIRE \[Bitzek 2006\] with linear springs and unit masses.
 
 use super::{cells::Cells, insertion::insert, region::Space, volume_of};
 use glam::DVec3;
@@ -197,7 +197,7 @@ impl Packing<'_> {
 
     /// Moves balls of `scale` times their radii until none overlaps; tells whether that was reached.
     fn relax(&mut self, scale: f64) -> bool {
-        // Bitzek et al. 2006, with their parameters.
+        // [Bitzek 2006], with its parameters.
         let (mut mixing, mut time_step, mut downhill) = (0.1, FIRST_TIME_STEP, 0);
         self.velocity.fill(DVec3::ZERO);
         self.list(scale);

@@ -1,4 +1,4 @@
-//! Random sequential insertion (Feder 1980), into a region and into a column above it.
+//! Random sequential insertion \[Feder 1980\], into a region and into a column above it.
 
 use super::{cells::Cells, region::Space, volume_of};
 use crate::diagnostics::Complaint;

@@ -178,8 +178,8 @@ impl Mesh {
     }
 }
 
-/// Whether a ray goes through a triangle, 1 or −1 by the side that it comes from, or 0; `None` where it passes too close to an edge to tell (Möller and
-/// Trumbore 1997).
+/// Whether a ray goes through a triangle, 1 or −1 by the side that it comes from, or 0; `None` where it passes too close to an edge to tell
+/// \[Möller 1997\].
 fn passes([a, b, c]: &[DVec3; 3], from: DVec3, direction: DVec3) -> Option<i32> {
     let (u, v) = (*b - *a, *c - *a);
     let normal = direction.cross(v);
@@ -201,7 +201,7 @@ fn passes([a, b, c]: &[DVec3; 3], from: DVec3, direction: DVec3) -> Option<i32> 
     }
 }
 
-/// The point of a triangle nearest to another point (Ericson 2005, Real-Time Collision Detection, section 5.1.5).
+/// The point of a triangle nearest to another point \[Ericson 2005, § 5.1.5\].
 pub(crate) fn nearest([a, b, c]: &[DVec3; 3], point: DVec3) -> DVec3 {
     let (ab, ac) = (*b - *a, *c - *a);
     let from = |corner: &DVec3| (ab.dot(point - *corner), ac.dot(point - *corner));

@@ -234,7 +234,7 @@ impl Space {
         Err(Complaint::new("`minus` takes away all of the region").remedy("enlarge the region, or take less away"))
     }
 
-    /// The share of the shape that `minus` leaves, by points that fill a box evenly (Roberts 2018, the R3 sequence).
+    /// The share of the shape that `minus` leaves, by points that fill a box evenly (the R3 sequence, \[Roberts 2018\]).
     fn share_left(&self) -> f64 {
         // The root of x⁴ = x + 1.
         let root = 1.220_744_084_605_759_5_f64;

@@ -453,7 +453,7 @@ impl Setting<'_> {
     }
 }
 
-/// By wall of the world, whether fluids slip along it freely; if the scene leaves it out, those of 2003 do, others stick.
+/// By wall of the world, whether fluids slip along it freely; if the scene leaves it out, those of \[Müller 2003\] do, others stick.
 pub(super) fn slips(file: &mut SceneFile, is_muller: bool, walls: usize, ranges: &BTreeMap<String, Range<usize>>) -> Vec<bool> {
     let usual = if is_muller { Slip::Free } else { Slip::None };
     let mut slips = vec![false; walls];

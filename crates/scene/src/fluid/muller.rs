@@ -23,7 +23,7 @@ pub(super) const USUAL_SUPPORT: f64 = 2.0;
 const ROOT_OVER_FLOW: f64 = 5.0;
 /// XSPH's ε \[-\].
 const USUAL_XSPH: f64 = 0.5;
-/// Share of the velocity into a wall that comes back: all of it, as in S4 \[-\].
+/// Share of the velocity into a wall that comes back: all of it, as in \[Silva 2010\] \[-\].
 const USUAL_RESTITUTION: f64 = 1.0;
 /// Stiffness of springs to bodies over density × stiffness × spacing: the weight of all fluid above a particle at the bottom then presses one spring
 /// together by 8 % of a spacing, and several at once by less.

@@ -79,7 +79,7 @@ fn shell(center: DVec3, radius: f64, layout: &Layout, visit: &mut dyn FnMut(DVec
         }
         return;
     }
-    // Along a spiral that turns by the golden angle (Swinbank & Purser 2006, Q. J. R. Meteorol. Soc. 132:1769).
+    // Along a spiral that turns by the golden angle [Swinbank 2006].
     let golden = PI * (3.0 - 5.0_f64.sqrt());
     let count = (4.0 * PI * in_spacings * in_spacings).round().max(1.0) as u64;
     for k in 0..count {

@@ -22,7 +22,7 @@ pub(crate) struct FluidSection {
     #[serde(default)]
     pub viscosity: Quantity<Viscosity, NotNegative>,
     /// How viscosity acts between two particles: "central" if left out, along the line between them, which keeps angular momentum and lets free surfaces
-    /// be free of traction; or "morris", as Morris, Fox & Zhu (1997) have it, which does neither. Of "wcsph" and "dfsph".
+    /// be free of traction; or "morris", as in [Morris 1997], which does neither. Of "wcsph" and "dfsph".
     pub viscous_force: Option<Word<ViscousForce>>,
     /// Whether particles are shifted from where they are dense to where they are sparse; false if left out. For flows without a free surface, at
     /// Reynolds numbers of some hundreds and more, with a `support` of 3. Of "wcsph" alone.

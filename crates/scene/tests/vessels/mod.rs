@@ -139,7 +139,7 @@ fn walls_fill_what_fluid_sees_behind_them_at_any_corner() {
         let smoother = Smoothing::Wendland.smoother(SUPPORT, fluids.space());
         let mut asked = 0;
         for k in 0..200 {
-            // Spread over a block (Roberts 2018, the sequence R3).
+            // Spread over a block (the sequence R3, [Roberts 2018]).
             let [x, y, z] = [0.819_172_513_396, 0.671_043_606_704, 0.549_700_477_902].map(|step| (f64::from(k) * step).fract());
             let at = DVec3::new(16.0 * x - 8.0, 16.0 * y - 8.0, 0.3 + 5.0 * z);
             let depth = vessel.depth(at);

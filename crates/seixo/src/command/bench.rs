@@ -38,8 +38,8 @@ Examples:
   seixo bench bonds --device gpu --particles 1000000
   seixo bench tank --device gpu --particles 8000000 --support 2.7
   seixo bench s2 --device gpu                      a million spheres for 10 000 steps: the seconds it takes
-  seixo bench muller --device gpu                  the fluid of 2003
-  seixo bench s4                                   fluids and rigid bodies, with S4's steps per second beside; see seixo bench s4 --help
+  seixo bench muller --device gpu                  the fluid solver of [Müller 2003]
+  seixo bench s4                                   fluids and rigid bodies, beside the steps per second of [Silva 2010]; see seixo bench s4 --help
   seixo bench search                               the ways to find pairs beside each other; see seixo bench search --help
   seixo bench scaling --domains 1,2                how a bed scales over domains or GPUs; see seixo bench scaling --help
   seixo bench view --device gpu                    pictures a second, and what looking costs a run; see seixo bench view --help

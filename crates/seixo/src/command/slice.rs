@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// Draw a coarse-grained field of a frame on a plane: solid fraction, velocity, pressure, stress
 ///
-/// Grains, contacts and bonds of a frame are spread over a smooth kernel (Goldhirsch 2010, with Lucy's kernel) and summed up at the points of a grid on
+/// Grains, contacts and bonds of a frame are spread over a smooth kernel ([Goldhirsch 2010], with Lucy's kernel) and summed up at the points of a grid on
 /// the plane. Any run can be sliced; what is of stress needs [output] contacts = true in the scene. The formulas, and what to believe, are in
 /// docs/analysis.md.
 #[derive(Args)]

@@ -1,4 +1,4 @@
-//! Single collisions: tests 1 to 8 of Chung & Ooi 2011 (Granular Matter 13:643), and the linear contact.
+//! Single collisions: tests 1 to 8 of \[Chung 2011\], and the linear contact.
 
 use super::stand::{Done, Line, Outcome, Stand, advance, along, cross, dot, length, material};
 use seixo_engine::Simulation;

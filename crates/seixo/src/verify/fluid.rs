@@ -74,7 +74,7 @@ pub fn hydrostatic(stand: &mut Stand) -> Done {
 }
 
 /// Velocity \[m/s\] between two plates at rest, a share `z` of their distance L from one of them, a time t after a body force F per mass begins to
-/// act, where `steady` = F L²/(2ν) and `time` = ν t/L² (Morris, Fox & Zhu 1997, eq. 21).
+/// act, where `steady` = F L²/(2ν) and `time` = ν t/L² \[Morris 1997, eq. 21\].
 fn between_plates(z: f64, time: f64, steady: f64) -> f64 {
     let mode = |n: u32| {
         let k = f64::from(2 * n + 1) * PI;

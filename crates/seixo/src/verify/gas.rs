@@ -40,7 +40,7 @@ pub fn haff(stand: &mut Stand) -> Done {
         let domain = scene.world.domain.ok_or("the scene has no domain")?;
         let box_volume: f64 = (0..3).map(|axis| domain.max[axis] - domain.min[axis]).product();
         let (diameter, fraction) = (2.0 * radii[0], volume_of(radii) / box_volume);
-        // Pairs nearer than at random: Carnahan and Starling 1969. Velocities not quite Maxwell's: van Noije and Ernst 1998.
+        // Pairs nearer than at random: [Carnahan 1969]. Velocities not quite Maxwell's: [van Noije 1998].
         let crowding = (1.0 - 0.5 * fraction) / (1.0 - fraction).powi(3);
         let e = restitution;
         let excess = 16.0 * (1.0 - e) * (1.0 - 2.0 * e * e) / (81.0 - 17.0 * e + 30.0 * e * e * (1.0 - e));

@@ -1,4 +1,4 @@
-//! The bulk benchmarks of Dosta et al. 2024 (Comput. Phys. Commun. 296:109066). Their packings and walls are read when the case runs,
+//! The bulk benchmarks of \[Dosta 2024\]. Their packings and walls are read when the case runs,
 //! from the folder that `SEIXO_DATA` names or from `../shared/data`.
 
 use super::silo::{discharge, rate};

@@ -40,7 +40,7 @@ pub fn pair(stand: &mut Stand) -> Done {
 }
 
 /// Temperature \[K\] of a rod at x of its length, at 300 K at first, whose end x = 0 is held at 400 K and whose end x = 1 at 300 K, at this
-/// Fourier number (Carslaw & Jaeger 1959, Conduction of Heat in Solids, § 3.4).
+/// Fourier number \[Carslaw 1959, § 3.4\].
 fn rod(x: f64, fourier: f64) -> f64 {
     let mode = |n: f64| 2.0 / (n * PI) * (n * PI * x).sin() * (-n * n * PI * PI * fourier).exp();
     300.0 + 100.0 * (1.0 - x - (1..200).map(|n| mode(f64::from(n))).sum::<f64>())

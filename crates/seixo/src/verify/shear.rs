@@ -12,7 +12,7 @@ const SAMPLES: f64 = 50.0;
 const GROWTH: f64 = 1.02;
 /// Steps of a rest: some ten collisions.
 const REST: u64 = 200;
-/// μ(I) = μ_s + α/((I₀/I)^β + 1): α, I₀ and β of Chialvo, Sun & Sundaresan 2012, Phys. Rev. E 85:021305, for every friction between grains.
+/// μ(I) = μ_s + α/((I₀/I)^β + 1): α, I₀ and β of \[Chialvo 2012\], for every friction between grains.
 const LAW: [f64; 3] = [0.37, 0.32, 1.5];
 /// p/(ρ d² γ̇²) times the square of the distance of the solid fraction to that of jamming, from the same source.
 const INERTIAL_PRESSURE: f64 = 0.021;

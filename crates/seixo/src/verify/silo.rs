@@ -74,7 +74,7 @@ fn column(world: World, settings: Settings, until: f64) -> Outcome<Column> {
     })
 }
 
-/// What the floor carries of a weight, where it never carries more than `most` (Janssen 1895).
+/// What the floor carries of a weight, where it never carries more than `most` \[Janssen 1895\].
 fn janssens(weight: f64, most: f64) -> f64 {
     most * (1.0 - (-weight / most).exp())
 }

@@ -258,8 +258,8 @@ pub fn brazilian(stand: &mut Stand) -> Done {
     let tests = press_all(stand)?;
     let tension = |test: &Test, load: f64| {
         let Shape { radii: [_, radius], size } = test.shape;
-        // Tension in the middle of a disk that is pressed along two arcs of half an angle α, over that of two line loads (Hondros 1959,
-        // Aust. J. Appl. Sci. 10:243): (sin 2α − α)/sin α, with α from the distance of the flats.
+        // Tension in the middle of a disk that is pressed along two arcs of half an angle α, over that of two line loads
+        // [Hondros 1959]: (sin 2α − α)/sin α, with α from the distance of the flats.
         let alpha = (0.5 * size[2] / radius).acos();
         let of_arcs = ((2.0 * alpha).sin() - alpha) / alpha.sin();
         of_arcs * load / (PI * radius * size[1])

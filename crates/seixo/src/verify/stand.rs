@@ -199,7 +199,7 @@ pub(super) fn advance(simulation: &mut Simulation, steps: u64) -> Done {
 }
 
 /// Σ f·l over the pairs of grains that touch \[J\]: force of a pair times the vector between its centers. A third of it over the volume is the
-/// pressure that contacts carry (Love 1927, Weber 1966).
+/// pressure that contacts carry \[Love 1927; Weber 1966\].
 pub(super) fn virial(simulation: &mut Simulation) -> Outcome<f64> {
     let contacts = simulation.contacts_now()?;
     let of_grains = contacts.iter().filter(|contact| matches!(contact.b, Partner::Grain(_)));

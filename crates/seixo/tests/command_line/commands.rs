@@ -446,13 +446,13 @@ fn the_tables_of_s4_are_run_beside_what_it_prints() {
         let is_drawn = [&line["drawn_per_second"], &line["s4_drawn_per_second"]].map(|rate| rate.as_f64().is_some_and(|rate| rate > 0.0));
         assert_eq!(is_drawn, [line["table"] == "6.3"; 2], "{line}");
     }
-    // S4 tells nothing of larger scenes.
+    // [Silva 2010] has no larger scenes.
     let larger = &lines_of("bench s4 6.4 --scale 2 --steps 1 --repeat 1 --json")[0];
     assert_eq!((&larger["bodies"], &larger["body_spheres"]), (&52.into(), &3952.into()));
     assert!(larger["s4_steps_per_second"].is_null() && larger["over_s4"].is_null());
     let text = stage.succeed("bench s4 6.5 --steps 1 --repeat 1").out;
     assert!(
-        text.contains("S4, table 6.5: 1.6") && text.contains("bodies of 76 spheres"),
+        text.contains("[Silva 2010], table 6.5: 1.6") && text.contains("bodies of 76 spheres"),
         "{text}"
     );
     for (line, told) in [

@@ -1,7 +1,7 @@
 //! Forces put together in several launches, as in the literature, to be compared with the one launch of [`crate::kernels::step::grains()`].
 //!
-//! Through a list of contacts (S0): count the contacts of every grain, sum the counts up, find every contact by its number, compute it for
-//! the grain in whose row it stands, add up by grain; each of two grains has the contact in its own row. Or with every contact once (S2):
+//! Through a list of contacts \[PUC-Rio 2009\]: count the contacts of every grain, sum the counts up, find every contact by its number, compute it for
+//! the grain in whose row it stands, add up by grain; each of two grains has the contact in its own row. Or with every contact once \[ME964 2011\]:
 //! only the earlier of two grains counts it, and what both get is sorted by grain before it is added up. All sums have a fixed order.
 //!
 //! Counting decides what touches and says so in the highest bit of the entries, see [`crate::tiles`]: no later launch decides it again,

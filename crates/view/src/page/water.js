@@ -33,7 +33,7 @@ float depthAt(ivec2 pixel) {
 }`;
 
 // Water that lies much farther counts as if it were a little behind, and what lies in front not at all, so that drops keep their outlines
-// (the narrow-range filter of Truong & Yuksel 2018, one direction after the other).
+// (the narrow-range filter of [Truong 2018], one direction after the other).
 const SMOOTHED = `${DEPTHS}
 uniform ivec2 stepBy;
 // Radius of drops, and pixels that a tangent of 1 is seen over.

@@ -1,7 +1,6 @@
 //! Spheres: those that are seen in few pixels are placed by compute passes, of which all graphics cards are fast, the others as squares.
 //!
-//! Cards made for computing draw triangles with few of their units, and small triangles waste units of every card (Schütz, Kerbl & Wimmer 2021,
-//! "Rendering point clouds with compute shaders and vertex order optimization").
+//! Cards made for computing draw triangles with few of their units, and small triangles waste units of every card \[Schütz 2021\].
 
 use glam::DVec3;
 

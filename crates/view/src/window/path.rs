@@ -61,7 +61,7 @@ impl Path {
         Some(self.after(legs))
     }
 
-    /// Where the camera is after so many legs: on the curve of Catmull & Rom (1974) through the views, whose ends count twice.
+    /// Where the camera is after so many legs: on the curve of \[Catmull 1974\] through the views, whose ends count twice.
     fn after(&self, legs: f64) -> Orbit {
         let last = self.views.len() - 1;
         let leg = (legs as usize).min(last.saturating_sub(1));

@@ -18,15 +18,15 @@ impl Fluids {
 
     /// The longest stable time step \[s\], and what limits it.
     ///
-    /// Of the conditions of Monaghan (1994, J. Comput. Phys. 110:399) and Morris, Fox & Zhu (1997, J. Comput. Phys. 136:214): sound passes no more
+    /// Of the conditions of \[Monaghan 1994\] and \[Morris 1997\]: sound passes no more
     /// than 0.4 h, viscosity spreads no farther than Δt ≤ h²/(8ν), and gravity moves nothing by more than Δt ≤ ¼ √(h/g). Waves that tension drives
-    /// are followed with Δt ≤ ¼ √(ρh³/(2πσ)) (Brackbill, Kothe & Zemach 1992, J. Comput. Phys. 100:335; Adami, Hu & Adams 2010, J. Comput. Phys.
-    /// 229:5011). Explicit Euler has one more, see [`longest_step()`]. Where nothing is compressed no sound limits the step but the flow, which
+    /// are followed with Δt ≤ ¼ √(ρh³/(2πσ)) \[Brackbill 1992; Adami 2010\].
+    /// Explicit Euler has one more, see [`longest_step()`]. Where nothing is compressed no sound limits the step but the flow, which
     /// passes no more than 0.4 spacings; there, artificial viscosity can be the most there is, and as it resists compression by more than shear it
     /// counts twice.
     ///
-    /// What diffuses in a weakly compressible fluid goes by the rule of Adams and Bashforth, which damps what decays at a rate λ if λΔt ≤ 1 (Hairer &
-    /// Wanner 1996, Solving Ordinary Differential Equations II, § V.1): velocities, too, as laws read them half a step ahead. Of a wave with the vector k
+    /// What diffuses in a weakly compressible fluid goes by the rule of Adams and Bashforth, which damps what decays at a rate λ if λΔt ≤ 1
+    /// \[Hairer 1996, § V.1\]: velocities, too, as laws read them half a step ahead. Of a wave with the vector k
     /// on a lattice, densities have λ = 2δhc Σ_j V_j |W′/r| (1 − cos k·r_j), as viscosity has with ν in place of δhc, and velocities under artificial
     /// viscosity the largest eigenvalue of αhc Σ_j V_j |W′/r| r̂ r̂ᵀ (1 − cos k·r_j). For all k, both smoothing functions, and supports of 1.5 to 5 spacings
     /// on square and cubic lattices, the sums are at most 3.5/h², which is their integral without the cosine, 14/H², and 2.24/h². With a tenth more for what

@@ -9,9 +9,9 @@ pub const DIAMETER: f64 = 1e-3;
 pub const STIFFNESS: f64 = 400.0;
 /// Time step \[s\].
 pub const STEP: f64 = 5e-6;
-/// Diameter of the grains of S2 \[m\]; with its time step, they sink into each other by a tenth of the radius when they land.
+/// Diameter of the grains of \[ME964 2011\] \[m\]; with its time step, they sink into each other by a tenth of the radius when they land.
 pub const DIAMETER_OF_S2: f64 = 1e-2;
-/// Time step of S2 \[s\].
+/// Time step of \[ME964 2011\] \[s\].
 pub const STEP_OF_S2: f64 = 5e-5;
 /// Layers of grains at the start.
 const LAYERS: f64 = 30.0;

@@ -25,9 +25,9 @@ pub enum Case {
     Bonds,
     /// A cube of water that breaks down in a tank of particles; what it sees, --support says
     Tank,
-    /// A million frictionless spheres that fall into a box for 10 000 steps of 50 µs: the headline of the binned GPU code of 2012
+    /// A million frictionless spheres that fall into a box for 10 000 steps of 50 µs: the example of [ME964 2011]
     S2,
-    /// A cube of the fluid of 2003 that collapses in a box; what S4 tells of it, seixo bench s4 prints beside
+    /// A cube of fluid by [Müller 2003] that collapses in a box; seixo bench s4 prints the figures of [Silva 2010] beside
     Muller,
 }
 

@@ -1,4 +1,4 @@
-//! Fluids as benches begin with them, on lattices: water that is weakly compressible, and the fluid of 2003.
+//! Fluids as benches begin with them, on lattices: water that is weakly compressible, and the fluid of \[Müller 2003\].
 
 use seixo_engine::world::{Boundary, Fluid, Fluids, Particles, Projection, Smoothing, Solver, StateLaw, Vec3, ViscousForce};
 
@@ -8,7 +8,7 @@ pub const DENSITY: f64 = 1000.0;
 pub const GRAVITY: f64 = 9.81;
 /// Share of their speed with which particles of it leave bodies.
 const RESTITUTION_AT_BODIES: f64 = 0.7;
-/// Support of the fluid of 2003 \[spacings\]: 32 neighbors. S4 does not tell its own.
+/// Support of the fluid of \[Müller 2003\] \[spacings\]: 32 neighbors. \[Silva 2010\] does not give its own.
 const SUPPORT_OF_MULLER: f64 = 2.0;
 /// Root of its stiffness over the speed of the fastest flow.
 const ROOT_OVER_FLOW: f64 = 5.0;
@@ -70,7 +70,7 @@ pub fn water(particles: Particles, boundary: Boundary, [spacing, support]: [f64;
     }
 }
 
-/// The fluid of 2003, between walls without particles, that flows so fast \[m/s\].
+/// The fluid of \[Müller 2003\], between walls without particles, that flows so fast \[m/s\].
 pub fn muller(particles: Particles, spacing: f64, fastest: f64, walls: usize) -> Fluids {
     let sound_speed = ROOT_OVER_FLOW * fastest;
     Fluids {

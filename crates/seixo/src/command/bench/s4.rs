@@ -1,4 +1,4 @@
-//! `seixo bench s4`: the scenes of S4's tables 6.3 to 6.9, and its steps per second beside.
+//! `seixo bench s4`: the scenes of \[Silva 2010, tables 6.3 to 6.9\], and its steps per second beside.
 
 mod frames;
 mod scenes;
@@ -20,10 +20,10 @@ use shape::Shape;
 use std::path::PathBuf;
 use tables::{Line, Placement, Table, gain};
 
-/// Run the scenes of S4's tables 6.3 to 6.9, with its steps per second beside
+/// Run the scenes of [Silva 2010], tables 6.3 to 6.9, with its steps per second beside
 ///
-/// S4 is the thesis of J. R. da Silva Junior (UFF 2010) on fluids and rigid bodies in real time, measured on a Core 2 Quad Q6600 (cpu) and a
-/// GeForce 9600 GT (gpu). The scenes are alike in kind and in numbers, not the same: it tells neither support nor spacing, springs or heights.
+/// [Silva 2010] is the thesis of J. R. da Silva Junior (UFF 2010) on fluids and rigid bodies in real time, measured on a Core 2 Quad Q6600 (cpu) and a
+/// GeForce 9600 GT (gpu). The scenes are alike in kind and in numbers, not the same: it gives neither support nor spacing, springs or heights.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -37,10 +37,10 @@ Examples:
 
 Tables 6.1 and 6.2, on hash tables, are those of: seixo bench search
 
-Bodies are S4's 76 equal spheres, on springs and dampers without friction; here, the surface of an ellipsoid, unless --mesh says otherwise. They
+Bodies are 76 equal spheres as in [Silva 2010], on springs and dampers without friction; here, the surface of an ellipsoid, unless --mesh says otherwise. They
 start side by side, a tenth of a radius apart, and fall while they are measured. Fluid alone, and beside bodies that it does not act on, is that of
-2003 (solver = \"muller2003\"); where both act on each other, --solver says how. What is printed is the median of the repeats, with the slowest and
-the fastest; of fluid alone also how many steps a second each of which is drawn, S4's FPS, by the best graphics adapter there is. The time step follows from springs and sound and is short, so lists of neighbors last long; S4 does not tell its own.")]
+[Müller 2003] (solver = \"muller2003\"); where both act on each other, --solver says how. What is printed is the median of the repeats, with the slowest and
+the fastest; of fluid alone also how many steps a second each of which is drawn, the FPS of [Silva 2010], by the best graphics adapter there is. The time step follows from springs and sound and is short, so lists of neighbors last long; [Silva 2010] does not give its own.")]
 pub struct S4Arguments {
     /// Tables; all if left out
     #[arg(value_enum, value_name = "TABLE")]
@@ -88,7 +88,7 @@ const WARMING: usize = 32_768;
 /// A line of a table at one place.
 #[derive(Serialize)]
 struct Measured {
-    /// S4's number of the table at this place.
+    /// Number of the table of \[Silva 2010\] at this place.
     table: &'static str,
     placement: &'static str,
     device: String,
@@ -117,7 +117,7 @@ struct Measured {
     s4_drawn_per_second: Option<f64>,
 }
 
-/// A line of S4's table 6.9.
+/// A line of \[Silva 2010, table 6.9\].
 #[derive(Serialize)]
 struct Gain {
     table: &'static str,
@@ -176,7 +176,7 @@ fn title(table: Table, shape: &Shape, coupling: Coupling) -> String {
     } else {
         table.number(Placement::Cpu)
     };
-    let mut text = format!("S4, table {numbers}: {}", table.title());
+    let mut text = format!("[Silva 2010], table {numbers}: {}", table.title());
     if table == Table::Together {
         text += &format!(", solver = \"{}\"", coupling.name());
     }
@@ -289,14 +289,17 @@ impl Measured {
             say::scaled(self.time_step, "s"),
         );
         if let (Some(published), Some(over)) = (self.s4_steps_per_second, self.over_s4) {
-            text += &format!("; S4, table {}: {published:.1} – {over:.1} times as many here", self.table);
+            text += &format!(
+                "; [Silva 2010], table {}: {published:.1} – {over:.1} times as many here",
+                self.table
+            );
         }
         if let Some(drawn) = self.drawn_per_second {
             let (width, height) = frames::SIZE;
             text += &format!("\n    {drawn:.1} steps/s, each drawn at {width}×{height}");
         }
         if let Some(published) = self.s4_drawn_per_second {
-            text += &format!("; S4: {published:.1}");
+            text += &format!("; [Silva 2010]: {published:.1}");
         }
         text
     }
@@ -305,7 +308,7 @@ impl Measured {
 impl Gain {
     fn text(&self) -> String {
         let published = self.s4_heterogeneous_over_gpu;
-        let beside = published.map_or(String::new(), |gain| format!("; S4, table {}: {gain:.2}", self.table));
+        let beside = published.map_or(String::new(), |gain| format!("; [Silva 2010], table {}: {gain:.2}", self.table));
         format!("    heterogeneous over GPU: {:.2}{beside}", self.heterogeneous_over_gpu)
     }
 }

@@ -1,4 +1,4 @@
-//! `seixo bench search`: the ways to find pairs beside each other, as S0 and S4 compare them.
+//! `seixo bench search`: the ways to find pairs beside each other, as \[PUC-Rio 2009\] and \[Silva 2010\] compare them.
 
 mod mixture;
 mod pool;
@@ -18,7 +18,7 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Compare the ways to find near pairs: as radii spread (S0), and with one, two and three hash tables (S4)
+/// Compare the ways to find near pairs: as radii spread [PUC-Rio 2009], and with one, two and three hash tables [Silva 2010]
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

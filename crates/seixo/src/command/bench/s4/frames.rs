@@ -1,4 +1,4 @@
-//! Pictures of every step, as S4's table 6.3 counts them beside the steps.
+//! Pictures of every step, as \[Silva 2010, table 6.3\] counts them beside the steps.
 
 use super::super::super::Failure;
 use super::super::failed;
@@ -9,9 +9,9 @@ use seixo::view::{Drawer, Few, PictureOptions, ViewError};
 use seixo_engine::Shade;
 use std::time::Instant;
 
-/// Width and height of the pictures; S4 does not tell its own.
+/// Width and height of the pictures; \[Silva 2010\] does not give its own.
 pub const SIZE: (u32, u32) = (1024, 768);
-/// S4's pictures a second, by particles, on its CPU and on its GPU.
+/// Pictures a second in \[Silva 2010\], by particles, on its CPU and on its GPU.
 const PUBLISHED: [(usize, [f64; 2]); 5] = [
     (2048, [28.8, 242.3]),
     (4096, [9.7, 96.8]),
@@ -20,7 +20,7 @@ const PUBLISHED: [(usize, [f64; 2]); 5] = [
     (32_768, [0.5, 4.5]),
 ];
 
-/// S4's pictures a second of so many particles.
+/// Pictures a second of so many particles in \[Silva 2010\].
 pub fn published(particles: usize, placement: Placement) -> Option<f64> {
     let (_, of_places) = PUBLISHED.iter().find(|(count, _)| *count == particles)?;
     of_places.get(placement as usize).copied()

@@ -1,4 +1,4 @@
-//! Worlds alike in kind to those of S4, which tells numbers of particles and bodies, and neither sizes nor springs.
+//! Worlds alike in kind to those of \[Silva 2010\], which gives numbers of particles and bodies, and neither sizes nor springs.
 
 use super::super::case::{Jitter, open_box, with_room, world_of};
 use super::super::fluid::{DENSITY, GRAVITY, layers, muller, tank_of, water};
@@ -31,7 +31,7 @@ const SUPPORT: f64 = 2.7;
 /// How bodies and fluid act on each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Coupling {
-    /// The fluid of 2003, which springs and dampers hold off the spheres, as S4 does it
+    /// The solver of [Müller 2003], whose fluid springs and dampers hold off the spheres, as in [Silva 2010]
     #[default]
     #[value(name = "muller2003")]
     Muller2003,
@@ -59,7 +59,7 @@ pub fn world(table: Table, line: &Line, shape: &Shape, coupling: Coupling) -> Wo
     }
 }
 
-/// A cube of a meter of the fluid of 2003, in a box twice as long, in which it collapses.
+/// A cube of a meter of the fluid of \[Müller 2003\], in a box twice as long, in which it collapses.
 pub fn fluid_alone(particles: usize) -> World {
     let side = side_of_cube(particles);
     let walls = open_box([2.0, 1.0]);
@@ -78,7 +78,7 @@ fn bodies_alone(bodies: usize, shape: &Shape) -> World {
     pile.world(shape, walls, None)
 }
 
-/// The same in one half of a box, and a cube of the fluid of 2003 in the other.
+/// The same in one half of a box, and a cube of the fluid of \[Müller 2003\] in the other.
 fn apart(line: &Line, shape: &Shape) -> World {
     let side = side_of_cube(line.fluid);
     let edge = side as f64 * SPACING;
@@ -114,7 +114,7 @@ fn together(line: &Line, shape: &Shape, coupling: Coupling) -> World {
         body,
         offset: shape.offsets.clone(),
         slips: true,
-        // Bodies of S4 touch the fluid by their spheres.
+        // Bodies of [Silva 2010] are in contact with the fluid by their spheres.
         radius: match coupling {
             Coupling::Muller2003 => vec![0.5 * SPACING; shape.offsets.len()],
             Coupling::Wcsph => Vec::new(),
@@ -160,7 +160,7 @@ impl Pile {
         Pile { grains, end }
     }
 
-    /// A world of it. Springs as S4's, with dampers and without friction, and as soft as a fall through the pile allows: k δ² = m v².
+    /// A world of it. Springs as in \[Silva 2010\], with dampers and without friction, and as soft as a fall through the pile allows: k δ² = m v².
     fn world(self, shape: &Shape, walls: Vec<Wall>, fluids: Option<Fluids>) -> World {
         let interaction = Interaction {
             normal: NormalLaw::Linear,

@@ -1,4 +1,4 @@
-//! The bodies of S4: equal spheres on a lattice, where the surface of a solid is.
+//! The bodies of \[Silva 2010\]: equal spheres on a lattice, where the surface of a solid is.
 
 use super::super::super::Failure;
 use crate::say;
@@ -12,7 +12,7 @@ use std::path::Path;
 pub const RADIUS: f64 = 0.01;
 /// Density of the spheres \[kg/m³\]: bodies are hollow, and float.
 pub const DENSITY: f64 = 1000.0;
-/// Semi-axes of the ellipsoid that stands for the teapot \[diameters\]: its surface is in 76 cubes, as many as S4's teapot has spheres, around 32 inside.
+/// Semi-axes of the ellipsoid that stands for the teapot \[diameters\]: its surface is in 76 cubes, as many as the teapot of \[Silva 2010\] has spheres, around 32 inside.
 const SEMI_AXES: Vec3 = [3.6, 3.0, 2.4];
 /// Middle of the cube with the number zero along each axis \[diameters\].
 const MIDDLE_OF_FIRST: Vec3 = [0.0, 0.5, 0.5];
@@ -34,7 +34,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// As large and as hollow as S4's teapot, and nearly as round.
+    /// As large and as hollow as the teapot of \[Silva 2010\], and nearly as round.
     pub fn ellipsoid() -> Shape {
         let middle = |cell: [i32; 3]| [0, 1, 2].map(|k| f64::from(cell[k]) + MIDDLE_OF_FIRST[k]);
         let is_inside = |cell: [i32; 3]| {

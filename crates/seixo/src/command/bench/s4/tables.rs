@@ -1,8 +1,8 @@
-//! What S4 prints: steps per second of its tables 6.3 to 6.9.
+//! Steps per second as printed in \[Silva 2010, tables 6.3 to 6.9\].
 
 use clap::ValueEnum;
 
-/// Where a scene is stepped: a column of S4's.
+/// Where a scene is stepped: a column of \[Silva 2010\].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
     /// An Intel Core 2 Quad Q6600.
@@ -27,7 +27,7 @@ impl Placement {
     }
 }
 
-/// A scene of S4, by the table that tells of it.
+/// A scene of \[Silva 2010\], by its table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Table {
     /// Fluid alone: 2,048 to 32,768 particles
@@ -66,7 +66,7 @@ impl Table {
         }
     }
 
-    /// The number under which S4 prints what it is at this place.
+    /// The number of the table of \[Silva 2010\] for this place.
     pub fn number(self, placement: Placement) -> &'static str {
         match (self, placement) {
             (Table::Fluid, _) => "6.3",
@@ -118,7 +118,7 @@ impl Table {
 }
 
 impl Line {
-    /// So many times as large, of which S4 tells nothing.
+    /// So many times as large; \[Silva 2010\] has no such scene.
     pub fn scaled(self, scale: usize) -> Line {
         Line {
             fluid: scale * self.fluid,

@@ -3,7 +3,7 @@
 /// The factors, none of them negative, with which the columns of these rows add up best to what stands behind each row: the sum of the squares of relative
 /// errors is the least. A column that others make up for has a factor of zero.
 ///
-/// Of this problem (C. L. Lawson and R. J. Hanson, Solving Least Squares Problems, 1974, ch. 23) the solution is that of common least squares on some of
+/// Of this problem \[Lawson 1974, ch. 23\] the solution is that of common least squares on some of
 /// the columns; there are so few of them that all choices are tried, the shortest first.
 pub fn non_negative<const N: usize>(rows: &[([f64; N], f64)]) -> [f64; N] {
     let relative: Vec<[f64; N]> = rows

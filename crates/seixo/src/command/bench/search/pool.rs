@@ -1,11 +1,11 @@
-//! Rigid bodies made of spheres that stand in a pool of fluid, as in the scenes of S4's tables 6.1 and 6.2: 50 bodies of 76 spheres.
+//! Rigid bodies made of spheres that stand in a pool of fluid, as in the scenes of \[Silva 2010, tables 6.1 and 6.2\]: 50 bodies of 76 spheres.
 
 use super::super::case::Jitter;
 use seixo_engine::world::Vec3;
 
 /// Reach of a fluid particle (h of SPH): two that are nearer are neighbors. The unit of length.
 const REACH: f64 = 1.0;
-/// Radius of the spheres of bodies and walls: their cells are twice those of the fluid, as in S4's figure 4.2.
+/// Radius of the spheres of bodies and walls: their cells are twice those of the fluid, as in \[Silva 2010, figure 4.2\].
 const RADIUS: f64 = REACH;
 /// Distance of fluid particles: a particle has 27 neighbors then.
 const SPACING: f64 = 0.53 * REACH;

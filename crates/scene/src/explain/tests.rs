@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::quantity::DIMENSIONS;
+use crate::synonyms;
 use std::path::Path;
 
 /// The names of all keys of all tables of the schema.

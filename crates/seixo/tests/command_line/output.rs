@@ -97,6 +97,9 @@ fn every_field_and_every_column_of_the_ledger_is_in_the_docs() {
     let fields = Field::ALL.map(|(_, word)| word).into_iter().chain(SURFACE_FIELDS);
     let of_ledger = Ledger::NAMES.into_iter().filter_map(|name| name.strip_suffix(" [J]"));
     for word in fields.chain(of_ledger) {
-        assert!(page.contains(&format!("`{word}`")), "docs/reference/output.md does not name `{word}`");
+        assert!(
+            page.contains(&format!("`{word}`")),
+            "docs/reference/output.md does not name `{word}`"
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! What grains, contacts, bonds and particles of fluids add up to: pure functions over snapshots and contact records, nothing of files or scenes.
 //!
 //! Stresses and strains are positive in compression, as in soil mechanics: a pressure is a third of a trace, and at rest div σ = ρ g.
-//! `docs/analysis.md` has the formulas with their sources.
+//! `docs/reference/probes.md` has the formulas with their sources.
 
 mod ball;
 mod center;

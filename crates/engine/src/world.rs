@@ -336,7 +336,7 @@ impl Search {
 
     /// The way that is taken for grains of these radii. `Auto` looks at their spread: cells of twice the largest radius hold the more small
     /// grains, all looked at, the wider it is. Below a spread of 2 there is one size class, and both grids are the same; to a spread of 4 they
-    /// were measured alike, from 8 on the hierarchical one was faster (docs/search.md).
+    /// were measured alike, from 8 on the hierarchical one was faster (docs/theory/search.md).
     pub fn chosen_for(self, radii: impl Iterator<Item = f64>) -> Search {
         if self != Search::Auto {
             return self;

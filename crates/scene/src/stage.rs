@@ -74,8 +74,7 @@ pub(crate) struct StageSection {
     #[serde(default)]
     pub hold: Quantity<Time, NotNegative>,
     /// What goes as it begins, as in "wall.plug", "wall.tank.top", "grains.seed", "inlet.rain", "zone.drain" or "bonds.cement"; with its grains, an
-    /// inlet ends, too.
-    /// Bonds that are removed are dissolved: they vanish, and are not among those that broke.
+    /// inlet ends, too. Bonds that are removed vanish; they do not count as broken.
     #[serde(default)]
     #[schemars(example = serde_json::json!(["wall.plug"]))]
     pub remove: Vec<String>,

@@ -52,11 +52,6 @@ const CASES: &[Case] = &[
     ),
     (
         "until = \"1 s\"",
-        "until = \"1 s\"\ndt = \"1 us\"",
-        &["scene.toml:4:1", "unknown key", "Seixo calls it `time_step`"],
-    ),
-    (
-        "until = \"1 s\"",
         "until = \"1 s\"\ngravity = [0, 0, -9.81]",
         &["scene.toml:4:1", "unknown key", "`world.gravity` is a key"],
     ),

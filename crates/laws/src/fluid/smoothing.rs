@@ -32,7 +32,7 @@ pub enum Space {
 }
 
 impl Space {
-    /// 2(d + 2): the coefficient of an artificial viscosity, α h c ρ₀, over the viscosity that it comes to in a shear flow (docs/fluids.md
+    /// 2(d + 2): the coefficient of an artificial viscosity, α h c ρ₀, over the viscosity that it comes to in a shear flow (docs/reference/fluids.md
     /// derives it).
     pub fn artificial_over_shear(self) -> f64 {
         let dimensions = match self {

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 ///
 /// Grains, contacts and bonds of a frame are spread over a smooth kernel ([Goldhirsch 2010], with Lucy's kernel) and summed up at the points of a grid on
 /// the plane. Any run can be sliced; what is of stress needs [output] contacts = true in the scene. The formulas, and what to believe, are in
-/// docs/analysis.md.
+/// docs/reference/probes.md.
 #[derive(Args)]
 #[command(after_help = "\
 Fields: solid_fraction, density, speed, velocity_x … velocity_z, temperature,

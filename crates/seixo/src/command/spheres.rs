@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// The box around the mesh is cut into cubes as wide as a sphere. Parallel lines cross the mesh along x, y and z, 16 × 16 through every cube: where one
 /// meets it, the cube becomes a sphere; with --fill solid those inside do, too. Any mesh will do, open ones and such that touch themselves: what is
 /// odd about it is told, and inside is what two of three axes see inside. Mass, center and inertia are those of the mesh where it is closed, else of
-/// the spheres. CPU and GPU give the same spheres; what was found is kept in the user's cache folder. docs/clumps.md says more.
+/// the spheres. CPU and GPU give the same spheres; what was found is kept in the user's cache folder. docs/reference/shapes.md says more.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

@@ -18,7 +18,7 @@ use std::thread;
 /// The surface is where the share of the surroundings that particles fill is what it is half a spacing above a flat layer of them: there the fluid
 /// ends that they stand for. Marching cubes cut it out, and a filter that keeps volumes takes away what is as small as particles. Every surface
 /// is closed, at walls, too; at periodic sides it ends, and fits to its image. Several fluids have one each. Lengths are in spacings, the distances
-/// of particles at rest. How well it holds what the fluid holds is told for each frame; docs/fluids.md says what to believe.
+/// of particles at rest. How well it holds what the fluid holds is told for each frame; docs/reference/fluids.md says what to believe.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

@@ -59,7 +59,7 @@ fn a_drop_that_falls_through_a_side_gains_what_the_side_gives_it() {
         assert!((kinetic / (0.2 * weight) - 1.0).abs() < 0.01, "{how}: {kinetic} J");
         let passes = by_sides / (0.08 * weight);
         assert!((passes - 3.0).abs() < 1e-9, "{how}: {passes} passages");
-        // A step of the incompressible solver misses Δt/t of what is gained, as docs/fluids.md says.
+        // A step of the incompressible solver misses Δt/t of what is gained, as docs/reference/fluids.md says.
         let missed = if how.contains("dfsph") { 0.03 } else { 1e-3 };
         assert!(of("residual").abs() < missed * kinetic, "{how}: {} of {kinetic} J", of("residual"));
     }

@@ -33,7 +33,7 @@ Examples:
 A world is made for each number of devices, settled, and stepped, with all renewals of lists. With --strong it has as many particles on any number,
 and is the same to the bit; with --weak as many on each device, side by side along one axis, so that borders stay the same. One device is measured twice:
 whole, as without all this, and with sums that do not depend on the number of domains, which others are compared with. What is printed
-is the median of the repeats. docs/scaling.md says what the columns mean, and of what a prediction is made.")]
+is the median of the repeats. docs/evidence/scaling.md says what the columns mean, and of what a prediction is made.")]
 pub struct ScalingArguments {
     /// What to measure
     #[arg(long, value_enum, default_value_t)]

@@ -1,4 +1,4 @@
-//! What a step costs on so many devices: docs/scaling.md has the formula, and what its terms mean.
+//! What a step costs on so many devices: docs/evidence/scaling.md has the formula, and what its terms mean.
 
 use super::least_squares::non_negative;
 use seixo_engine::Space;

@@ -1,0 +1,13 @@
+//! A ball falls onto glass: the library in ten lines.
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let scene = seixo::scene::load("ball.toml".as_ref(), &[])?;
+    let mut simulation = seixo::Simulation::new(scene.world, scene.settings)?;
+    while simulation.time() < 1.0 {
+        simulation.advance(2500)?;
+        let heights = simulation.snapshot().position.iter().map(|center| center[2]).collect::<Vec<f64>>();
+        println!("{:.2} s  {heights:.3?} m", simulation.time());
+    }
+    println!("{:?}", simulation.ledger());
+    Ok(())
+}

@@ -1,6 +1,7 @@
 //! The invariants of ARCHITECTURE.md, enforced. Each is an absence: a rule looks for what must not be there.
 
 mod habits;
+mod listed;
 mod map;
 mod source;
 mod strata;
@@ -109,7 +110,8 @@ fn check(paths: &[String], pages: &[Page]) -> Vec<Violation> {
             habits::check_source(&source, &mut found);
         }
     }
-    map::check(paths, pages, &mut found);
+    map::check(pages, &mut found);
+    listed::check(paths, pages, &mut found);
     found.sort_by(|a, b| (&a.path, a.line, a.rule).cmp(&(&b.path, b.line, b.rule)));
     found
 }

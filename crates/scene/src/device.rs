@@ -138,7 +138,7 @@ impl JsonSchema for Device {
         true
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "anyOf": [{ "enum": WORDS }, { "type": "string", "pattern": "^(gpu|cuda|wgpu|heterogeneous):[0-9]+$" }] })
+        json_schema!({ "examples": ["gpu"], "anyOf": [{ "enum": WORDS }, { "type": "string", "pattern": "^(gpu|cuda|wgpu|heterogeneous):[0-9]+$" }] })
     }
 }
 

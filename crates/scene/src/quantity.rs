@@ -34,10 +34,12 @@ pub trait Dimension: 'static {
     const EXAMPLE: &'static str;
     /// Its powers of the base units.
     const POWERS: Powers;
+    /// The ways to build its unit from others, for editors; what is read is any product of units with these powers.
+    const FORMS: &'static [&'static str];
 }
 
 macro_rules! dimensions {
-    ($($name:ident $title:literal, $unit:literal, $example:literal, $powers:expr;)+) => {
+    ($($name:ident $title:literal, $unit:literal, $example:literal, $powers:expr, $forms:expr;)+) => {
         $(
             #[doc = concat!("The dimension ", $title, " \\[", $unit, "\\].")]
             #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,41 +49,44 @@ macro_rules! dimensions {
                 const UNIT: &'static str = $unit;
                 const EXAMPLE: &'static str = $example;
                 const POWERS: Powers = Powers::of($powers);
+                const FORMS: &'static [&'static str] = &$forms;
             }
         )+
         const NAMED: &[(Powers, &str, &str)] = &[$((Powers::of($powers), $title, $unit)),+];
+        /// Every dimension: name, SI unit, a value as users write it, the forms of its unit.
+        pub(crate) const DIMENSIONS: &[(&str, &str, &str, &[&str])] = &[$(($title, $unit, $example, &$forms)),+];
     };
 }
 
 dimensions! {
-    Number          "pure number",      "",        "0.5",          [0, 0, 0, 0];
-    Length          "length",           "m",       "2 mm",         [1, 0, 0, 0];
-    Time            "time",             "s",       "1.5 us",       [0, 0, 1, 0];
-    Mass            "mass",             "kg",      "3 g",          [0, 1, 0, 0];
-    Angle           "angle",            "rad",     "30 deg",       [0, 0, 0, 1];
-    Velocity        "velocity",         "m/s",     "-5 m/s",       [1, 0, -1, 0];
-    Acceleration    "acceleration",     "m/s^2",   "-9.81 m/s^2",  [1, 0, -2, 0];
-    AngularVelocity "angular velocity", "rad/s",   "2 rad/s",      [0, 0, -1, 1];
-    Density         "density",          "kg/m^3",  "2500 kg/m^3",  [-3, 1, 0, 0];
-    Pressure        "pressure",         "Pa",      "1 GPa",        [-1, 1, -2, 0];
-    Stiffness       "stiffness",        "N/m",     "400 N/m",      [0, 1, -2, 0];
-    SurfaceEnergy   "surface energy",   "J/m^2",   "0.05 J/m^2",   [0, 1, -2, 0];
-    SurfaceTension  "surface tension",  "N/m",     "72 mN/m",      [0, 1, -2, 0];
-    Volume          "volume",           "m^3",     "1e-12 m^3",    [3, 0, 0, 0];
-    VolumeRate      "volume per time",  "m^3/s",   "1e-4 m^3/s",   [3, 0, -1, 0];
-    Force           "force",            "N",       "10 N",         [1, 1, -2, 0];
-    Energy          "energy",           "J",       "1 mJ",         [2, 1, -2, 0];
-    Torque          "torque",           "N m",     "0.1 N m",      [2, 1, -2, 0];
-    Frequency       "frequency",        "Hz",      "50 Hz",        [0, 0, -1, 0];
-    Area            "area",             "m^2",     "10 cm^2",      [2, 0, 0, 0];
-    Mobility        "speed per force",  "m/s/N",   "1 mm/s/N",     [0, -1, 1, 0];
-    WearRate        "worn volume per work of sliding", "1/Pa", "2e-5 mm^3/N/m", [1, -1, 2, 0];
-    MassRate        "mass per time",    "kg/s",    "2 kg/s",       [0, 1, -1, 0];
-    Viscosity       "dynamic viscosity", "Pa s",   "1e-3 Pa s",    [-1, 1, -1, 0];
-    Temperature     "temperature",      "K",       "300 K",        [0, 0, 0, 0, 1];
-    SpecificEnergy  "energy per mass",  "J/kg",    "150 J/kg",     [2, 0, -2, 0];
-    Conductivity    "thermal conductivity", "W/(m K)", "1.1 W/m/K", [1, 1, -3, 0, -1];
-    HeatCapacity    "specific heat capacity", "J/(kg K)", "800 J/kg/K", [2, 0, -2, 0, -1];
+    Number          "pure number",      "",        "0.5",          [0, 0, 0, 0], ["", "%"];
+    Length          "length",           "m",       "2 mm",         [1, 0, 0, 0], ["m"];
+    Time            "time",             "s",       "1.5 us",       [0, 0, 1, 0], ["s", "1/Hz"];
+    Mass            "mass",             "kg",      "3 g",          [0, 1, 0, 0], ["kg"];
+    Angle           "angle",            "rad",     "30 deg",       [0, 0, 0, 1], ["rad"];
+    Velocity        "velocity",         "m/s",     "-5 m/s",       [1, 0, -1, 0], ["m/s"];
+    Acceleration    "acceleration",     "m/s^2",   "-9.81 m/s^2",  [1, 0, -2, 0], ["m/s^2", "m/s/s", "N/kg"];
+    AngularVelocity "angular velocity", "rad/s",   "2 rad/s",      [0, 0, -1, 1], ["rad/s", "rpm"];
+    Density         "density",          "kg/m^3",  "2500 kg/m^3",  [-3, 1, 0, 0], ["kg/m^3"];
+    Pressure        "pressure",         "Pa",      "1 GPa",        [-1, 1, -2, 0], ["Pa", "N/m^2", "J/m^3"];
+    Stiffness       "stiffness",        "N/m",     "400 N/m",      [0, 1, -2, 0], ["N/m", "Pa m"];
+    SurfaceEnergy   "surface energy",   "J/m^2",   "0.05 J/m^2",   [0, 1, -2, 0], ["J/m^2", "N/m"];
+    SurfaceTension  "surface tension",  "N/m",     "72 mN/m",      [0, 1, -2, 0], ["N/m", "J/m^2"];
+    Volume          "volume",           "m^3",     "1e-12 m^3",    [3, 0, 0, 0], ["m^3"];
+    VolumeRate      "volume per time",  "m^3/s",   "1e-4 m^3/s",   [3, 0, -1, 0], ["m^3/s"];
+    Force           "force",            "N",       "10 N",         [1, 1, -2, 0], ["N", "kg m/s^2"];
+    Energy          "energy",           "J",       "1 mJ",         [2, 1, -2, 0], ["J", "N m", "W s"];
+    Torque          "torque",           "N m",     "0.1 N m",      [2, 1, -2, 0], ["N m", "J"];
+    Frequency       "frequency",        "Hz",      "50 Hz",        [0, 0, -1, 0], ["Hz", "1/s"];
+    Area            "area",             "m^2",     "10 cm^2",      [2, 0, 0, 0], ["m^2"];
+    Mobility        "speed per force",  "m/s/N",   "1 mm/s/N",     [0, -1, 1, 0], ["m/s/N", "m/N/s"];
+    WearRate        "worn volume per work of sliding", "1/Pa", "2e-5 mm^3/N/m", [1, -1, 2, 0], ["1/Pa", "m^3/N/m", "m^3/J", "m^2/N"];
+    MassRate        "mass per time",    "kg/s",    "2 kg/s",       [0, 1, -1, 0], ["kg/s"];
+    Viscosity       "dynamic viscosity", "Pa s",   "1e-3 Pa s",    [-1, 1, -1, 0], ["Pa s", "N s/m^2", "kg/m/s"];
+    Temperature     "temperature",      "K",       "300 K",        [0, 0, 0, 0, 1], ["K"];
+    SpecificEnergy  "energy per mass",  "J/kg",    "150 J/kg",     [2, 0, -2, 0], ["J/kg", "m^2/s^2"];
+    Conductivity    "thermal conductivity", "W/(m K)", "1.1 W/m/K", [1, 1, -3, 0, -1], ["W/m/K"];
+    HeatCapacity    "specific heat capacity", "J/(kg K)", "800 J/kg/K", [2, 0, -2, 0, -1], ["J/kg/K"];
 }
 
 impl fmt::Display for Powers {
@@ -458,6 +463,14 @@ impl<'de, D: Dimension, R: Range> Deserialize<'de> for Quantity<D, R> {
     }
 }
 
+/// A value that is in the range, as a scene spells it.
+fn spelled<D: Dimension, R: Range>() -> &'static str {
+    match parse(D::EXAMPLE) {
+        Ok(parsed) if !R::contains(parsed.value) => D::EXAMPLE.trim_start_matches('-'),
+        _ => D::EXAMPLE,
+    }
+}
+
 impl<D: Dimension, R: Range> JsonSchema for Quantity<D, R> {
     fn schema_name() -> Cow<'static, str> {
         format!("{} {}", D::NAME, R::text()).into()
@@ -474,9 +487,11 @@ impl<D: Dimension, R: Range> JsonSchema for Quantity<D, R> {
                 Bound::Unbounded => {}
             }
         }
-        json_schema!({ "anyOf": [number, { "type": "string", "examples": [D::EXAMPLE] }] })
+        let text = json_schema!({ "type": "string", "pattern": pattern::pattern(D::FORMS), "examples": [spelled::<D, R>()] });
+        json_schema!({ "anyOf": [number, text], "x-dimension": D::NAME, "x-unit": D::UNIT })
     }
 }
 
+pub(crate) mod pattern;
 #[cfg(test)]
 mod tests;

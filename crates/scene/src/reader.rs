@@ -1,8 +1,9 @@
 //! Reads the tree of a scene into the schema with serde, and goes on after an error to find the next.
 
 use crate::{
-    diagnostics::{Complaint, Diagnostics, MOST, Place, did_you_mean, shortened},
+    diagnostics::{Complaint, Diagnostics, MOST, Place, did_you_mean, listed, nearest, shortened},
     document::{Entry, Node, Value},
+    explain, synonyms,
 };
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess, SeqAccess, VariantAccess, Visitor};
@@ -115,14 +116,34 @@ impl de::Error for ReadError {
         ReadError::new(Complaint::new(format!("`{word}` is not known")).remedy(did_you_mean(word, known.iter().copied())))
     }
     fn unknown_field(key: &str, known: &'static [&'static str]) -> Self {
-        ReadError::new(Complaint::new("unknown key").remedy(did_you_mean(key, known.iter().copied())))
+        ReadError::new(unknown_key(key, known))
     }
     fn missing_field(field: &'static str) -> Self {
-        let complaint = Complaint::new(format!("`{field}` is missing")).remedy(format!("add `{field}`; `seixo schema` describes it"));
+        let complaint =
+            Complaint::new(format!("`{field}` is missing")).remedy(format!("add `{field}`; `seixo explain {field}` describes it"));
         ReadError {
             missing: Some(field),
             ..ReadError::new(complaint)
         }
+    }
+}
+
+/// An unknown key: the word for it here if other programs use this one, else the section that has it, else what is spelled alike.
+fn unknown_key(key: &str, known: &[&str]) -> Complaint {
+    let complaint = Complaint::new("unknown key");
+    if let Some(meant) = synonyms::meant(key, known.iter().copied()) {
+        return complaint.remedy(format!("Seixo calls it `{meant}`. Known here: {}", listed(known.iter().copied())));
+    }
+    let is_alike = nearest(key, known.iter().copied()).is_some();
+    let elsewhere = || {
+        explain::keys()
+            .into_iter()
+            .find(|other| !is_alike && other.path.rsplit('.').next() == Some(key))
+    };
+    let remedy = did_you_mean(key, known.iter().copied());
+    match elsewhere() {
+        Some(other) => complaint.remedy(format!("`{}` is a key. {remedy}", other.path)),
+        None => complaint.remedy(remedy),
     }
 }
 
@@ -184,14 +205,11 @@ impl<'de> Deserializer<'de> for Reader<'_> {
     ) -> Result<V::Value, ReadError> {
         let mut entries = self.entries()?;
         match entries.rest.find(|(key, _)| !fields.contains(&key.as_str())) {
-            Some((key, entry)) => {
-                let complaint = Complaint::new("unknown key").remedy(did_you_mean(key, fields.iter().copied()));
-                Err(ReadError {
-                    key: Some(entry.key.clone()),
-                    ..ReadError::new(complaint)
-                }
-                .within(key))
+            Some((key, entry)) => Err(ReadError {
+                key: Some(entry.key.clone()),
+                ..ReadError::new(unknown_key(key, fields))
             }
+            .within(key)),
             None => visitor.visit_map(self.entries()?),
         }
     }

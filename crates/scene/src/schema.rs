@@ -42,6 +42,7 @@ pub(crate) type Direction = [Quantity<Number>; 3];
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct SceneFile {
     /// What the scene shows; the file's name if left out.
+    #[schemars(example = &"Discharge of a hopper")]
     pub title: Option<String>,
     /// Version of the scene format.
     #[serde(default)]
@@ -307,8 +308,10 @@ pub(crate) struct TwistingSection {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct GrainsSection {
     /// Their material; a `material` column of the file goes first.
+    #[schemars(example = &"glass")]
     pub material: Option<String>,
     /// Text file with a column each for x, y, z and more, named in its first line.
+    #[schemars(example = &"bed.csv")]
     pub file: Option<String>,
     /// First and last row to take from the file, counted from 1, or from the end with -1 as the last row.
     pub rows: Option<[i64; 2]>,
@@ -322,6 +325,7 @@ pub(crate) struct GrainsSection {
     pub at: Option<Vec<Vector<Length>>>,
     /// Their shape, by name: each place becomes a clump, a rigid body of spheres. Radii are then those of the spheres about the centers of mass
     /// that just hold the clumps. Spheres if left out.
+    #[schemars(example = &"tablet")]
     pub shape: Option<String>,
     /// How clumps are turned from the way that their shape is drawn; columns qw, qx, qy, qz of a file go first. At random in a fill, as
     /// drawn elsewhere if left out.
@@ -355,6 +359,7 @@ pub(crate) struct GrainsSection {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub displaces_fluid: bool,
     /// Name of the fluid that they become when a stage melts them, as in "water"; for those that displace fluids.
+    #[schemars(example = &"water")]
     pub melts_into: Option<String>,
     /// Lets fluids lift them, carry them along and slow them down, and be slowed down in turn, by laws of drag and buoyancy: for spheres that are small
     /// beside the particles of the fluid, which makes no room for them.
@@ -415,5 +420,6 @@ pub fn schema() -> String {
         }
     });
     schemars::transform::Transform::transform(&mut close, &mut schema);
+    schema.insert("$id".to_owned(), "urn:seixo:scene:1".into());
     serde_json::to_string_pretty(&schema).unwrap_or_default()
 }

@@ -38,6 +38,7 @@ pub(crate) struct ZoneSection {
     /// Where.
     pub region: ZoneRegion,
     /// Groups that it takes; all if left out.
+    #[schemars(example = serde_json::json!(["sand"]))]
     pub groups: Option<Vec<String>>,
     /// Simulated time between two looks; a thousandth of the run if left out.
     pub every: Option<Quantity<Time, Positive>>,
@@ -59,9 +60,11 @@ pub(crate) enum ZoneRegion {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct StageSection {
     /// Name, for messages and the log.
+    #[schemars(example = &"settle")]
     pub name: String,
     /// When it ends, as in "kinetic_energy < 1e-6 J", "time > 2 s", "duration 0.5 s", "grains.bed > 1000", "coordination > 4",
     /// "largest_speed < 1 mm/s" or "wall_force.lid > 10 N", joined by `and` and `or`; with the run if left out, which only the last may.
+    #[schemars(example = &"kinetic_energy < 1e-6 J")]
     pub until: Option<String>,
     /// Simulated time between two looks at the condition; the first look is after the beginning.
     #[serde(default = "usual_look")]
@@ -74,12 +77,15 @@ pub(crate) struct StageSection {
     /// inlet ends, too.
     /// Bonds that are removed are dissolved: they vanish, and are not among those that broke.
     #[serde(default)]
+    #[schemars(example = serde_json::json!(["wall.plug"]))]
     pub remove: Vec<String>,
     /// What comes as it begins. Bonds that are added join grains as they stand at this moment, after all else of the stage has changed.
     #[serde(default)]
+    #[schemars(example = serde_json::json!(["grains.load"]))]
     pub add: Vec<String>,
     /// Grains and clumps that melt as it begins, as in "grains.ice": they go, and the fluid of `melts_into` comes in their place.
     #[serde(default)]
+    #[schemars(example = serde_json::json!(["grains.ice"]))]
     pub melt: Vec<String>,
     /// What changes as it begins.
     #[serde(default)]

@@ -47,6 +47,21 @@ const CASES: &[Case] = &[
     ),
     (
         "until = \"1 s\"",
+        "time = \"1 s\"",
+        &["scene.toml:3:1", "unknown key", "Seixo calls it `until`"],
+    ),
+    (
+        "until = \"1 s\"",
+        "until = \"1 s\"\ndt = \"1 us\"",
+        &["scene.toml:4:1", "unknown key", "Seixo calls it `time_step`"],
+    ),
+    (
+        "until = \"1 s\"",
+        "until = \"1 s\"\ngravity = [0, 0, -9.81]",
+        &["scene.toml:4:1", "unknown key", "`world.gravity` is a key"],
+    ),
+    (
+        "until = \"1 s\"",
         "until = \"1 s\"\ntime_step = \"1 mm\"",
         &["scene.toml:4:13", "length [m]", "time [s]"],
     ),

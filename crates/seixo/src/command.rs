@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod check;
+pub mod explain;
 pub mod film;
 pub mod info;
 pub mod new;

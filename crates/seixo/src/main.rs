@@ -22,6 +22,7 @@ struct CommandLine {
 const EXAMPLES: &str = "\
 A first run:
   seixo new silo                 a commented scene to start from, silo.toml
+  seixo explain wall.motion      what the keys of a scene mean
   seixo check silo.toml          is it right, how large, how long will it take
   seixo run silo.toml            run it into silo.out/ (Ctrl-C keeps a checkpoint)
   seixo resume silo.out          go on where it stopped
@@ -52,6 +53,7 @@ enum Command {
     /// Run the validation cases on this machine: measured, expected, tolerance, pass.
     Verify(seixo::verify::VerifyArguments),
     Bench(Box<command::bench::BenchArguments>),
+    Explain(command::explain::ExplainArguments),
     /// Print the JSON Schema of the scene file, for editors.
     Schema,
     /// Print a completion script for a shell, such as: seixo completions bash > ~/.local/share/bash-completion/completions/seixo
@@ -92,6 +94,7 @@ fn main() -> ExitCode {
         Command::Spheres(arguments) => command::spheres::spheres(&arguments),
         Command::Verify(arguments) => return seixo::verify::verify(&arguments),
         Command::Bench(arguments) => command::bench::bench(&arguments),
+        Command::Explain(arguments) => command::explain::explain(&arguments),
         Command::Schema => say::out(&seixo::scene::schema()),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -1,6 +1,9 @@
-//! The map and the ground: dependency edges as drawn, paths and links that lead somewhere, programs that compile.
+//! The map and the ground: dependency edges as drawn, dependencies with reasons, programs that compile.
 
 use super::{Page, Violation};
+
+/// The page with a reason for every dependency.
+const REASONS: &str = "docs/design/dependencies.md";
 
 /// A crate of the workspace.
 struct Crate {
@@ -81,21 +84,17 @@ const CRATES: &[Crate] = &[
     },
 ];
 
-/// Invariants 9, 11 and, of programs shown in pages, 12.
-pub fn check(paths: &[String], pages: &[Page], found: &mut Vec<Violation>) {
-    let map = pages
-        .iter()
-        .find(|page| page.path == "ARCHITECTURE.md")
-        .map_or("", |page| page.text.as_str());
+/// Invariants 9 and, of programs shown in pages, 12.
+pub fn check(pages: &[Page], found: &mut Vec<Violation>) {
     let manifests: Vec<&Page> = pages.iter().filter(|page| page.path.ends_with("/Cargo.toml")).collect();
     for page in &manifests {
         check_edges(page, found);
     }
     if let Some(root) = pages.iter().find(|page| page.path == "Cargo.toml") {
-        check_dependencies(root, &manifests, map, found);
+        let reasons = pages.iter().find(|page| page.path == REASONS).map_or("", |page| page.text.as_str());
+        check_dependencies(root, &manifests, reasons, found);
     }
     for page in pages.iter().filter(|page| page.path.ends_with(".md")) {
-        check_paths(page, paths, found);
         check_programs(page, pages, found);
     }
 }
@@ -164,8 +163,8 @@ fn check_edges(page: &Page, found: &mut Vec<Violation>) {
     }
 }
 
-/// Every dependency of the workspace is used by a crate and has its reason in the map.
-fn check_dependencies(root: &Page, manifests: &[&Page], map: &str, found: &mut Vec<Violation>) {
+/// Every dependency of the workspace is used by a crate and has its reason.
+fn check_dependencies(root: &Page, manifests: &[&Page], reasons: &str, found: &mut Vec<Violation>) {
     let listed = dependencies(&root.text).filter(|(_, section, name)| *section == "workspace.dependencies" && !name.starts_with("seixo"));
     for (line, _, name) in listed {
         let mut say = |what: String, remedy: &'static str| {
@@ -182,63 +181,10 @@ fn check_dependencies(root: &Page, manifests: &[&Page], map: &str, found: &mut V
             .any(|manifest| dependencies(&manifest.text).any(|(_, _, used)| used == name));
         if !is_used {
             say(format!("no crate uses {name}"), "remove the line");
-        } else if !map.contains(&format!("`{name}`")) {
-            say(
-                format!("ARCHITECTURE.md gives no reason for {name}"),
-                "add it to the list of dependencies there",
-            );
+        } else if !reasons.contains(&format!("`{name}`")) {
+            say(format!("{REASONS} gives no reason for {name}"), "add it to the table there");
         }
     }
-}
-
-/// Paths in backquotes (in the map) and targets of links exist.
-fn check_paths(page: &Page, paths: &[String], found: &mut Vec<Violation>) {
-    let folder = page.path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let exists = |path: &str| paths.iter().any(|known| known == path || known.ends_with(&format!("/{path}")));
-    let mut is_fenced = false;
-    for (k, line) in page.text.lines().enumerate() {
-        let mut say = |what: String, remedy: &'static str| {
-            found.push(Violation {
-                path: page.path.clone(),
-                line: k + 1,
-                rule: 11,
-                what,
-                remedy,
-            });
-        };
-        if line.starts_with("```") {
-            is_fenced = !is_fenced;
-        }
-        if is_fenced {
-            continue;
-        }
-        if page.path == "ARCHITECTURE.md" {
-            let quoted = line.split('`').skip(1).step_by(2);
-            for path in quoted.filter(|text| is_path(text)).flat_map(expand).filter(|path| !exists(path)) {
-                say(format!("`{path}` does not exist"), "make the map true");
-            }
-        }
-        let targets = line.split("](").skip(1).filter_map(|rest| rest.split([')', '#', ' ']).next());
-        for target in targets.filter(|target| !target.is_empty() && !target.contains(':')) {
-            let path = joined(folder, target);
-            if !paths.contains(&path) && !path.starts_with("LICENSE") {
-                say(format!("the link to {path} leads nowhere"), "repair the link");
-            }
-        }
-    }
-}
-
-/// The path from the root of what a page in this folder calls `target`.
-fn joined(folder: &str, target: &str) -> String {
-    let mut steps: Vec<&str> = Vec::new();
-    for step in folder.split('/').chain(target.split('/')).filter(|step| !step.is_empty()) {
-        if step == ".." {
-            steps.pop();
-        } else {
-            steps.push(step);
-        }
-    }
-    steps.join("/")
 }
 
 /// A Rust program shown in a page is one that is compiled with the tests: an example of crates/seixo, to the letter.
@@ -264,24 +210,6 @@ fn check_programs(page: &Page, pages: &[Page], found: &mut Vec<Violation>) {
     }
 }
 
-/// Whether what stands in backquotes is a path of this repository; `NAME` and `…` stand for something else.
-fn is_path(text: &str) -> bool {
-    let is_spelled_like_one = text.chars().all(|c| c.is_alphanumeric() || "/._-{},".contains(c));
-    let is_file = [".rs", ".toml", ".md", ".wgsl", ".stl"].iter().any(|ending| text.ends_with(ending));
-    is_spelled_like_one && (text.contains('/') || is_file) && !text.contains("NAME")
-}
-
-/// `a/{b,c}.rs` is `a/b.rs` and `a/c.rs`.
-fn expand(path: &str) -> Vec<String> {
-    match (path.split_once('{'), path.rsplit_once('}')) {
-        (Some((before, _)), Some((inside, after))) => inside[before.len() + 1..]
-            .split(',')
-            .map(|name| format!("{before}{name}{after}"))
-            .collect(),
-        _ => vec![path.trim_end_matches('/').to_owned()],
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -293,10 +221,9 @@ mod tests {
         }
     }
 
-    fn rules(paths: &[&str], pages: &[Page]) -> Vec<(String, usize, u32)> {
+    fn rules(pages: &[Page]) -> Vec<(String, usize, u32)> {
         let mut found = Vec::new();
-        let paths: Vec<String> = paths.iter().map(|&path| path.to_owned()).collect();
-        check(&paths, pages, &mut found);
+        check(pages, &mut found);
         found
             .into_iter()
             .map(|violation| (violation.path, violation.line, violation.rule))
@@ -307,20 +234,20 @@ mod tests {
     fn edges_are_as_drawn() {
         let manifest = "[package]\nname = \"x\"\n[dependencies]\nseixo-laws.workspace = true\nrayon.workspace = true\n";
         let sweeps = "crates/sweeps/Cargo.toml";
-        assert_eq!(rules(&[], &[page(sweeps, manifest)]), [(sweeps.into(), 5, 9)]);
+        assert_eq!(rules(&[page(sweeps, manifest)]), [(sweeps.into(), 5, 9)]);
         let laws = "crates/laws/Cargo.toml";
-        assert_eq!(rules(&[], &[page(laws, manifest)]), [(laws.into(), 4, 9), (laws.into(), 5, 9)]);
-        assert_eq!(rules(&[], &[page("crates/scene/Cargo.toml", manifest)]), []);
+        assert_eq!(rules(&[page(laws, manifest)]), [(laws.into(), 4, 9), (laws.into(), 5, 9)]);
+        assert_eq!(rules(&[page("crates/scene/Cargo.toml", manifest)]), []);
         let transport = "crates/transport/Cargo.toml";
         assert_eq!(
-            rules(&[], &[page(transport, manifest)]),
+            rules(&[page(transport, manifest)]),
             [(transport.into(), 4, 9), (transport.into(), 5, 9)]
         );
         let tests = "[dev-dependencies]\nseixo-engine.workspace = true\nproptest.workspace = true";
-        assert_eq!(rules(&[], &[page("crates/view/Cargo.toml", tests)]), []);
-        assert_eq!(rules(&[], &[page(sweeps, tests)]), [(sweeps.into(), 2, 9)]);
+        assert_eq!(rules(&[page("crates/view/Cargo.toml", tests)]), []);
+        assert_eq!(rules(&[page(sweeps, tests)]), [(sweeps.into(), 2, 9)]);
         assert_eq!(
-            rules(&[], &[page("crates/new/Cargo.toml", "")]),
+            rules(&[page("crates/new/Cargo.toml", "")]),
             [("crates/new/Cargo.toml".into(), 1, 9)]
         );
     }
@@ -332,9 +259,9 @@ mod tests {
             "crates/view/Cargo.toml",
             "[dependencies]\nglam.workspace = true\npng.workspace = true",
         );
-        let map = page("ARCHITECTURE.md", "`glam`: vectors.");
+        let reasons = page("docs/design/dependencies.md", "| `glam` | vectors |");
         assert_eq!(
-            rules(&[], &[root, view, map]),
+            rules(&[root, view, reasons]),
             [("Cargo.toml".into(), 3, 9), ("Cargo.toml".into(), 4, 9)]
         );
     }
@@ -343,32 +270,9 @@ mod tests {
     fn programs_in_pages_are_compiled() {
         let shown = page("README.md", "A program:\n```rust\nfn main() {}\n```\n");
         let example = page("crates/seixo/examples/a.rs", "fn main() {}\n");
-        assert_eq!(rules(&[], &[shown, example]), []);
+        assert_eq!(rules(&[shown, example]), []);
         let shown = page("README.md", "A program:\n```rust\nfn main() { gone() }\n```\n");
         let example = page("crates/seixo/examples/a.rs", "fn main() {}\n");
-        assert_eq!(rules(&[], &[shown, example]), [("README.md".into(), 2, 12)]);
-    }
-
-    #[test]
-    fn the_map_is_true() {
-        let map = page(
-            "ARCHITECTURE.md",
-            "`crates/laws/src/{real,gone}.rs` `step.rs` `lost.rs` `a::b` `f32` [x](docs/x.png)\n[y](docs/y.png) [z](https://z)",
-        );
-        let there = ["crates/laws/src/real.rs", "crates/engine/src/step.rs", "docs/x.png"];
-        let map_violations = rules(&there, &[map]);
-        assert_eq!(
-            map_violations,
-            [
-                ("ARCHITECTURE.md".into(), 1, 11),
-                ("ARCHITECTURE.md".into(), 1, 11),
-                ("ARCHITECTURE.md".into(), 2, 11)
-            ]
-        );
-        let up_and_down = page("docs/a.md", "[b](b.md) [c](../c/) `no/path`\n```\n[d](d.md)\n```\n[e](../b.md)");
-        assert_eq!(
-            rules(&["docs/a.md", "docs/b.md", "c"], &[up_and_down]),
-            [("docs/a.md".into(), 5, 11)]
-        );
+        assert_eq!(rules(&[shown, example]), [("README.md".into(), 2, 12)]);
     }
 }

@@ -14,10 +14,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct BondsSection {
     /// Sections of grains, by name: bonds join neighbors of one section, and of two of them.
+    #[schemars(example = serde_json::json!(["block"]))]
     pub among: Option<Vec<String>>,
     /// Who is a neighbor: two grains whose centers are closer than the sum of their radii times (1 + tolerance); 0.05 if left out.
     pub tolerance: Option<Quantity<Number, NotNegative>>,
     /// Text file with the columns `a` and `b`: the ids of two grains that are bonded in each line.
+    #[schemars(example = &"cement.csv")]
     pub pairs: Option<String>,
     /// "beam": an elastic beam from center to center, which is stretched, sheared, bent and twisted. "point": a spring with dashpot that holds
     /// a material point of one grain to one of the other, where they turn freely.

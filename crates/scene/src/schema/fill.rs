@@ -90,6 +90,7 @@ pub(crate) struct SphereRegion {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct MeshRegion {
     /// An STL, OBJ or PLY file, or a text table with three vertices a line.
+    #[schemars(example = &"vessel.stl")]
     pub file: String,
     /// By what the lengths of the mesh are multiplied, or the unit they are in.
     #[serde(default)]
@@ -121,6 +122,7 @@ pub(crate) enum Spread {
     Discrete(Discrete),
     /// A sieve curve: a text file with the columns `diameter[mm]` or `radius[mm]`, and `passing[%]`, the share of the mass that is finer. It
     /// runs from 0 to all, finest first, and is straight in between. Grains are drawn so that their masses follow it.
+    #[schemars(example = serde_json::json!({ "psd": "sieve.csv" }))]
     Psd(String),
 }
 

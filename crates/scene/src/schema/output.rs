@@ -53,8 +53,10 @@ pub(crate) struct ProbeSection {
     /// Energies.
     pub energy: Option<bool>,
     /// Center of mass of a group of grains; not a number along a periodic axis that the group reaches all the way around.
+    #[schemars(example = &"bed")]
     pub group_center: Option<String>,
     /// Force on a group of grains by all that touches, bonds or loads it, fluids included, without gravity; of a boundary, what it is pushed with.
+    #[schemars(example = &"bed")]
     pub group_force: Option<String>,
     /// How many bonds were made, and how many hold.
     pub bonds: Option<bool>,
@@ -62,12 +64,16 @@ pub(crate) struct ProbeSection {
     /// some sections with { groups = ["NAME"] }, bonded or not.
     pub fragments: Option<FragmentsOf>,
     /// Force of grains and fluids on a wall.
+    #[schemars(example = &"lid")]
     pub wall_force: Option<String>,
     /// Torque of grains and fluids on a wall, about the point that its axis goes through; about the origin if it has none.
+    #[schemars(example = &"drum")]
     pub wall_torque: Option<String>,
     /// Where a wall is: the middle of the box around it, of a plane its point; and the angle that it turned.
+    #[schemars(example = &"lid")]
     pub wall_position: Option<String>,
     /// Volume that sliding grains took from a wall that wears.
+    #[schemars(example = &"liner")]
     pub worn_volume: Option<String>,
     /// Mean stress in a region, by contacts and bonds, and by motion.
     pub stress: Option<InVolume>,
@@ -82,8 +88,10 @@ pub(crate) struct ProbeSection {
     /// How well groups are mixed.
     pub mixing: Option<MixingOf>,
     /// Mean temperature of a group of grains, by mass, with its lowest and highest.
+    #[schemars(example = &"bed")]
     pub group_temperature: Option<String>,
     /// Heat flow from a wall into the grains, and the heat that it gave since the start.
+    #[schemars(example = &"drum")]
     pub wall_heat: Option<String>,
     /// Where heat is and where it went.
     pub heat: Option<bool>,
@@ -123,6 +131,7 @@ pub(crate) struct FrontOf {
     /// The direction, of any length; what is logged is the largest coordinate along it.
     pub along: Direction,
     /// Name of the fluid; all fluids if left out.
+    #[schemars(example = &"water")]
     pub fluid: Option<String>,
 }
 
@@ -132,6 +141,7 @@ pub(crate) struct FlowThrough {
     /// The plane; what flows along its normal counts up.
     pub through: Plane,
     /// Name of the fluid; all fluids if left out.
+    #[schemars(example = &"water")]
     pub fluid: Option<String>,
 }
 
@@ -155,6 +165,7 @@ pub(crate) struct InVolume {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct StrainOf {
     /// Name of a group of grains.
+    #[schemars(example = &"core")]
     pub group: String,
     /// Only grains whose centers are inside at the start; the whole group if left out.
     pub region: Option<Region>,
@@ -181,6 +192,7 @@ pub(crate) enum FragmentsOf {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Groups {
     /// Names of one or more groups of grains.
+    #[schemars(example = serde_json::json!(["sand"]))]
     pub groups: Vec<String>,
 }
 
@@ -225,6 +237,7 @@ impl JsonSchema for FragmentsOf {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct MixingOf {
     /// Names of two or more groups of grains.
+    #[schemars(example = serde_json::json!(["small", "large"]))]
     pub groups: Vec<String>,
     /// Number of cells along x, y and z.
     pub cells: [Whole<1, 1000>; 3],

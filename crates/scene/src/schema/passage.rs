@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct FluidInletSection {
     /// What comes, by its name; may be left out where the scene has one fluid only.
+    #[schemars(example = &"water")]
     pub fluid: Option<String>,
     /// Where. Behind it stand particles that are on their way, as deep as the support: nothing else may be there.
     pub through: Mouth,

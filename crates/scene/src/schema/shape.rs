@@ -21,8 +21,10 @@ pub(crate) struct ShapeSection {
     /// The spheres, which may overlap; or, of a mesh, how large they are.
     pub spheres: Option<ShapeSpheres>,
     /// Text file with a column each for x, y, z and radius, as `seixo spheres` writes it.
+    #[schemars(example = &"tablet.csv")]
     pub file: Option<String>,
     /// A mesh that becomes equal spheres: STL, OBJ or PLY.
+    #[schemars(example = &"tablet.stl")]
     pub mesh: Option<String>,
     /// Volume, center and inertia of the solid, if they are not those of the mesh, or, where it is not closed or there is none, of the union of the
     /// spheres.

@@ -15,10 +15,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct WallSection {
     /// Its material; needed where there are grains.
+    #[schemars(example = &"steel")]
     pub material: Option<String>,
     /// An infinite plane.
     pub plane: Option<Plane>,
     /// An STL, OBJ or PLY file, or a text table with three vertices a line; touched from both sides.
+    #[schemars(example = &"hopper.stl")]
     pub mesh: Option<String>,
     /// By what the lengths of the mesh are multiplied, or the unit they are in.
     pub scale: Option<Scale>,
@@ -133,6 +135,7 @@ pub(crate) struct Motion {
     pub vibrate: Vec<Vibrate>,
     /// Text file with a column each for t, x, y, z and, to turn about the axis, angle: places at times. The first row is where the scene puts
     /// the wall, which rests before it and after the last row; between rows it goes without a jump in velocity and never overshoots.
+    #[schemars(example = &"path.csv")]
     pub path: Option<String>,
     /// Force control; of a wall only.
     pub servo: Option<ServoSection>,

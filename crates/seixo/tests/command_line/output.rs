@@ -93,10 +93,13 @@ fn a_limit_on_the_size_of_files_is_an_error_that_names_the_file() {
 /// A reader of the files finds what an array or column is; one that is added without a word is missed here.
 #[test]
 fn every_field_and_every_column_of_the_ledger_is_in_the_docs() {
-    let page = include_str!("../../../../docs/output.md");
+    let page = include_str!("../../../../docs/reference/output.md");
     let fields = Field::ALL.map(|(_, word)| word).into_iter().chain(SURFACE_FIELDS);
     let of_ledger = Ledger::NAMES.into_iter().filter_map(|name| name.strip_suffix(" [J]"));
     for word in fields.chain(of_ledger) {
-        assert!(page.contains(&format!("`{word}`")), "docs/output.md does not name `{word}`");
+        assert!(
+            page.contains(&format!("`{word}`")),
+            "docs/reference/output.md does not name `{word}`"
+        );
     }
 }

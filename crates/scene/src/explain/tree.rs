@@ -1,0 +1,310 @@
+//! The schema as a tree of types: what may stand at a node, and how it is spelled.
+
+use super::{FIRST_VERSION, Key, NAME, SECTIONS};
+use crate::synonyms;
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+
+/// Follows `$ref`s and the `null` of what may be left out.
+pub(super) struct Types {
+    pub(super) definitions: Map<String, Value>,
+}
+
+impl Types {
+    /// The type behind references, with the name of the last one.
+    fn resolve<'a>(&'a self, node: &'a Value) -> (&'a Value, Option<&'a str>) {
+        let (mut node, mut name) = (node, None);
+        loop {
+            if let Some(reference) = node["$ref"].as_str() {
+                let last = reference.rsplit('/').next().unwrap_or_default();
+                (node, name) = (&self.definitions[last], Some(last));
+            } else if let Some(only) = alternatives(node).filter(|all| all.len() == 1) {
+                node = only[0];
+            } else {
+                return (node, name);
+            }
+        }
+    }
+
+    /// The tables that may stand at a node, each with its name, and whether they are named by the user or stand in a list.
+    fn tables<'a>(&'a self, node: &'a Value) -> Vec<(&'a Value, Option<&'a str>, &'static str)> {
+        let (node, name) = self.resolve(node);
+        if let Some(values) = node.get("additionalProperties").filter(|values| values.is_object()) {
+            let (inner, name) = self.resolve(values);
+            return vec![(inner, name, ".NAME")];
+        }
+        if node["type"] == "array" && node["items"].is_object() {
+            return self.tables(&node["items"]);
+        }
+        if node["properties"].is_object() {
+            return vec![(node, name, "")];
+        }
+        alternatives(node).map_or_else(Vec::new, |all| all.into_iter().flat_map(|one| self.tables(one)).collect())
+    }
+
+    /// What stands at a node, its unit, and its range.
+    fn kind(&self, node: &Value) -> (String, String, String) {
+        let (node, _) = self.resolve(node);
+        let none = String::new;
+        if let (Some(dimension), Some(unit)) = (node["x-dimension"].as_str(), node["x-unit"].as_str()) {
+            return (dimension.to_owned(), unit.to_owned(), range(&node["anyOf"][0]));
+        }
+        if let Some(words) = node["enum"].as_array() {
+            let words: Vec<String> = words.iter().filter(|word| !word.is_null()).map(Value::to_string).collect();
+            return ("word".to_owned(), none(), words.join(", "));
+        }
+        if let Some(word) = node.get("const") {
+            return ("word".to_owned(), none(), word.to_string());
+        }
+        if let Some(all) = alternatives(node) {
+            let mut kinds: Vec<(String, String, String)> = all.into_iter().map(|one| self.kind(one)).collect();
+            kinds.dedup();
+            let join = |k: fn(&(String, String, String)) -> &String, between: &str| {
+                let mut parts: Vec<&str> = kinds.iter().map(|kind| k(kind).as_str()).filter(|part| !part.is_empty()).collect();
+                parts.dedup();
+                parts.join(between)
+            };
+            return (join(|kind| &kind.0, " or "), join(|kind| &kind.1, ", "), join(|kind| &kind.2, "; "));
+        }
+        match type_of(node) {
+            "boolean" => ("true or false".to_owned(), none(), none()),
+            "integer" => ("whole number".to_owned(), none(), range(node)),
+            "number" => ("pure number".to_owned(), none(), range(node)),
+            "array" if node["prefixItems"].is_array() => {
+                let parts = node["prefixItems"].as_array().into_iter().flatten().map(|part| self.kind(part).0);
+                (format!("list: {}", parts.collect::<Vec<_>>().join(", then ")), none(), none())
+            }
+            "array" => {
+                let (inner, unit, range) = self.kind(&node["items"]);
+                let count = match (node["minItems"].as_u64(), node["maxItems"].as_u64()) {
+                    (Some(least), Some(most)) if least == most => format!("list of {least}: "),
+                    (Some(least), _) => format!("list of {least} or more: "),
+                    _ => "list: ".to_owned(),
+                };
+                (format!("{count}{inner}"), unit, range)
+            }
+            "object" if node["additionalProperties"].is_object() => ("tables by name".to_owned(), none(), none()),
+            "object" => ("table".to_owned(), none(), none()),
+            _ => ("text".to_owned(), none(), node["pattern"].as_str().unwrap_or_default().to_owned()),
+        }
+    }
+
+    /// How a scene may spell what stands at a node.
+    fn example(&self, node: &Value) -> String {
+        if let Some(example) = node["examples"].get(0) {
+            return toml(example);
+        }
+        let (node, _) = self.resolve(node);
+        if let (Some(unit), Some(example)) = (node["x-unit"].as_str(), node["anyOf"][1]["examples"][0].as_str()) {
+            return if unit.is_empty() {
+                example.to_owned()
+            } else {
+                format!("{example:?}")
+            };
+        }
+        if let Some(example) = node["examples"].get(0) {
+            return toml(example);
+        }
+        if let Some(words) = node["enum"].as_array() {
+            let other = words.iter().find(|word| **word != node["default"] && !word.is_null());
+            return toml(other.unwrap_or(&words[0]));
+        }
+        if let Some(word) = node.get("const") {
+            return toml(word);
+        }
+        if let Some(all) = alternatives(node) {
+            return all.last().map_or_else(String::new, |one| self.example(one));
+        }
+        match type_of(node) {
+            "boolean" => "true".to_owned(),
+            "integer" => node["minimum"].as_i64().unwrap_or(1).max(1).to_string(),
+            "array" if node["prefixItems"].is_array() => {
+                let parts = node["prefixItems"].as_array().into_iter().flatten().map(|part| self.example(part));
+                format!("[{}]", parts.collect::<Vec<_>>().join(", "))
+            }
+            "array" => {
+                let one = self.example(&node["items"]);
+                let is_vector = node["minItems"] == 3 && range(&self.resolve(&node["items"]).0["anyOf"][0]).is_empty();
+                match node["minItems"].as_u64().unwrap_or(1) {
+                    3 if is_vector && one.starts_with('"') => format!("[0, 0, {one}]"),
+                    3 if is_vector && one.starts_with("0.5") => "[0, 0, 1]".to_owned(),
+                    count => format!("[{}]", vec![one; count.max(1) as usize].join(", ")),
+                }
+            }
+            "object" if node["additionalProperties"].is_object() => {
+                format!("{{ {NAME} = {} }}", self.example(&node["additionalProperties"]))
+            }
+            "object" => {
+                let required = names(&node["required"]);
+                let mut shown: Vec<&str> = required.clone();
+                if shown.is_empty() {
+                    shown.extend(
+                        node["properties"]
+                            .as_object()
+                            .and_then(|keys| keys.keys().next())
+                            .map(String::as_str),
+                    );
+                }
+                let parts: Vec<String> = shown
+                    .iter()
+                    .map(|key| format!("{key} = {}", self.example(&node["properties"][*key])))
+                    .collect();
+                format!("{{ {} }}", parts.join(", "))
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// What a key says of itself.
+    fn key(&self, path: &str, name: &str, node: &Value, is_required: bool) -> Key {
+        let (kind, unit, range) = self.kind(node);
+        let (resolved, _) = self.resolve(node);
+        let text = node["description"]
+            .as_str()
+            .or_else(|| resolved["description"].as_str())
+            .unwrap_or_default();
+        let meaning = text.replace('\n', " ");
+        Key {
+            path: format!("{path}{name}"),
+            default: default(node, &meaning, is_required, &unit),
+            meaning,
+            kind,
+            unit,
+            range,
+            example: self.example(node),
+            since: node["x-since"].as_str().unwrap_or(FIRST_VERSION).to_owned(),
+            synonyms: synonyms::of(name),
+            listed_at: None,
+        }
+    }
+
+    /// Lists the keys of a table and of the tables in it; each type of table is listed where it is met first.
+    pub(super) fn list<'a>(&'a self, table: &'a Value, path: &str, met: &mut Vec<(&'a str, String)>, keys: &mut Vec<Key>) {
+        let Some(properties) = table["properties"].as_object() else {
+            return;
+        };
+        let required: BTreeSet<&str> = names(&table["required"]).into_iter().collect();
+        let mut later = Vec::new();
+        let mut ordered: Vec<(&String, &Value)> = properties.iter().collect();
+        if path.is_empty() {
+            ordered.sort_by_key(|(name, _)| SECTIONS.iter().position(|known| known == name));
+        }
+        for (name, node) in ordered {
+            let mut key = self.key(path, name, node, required.contains(name.as_str()));
+            // One of several choices is described as a whole.
+            if key.meaning.is_empty() {
+                key.meaning = text_of(table);
+            }
+            if key.example.is_empty() {
+                key.example = toml(&table["examples"][0][name]);
+            }
+            keys.push(key);
+            let at = keys.len() - 1;
+            for (inner, kind, named) in self.tables(node) {
+                let inner_path = format!("{path}{name}{named}");
+                match kind.and_then(|kind| met.iter().find(|(known, _)| *known == kind)) {
+                    Some((_, listed_at)) => keys[at].listed_at = Some(listed_at.clone()),
+                    None => {
+                        met.extend(kind.map(|kind| (kind, inner_path.clone())));
+                        later.push((inner, inner_path));
+                    }
+                }
+            }
+        }
+        for (inner, inner_path) in later {
+            self.list(inner, &format!("{inner_path}."), met, keys);
+        }
+    }
+}
+
+/// What the schema says of a node.
+fn text_of(node: &Value) -> String {
+    node["description"].as_str().unwrap_or_default().replace('\n', " ")
+}
+
+/// The types that may stand at a node but for `null`, where there are several.
+fn alternatives(node: &Value) -> Option<Vec<&Value>> {
+    if node.get("x-dimension").is_some() {
+        return None;
+    }
+    let all = node["anyOf"].as_array().or_else(|| node["oneOf"].as_array())?;
+    Some(all.iter().filter(|one| one["type"] != "null").collect())
+}
+
+/// The type of a node, `null` aside.
+fn type_of(node: &Value) -> &str {
+    let several = || {
+        node["type"]
+            .as_array()?
+            .iter()
+            .filter_map(Value::as_str)
+            .find(|kind| *kind != "null")
+    };
+    node["type"].as_str().or_else(several).unwrap_or_default()
+}
+
+/// The texts of a list.
+fn names(list: &Value) -> Vec<&str> {
+    list.as_array()
+        .map_or_else(Vec::new, |all| all.iter().filter_map(Value::as_str).collect())
+}
+
+/// The accepted values of a number.
+fn range(node: &Value) -> String {
+    let signs = [
+        ("minimum", ">="),
+        ("exclusiveMinimum", ">"),
+        ("maximum", "<="),
+        ("exclusiveMaximum", "<"),
+    ];
+    let bounds = signs.iter().filter_map(|(key, sign)| Some((sign, node.get(*key)?)));
+    // Whole numbers up to the largest that TOML holds are not bounded for a user.
+    let bounds = bounds
+        .filter(|(_, value)| value.as_i64() != Some(i64::MAX))
+        .map(|(sign, value)| format!("{sign} {}", toml(value)));
+    bounds.collect::<Vec<_>>().join(", ")
+}
+
+/// A value as TOML spells it.
+fn toml(value: &Value) -> String {
+    match value {
+        Value::Number(number) => number
+            .as_f64()
+            .filter(|number| number.fract() == 0.0 && number.abs() < 1e15)
+            .map_or_else(|| number.to_string(), |whole| format!("{whole}")),
+        Value::Array(all) => format!("[{}]", all.iter().map(toml).collect::<Vec<_>>().join(", ")),
+        Value::Object(all) if all.values().all(Value::is_null) => "{}".to_owned(),
+        Value::Object(all) => {
+            let shown = all.iter().filter(|(_, value)| !value.is_null());
+            format!(
+                "{{ {} }}",
+                shown
+                    .map(|(key, value)| format!("{key} = {}", toml(value)))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            )
+        }
+        other => other.to_string(),
+    }
+}
+
+/// What holds where a key is left out: "required", the schema's value, or what the meaning says.
+fn default(node: &Value, meaning: &str, is_required: bool, unit: &str) -> String {
+    if is_required {
+        return "required".to_owned();
+    }
+    if let Some((before, after)) = meaning.split_once(" if left out") {
+        let clause = before[before.rfind([';', '.', ':']).map_or(0, |at| at + 1)..].trim();
+        // A point within a number does not end it.
+        let ends = [after.find(". "), after.find(';'), after.strip_suffix('.').map(str::len)];
+        let next = after[..ends.into_iter().flatten().min().unwrap_or(after.len())].trim_start_matches([',', ' ']);
+        return if clause.is_empty() { next } else { clause }.replace('`', "");
+    }
+    match &node["default"] {
+        Value::Null => "not set".to_owned(),
+        Value::Object(_) => "empty".to_owned(),
+        Value::Array(all) if all.is_empty() => "empty".to_owned(),
+        number @ Value::Number(_) if !unit.is_empty() => format!("{} {unit}", toml(number)),
+        value => toml(value),
+    }
+}

@@ -1,0 +1,46 @@
+//! `seixo explain`: what the keys of a scene mean.
+
+use super::{Done, Failure, write_file};
+use crate::say;
+use clap::Args;
+use seixo::scene::explain::{self, Key};
+use std::path::PathBuf;
+
+/// Explain keys of the scene file: meaning, unit, accepted values, default, example
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  seixo explain                       the sections of a scene
+  seixo explain wall.motion.servo     a table with all of its keys
+  seixo explain friction              every key of this name, or that other programs call so
+  seixo explain units                 the units that numbers take
+  seixo explain --all                 every key
+  seixo explain --pages docs/reference    the same as pages of Markdown")]
+pub struct ExplainArguments {
+    /// A key, as in wall.motion.servo, a word, or `units`; the sections are listed if left out
+    topic: Option<String>,
+    /// Explain every key
+    #[arg(long, conflicts_with = "topic")]
+    all: bool,
+    /// Write the whole reference as pages of Markdown into this folder
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["topic", "all"])]
+    pages: Option<PathBuf>,
+}
+
+/// Prints what was asked for, or writes the pages.
+pub fn explain(arguments: &ExplainArguments) -> Done {
+    if let Some(folder) = &arguments.pages {
+        for (name, text) in explain::pages() {
+            write_file(&folder.join(name), text.as_bytes())?;
+        }
+        return Ok(());
+    }
+    let keys = match arguments.topic.as_deref() {
+        Some("units") => return say::out(&explain::units()),
+        Some(topic) => explain::find(topic).map_err(|remedy| Failure::Input(format!("no key of a scene is `{topic}`: {remedy}")))?,
+        None if arguments.all => explain::keys(),
+        None => explain::sections(),
+    };
+    let text: Vec<String> = keys.iter().map(Key::text).collect();
+    say::out(&text.join("\n"))
+}

@@ -21,7 +21,7 @@ fn depth_at(pixel: vec2i) -> f32 {
 }
 
 // Water that lies much farther counts as if it were a little behind, and what lies in front not at all, so that drops keep their outlines
-// (the narrow-range filter of Truong & Yuksel 2018, one direction after the other).
+// (the narrow-range filter of [Truong 2018], one direction after the other).
 @fragment
 fn smoothed(@builtin(position) at: vec4f) -> Smooth {
     let pixel = vec2i(at.xy);

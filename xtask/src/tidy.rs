@@ -3,6 +3,7 @@
 mod habits;
 mod listed;
 mod map;
+mod prose;
 mod source;
 mod strata;
 
@@ -35,7 +36,9 @@ const LOOKED_AT: &[&str] = &[
     ".ci",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
+    "CHANGELOG.md",
     "Cargo.toml",
+    "GLOSSARY.md",
     "README.md",
     "crates",
     "docs",
@@ -57,7 +60,7 @@ pub fn run(root: &Path) -> ExitCode {
             return ExitCode::FAILURE;
         }
     }
-    let violations = check(&paths, &pages);
+    let (violations, measures) = check(&paths, &pages);
     for Violation {
         path,
         line,
@@ -68,6 +71,10 @@ pub fn run(root: &Path) -> ExitCode {
     {
         println!("{path}:{line}: invariant {rule}: {what}; {remedy}");
     }
+    println!(
+        "tidy: {} pages for readers, {:.1} words a sentence, the longest page has {} words",
+        measures.pages, measures.mean_sentence, measures.longest_page
+    );
     if violations.is_empty() {
         println!("tidy: {} files, nothing to say", pages.len());
         ExitCode::SUCCESS
@@ -100,7 +107,7 @@ fn collect(root: &Path, path: &str, paths: &mut Vec<String>, pages: &mut Vec<Pag
     Ok(())
 }
 
-fn check(paths: &[String], pages: &[Page]) -> Vec<Violation> {
+fn check(paths: &[String], pages: &[Page]) -> (Vec<Violation>, prose::Measures) {
     let mut found = Vec::new();
     for page in pages {
         habits::check_text(page, &mut found);
@@ -112,8 +119,9 @@ fn check(paths: &[String], pages: &[Page]) -> Vec<Violation> {
     }
     map::check(pages, &mut found);
     listed::check(paths, pages, &mut found);
+    let measures = prose::check(pages, &mut found);
     found.sort_by(|a, b| (&a.path, a.line, a.rule).cmp(&(&b.path, b.line, b.rule)));
-    found
+    (found, measures)
 }
 
 #[cfg(test)]

@@ -70,10 +70,10 @@ pub(crate) struct SceneFile {
     /// Fluids by name. Walls bound them by layers of particles of their own.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fluid: BTreeMap<String, FluidSection>,
-    /// Ways in for fluids by name; grains come by `inlet` of their own sections.
+    /// Inlets of fluids by name. An inlet of grains is the key `inlet` of their section.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub inlet: BTreeMap<String, FluidInletSection>,
-    /// Ways out for fluids by name.
+    /// Outlets of fluids by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub outlet: BTreeMap<String, FluidOutletSection>,
     /// Bonds between grains by name: what glues them together until it breaks.
@@ -155,7 +155,7 @@ pub(crate) struct RunSection {
     /// groups of their spheres. It changes no result. `true` if left out.
     #[serde(default = "usual_broad_phase")]
     pub broad_phase: bool,
-    /// Whether results do not depend, to the last bit, on how the world is divided among devices or on what is far away: every particle adds up what
+    /// Whether results do not depend, to the last bit, on how the world is decomposed into domains or on what is far away: every particle adds up what
     /// acts on it in the order of the ids of its neighbors, which takes longer. `false` if left out.
     #[serde(default)]
     pub divisible: bool,

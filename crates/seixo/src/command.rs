@@ -204,6 +204,12 @@ pub struct Voice {
     json: bool,
 }
 
+/// Writes a manual page for each command into a folder.
+pub fn manual(program: clap::Command, folder: &Path) -> Done {
+    let written = std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(program, folder));
+    written.map_err(|error| Failure::Run(format!("manual pages cannot be written into {}: {error}", folder.display())))
+}
+
 /// Writes a file that a command makes beside a run, whole or not at all.
 fn write_file(path: &Path, bytes: &[u8]) -> Done {
     use seixo::files::{FilesError, layer};

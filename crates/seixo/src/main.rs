@@ -56,6 +56,11 @@ enum Command {
     Explain(command::explain::ExplainArguments),
     /// Print the JSON Schema of the scene file, for editors.
     Schema,
+    /// Write a manual page for each command, such as: seixo man ~/.local/share/man/man1
+    Man {
+        /// The folder to write into.
+        folder: std::path::PathBuf,
+    },
     /// Print a completion script for a shell, such as: seixo completions bash > ~/.local/share/bash-completion/completions/seixo
     Completions {
         /// The shell.
@@ -96,6 +101,7 @@ fn main() -> ExitCode {
         Command::Bench(arguments) => command::bench::bench(&arguments),
         Command::Explain(arguments) => command::explain::explain(&arguments),
         Command::Schema => say::out(&seixo::scene::schema()),
+        Command::Man { folder } => command::manual(CommandLine::command(), &folder),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut CommandLine::command(), "seixo", &mut script);

@@ -241,6 +241,6 @@ pub(crate) struct MixingOf {
     pub groups: Vec<String>,
     /// Number of cells along x, y and z.
     pub cells: [Whole<1, 1000>; 3],
-    /// The box that the cells divide; the one around the groups' grains, at each line anew, if left out.
+    /// The box that the cells divide; the box around the groups' grains at that time if left out.
     pub region: Option<BoxShape>,
 }

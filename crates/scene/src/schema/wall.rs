@@ -40,7 +40,7 @@ pub(crate) struct WallSection {
     pub surface_velocity: Option<Vector<Velocity>>,
     /// Rotation of its surface while the wall stands, as that of a roller; what is tangential to the surface counts.
     pub surface_rotation: Option<SurfaceRotation>,
-    /// How fluids slip along it: "none", they stick to it, or "free"; "none" if left out, "free" with the solver "muller2003", which knows no other.
+    /// How fluids slip along it: "none", they stick to it, or "free"; "none" if left out, "free" with the solver "muller2003", which has no other.
     pub slip: Option<Word<Slip>>,
     /// Temperature at which it is held; it insulates if left out.
     pub temperature: Option<Quantity<Temperature, NotNegative>>,

@@ -1,0 +1,233 @@
+//! How pages are written: sentences that can be read at once, pages of one sitting, citations that can be looked up.
+
+use super::source::Source;
+use super::{Page, Violation};
+use std::collections::BTreeSet;
+
+/// Words of a sentence at most.
+const LONGEST_SENTENCE: usize = 40;
+/// Words of a page at most.
+const LONGEST_PAGE: usize = 3000;
+/// Pages that are looked up, not read: one entry after the other.
+const LISTS: &[&str] = &["GLOSSARY.md", "docs/bibliography.md"];
+/// Points that end no sentence.
+const ABBREVIATIONS: &[&str] = &["al.", "cf.", "ch.", "e.g.", "eq.", "fig.", "i.e.", "p.", "pp.", "vol."];
+/// Where every work that is cited stands once.
+const BIBLIOGRAPHY: &str = "docs/bibliography.md";
+
+/// Words that a reader of this field does not know in our meaning, each with the one to use.
+const WORDS: &str = include_str!("words.tsv");
+
+/// What the pages for readers come to.
+pub struct Measures {
+    /// Pages.
+    pub pages: usize,
+    /// Words of all sentences over their number.
+    pub mean_sentence: f64,
+    /// Words of the longest page that is read.
+    pub longest_page: usize,
+}
+
+/// Whether a page is for readers: those of the root and of `docs`.
+fn is_read(path: &str) -> bool {
+    path.ends_with(".md") && (path.starts_with("docs/") || !path.contains('/'))
+}
+
+/// Checks all pages and comments.
+pub fn check(pages: &[Page], found: &mut Vec<Violation>) -> Measures {
+    let known: BTreeSet<&str> = pages
+        .iter()
+        .filter(|page| page.path == BIBLIOGRAPHY)
+        .flat_map(|page| page.text.lines())
+        .filter_map(|line| line.strip_prefix("- **[")?.split_once(']'))
+        .map(|(key, _)| key)
+        .collect();
+    let (mut count, mut words, mut sentences, mut longest_page) = (0, 0, 0, 0);
+    for page in pages {
+        let mut say = |line: usize, what: String, remedy: &'static str| {
+            found.push(Violation {
+                path: page.path.clone(),
+                line,
+                rule: 14,
+                what,
+                remedy,
+            });
+        };
+        let source = page.path.ends_with(".rs").then(|| Source::new(&page.path, &page.text));
+        let comments = source.map(|source| source.comments);
+        let lines = comments.unwrap_or_else(|| (1..).zip(page.text.lines().map(str::to_owned)).collect());
+        for (line, text) in &lines {
+            for key in cited(text).filter(|key| !known.contains(key.as_str())) {
+                say(*line, format!("[{key}] is not in {BIBLIOGRAPHY}"), "add the work there");
+            }
+        }
+        if !is_read(&page.path) {
+            continue;
+        }
+        count += 1;
+        if LISTS.contains(&page.path.as_str()) {
+            continue;
+        }
+        let length = page.text.split_whitespace().count();
+        longest_page = longest_page.max(length);
+        if length > LONGEST_PAGE {
+            say(1, format!("{length} words, {LONGEST_PAGE} are allowed"), "split the page");
+        }
+        for (line, word, better) in private_words(&page.text) {
+            say(
+                line,
+                format!("`{word}` is no word of the field; use \"{better}\""),
+                "GLOSSARY.md has the terms",
+            );
+        }
+        for (line, length) in lengths(&page.text) {
+            words += length;
+            sentences += 1;
+            if length > LONGEST_SENTENCE {
+                say(
+                    line,
+                    format!("a sentence of {length} words, {LONGEST_SENTENCE} are allowed"),
+                    "make it two",
+                );
+            }
+        }
+    }
+    Measures {
+        pages: count,
+        mean_sentence: f64::from(u32::try_from(words).unwrap_or(u32::MAX))
+            / f64::from(u32::try_from(sentences).unwrap_or(u32::MAX)).max(1.0),
+        longest_page,
+    }
+}
+
+/// The works that a line cites: `[Silva 2010, eq. 2.11]`, `\[Love 1927; Weber 1966\]`.
+fn cited(line: &str) -> impl Iterator<Item = String> + '_ {
+    let brackets = line.split('[').skip(1).filter_map(|rest| {
+        let (inside, after) = rest.split_once(']')?;
+        (!after.starts_with(['(', ':'])).then(|| inside.trim_end_matches('\\'))
+    });
+    brackets.flat_map(|inside| inside.split(';')).filter_map(|one| {
+        let key = one.split(',').next().unwrap_or_default().trim();
+        let (name, year) = key.rsplit_once(' ')?;
+        let is_year =
+            year.len() >= 4 && year.len() <= 5 && year.chars().take(4).all(|c| c.is_ascii_digit()) && year.starts_with(['1', '2']);
+        let is_name = name.starts_with(char::is_alphabetic) && name.chars().all(|c| c.is_alphanumeric() || " -'.".contains(c));
+        (is_year && is_name).then(|| key.to_owned())
+    })
+}
+
+/// Sentences of a page, each with the line on which it begins and its number of words; code, tables and headings are left out.
+fn lengths(text: &str) -> Vec<(usize, usize)> {
+    let (mut all, mut begun, mut length) = (Vec::new(), 0, 0);
+    let mut is_code = false;
+    for (line, whole) in (1..).zip(text.lines()) {
+        let text = whole.trim_start();
+        if text.starts_with("```") {
+            is_code = !is_code;
+        }
+        let is_item = text.starts_with("- ") || text.split_once(". ").is_some_and(|(number, _)| number.parse::<u32>().is_ok());
+        let is_prose = !(is_code || text.is_empty() || text.starts_with(['|', '#', '`', '!']) || whole.starts_with("    "));
+        if (is_item || !is_prose) && length > 0 {
+            all.push((begun, length));
+            length = 0;
+        }
+        if !is_prose {
+            continue;
+        }
+        for word in text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)) {
+            if length == 0 {
+                begun = line;
+            }
+            length += 1;
+            let bare = word.trim_end_matches([')', '*', '_', '"', '`']);
+            if bare.ends_with(['.', '!', '?', ':']) && !ABBREVIATIONS.contains(&bare) {
+                all.push((begun, length));
+                length = 0;
+            }
+        }
+    }
+    if length > 0 {
+        all.push((begun, length));
+    }
+    all
+}
+
+/// Words of a page that have a better one, each with its line; code and targets of links are left out.
+fn private_words(text: &str) -> Vec<(usize, &'static str, &'static str)> {
+    let words: Vec<(&str, &str)> = WORDS.lines().filter_map(|line| line.split_once('\t')).collect();
+    let mut found = Vec::new();
+    let mut is_code = false;
+    for (line, text) in (1..).zip(text.lines()) {
+        if text.trim_start().starts_with("```") {
+            is_code = !is_code;
+        }
+        if is_code || text.starts_with("    ") {
+            continue;
+        }
+        let plain: String = text.split('`').step_by(2).collect::<Vec<_>>().join(" ");
+        let shown: Vec<&str> = plain
+            .split("](")
+            .enumerate()
+            .map(|(k, part)| part.split_once(')').filter(|_| k > 0).map_or(part, |(_, rest)| rest))
+            .collect();
+        let spaced: String = shown
+            .join(" ")
+            .to_lowercase()
+            .chars()
+            .map(|c| if c.is_alphanumeric() || "-'_".contains(c) { c } else { ' ' })
+            .collect();
+        let spaced = format!(" {} ", spaced.split_whitespace().collect::<Vec<_>>().join(" "));
+        let is_there = |(word, _): &&(&str, &str)| spaced.contains(&format!(" {} ", word.to_lowercase()));
+        found.extend(words.iter().filter(is_there).map(|&(word, better)| (line, word, better)));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(path: &str, text: &str) -> Page {
+        Page {
+            path: path.to_owned(),
+            text: text.to_owned(),
+        }
+    }
+
+    #[test]
+    fn long_sentences_long_pages_and_unknown_works_are_found() {
+        let long = "word ".repeat(LONGEST_SENTENCE + 1);
+        let pages = [
+            page(BIBLIOGRAPHY, "- **[Silva 2010]** J. R. da Silva Junior.\n"),
+            page(
+                "docs/a.md",
+                &format!("Short.\n\n{long}\nSee [Silva 2010, eq. 2.11] and [Nobody 1999; Silva 2010].\n"),
+            ),
+            page(
+                "docs/c.md",
+                "The lists are made anew, by `anew` and [x](anew.md).\nThey are rebuilt.\n",
+            ),
+            page("docs/b.md", &"One two three.\n".repeat(LONGEST_PAGE)),
+            page(
+                "crates/a/src/lib.rs",
+                "/// As \\[Someone 1900, § 2\\] and \\[kg\\].\nfn a(x: [u8; 2010]) {}\n",
+            ),
+        ];
+        let mut found = Vec::new();
+        let measures = check(&pages, &mut found);
+        let said: Vec<(&str, usize)> = found.iter().map(|one| (one.path.as_str(), one.line)).collect();
+        assert_eq!(
+            said,
+            [
+                ("docs/a.md", 4),
+                ("docs/a.md", 3),
+                ("docs/c.md", 1),
+                ("docs/c.md", 1),
+                ("docs/b.md", 1),
+                ("crates/a/src/lib.rs", 1)
+            ],
+            "{found:?}"
+        );
+        assert_eq!(measures.pages, 4);
+    }
+}

@@ -309,16 +309,17 @@ fn smooth(vertices: &mut [Vector3<f64>], triangles: &[[usize; 3]], firsts: &[usi
             sums[first].1 += 1.0;
         }
     }
-    let way = |((vertex, (sum, count)), weight): ((&Vector3<f64>, (Vector3<f64>, f64)), &f64)| {
+    let shift = |first: usize| {
+        let (sum, count) = sums[first];
         if count > 0.0 {
-            (sum / count - *vertex) * (step * weight)
+            (sum / count - vertices[first]) * (step * weights[first])
         } else {
             Vector3::zeros()
         }
     };
-    let ways: Vec<Vector3<f64>> = vertices.iter().zip(sums).zip(weights).map(way).collect();
+    let shifts: Vec<Vector3<f64>> = (0..vertices.len()).map(shift).collect();
     for (vertex, &first) in vertices.iter_mut().zip(firsts) {
-        *vertex += ways[first];
+        *vertex += shifts[first];
     }
 }
 

@@ -201,7 +201,7 @@ mod tests {
             page(BIBLIOGRAPHY, "- **[Silva 2010]** J. R. da Silva Junior.\n"),
             page(
                 "docs/a.md",
-                &format!("Short.\n\n{long}\nSee [Silva 2010, eq. 2.11] and [Nobody 1999; Silva 2010].\n"),
+                &format!("Short.\n\n{long}\nSee [Silva 2010, eq. 2.11] and [Unknown 1999; Silva 2010].\n"),
             ),
             page(
                 "docs/c.md",

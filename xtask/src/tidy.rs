@@ -31,6 +31,15 @@ struct Page {
     text: String,
 }
 
+/// A page for the tests of the rules.
+#[cfg(test)]
+fn page(path: &str, text: &str) -> Page {
+    Page {
+        path: path.to_owned(),
+        text: text.to_owned(),
+    }
+}
+
 /// Folders and files that are looked at.
 const LOOKED_AT: &[&str] = &[
     ".ci",

@@ -193,14 +193,8 @@ fn expand(path: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::page;
     use super::*;
-
-    fn page(path: &str, text: &str) -> Page {
-        Page {
-            path: path.to_owned(),
-            text: text.to_owned(),
-        }
-    }
 
     fn rules(paths: &[&str], pages: &[Page]) -> Vec<(String, usize, u32)> {
         let mut found = Vec::new();

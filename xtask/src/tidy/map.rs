@@ -212,14 +212,8 @@ fn check_programs(page: &Page, pages: &[Page], found: &mut Vec<Violation>) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::page;
     use super::*;
-
-    fn page(path: &str, text: &str) -> Page {
-        Page {
-            path: path.to_owned(),
-            text: text.to_owned(),
-        }
-    }
 
     fn rules(pages: &[Page]) -> Vec<(String, usize, u32)> {
         let mut found = Vec::new();

@@ -116,17 +116,30 @@ fn cited(line: &str) -> impl Iterator<Item = String> + '_ {
     })
 }
 
+/// The lines of a page with their numbers; those of code are empty.
+fn without_code(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut is_code = false;
+    (1..).zip(text.lines()).map(move |(line, text)| {
+        let is_fence = text.trim_start().starts_with("```");
+        is_code ^= is_fence;
+        (
+            line,
+            if is_code || is_fence || text.starts_with("    ") {
+                ""
+            } else {
+                text
+            },
+        )
+    })
+}
+
 /// Sentences of a page, each with the line on which it begins and its number of words; code, tables and headings are left out.
 fn lengths(text: &str) -> Vec<(usize, usize)> {
     let (mut all, mut begun, mut length) = (Vec::new(), 0, 0);
-    let mut is_code = false;
-    for (line, whole) in (1..).zip(text.lines()) {
-        let text = whole.trim_start();
-        if text.starts_with("```") {
-            is_code = !is_code;
-        }
+    for (line, text) in without_code(text) {
+        let text = text.trim_start();
         let is_item = text.starts_with("- ") || text.split_once(". ").is_some_and(|(number, _)| number.parse::<u32>().is_ok());
-        let is_prose = !(is_code || text.is_empty() || text.starts_with(['|', '#', '`', '!']) || whole.starts_with("    "));
+        let is_prose = !(text.is_empty() || text.starts_with(['|', '#', '`', '!']));
         if (is_item || !is_prose) && length > 0 {
             all.push((begun, length));
             length = 0;
@@ -156,14 +169,7 @@ fn lengths(text: &str) -> Vec<(usize, usize)> {
 fn private_words(text: &str) -> Vec<(usize, &'static str, &'static str)> {
     let words: Vec<(&str, &str)> = WORDS.lines().filter_map(|line| line.split_once('\t')).collect();
     let mut found = Vec::new();
-    let mut is_code = false;
-    for (line, text) in (1..).zip(text.lines()) {
-        if text.trim_start().starts_with("```") {
-            is_code = !is_code;
-        }
-        if is_code || text.starts_with("    ") {
-            continue;
-        }
+    for (line, text) in without_code(text) {
         let plain: String = text.split('`').step_by(2).collect::<Vec<_>>().join(" ");
         let shown: Vec<&str> = plain
             .split("](")
@@ -185,14 +191,8 @@ fn private_words(text: &str) -> Vec<(usize, &'static str, &'static str)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::page;
     use super::*;
-
-    fn page(path: &str, text: &str) -> Page {
-        Page {
-            path: path.to_owned(),
-            text: text.to_owned(),
-        }
-    }
 
     #[test]
     fn long_sentences_long_pages_and_unknown_works_are_found() {

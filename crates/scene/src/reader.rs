@@ -134,14 +134,12 @@ fn unknown_key(key: &str, known: &[&str]) -> Complaint {
     if let Some(meant) = synonyms::meant(key, known.iter().copied()) {
         return complaint.remedy(format!("Seixo calls it `{meant}`. Known here: {}", listed(known.iter().copied())));
     }
-    let is_alike = nearest(key, known.iter().copied()).is_some();
-    let elsewhere = || {
-        explain::keys()
-            .into_iter()
-            .find(|other| !is_alike && other.path.rsplit('.').next() == Some(key))
-    };
     let remedy = did_you_mean(key, known.iter().copied());
-    match elsewhere() {
+    if nearest(key, known.iter().copied()).is_some() {
+        return complaint.remedy(remedy);
+    }
+    let elsewhere = explain::keys().into_iter().find(|other| other.path.rsplit('.').next() == Some(key));
+    match elsewhere {
         Some(other) => complaint.remedy(format!("`{}` is a key. {remedy}", other.path)),
         None => complaint.remedy(remedy),
     }

@@ -1,7 +1,8 @@
 //! The library in ten lines: read a scene, step it, look at the grains.
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let scene = seixo::scene::load("examples/bounce.toml".as_ref(), &[])?;
+    let file = std::env::args().nth(1).unwrap_or("examples/bounce.toml".into());
+    let scene = seixo::scene::load(file.as_ref(), &[])?;
     let mut simulation = seixo::Simulation::new(scene.world, scene.settings)?;
     while simulation.time() < 1.0 {
         simulation.advance(2500)?;

@@ -91,19 +91,17 @@ impl Types {
 
     /// How a scene may spell what stands at a node.
     fn example(&self, node: &Value) -> String {
-        if let Some(example) = node["examples"].get(0) {
+        let (resolved, _) = self.resolve(node);
+        if let Some(example) = node["examples"].get(0).or_else(|| resolved["examples"].get(0)) {
             return toml(example);
         }
-        let (node, _) = self.resolve(node);
+        let node = resolved;
         if let (Some(unit), Some(example)) = (node["x-unit"].as_str(), node["anyOf"][1]["examples"][0].as_str()) {
             return if unit.is_empty() {
                 example.to_owned()
             } else {
                 format!("{example:?}")
             };
-        }
-        if let Some(example) = node["examples"].get(0) {
-            return toml(example);
         }
         if let Some(words) = node["enum"].as_array() {
             let other = words.iter().find(|word| **word != node["default"] && !word.is_null());
@@ -159,11 +157,9 @@ impl Types {
     fn key(&self, path: &str, name: &str, node: &Value, is_required: bool) -> Key {
         let (kind, unit, range) = self.kind(node);
         let (resolved, _) = self.resolve(node);
-        let text = node["description"]
-            .as_str()
-            .or_else(|| resolved["description"].as_str())
-            .unwrap_or_default();
-        let meaning = text.replace('\n', " ");
+        let meaning = Some(text_of(node))
+            .filter(|text| !text.is_empty())
+            .unwrap_or_else(|| text_of(resolved));
         Key {
             path: format!("{path}{name}"),
             default: default(node, &meaning, is_required, &unit),
